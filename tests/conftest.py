@@ -17,6 +17,7 @@ ROOMS = {
     "worker/judge": "cluster",
     "worker/bench": "cluster",
     "worker/rehearsal": "cluster",
+    "worker/profile": "cluster",
     "chaos": "installation",
     "e2e": "installation",
 }

@@ -34,13 +34,25 @@ app.conf.update(
         "ask-clusters": {"task": "runs.ask_clusters", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-rehearsals": {"task": "rehearsals.sweep", "schedule": 2.0, "options": {"expires": 10}},
+        "sweep-profiles": {"task": "profiles.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-policies": {"task": "policies.sweep_leftovers", "schedule": 3600.0, "options": {"expires": 600}},
         "sweep-imports": {"task": "policies.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
+        "sweep-uploads": {"task": "datasets.sweep_uploads", "schedule": 3600.0, "options": {"expires": 600}},
+        "sweep-lab": {"task": "lab.sweep", "schedule": 5.0, "options": {"expires": 10}},
         "sweep-teams": {"task": "teams.sweep", "schedule": 3600.0, "options": {"expires": 600}},
     },
 )
 app.autodiscover_tasks(
-    ["dressage.runs", "dressage.bench", "dressage.rehearsals", "dressage.policies", "dressage.teams"]
+    [
+        "dressage.runs",
+        "dressage.bench",
+        "dressage.rehearsals",
+        "dressage.profiles",
+        "dressage.policies",
+        "dressage.datasets",
+        "dressage.lab",
+        "dressage.teams",
+    ]
 )
 heartbeat_sent.connect(show_alive)
 

@@ -6,6 +6,8 @@ from typing import Any
 from rest_framework.test import APIClient
 
 WITHOUT_KEY = {
+    "/api/v1/datasets/preview": "makes nothing: it only looks at a file",
+    "/api/v1/datasets/{dataset_id}/versions/{number}/rows/search": "makes nothing: it only reads",
     "/api/v1/session": "signs in: the answer sets cookies, which only a new sign-in can",
     "/api/v1/session/team": "sets the team of the session: doing it twice is the same as once",
     "/api/v1/session/password": "makes nothing, and works outside of any team; the old password is good only once",
@@ -28,6 +30,7 @@ WITHOUT_KEY = {
     "/api/v1/spec/plan/clusters": "computes and stores nothing",
     "/api/v1/fine_tuning/alpha/graders/validate": "checks and stores nothing",
     "/api/v1/fine_tuning/alpha/graders/run": "computes; OpenAI's clients send no key",
+    "/api/v1/profiles/cost": "makes nothing",
 }
 """Operations of POST that take no key, and why."""
 

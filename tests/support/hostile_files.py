@@ -272,6 +272,7 @@ def _documents() -> Iterator[Hostile]:
         "/file/lines/1",
     )
     yield refused("object: lists of columns", b'{"prompt": ["a", "b"]}', "must be a string, not array", "/file/lines/1")
+    yield refused("object: escapes without end", b'{"' + b'\\"' * 30_000, "not valid JSON", "/file/lines/1")
     yield refused("object: broken on lines", b'{\n "prompt": a\n}', "not valid JSON", "/file/rows/1")
 
 
@@ -310,6 +311,8 @@ def _tables() -> Iterator[Hostile]:
         yield refused(f"table: {what}", text.encode(), words, place)
     yield refused("table: Latin-1", "prompt,answer\na,b\né,c\n".encode("latin-1"), "Line 3 is not UTF-8")
     yield refused("table: a long line", b"prompt,answer\n" + b"a" * (2 * MIB) + b",b\n", "longer than 1,048,576 bytes")
+    cells = b"prompt,answer\na," + b'"\n",' * 1_100_000
+    yield refused("table: a row of a million cells", cells, "Line 2: the row that begins here is longer")
     yield refused("table: old Macs", b"prompt,answer\ra,b\rc,d\r", "old Macs did")
 
 
@@ -335,6 +338,8 @@ def _packed() -> Iterator[Hostile]:
     yield refused("gzip: a bomb", zip_(b"a" * (66 * MIB)), "unpacks to more than 1,000 times its size")
     yield refused("gzip: empty lines", zip_(b"\n" * 200_000), "more than 100,000 empty lines")
     yield refused("gzip: a broken row", zip_(GOOD + b"x\n"), "not valid JSON", "/file/lines/2")
+    yield Hostile("zstd: in parts", zstd(GOOD[:9]) + zstd(b"") + zstd(GOOD[9:]), rows=1)
+    yield refused("zstd: rubbish behind it", zstd(GOOD) + b"rubbish", "cannot be unpacked")
     yield refused("zstd: cut", zstd(GOOD * 50)[:-9], "cannot be unpacked")
     yield refused("zstd: only its mark", b"\x28\xb5\x2f\xfd", "cannot be unpacked")
     yield refused("zstd: rubbish", b"\x28\xb5\x2f\xfd" + b"\xff" * 50, "cannot be unpacked")
@@ -355,6 +360,8 @@ def _encodings() -> Iterator[Hostile]:
     yield refused("UTF-16 without its mark", text.encode("utf-16-le"), "UTF-16 without its mark")
     yield refused("UTF-16 without its mark, big end first", text.encode("utf-16-be"), "UTF-16 without its mark")
     yield refused("UTF-32", text.encode("utf-32"), "UTF-32")
+    mark = b"\xef\xbb\xbf"
+    yield refused("UTF-8 with a mark in the middle", GOOD + mark + GOOD, "not valid JSON", "/file/lines/2")
     yield refused("UTF-16 empty", b"\xff\xfe", "no rows")
 
 
@@ -442,6 +449,22 @@ def _parquet() -> Iterator[Hostile]:
         ("unknown columns", pa.table({"colour": ["red"]}), "`colour`", "/file/rows/1"),
     ):
         yield refused(f"Parquet: {what}", _written(table), words, place)
+    times = "must be whole microseconds of the years 1 to 9999"
+    for kind, value in (
+        (pa.timestamp("ns"), 1), (pa.time64("ns"), 1), (pa.duration("ns"), 1), (pa.timestamp("s"), 10**14),
+        (pa.timestamp("us", tz="Mars/Base"), 1),
+    ):  # fmt: skip
+        when = pa.table({"prompt": ["a"], "x": pa.array([value], kind)})
+        yield refused(f"Parquet: {value} as {kind}", _written(when), times)
+    views = pa.table({"prompt": ["a"], "x": pa.array([b"\xff"], pa.binary_view())})
+    yield refused("Parquet: bytes as views", _written(views), "The column `x` holds bytes")
+    large_text = pa.table({"prompt": pa.array(["a\0b"], pa.large_string())})
+    yield refused("Parquet: NUL in large text", _written(large_text), "NUL characters", "/file/rows/1")
+    yield refused("Parquet: NUL in a name", _written(pa.table({"prompt": ["a"], "x\0": ["b"]})), "NUL character")
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 2000, pa.int32()), pa.array(["b" * (MIB // 2)]))
+    inside_list = pa.table({"prompt": ["a"], "x": pa.ListArray.from_arrays(pa.array([0, 2000], pa.int32()), text)})
+    in_list = _written(inside_list, store_schema=False)
+    yield refused("Parquet: a dictionary bomb in a list", in_list, "longer than 1,048,576", "/file/rows/1")
     bomb = pa.table({"prompt": ["b" * (900 * 1024)] * 120})
     yield Hostile("Parquet: a dictionary bomb", _written(bomb), rows=120, warnings=("duplicate_rows",))
     wide = pa.table({"prompt": ["b" * (4 * MIB)] * 30})
@@ -525,6 +548,83 @@ def _archives() -> Iterator[Hostile]:
     broken = bytearray(_zip(good))
     broken[46:50] = b"\xff" * 4
     yield refused("archive: a broken member", bytes(broken), "cannot be unpacked", "/file/rows/1")
+    yield from _broken_archives(good)
+    yield from _descriptions(good)
+
+
+def _broken_archives(good: dict[str, bytes]) -> Iterator[Hostile]:
+    tar = _tar({**good, "p/data/secret/2.in": b"1" * 20_000})
+    yield refused("archive: TAR cut in a file", tar[:15_000], "unexpected end of data")
+    yield refused("archive: TAR cut between files", tar[:2048], "it has no end")
+    rubbish = bytearray(tar)
+    rubbish[1024:1536] = b"\xff" * 512
+    yield refused("archive: TAR with rubbish for a header", bytes(rubbish), "it has no end")
+    pax = tarfile.TarInfo("x")
+    pax.type, pax.size = tarfile.XHDTYPE, 100_000
+    header = pax.tobuf(tarfile.USTAR_FORMAT)
+    yield refused("archive: a header of many digits", header + b"9" * 100_352 + tar, "header of more than 16,384")
+    pax.size = 10_240
+    few = pax.tobuf(tarfile.USTAR_FORMAT) + b"9" * 10_240
+    yield refused("archive: a long number in a header", few + tar, "a number of more than 100 digits")
+    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", method) as archive:
+            for name, content in good.items():
+                archive.writestr(name, content)
+        words = "another method than Deflate"
+        yield refused(f"archive: ZIP with method {method}", file.getvalue(), words, "/file/rows/1")
+    one = struct.pack("<4s6H3L5H2L", b"PK\1\2", 20, 20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"a"
+    directory = one * (34 * MIB // len(one))
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0, 0, len(directory), 4, 0)
+    yield refused("archive: a ZIP of millions of names", b"PK\3\4" + directory + end, "header of more than 33,554,432")
+    nameless = one[:28] + b"\0\0" + one[30:-1]
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, len(nameless), 4, 0)
+    yield refused("archive: a file without a name", b"PK\3\4" + nameless + end, "without a name")
+    deep = {**good, "p/" + "a/" * 400 + "b": b""}
+    yield refused("archive: a path of many folders", _zip(deep), "more than 1,000 characters or 64 folders")
+    yield Hostile("archive: two slashes before names", _zip({f"//{name}": part for name, part in good.items()}), rows=1)
+    odd = {name.replace("p/", "p\udcff/"): content for name, content in good.items()}
+    yield refused("archive: names that are not UTF-8", _tar(odd), "lone surrogates", "/file/rows/1")
+    yield refused("archive: a name that is not UTF-8 and no task", _tar({"a\udcff/x.txt": b""}), "`a?/x.txt`")
+
+
+def _descriptions(good: dict[str, bytes]) -> Iterator[Hostile]:
+    laughs = b"a: &a [x, x]\n" + b"".join(b"%c: &%c [%s]\n" % (n + 1, n + 1, b"*%c, " % n * 9) for n in range(97, 107))
+    for what, text, words in (
+        ("a bomb of aliases", laughs + b"validator_flags: *k", "it holds aliases"),
+        ("a tag of another language", b"name: !!python/name:os.system a", "it holds tags"),
+        ("many lists in each other", b"a: " + b"[" * 5000, "more than 500 lists"),
+        ("lists in each other", b"a: " + b"[" * 450, "nested too deep"),
+        ("too much", b"a: b\n" * 4000, "more than 16,384 bytes"),
+        ("a time limit of words", b"limits: {time_limit: long}", "time limit must be a number"),
+        ("a time limit that is true", b"limits: {time_limit: true}", "time limit must be a number"),
+        ("a time limit that is no number", b"limits: {time_limit: .nan}", "time limit must be a number"),
+        ("a time limit below zero", b"limits: {time_limit: -1}", "time limit must be a number"),
+        ("a tolerance of words", b"validator_flags: float_tolerance x", "float tolerance must be a number"),
+        ("an endless tolerance", b"validator_flags: float_tolerance inf", "float tolerance must be a number"),
+    ):
+        yield refused(f"YAML: {what}", _zip({**good, "p/problem.yaml": text}), words, "/file/rows/1")
+    for what, text in (
+        ("a number of many digits", b"x: " + b"9" * 5000),
+        ("a date that is none", b"x: 2020-99-99"),
+        ("a number in sixties", b"x: 1" + b":10" * 3000),
+        ("limits as text", b"limits: {time_limit: '2'}"),
+        ("no limit", b"limits: {time_limit: }"),
+    ):
+        yield Hostile(f"YAML: {what}", _zip({**good, "p/problem.yaml": text}), rows=1)
+    for what, text, words in (
+        ("a key of many parts", b"a." * 4000 + b"a = 1", "a key has more than 30 parts"),
+        ("many lists in each other", b"a = " + b"[" * 3000, "nested too deep"),
+        ("a number of many digits", b"a = " + b"9" * 5000, "no TOML"),
+    ):
+        task = {"h/task.toml": text, "h/instruction.md": b"Do it."}
+        yield refused(f"TOML: {what}", _zip(task), words, "/file/rows/1")
+    prose = b"[metadata]\ntext = '''\n" + b"One. Two. " * 200 + b"\n.....................................\n'''"
+    yield Hostile("TOML: prose with many dots", _zip({"h/task.toml": prose, "h/instruction.md": b"Do it."}), rows=1)
+    for text in (b"<a ", b"<!--", b"<a b='", b"&#9", b"<"):
+        page = {name: content for name, content in good.items() if not name.endswith(".md")}
+        page["p/problem_statement/problem.en.html"] = b"Add. " + text * 100_000
+        yield Hostile(f"HTML: {text.decode()} without end", _zip(page), rows=1)
 
 
 def _shapes() -> Iterator[Hostile]:
@@ -560,6 +660,18 @@ def _shapes() -> Iterator[Hostile]:
         "must be one of",
         "/file/lines/1",
     )
+    for what, text in (
+        ("NaN", '{"x": NaN}'),
+        ("a number beyond floating point", '{"x": 1e999}'),
+        ("half an emoji", '{"x": "\\ud83d"}'),
+        ("NUL", '{"x": "\\u0000"}'),
+        ("many lists in each other", '{"x": ' + "[" * 200 + "]" * 200 + "}"),
+        ("a number of many digits", '{"x": ' + "9" * 400 + "}"),
+        ("a key twice", '{"x": 1, "x": 2}'),
+    ):
+        yield refused(f"JSON as text: {what}", _row(question="a", info=text), "`info` is text that", "/file/lines/1")
+        chat = f'[{{"role": "user", "content": "a"}}, {text}]'
+        yield refused(f"a chat as text: {what}", _row(messages=chat), "`messages` is text", "/file/lines/1")
     yield refused("a rubric without names", _row(query="a", checklist=[{"x": 1}]), "with a `name`", "/file/lines/1")
     tree = {"requirements": "a", "sub_tasks": [{"requirements": "b", "weight": -1}]}
     yield refused(

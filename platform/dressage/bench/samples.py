@@ -107,10 +107,7 @@ def pasted_samples(pasted: Sequence[PastedSample]) -> tuple[BenchSourceDocument,
 
 def dataset_samples(team: Team, wanted: FromDataset) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:
     """(source, samples) of rows with their own gold answer as output. Raises a 422 problem for what is not there."""
-    try:
-        version = dataset_version(team, wanted.dataset)
-    except LookupError as error:
-        raise invalid("/samples/dataset", str(error), code="unknown_reference") from error
+    version = require_version(team, wanted.dataset)
     numbers = wanted.rows if wanted.rows is not None else spread(version.rows, wanted.count or 0)
     beyond = [index for index, number in enumerate(numbers) if number >= version.rows]
     if beyond:
@@ -123,6 +120,14 @@ def dataset_samples(team: Team, wanted: FromDataset) -> tuple[BenchSourceDocumen
             raise invalid("/samples/dataset", f"Row {number} of {version.ref} has no gold answer to score.")
         samples.append(sample_document(index, output, rows[number], None, stored={"row": number}))
     return {"type": "dataset", "dataset": version.ref, "outputs": wanted.outputs}, samples
+
+
+def require_version(team: Team, ref: str) -> DatasetVersion:
+    """The dataset version that samples are taken from. Raises a 422 problem where it is not there."""
+    try:
+        return dataset_version(team, ref)
+    except LookupError as error:
+        raise invalid("/samples/dataset", str(error), code="unknown_reference") from error
 
 
 def run_samples(team: Team, wanted: FromRun) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.db import transaction
 
-from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument, probe_samples
+from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument, probe_samples, require_version
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, invalid
+from dressage.datasets import holding
 from dressage.jobs import services as jobs
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import BenchState
@@ -59,6 +60,9 @@ def create_bench_job(
         Problem: 422 when a definition looks at the length and a sample does not tell its own, there is too much, or
             there is no such cluster; 429 when too many jobs of the team are open.
     """
+    if source["type"] == "dataset":
+        holding.hold(team, [source["dataset"]])
+        require_version(team, source["dataset"])
     require_cluster(cluster)
     for _, _, definition in definitions:
         if definition.needs_length:

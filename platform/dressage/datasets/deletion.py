@@ -1,13 +1,15 @@
 """Deletion of versions and datasets: the files go, the rows of the database stay for the lineage of others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict
+from dressage.common.problems import Problem, conflict, not_found
+from dressage.datasets import notes
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.pins import Pin, pins
 from dressage.teams.services import record_audit
@@ -21,11 +23,14 @@ def delete_version(version: DatasetVersion, actor: Actor) -> None:
     """Delete the rows of one version.
 
     Raises:
-        Problem: 409 where something needs it, with ``pins``, or where it is the only one. Then nothing changes.
+        Problem: 404 where it was deleted meanwhile; 409 where something needs it, with ``pins``, or where it is the
+            only one. Then nothing changes.
     """
     dataset = Dataset.objects.select_for_update(no_key=True).get(pk=version.dataset_id)
-    others = dataset.versions.filter(deleted_at=None).exclude(pk=version.pk)
-    if not others.exists():
+    found = _locked(dataset, pk=version.pk)
+    if not found:
+        raise not_found("dataset version")
+    if not dataset.versions.filter(deleted_at=None).exclude(pk=version.pk).exists():
         raise conflict("This is the only version. Delete the dataset instead.", code="only_version")
     _require_unpinned(dataset, [version])
     _bury(dataset, actor, [version])
@@ -38,16 +43,25 @@ def delete_dataset(dataset: Dataset, actor: Actor) -> None:
     """Delete all versions of a dataset; its slug stays taken, so that no old spec comes to mean other rows.
 
     Raises:
-        Problem: 409 where something needs a version, with ``pins``. Then nothing changes.
+        Problem: 404 where it was deleted meanwhile; 409 where something needs a version, with ``pins``. Then nothing
+            changes.
     """
     dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-    versions = list(dataset.versions.filter(deleted_at=None))
+    if dataset.deleted_at is not None:
+        raise not_found("dataset")
+    versions = _locked(dataset)
     _require_unpinned(dataset, versions)
     _bury(dataset, actor, versions)
     dataset.deleted_at, dataset.deleted_by = timezone.now(), actor.label
     dataset.save(update_fields=["deleted_at", "deleted_by"])
     before = {"slug": dataset.slug, "versions": [version.number for version in versions]}
     record_audit(dataset.team, actor, "dataset.delete", "dataset", dataset.id, before=before)
+
+
+def _locked(dataset: Dataset, **wanted: Any) -> list[DatasetVersion]:
+    """The versions that are there, behind all who hold one (``holding.hold``): what those name is seen from here on."""
+    found = dataset.versions.select_for_update(of=("self",), no_key=True).filter(deleted_at=None, **wanted)
+    return list(found.order_by("pk"))
 
 
 def _require_unpinned(dataset: Dataset, versions: Sequence[DatasetVersion]) -> None:
@@ -72,13 +86,22 @@ def _bury(dataset: Dataset, actor: Actor, versions: Sequence[DatasetVersion]) ->
     """Mark versions as deleted, and remove files that no other version of the dataset has, once that is stored."""
     buried = [version.pk for version in versions]
     DatasetVersion.objects.filter(pk__in=buried).update(deleted_at=timezone.now(), deleted_by=actor.label)
-    kept = set(dataset.versions.filter(deleted_at=None).values_list("sha256", flat=True))
-    paths = {version.path for version in versions if version.sha256 not in kept}
-    transaction.on_commit(lambda: _remove(paths))
+    notes.discard_all(buried)
+    paths = {version.path for version in versions}
+    transaction.on_commit(lambda: remove_unnamed(dataset.pk, paths))
 
 
-def _remove(paths: set[Path]) -> None:
+@transaction.atomic
+def remove_unnamed(dataset_id: str, paths: Iterable[Path]) -> None:
+    """Remove those of a dataset's files that no version names, which may be made again while this waits."""
+    known = Dataset.objects.select_for_update(no_key=True).filter(pk=dataset_id).first()
+    versions = DatasetVersion.objects.filter(dataset=dataset_id, deleted_at=None)
+    kept = set(versions.values_list("sha256", flat=True))
     for path in paths:
+        if path.stem in kept:
+            continue
         path.unlink(missing_ok=True)
         for derived in path.parent.glob(f"*/*{path.stem}*"):  # diffs, which can be made again
             derived.unlink(missing_ok=True)
+        if known is None and path.parent.is_dir():
+            path.parent.rmdir()

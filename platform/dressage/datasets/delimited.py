@@ -17,6 +17,8 @@ from dressage.datasets.limits import MAX_ROW_BYTES
 from dressage.datasets.records import Record, Records, require_columns
 
 _SAMPLED = 200
+_MAX_LINES_BYTES = 4 * MAX_ROW_BYTES
+"""Bytes of the lines of one row, however many cells they hold. Those of a row may double, since quotes are doubled."""
 _DELIMITERS: dict[str, Literal["csv", "tsv"]] = {"\t": "tsv", ",": "csv", ";": "csv", "|": "csv"}
 _NAMED = (".csv", ".tsv", ".tab")
 _QUOTED_CELL = re.compile(r'(^|\t)"(?:[^"\t]|"")*"(\t|$)')
@@ -76,7 +78,8 @@ def records(file: BinaryIO, dialect: Dialect) -> Records:
     reader = csv.reader(lines, **_options(dialect.delimiter, dialect.quoted))
     names: list[str] = []
     while (cells := _next(reader, lines)) is not None:
-        number, lines.first = lines.first, lines.number + 1
+        number = lines.first
+        lines.begin_row()
         if not any(cells):
             continue
         if not names:
@@ -138,6 +141,11 @@ class _Lines:
         self.number = 0
         self.first = 1
         """Line at which the row begins that is being read."""
+        self._row_bytes = 0
+
+    def begin_row(self) -> None:
+        """Take the next line for the first one of a row."""
+        self.first, self._row_bytes = self.number + 1, 0
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -151,6 +159,12 @@ class _Lines:
             line = line.removeprefix(codecs.BOM_UTF8)
         if len(line) > MAX_ROW_BYTES + 1:
             raise FileFaultError(f"Line {self.number} is longer than {MAX_ROW_BYTES:,} bytes.")
+        self._row_bytes += len(line)
+        if self._row_bytes > _MAX_LINES_BYTES:
+            raise FileFaultError(
+                f"Line {self.first}: the row that begins here is longer than {MAX_ROW_BYTES:,} bytes. Perhaps a quote "
+                "is opened and not closed."
+            )
         try:
             return line.decode()
         except UnicodeDecodeError as error:

@@ -62,7 +62,7 @@ class RowDiff(TypedDict):
 
 
 def make_diff(before: Path, after: Path) -> Path:
-    """The file of pairs that differ, made where it is not there yet."""
+    """The file of pairs that differ, made where it is not there yet. Raises FileNotFoundError where rows are gone."""
     target = before.parent / "diffs" / f"{before.stem}-{after.stem}.parquet"
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -73,6 +73,10 @@ def make_diff(before: Path, after: Path) -> Path:
             metadata = {"equal": str(equal)}
             pq.write_table(table.replace_schema_metadata(metadata), name, row_group_size=20_000)
             Path(name).replace(target)
+            if not (before.is_file() and after.is_file()):
+                # A deletion removes the file first, then its differences: one of both has seen the other.
+                target.unlink(missing_ok=True)
+                raise FileNotFoundError(before)
         finally:
             Path(name).unlink(missing_ok=True)
     return target

@@ -8,8 +8,7 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,51 +28,51 @@ _INT64 = range(-(2**63), 2**63)
 _CHAT = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
 
 
-def stream(path: Path, format: DownloadFormat, columns: list[str], *, packed: bool) -> Iterator[bytes]:
+def stream(file: BinaryIO, format: DownloadFormat, columns: list[str], *, packed: bool) -> Iterator[bytes]:
     """The rows of a stored file in a format, packed with gzip where wanted.
 
     Args:
-        path: the stored file.
+        file: the stored file, open.
         format: what is written.
         columns: names of all columns of the rows, which tables have in this order.
         packed: whether it is packed.
     """
     writers: dict[DownloadFormat, Callable[[], Iterator[bytes]]] = {
-        "jsonl": lambda: _jsonl(path),
-        "json": lambda: _json(path),
-        "csv": lambda: _csv(path, columns),
-        "parquet": lambda: _parquet(path, columns),
+        "jsonl": lambda: _jsonl(file),
+        "json": lambda: _json(file),
+        "csv": lambda: _csv(file, columns),
+        "parquet": lambda: _parquet(file, columns),
     }
     pieces = writers[format]()
     return _gzip(pieces) if packed else pieces
 
 
-def _texts(path: Path) -> Iterator[list[str]]:
+def _texts(file: BinaryIO) -> Iterator[list[str]]:
     """The JSON of the rows, some thousand at a time."""
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(ROWS_PER_GROUP, columns=["row"]):
+    with pq.ParquetFile(file) as opened:
+        for batch in opened.iter_batches(ROWS_PER_GROUP, columns=["row"]):
             yield batch.column("row").to_pylist()
 
 
-def _jsonl(path: Path) -> Iterator[bytes]:
-    for texts in _texts(path):
+def _jsonl(file: BinaryIO) -> Iterator[bytes]:
+    for texts in _texts(file):
         yield ("\n".join(texts) + "\n").encode()
 
 
-def _json(path: Path) -> Iterator[bytes]:
+def _json(file: BinaryIO) -> Iterator[bytes]:
     between = "[\n"
-    for texts in _texts(path):
+    for texts in _texts(file):
         yield (between + ",\n".join(texts)).encode()
         between = ",\n"
     yield b"\n]\n"
 
 
-def _csv(path: Path, columns: list[str]) -> Iterator[bytes]:
+def _csv(file: BinaryIO, columns: list[str]) -> Iterator[bytes]:
     """Texts as they are, nothing for null, all else as JSON."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns)
-    for texts in _texts(path):
+    for texts in _texts(file):
         for text in texts:
             row = json.loads(text)
             writer.writerow([_cell(row.get(name)) for name in columns])
@@ -92,12 +91,12 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _parquet(path: Path, columns: list[str]) -> Iterator[bytes]:
+def _parquet(file: BinaryIO, columns: list[str]) -> Iterator[bytes]:
     """One column for each of the rows' keys. What has no plain type that all rows share is written as JSON text."""
-    schema = _schema(path, columns)
+    schema = _schema(file, columns)
     buffer = io.BytesIO()
     with pq.ParquetWriter(pa.PythonFile(_WriteOnly(buffer), "w"), schema, compression="zstd") as writer:
-        for texts in _texts(path):
+        for texts in _texts(file):
             rows = [json.loads(text) for text in texts]
             arrays = [pa.array([_value(row.get(field.name), field) for row in rows], field.type) for field in schema]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
@@ -130,9 +129,9 @@ def _drained(buffer: io.BytesIO) -> bytes:
     return data
 
 
-def _schema(path: Path, columns: list[str]) -> pa.Schema:
+def _schema(file: BinaryIO, columns: list[str]) -> pa.Schema:
     kinds: dict[str, set[str]] = {name: set() for name in columns}
-    for texts in _texts(path):
+    for texts in _texts(file):
         for text in texts:
             for name, value in json.loads(text).items():
                 kinds[name].add(_kind(value))

@@ -100,7 +100,7 @@ class Findings:
                 self._tokens.update(token for token in tokens if token in self._tokens or len(self._tokens) < 100)
         if nan:
             self._nan.add(number)
-        if any(_has_large(value) for value in data.values()):
+        if any(map(_has_large, data.values())):
             self._large.add(number)
         self._look_at_answer(number, data.get("answer"))
         self._asked.add(_asked(data), number)
@@ -180,24 +180,20 @@ def _asked(data: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def _has_large(value: Any) -> bool:
-    match value:
-        case bool() | str() | float() | None:
-            return False
-        case int():
-            return not -EXACT <= value <= EXACT
-        case list():
-            return any(map(_has_large, value))
-        case dict():
-            return any(map(_has_large, value.values()))
-    return False
+    if isinstance(value, str | float) or value is None:
+        return False
+    if isinstance(value, int):
+        return not -EXACT <= value <= EXACT
+    if isinstance(value, list):
+        return any(map(_has_large, value))
+    return isinstance(value, dict) and any(map(_has_large, value.values()))
 
 
 def _tokens_in(value: Any) -> list[str]:
-    match value:
-        case str():
-            return control_tokens(value) if "<" in value or "[" in value else []
-        case list():
-            return [token for one in value for token in _tokens_in(one)]
-        case dict():
-            return [token for one in value.values() for token in _tokens_in(one)]
+    if isinstance(value, str):
+        return control_tokens(value) if "<" in value or "[" in value else []
+    if isinstance(value, list):
+        return [token for one in value for token in _tokens_in(one)]
+    if isinstance(value, dict):
+        return [token for one in value.values() for token in _tokens_in(one)]
     return []

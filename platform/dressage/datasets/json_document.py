@@ -9,7 +9,8 @@ from dressage.datasets.faults import FileFaultError
 from dressage.datasets.json_array import numbered_elements
 from dressage.datasets.limits import MAX_ROW_BYTES
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# A string that is not closed is a token, too: no search begins again inside of it.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _WRAPPERS = {
     "data", "dataset", "entries", "examples", "instances", "items", "problems", "questions", "records", "rows",
     "samples", "tasks", "test", "train", "validation",

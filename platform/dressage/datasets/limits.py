@@ -4,6 +4,10 @@ MAX_FILE_BYTES = 10 << 30
 """Bytes of a file, also of what a packed one unpacks to."""
 MAX_UPLOAD_BYTES = (1 << 30) + (1 << 20)
 """Bytes of a request with a file and the fields beside it."""
+MAX_UNFINISHED_BYTES = 20 << 30
+"""Bytes that the unfinished uploads of one team may have, when they are finished."""
+MAX_UNFINISHED_UPLOADS = 50
+"""Unfinished uploads of one team."""
 MAX_PREVIEW_BYTES = 64 << 20
 """Bytes of a request that asks how a file would be read."""
 MAX_ARCHIVE_BYTES = 1 << 30

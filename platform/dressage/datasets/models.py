@@ -28,9 +28,8 @@ class Dataset(TeamModel):
 
     @property
     def latest_version(self) -> "DatasetVersion":
-        """The newest version that was not deleted. Every dataset has one, since both are made together."""
-        kept = (version for version in self.versions.all() if version.deleted_at is None)
-        return max(kept, key=lambda version: version.number)
+        """The newest version that was not deleted; of a dataset that is deleted just now, the newest."""
+        return max(self.versions.all(), key=lambda version: (not version.is_deleted, version.number))
 
 
 class DatasetVersion(PrefixedModel):
@@ -79,3 +78,73 @@ class DatasetVersion(PrefixedModel):
     def path(self) -> Path:
         """The Parquet file."""
         return settings.DATASET_ROOT / self.file
+
+
+class RowNotes(PrefixedModel):
+    """Facts about the rows of a version that an operation found. ``dressage.datasets.notes`` reads and writes them."""
+
+    id_prefix: ClassVar[str] = "note"
+    team_path: ClassVar[str] = "version__dataset__team"
+
+    version = models.ForeignKey(DatasetVersion, on_delete=models.CASCADE, related_name="notes")
+    name = models.CharField(max_length=40)
+    columns = models.JSONField()
+    """``[{name, type}]``."""
+    carried = models.BooleanField()
+    """Whether they hold for a row in other versions, too."""
+    source = models.JSONField()
+    """``notes.NoteSource``: what found them."""
+    file = models.CharField(max_length=200)
+    """Path under DATASET_ROOT."""
+    created_by = models.CharField(max_length=300)
+
+    objects = TeamQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["version", "name"], name="one_notes_per_name")]
+        indexes = [models.Index(fields=["version", "created_at", "id"], name="row_notes_page")]
+
+    @property
+    def path(self) -> Path:
+        """The Parquet file."""
+        return settings.DATASET_ROOT / self.file
+
+
+class DatasetUpload(TeamModel):
+    """A file that comes in parts, until it is a version, is cancelled, or expires."""
+
+    id_prefix: ClassVar[str] = "dsu"
+
+    name = models.CharField(max_length=200)
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64, blank=True)
+    """Hash that the whole file must have; empty where the client does not know it."""
+    offset = models.PositiveBigIntegerField(default=0)
+    """Bytes that have come and are on disk."""
+    expires_at = models.DateTimeField(db_index=True)
+    created_by = models.CharField(max_length=300)
+
+    class Meta:
+        indexes = [models.Index(fields=["team", "created_at", "id"], name="dataset_upload_page")]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of it has come."""
+        return self.offset == self.size
+
+
+class SavedMapping(TeamModel):
+    """A mapping that a team keeps under a name, for files with the same columns."""
+
+    id_prefix: ClassVar[str] = "dsmap"
+
+    name = models.CharField(max_length=120)
+    mapping = models.JSONField()
+    """``trainer_core.datasets.mapping.DatasetMapping``."""
+    columns = models.JSONField()
+    """Sorted names of the columns of the file that it was made for."""
+    created_by = models.CharField(max_length=300)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="one_mapping_per_name")]
+        indexes = [models.Index(fields=["team", "created_at", "id"], name="dataset_mapping_page")]

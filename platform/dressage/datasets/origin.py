@@ -40,6 +40,8 @@ class ShapeOrigin(TypedDict):
     """A grader that can grade these rows at once."""
     system: str | None
     """System prompt that asks for the form of answer which the grader reads."""
+    document: NotRequired[dict[str, Any]]
+    """The mapping that a person gave, where the file was read by one."""
 
 
 class Origin(TypedDict):

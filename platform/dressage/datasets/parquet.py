@@ -18,6 +18,13 @@ _BATCH_ROWS, _BATCH_ROWS_OF_LARGE = 1024, 128
 _SMALL_GROUP = 64 << 20
 """Bytes of a row group of which all different texts may be kept at once."""
 _BUFFER = 1 << 20
+_BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+_TEXTS = (pa.types.is_string, pa.types.is_large_string)
+_NO_VALUES = (ValueError, OverflowError, KeyError, pa.ArrowException)
+"""What values raise that Python cannot take."""
+_CERTAINLY_LONG = 8 * MAX_ROW_BYTES
+"""Bytes in memory of which no row is that may be stored."""
+_TOO_LONG = f"The row is longer than {MAX_ROW_BYTES:,} bytes."
 _LEAVES = 2_000
 _NAMES = 200
 
@@ -30,11 +37,14 @@ def records(file: BinaryIO) -> Records:
     """
     try:
         # Columns are read page by page, and text that repeats is kept once: a file cannot unpack to much at a time.
-        plain = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
-        texts = _require_bounded(plain)
+        texts = _require_bounded(pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False))
+        nested = [path for path in texts if "." in path]
+        plain = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=nested)
         with pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=texts) as opened:
             yield from _rows(plain, opened)
-    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
+    except FileFaultError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk, not the content
         told = str(error).splitlines()[0][:300].rstrip(".")
@@ -58,11 +68,13 @@ def _require_bounded(opened: pq.ParquetFile) -> list[str]:
     if size > MAX_FILE_BYTES:
         raise FileFaultError(f"The file unpacks to more than {MAX_FILE_BYTES:,} bytes.")
     for field in schema:
+        if "\0" in field.name:
+            raise FileFaultError("The name of a column holds a NUL character.")
         _require_kind(field.type, field.name, 1)
     return [
         column.path
         for column in (about.schema.column(place) for place in range(len(about.schema)))
-        if column.physical_type == "BYTE_ARRAY" and "." not in column.path
+        if column.physical_type == "BYTE_ARRAY"
     ]
 
 
@@ -70,7 +82,7 @@ def _require_kind(kind: pa.DataType, name: str, depth: int) -> None:
     """Refuse columns of bytes, and those that are nested too deep. Raises FileFaultError."""
     if depth > MAX_DEPTH:
         raise FileFaultError(f"The column `{name[:_NAMES]}` is nested deeper than {MAX_DEPTH} levels.")
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+    if any(is_bytes(kind) for is_bytes in _BYTES):
         raise FileFaultError(
             f"The column `{name[:_NAMES]}` holds bytes, such as images. Rows are text: remove it, or write it as text."
         )
@@ -90,22 +102,35 @@ def _rows(opened: pq.ParquetFile, repeated: pq.ParquetFile) -> Records:
             if decoded > MAX_FILE_BYTES:
                 raise FileFaultError(f"The file unpacks to more than {MAX_FILE_BYTES:,} bytes.")
             # One row may have all that the nested columns of the batch hold.
-            yield from _records(batch, number, short=int(sizes.max(initial=0)) + nested <= MAX_ROW_BYTES)
+            largest = int(sizes.max(initial=0)) + nested
+            if largest <= _CERTAINLY_LONG:
+                yield from _records(batch, number, short=largest <= MAX_ROW_BYTES)
+            else:
+                for place in range(len(batch)):
+                    yield from _one_record(batch.slice(place, 1), number + place)
             number += len(batch)
+
+
+def _one_record(batch: pa.RecordBatch, before: int) -> Records:
+    """The row of a batch of one. Where it is far too long it is not made, only told."""
+    sizes, nested = _sizes(batch)
+    if int(sizes.sum()) + nested > _CERTAINLY_LONG:
+        yield Record(before + 1, ValueError(_TOO_LONG))
+    else:
+        yield from _records(batch, before, short=False)
 
 
 def _records(batch: pa.RecordBatch, before: int, *, short: bool) -> Records:
     """The rows of a batch, behind ``before`` others; ``short``: none can be longer than a row may be."""
     converted = [field.name for field in batch.schema if not _is_json(field.type)]
     clean = short and _has_only_text(batch)
-    rows = batch.to_pylist() if short else (batch.slice(place, 1).to_pylist()[0] for place in range(len(batch)))
-    for number, data in enumerate(rows, before + 1):
+    for number, data in enumerate(_values(batch), before + 1):
         json = _Json()
         try:
             for name in converted:
                 data[name] = json.of(data[name])
-            if not short:
-                _require_short(data)
+            if not short and _size(data) > MAX_ROW_BYTES:
+                raise ValueError(_TOO_LONG)
             if not clean:
                 check(data, MAX_DEPTH)
             yield Record(number, data, json.nan)
@@ -113,43 +138,75 @@ def _records(batch: pa.RecordBatch, before: int, *, short: bool) -> Records:
             yield Record(number, error)
 
 
+def _values(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The rows of a batch. Raises FileFaultError for times that are no values of Python's."""
+    try:
+        return batch.to_pylist()
+    except _NO_VALUES as error:
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            try:
+                column.to_pylist()
+            except _NO_VALUES:
+                raise FileFaultError(
+                    f"The column `{name[:_NAMES]}` cannot be read. Text must be UTF-8, and times must be whole "
+                    "microseconds of the years 1 to 9999 in a time zone that is known; write others as text."
+                ) from error
+        raise
+
+
 def _sizes(batch: pa.RecordBatch) -> tuple["np.ndarray[Any, np.dtype[np.int64]]", int]:
-    """(bytes of each row's texts, bytes of all other columns together)."""
+    """(bytes of each row's texts, bytes of all other columns together), where texts that repeat count each time."""
     sizes, others = np.zeros(len(batch), dtype=np.int64), 0
     for column in batch.columns:
-        if pa.types.is_dictionary(column.type):
+        if _is_dictionary_of_text(column.type):
             lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
         elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             lengths = pc.binary_length(column)
         else:
-            others += int(column.nbytes)
+            others += _bytes_inside(column)
             continue
         sizes += pc.fill_null(lengths, 0).to_numpy(zero_copy_only=False).astype(np.int64)
     return sizes, others
+
+
+def _bytes_inside(column: pa.Array) -> int:
+    kind = column.type
+    if _is_dictionary_of_text(kind):
+        return pc.sum(pc.take(pc.binary_length(column.dictionary), column.indices)).as_py() or 0
+    if pa.types.is_struct(kind):
+        return sum(map(_bytes_inside, column.flatten()))
+    if pa.types.is_map(kind):
+        first, end = column.offsets[0].as_py(), column.offsets[-1].as_py()
+        return 4 * len(column) + sum(
+            _bytes_inside(part.slice(first, end - first)) for part in (column.keys, column.items)
+        )
+    if kind.num_fields:
+        return 4 * len(column) + _bytes_inside(column.flatten())
+    return int(column.nbytes)
+
+
+def _is_dictionary_of_text(kind: pa.DataType) -> bool:
+    return pa.types.is_dictionary(kind) and any(is_text(kind.value_type) for is_text in _TEXTS)
 
 
 def _has_only_text(batch: pa.RecordBatch) -> bool:
     """Whether all columns are flat, and no text has a NUL character."""
     for column in batch.columns:
         texts = column.dictionary if pa.types.is_dictionary(column.type) else column
-        if texts.type.num_fields or pa.types.is_floating(texts.type):
+        if texts.type.num_fields or pa.types.is_floating(texts.type) or pa.types.is_string_view(texts.type):
             return False
-        if pa.types.is_string(texts.type) and pc.any(pc.match_substring(texts, "\0")).as_py():
+        if any(is_text(texts.type) for is_text in _TEXTS) and pc.any(pc.match_substring(texts, "\0")).as_py():
             return False
     return True
 
 
-def _require_short(data: dict[str, Any]) -> None:
-    if _size(data) > MAX_ROW_BYTES:
-        raise ValueError(f"The row is longer than {MAX_ROW_BYTES:,} bytes.")
-
-
 def _size(value: Any) -> int:
+    """Signs of a value as JSON, or some fewer."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
-        return sum(len(str(key)) + _size(inner) for key, inner in value.items())
-    return sum(map(_size, value)) if isinstance(value, list) else 8
+        return 2 + sum(len(str(key)) + 4 + _size(inner) for key, inner in value.items())
+    return 2 + sum(1 + _size(inner) for inner in value) if isinstance(value, list) else 1
 
 
 def _is_json(kind: pa.DataType) -> bool:

@@ -11,7 +11,7 @@ from dressage.teams.models import Team
 class Pin(TypedDict):
     """Something that needs the rows of a version, which therefore is not deleted."""
 
-    kind: Literal["run", "rehearsal", "bench_job"]
+    kind: Literal["run", "rehearsal", "bench_job", "lab_job", "profile"]
     id: str
     name: str
     state: str

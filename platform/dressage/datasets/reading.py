@@ -14,13 +14,15 @@ from dressage.datasets.limits import (
     MAX_REPORTED_ERRORS,
     MAX_ROWS,
 )
-from dressage.datasets.origin import Origin
+from dressage.datasets.origin import Origin, ShapeOrigin
 from dressage.datasets.records import LeftOutError, Record
 from dressage.datasets.rows import Row, check_row
 from trainer_core.datasets import Shape, UnknownShapeError, recognise
 from trainer_core.datasets.fields import json_type
+from trainer_core.datasets.mapping import DatasetMapping, shape_of
 
 _LONGEST_NAME = 200
+_MOST_FORMS = 1_000
 
 
 class UploadedRows:
@@ -30,19 +32,23 @@ class UploadedRows:
     faults, the names of the columns, and 32 bytes a row.
     """
 
-    def __init__(self, file: BinaryIO, name: str = "") -> None:
+    def __init__(self, file: BinaryIO, name: str = "", mapping: DatasetMapping | None = None) -> None:
         """
         Args:
             file: the file, seekable.
             name: its name, whose end tells tables of one column from other text.
+            mapping: what becomes of the columns; None looks for a known shape.
         """
-        self._file, self._name = file, name
+        self._file, self._name, self._mapping = file, name, mapping
         self.format: Format | None = None
-        self.shape: Shape | None = None
+        self.shape: Shape | None = shape_of(mapping) if mapping else None
         self.errors: list[FieldError] = []
         self.columns: dict[str, set[str]] = {}
+        self._forms: set[tuple[object, ...]] = set()
+        """Names and types of rows that were met: such a row tells nothing new of the columns."""
         self.rows = 0
         self.findings = Findings()
+        self._unmapped = ""
 
     def __iter__(self) -> Iterator[Row]:
         try:
@@ -79,20 +85,38 @@ class UploadedRows:
 
     def _row(self, data: dict[str, Any]) -> Row:
         shape = self.shape or recognise(data)
-        row = check_row(shape.convert(data))
+        row = self._converted(shape, data)
         self.shape = shape
-        if len(self.columns.keys() | row.data.keys()) > MAX_COLUMNS:
+        form = (*row.data, *map(type, row.data.values()))
+        if form in self._forms and self.rows < MAX_ROWS:
+            return row
+        new = row.data.keys() - self.columns.keys()
+        if len(self.columns) + len(new) > MAX_COLUMNS:
             raise ValueError(f"The file has more than {MAX_COLUMNS} different columns.")
         if self.rows >= MAX_ROWS:
             raise ValueError(f"The file has more than {MAX_ROWS:,} rows.")
+        if new:
+            self.columns |= {key: set() for key in row.data if key in new}
         for key, value in row.data.items():
-            self.columns.setdefault(key, set()).add(json_type(value))
+            self.columns[key].add(json_type(value))
+        if len(self._forms) < _MOST_FORMS:
+            self._forms.add(form)
         return row
+
+    def _converted(self, shape: Shape, data: dict[str, Any]) -> Row:
+        try:
+            return check_row(shape.convert(data))
+        except ValueError as error:
+            if self._mapping is None or self._mapping.faulty_rows == "refuse":
+                raise
+            self._unmapped = self._unmapped or str(error)
+            raise LeftOutError(str(error)) from error
 
     def raise_errors(self) -> None:
         """Raise a 422 problem that names every faulty row, or says that there is none."""
         if not self.errors and not self.rows:
-            self.errors = [FieldError(pointer="/file", detail="The file has no rows.")]
+            why = f"No row can be mapped. The first: {self._unmapped}" if self._unmapped else "The file has no rows."
+            self.errors = [FieldError(pointer="/file", detail=why)]
         if self.errors:
             first, count = self.errors[0], len(self.errors)
             unit, number = first["pointer"].split("/")[-2:]
@@ -116,7 +140,9 @@ class UploadedRows:
     def origin(self, *, name: str, size: int, sha256: str) -> Origin:
         """Origin of the rows, after ``raise_errors`` has found nothing."""
         assert self.format is not None and self.shape is not None  # there is a row
-        shape = self.shape
+        told = self._shape_origin(self.shape)
+        if self._mapping is not None:
+            told["document"] = self._mapping.model_dump(mode="json")
         return {
             "file": {
                 "name": name[:_LONGEST_NAME],
@@ -126,18 +152,21 @@ class UploadedRows:
                 "bytes": size,
                 "sha256": sha256,
             },
-            "shape": {
-                "name": shape.name,
-                "title": shape.title,
-                "mapping": [
-                    {"column": mapped.column, "source": mapped.source}
-                    for mapped in shape.mapping
-                    if mapped.column in self.columns
-                ],
-                "grader": dict(shape.grader) if shape.grader else None,
-                "system": shape.system,
-            },
+            "shape": told,
             "warnings": self.findings.warnings(),
+        }
+
+    def _shape_origin(self, shape: Shape) -> ShapeOrigin:
+        return {
+            "name": shape.name,
+            "title": shape.title,
+            "mapping": [
+                {"column": mapped.column, "source": mapped.source}
+                for mapped in shape.mapping
+                if mapped.column in self.columns
+            ],
+            "grader": dict(shape.grader) if shape.grader else None,
+            "system": shape.system,
         }
 
     def described_columns(self) -> list[dict[str, str]]:

@@ -5,13 +5,14 @@ so that the same row has the same id in each file that it comes with. Memory: 8 
 """
 
 import hashlib
-import json
 import re
 from array import array
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from dressage.datasets.row_text import sorted_text_of
 
 OWN_COLUMNS = ("id", "task_id", "problem_id", "question_id", "unique_id", "uid")
 """Columns whose values are taken as ids where every row has one and no two are equal, the first before the others."""
@@ -21,7 +22,11 @@ _FIT = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:/+-]{{0,{MAX_LENGTH - 1}}}", re.ASC
 
 def content_id(data: Any) -> str:
     """The id that follows from a row alone: 16 hexadecimal digits."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return id_of_text(sorted_text_of(data))
+
+
+def id_of_text(text: str) -> str:
+    """The id that follows from a row's JSON with sorted keys."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -44,17 +49,29 @@ def fits(row_id: str) -> bool:
     return _FIT.fullmatch(row_id) is not None
 
 
+def _hash(row_id: str) -> int:
+    return int.from_bytes(hashlib.blake2b(row_id.encode(), digest_size=8).digest(), "big")
+
+
 class Occurrences:
     """Ids in the order of their rows, of which equal ones are found without holding the texts."""
 
     def __init__(self) -> None:
         self._hashes = array("Q")
+        self._sorted: np.ndarray | None = None
 
     def add(self, ids: Iterable[str]) -> None:
         """Take in the ids of the next rows."""
-        self._hashes.extend(
-            int.from_bytes(hashlib.blake2b(row_id.encode(), digest_size=8).digest(), "big") for row_id in ids
-        )
+        self._hashes.extend(map(_hash, ids))
+        self._sorted = None
+
+    def has(self, row_id: str) -> bool:
+        """Whether a row has this id."""
+        if self._sorted is None:
+            self._sorted = np.sort(np.frombuffer(self._hashes, dtype=np.uint64))
+        wanted = np.uint64(_hash(row_id))
+        place = int(np.searchsorted(self._sorted, wanted))
+        return place < len(self._sorted) and self._sorted[place] == wanted
 
     def ranks(self) -> np.ndarray | None:
         """Number of earlier rows with the same id for each row, int32 of shape [rows]; None where all ids differ."""

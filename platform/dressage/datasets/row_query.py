@@ -2,7 +2,16 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StringConstraints,
+    model_validator,
+)
 
 from dressage.datasets.facts import SCRIPTS, Facts, words
 from dressage.datasets.row_ids import MAX_LENGTH
@@ -11,6 +20,28 @@ MAX_IDS = 10_000
 Script = Literal[SCRIPTS]  # type: ignore[valid-type]  # the names are there already
 RowId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LENGTH + 10)]
 Tag = Annotated[str, StringConstraints(min_length=3, max_length=400, pattern=r"^[^=\x00]+=[^\x00]+$")]
+
+
+NoteName = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00]*$")]
+Bound = Annotated[float, Field(allow_inf_nan=False)]
+NoteValue = StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | NoteName
+
+
+class NoteCondition(BaseModel):
+    """What notes say of a row, such as ``difficulty.pass_rate`` from 0.2 to 0.8. Rows without them are not found."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    notes: NoteName
+    """Name of the notes."""
+    column: NoteName
+    """Column of the notes."""
+    equals: NoteValue | None = None
+    """The value, exactly."""
+    least: Bound | None = None
+    """Smallest number."""
+    most: Bound | None = None
+    """Largest number."""
 
 
 class RowQuery(BaseModel):
@@ -32,6 +63,8 @@ class RowQuery(BaseModel):
     """Script of most letters."""
     ids: list[RowId] | None = Field(None, min_length=1, max_length=MAX_IDS)
     """Ids of rows, any of them."""
+    notes: list[NoteCondition] = Field([], max_length=10)
+    """Conditions on what operations have found about the rows; with no value, that it is known."""
 
     @model_validator(mode="after")
     def _some_words(self) -> "RowQuery":
@@ -53,14 +86,15 @@ class RowQuery(BaseModel):
 
 
 class Matcher:
-    """A query that is asked of row after row."""
+    """A query that is asked of row after row; its conditions on notes are asked of all rows at once, elsewhere."""
 
     def __init__(self, query: RowQuery) -> None:
         self._query = query
         self._phrases = query.phrases()
         self._tags = set(query.tags)
         self.ids = None if query.ids is None else frozenset(query.ids)
-        self.by_id_alone = query.ids is not None and query == RowQuery(ids=query.ids)
+        self.needs_facts = query != RowQuery(ids=query.ids, notes=query.notes)
+        """Whether there are conditions beside those on ids and notes."""
 
     def finds(self, row_id: str, facts: Facts) -> bool:
         """Whether all conditions hold of a row."""

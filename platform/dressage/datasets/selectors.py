@@ -1,11 +1,12 @@
 """Reads of datasets."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
-from dressage.common.problems import Problem, not_found
+from dressage.common.problems import Problem, invalid, not_found
 from dressage.common.refs import parse_ref
 from dressage.datasets import storage
 from dressage.datasets.models import Dataset, DatasetVersion
@@ -72,13 +73,23 @@ def version_by_ref(team: Team, ref: str) -> DatasetVersion:
 
 
 def rows(found: DatasetVersion, after: int, limit: int) -> list[dict[str, Any]]:
-    """Rows from ``after`` on, at most ``limit``: ``{index, id, prompt, answer, row}``."""
-    return list(storage.read_rows(found.path, after, limit))
+    """Rows from ``after`` on, at most ``limit``: ``{index, id, prompt, answer, row}``. Raises a 422 problem."""
+    with missing_files("/number"):
+        return list(storage.read_rows(found.path, after, limit))
 
 
 def rows_at(found: DatasetVersion, numbers: Collection[int]) -> dict[int, Any]:
     """Rows by their number, from 0 on; those beyond the end are left out. Raises FileNotFoundError."""
     return storage.read_rows_at(found.path, numbers)
+
+
+@contextmanager
+def missing_files(pointer: str) -> Iterator[None]:
+    """Make a 422 problem of a file that is not there, as where its version is deleted while it is read."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise invalid(pointer, "A file of the rows is gone.", code="missing_files") from error
 
 
 def _deleted(found: DatasetVersion) -> str:

@@ -1,12 +1,15 @@
 """Bodies of the datasets' endpoints."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField, SlugField
-from dressage.datasets import diff, lineage
+from dressage.datasets import diff, lineage, notes
 from dressage.datasets.derivation import operations
 from dressage.datasets.derivation.services import Derived
+from dressage.datasets.mapping.fields import MappingTextField
 from dressage.datasets.origin import Origin
 
 
@@ -65,12 +68,36 @@ class UploadSerializer(serializers.Serializer):
     """A new version."""
 
     file = serializers.FileField(
+        required=False,
         allow_empty_file=True,
         help_text="JSON lines, JSON, CSV, TSV or Parquet, plain or packed with gzip or Zstandard, of rows with "
         "`prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of "
         "another shape that is known, such as GSM8K's; or a ZIP or TAR archive of Kattis problems or Harbor tasks. "
         "Each row is checked; nothing is stored when one is faulty.",
     )
+    upload = serializers.CharField(
+        max_length=40,
+        required=False,
+        help_text="Instead of `file`: the id of an upload in parts of which all has come.",
+    )
+
+    mapping = MappingTextField(
+        help_text="JSON of a mapping: what becomes of the file's columns, in place of a known shape."
+    )
+    mapping_id = serializers.CharField(
+        max_length=40,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Id of a mapping that the team has saved.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Take a file or an upload, and not both."""
+        if ("file" in attrs) == ("upload" in attrs):
+            told = "Send one of `file` and `upload`" + (", not both." if "file" in attrs else ".")
+            raise serializers.ValidationError({"file": told})
+        return attrs
 
 
 class CreateDatasetSerializer(UploadSerializer):
@@ -94,6 +121,27 @@ class DatasetRowPageSerializer(serializers.Serializer):
     data = DatasetRowSerializer(many=True)
     has_more = serializers.BooleanField()
     next = serializers.IntegerField(allow_null=True, help_text="The `after` of the next page.")
+
+
+class NoteSourceSerializer(DocumentSerializer, document=notes.NoteSource):
+    """What found the notes."""
+
+
+class NoteColumnSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    type = serializers.ChoiceField(list(notes.TYPES.values()))
+
+
+class RowNotesSerializer(serializers.Serializer):
+    """Facts about the rows of a version that an operation found, such as their difficulty."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    columns = NoteColumnSerializer(many=True)
+    carried = serializers.BooleanField(help_text="Whether they hold for a row in other versions, too.")
+    source = NoteSourceSerializer()
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
 
 
 class DatasetOperationField(PydanticField, model=operations.DatasetOperation):

@@ -10,7 +10,7 @@ from django.db import transaction
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.lengthy import FILES
-from dressage.common.problems import Problem, conflict
+from dressage.common.problems import Problem, conflict, invalid, not_found
 from dressage.common.slugs import slug_for
 from dressage.datasets import storage
 from dressage.datasets.limits import MAX_FILE_BYTES
@@ -20,6 +20,7 @@ from dressage.datasets.origin import Origin
 from dressage.datasets.reading import UploadedRows
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
+from trainer_core.datasets.mapping import DatasetMapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,14 @@ def create_dataset(
     file: BinaryIO,
     size: int,
     file_name: str = "",
+    sha256: str = "",
     slug: str | None = None,
     description: str = "",
+    mapping: DatasetMapping | None = None,
 ) -> Dataset:
-    """A new dataset whose first version is made from ``file``: rows of a known shape, ``size`` bytes.
+    """A new dataset whose first version is made from ``file``: rows of a known shape or of ``mapping``, ``size`` bytes.
+
+    ``sha256`` is what the file must have in hexadecimal digits; empty where nobody has said.
 
     Raises:
         Problem: 409 when the slug is taken; 413 or 422 when the file is refused; 429 or 503 when too many files are
@@ -52,7 +57,7 @@ def create_dataset(
     """
     slug = slug_for(name, slug)
     require_free(team, slug)
-    checked = _check(team.id, file, size, file_name)
+    checked = _check(team.id, file, size, file_name, mapping, sha256)
     try:
         with transaction.atomic():
             Team.objects.select_for_update(no_key=True).get(pk=team.pk)
@@ -66,21 +71,38 @@ def create_dataset(
     return dataset
 
 
-def create_version(dataset: Dataset, actor: Actor, *, file: BinaryIO, size: int, file_name: str = "") -> DatasetVersion:
-    """The next version of a dataset.
+def create_version(
+    dataset: Dataset,
+    actor: Actor,
+    *,
+    file: BinaryIO,
+    size: int,
+    file_name: str = "",
+    sha256: str = "",
+    mapping: DatasetMapping | None = None,
+) -> DatasetVersion:
+    """The next version of a dataset, of rows of a known shape or of ``mapping``. ``sha256`` as in ``create_dataset``.
 
     Raises:
-        Problem: 413 or 422 when the file is refused, 429 or 503 when too many files are read at once. Then nothing is
-            made.
+        Problem: 404 when the dataset was deleted meanwhile; 413 or 422 when the file is refused, 429 or 503 when too
+            many files are read at once. Then nothing is made.
     """
-    checked = _check(dataset.team_id, file, size, file_name)
+    checked = _check(dataset.team_id, file, size, file_name, mapping, sha256)
     try:
         with transaction.atomic():
             # NO KEY UPDATE: two uploads take their numbers one after the other; readers do not wait.
-            locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+            locked = locked_dataset(dataset.pk)
             return _add_version(locked, actor, checked)
     finally:
         checked.temporary.unlink(missing_ok=True)
+
+
+def locked_dataset(dataset_id: str) -> Dataset:
+    """The dataset, locked for its next version. Raises a 404 problem where it was deleted meanwhile."""
+    locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset_id)
+    if locked.deleted_at is not None:
+        raise not_found("dataset")
+    return locked
 
 
 def create_version_from_path(
@@ -119,14 +141,19 @@ def create_version_from_path(
         checked.temporary.unlink(missing_ok=True)
 
 
-def _check(team_id: str, file: BinaryIO, size: int, name: str) -> CheckedFile:
+def _check(
+    team_id: str, file: BinaryIO, size: int, name: str, mapping: DatasetMapping | None = None, sha256: str = ""
+) -> CheckedFile:
     """Read the file once to hash it and once to check every row, which goes into a temporary Parquet file."""
     if size > MAX_FILE_BYTES:
         detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
         raise Problem(413, "File too large", detail, errors=[FieldError(pointer="/file", detail=detail)])
-    rows = UploadedRows(file, name)
+    rows = UploadedRows(file, name, mapping)
     with FILES.place(team_id):
         digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        if sha256 and digest != sha256:
+            detail = "Its SHA-256 is not the one that was declared. Cancel the upload, and send the file anew."
+            raise invalid("/upload", detail, code="wrong_sha256")
         temporary = storage.write(rows)
     try:
         rows.raise_errors()

@@ -16,6 +16,7 @@ from django.conf import settings
 
 from dressage.datasets import row_ids
 from dressage.datasets.limits import ROWS_PER_GROUP
+from dressage.datasets.row_text import both_texts_of, text_of
 from dressage.datasets.rows import Row
 from dressage.embedded.private_files import sync_folder
 
@@ -57,7 +58,7 @@ def write_tables(tables: Iterable[pa.Table]) -> Path:
     path = Path(name)
     try:
         with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
-            for table in _regrouped(tables):
+            for table in regrouped(tables):
                 writer.write_table(table)
     except BaseException:
         path.unlink(missing_ok=True)
@@ -157,6 +158,17 @@ def tables(path: Path) -> Iterator[pa.Table]:
         yield from _with_ids(file)
 
 
+def ids(path: Path) -> Iterator[pa.ChunkedArray]:
+    """Ids of all rows in order, as ``tables`` tells them, one row group at a time."""
+    with pq.ParquetFile(path) as file:
+        if "id" in file.schema_arrow.names:
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group, columns=["id"]).column("id")
+            return
+        for table in _with_ids(file):
+            yield table.column("id")
+
+
 def _with_ids(file: pq.ParquetFile) -> Iterator[pa.Table]:
     """The tables of a file that has no ids, or whose ids are not to be kept."""
     known = row_ids.Occurrences()
@@ -191,13 +203,17 @@ class _Ids:
         self._failed = False
         """Whether the own column serves no longer: some row lacks it."""
 
-    def of(self, rows: list[Row]) -> list[str]:
-        """The ids of the next rows, which ``settle`` may have to change."""
+    def of(self, rows: list[Row]) -> tuple[list[str], list[str]]:
+        """The JSON texts of the next rows, and their ids, which ``settle`` may have to change."""
         if not self._begun:
             self._begun, self._column = True, row_ids.own_column(rows[0].data)
-        ids = [row_ids.content_id(row.data) for row in rows] if self._column is None else self._own(rows, self._column)
+        if self._column is None:
+            both = [both_texts_of(row.data) for row in rows]
+            texts, ids = [text for text, _ in both], [row_ids.id_of_text(text) for _, text in both]
+        else:
+            texts, ids = [text_of(row.data) for row in rows], self._own(rows, self._column)
         self._known.add(ids)
-        return ids
+        return texts, ids
 
     def _own(self, rows: list[Row], column: str) -> list[str]:
         found = ["" if self._failed else row_ids.own_id(row.data, column) or "" for row in rows]
@@ -235,19 +251,20 @@ def _texts(file: pq.ParquetFile) -> Iterator[str]:
 def _batches(rows: Iterable[Row], ids: _Ids) -> Iterator[pa.Table]:
     iterator = iter(rows)
     while batch := list(islice(iterator, ROWS_PER_GROUP)):
+        texts, names = ids.of(batch)
         yield pa.table(
             {
-                "row": [json.dumps(row.data, ensure_ascii=False, separators=(",", ":")) for row in batch],
+                "row": texts,
                 "prompt": [row.prompt for row in batch],
                 "answer": [row.answer for row in batch],
-                "id": ids.of(batch),
+                "id": names,
             },
             schema=SCHEMA,
         )
 
 
-def _regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in groups of ``ROWS_PER_GROUP``, the last but one included."""
+def regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in tables of ``ROWS_PER_GROUP``, of which the last may have fewer."""
     waiting: list[pa.Table] = []
     count = 0
     for table in tables:

@@ -2,15 +2,27 @@
 
 from django.urls import path
 
-from dressage.datasets import version_views, views
+from dressage.datasets import note_views, version_views, views
+from dressage.datasets.mapping import views as mapping_views
+from dressage.datasets.search import views as search_views
+from dressage.datasets.uploads import views as uploads
 
 urlpatterns = [
     path("datasets", views.DatasetsView.as_view()),
+    path("datasets/preview", mapping_views.DatasetPreviewView.as_view()),
+    path("dataset-mappings", mapping_views.SavedMappingsView.as_view()),
+    path("dataset-mappings/<str:mapping_id>", mapping_views.SavedMappingView.as_view()),
     path("datasets/<str:dataset_id>", views.DatasetView.as_view()),
     path("datasets/<str:dataset_id>/versions", views.DatasetVersionsView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>", views.DatasetVersionView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/rows", views.DatasetRowsView.as_view()),
+    path("datasets/<str:dataset_id>/versions/<int:number>/rows/search", search_views.RowSearchView.as_view()),
+    path("datasets/<str:dataset_id>/versions/<int:number>/rows/<int:index>", search_views.RowView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/derive", version_views.DeriveView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/diff", version_views.DiffView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/download", version_views.DownloadView.as_view()),
+    path("datasets/<str:dataset_id>/versions/<int:number>/notes", note_views.NotesView.as_view()),
+    path("datasets/<str:dataset_id>/versions/<int:number>/notes/<str:name>", note_views.OneNotesView.as_view()),
+    path("dataset-uploads", uploads.DatasetUploadsView.as_view()),
+    path("dataset-uploads/<str:upload_id>", uploads.DatasetUploadView.as_view()),
 ]

@@ -79,13 +79,14 @@ class DiffView(ApiView):
         if against is None:
             raise invalid("/against", "There is no earlier version: say which one to compare with.")
         before = selectors.stored_version(request.team, dataset_id, against)
-        found = _diff(request.team.id, before.path, after.path)
-        counts = diff.counts_of(found)
-        start, end = _stretch(counts, self.query["kind"])
-        if self.query["after"] is not None:
-            start = max(start, self.query["after"] + 1)
         limit = self.query["limit"]
-        data = diff.read_diff(found, before.path, after.path, start, max(0, min(limit, end - start)))
+        with selectors.missing_files("/against"):
+            found = _diff(request.team.id, before.path, after.path)
+            counts = diff.counts_of(found)
+            start, end = _stretch(counts, self.query["kind"])
+            if self.query["after"] is not None:
+                start = max(start, self.query["after"] + 1)
+            data = diff.read_diff(found, before.path, after.path, start, max(0, min(limit, end - start)))
         more = start + limit < end
         page = {
             "object": "list",
@@ -100,10 +101,7 @@ class DiffView(ApiView):
 
 def _diff(team_id: str, before: Path, after: Path) -> Path:
     with FILES.place(team_id):
-        try:
-            return diff.make_diff(before, after)
-        except FileNotFoundError as error:
-            raise invalid("/against", "A file of the rows is gone.", code="missing_files") from error
+        return diff.make_diff(before, after)
 
 
 def _stretch(counts: diff.DiffCounts, kind: diff.Kind | None) -> tuple[int, int]:
@@ -139,12 +137,14 @@ class DownloadView(ApiView):
         """All rows in order, as JSON lines, a JSON array, CSV or Parquet."""
         version = selectors.stored_version(request.team, dataset_id, number)
         wanted, packed = self.query["type"], self.query["gzip"]
-        if not version.path.is_file():
-            raise invalid("/type", f"The file of {version.ref} is gone.", code="missing_files")
+        with selectors.missing_files("/type"):
+            file = version.path.open("rb")  # what is open is read to its end, whatever is deleted meanwhile
         columns = [column["name"] for column in version.columns]
         name = f"{version.dataset.slug}-{version.number}.{wanted}{'.gz' if packed else ''}"
-        return StreamingHttpResponse(
-            downloads.stream(version.path, wanted, columns, packed=packed),
+        response = StreamingHttpResponse(
+            downloads.stream(file, wanted, columns, packed=packed),
             content_type=downloads.GZIP if packed else downloads.CONTENT_TYPES[wanted],
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
+        response._resource_closers.append(file.close)  # type: ignore[attr-defined]
+        return response

@@ -1,5 +1,7 @@
 """REST views of datasets."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -15,6 +17,7 @@ from dressage.common.query import Query, Whole
 from dressage.common.scopes import Noun
 from dressage.datasets import deletion, selectors, services
 from dressage.datasets.limits import MAX_UPLOAD_BYTES
+from dressage.datasets.mapping.selectors import mapping_of
 from dressage.datasets.serializers import (
     CreateDatasetSerializer,
     DatasetRowPageSerializer,
@@ -22,12 +25,20 @@ from dressage.datasets.serializers import (
     DatasetVersionSerializer,
     UploadSerializer,
 )
+from dressage.datasets.uploads import services as uploads
 from dressage.teams.api import ApiView, TeamRequest
+from dressage.teams.models import Team
 
 
-def opened(upload: UploadedFile) -> dict[str, Any]:
-    """The upload as the services take it."""
-    return {"file": upload.file, "size": upload.size or 0, "file_name": upload.name or ""}
+@contextmanager
+def given_file(team: Team, fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The file of a request as the services take it: the body's own, or an upload's, which goes at the block's end."""
+    if "upload" in fields:
+        with uploads.finished(team, fields["upload"]) as file:
+            yield file
+    else:
+        sent: UploadedFile = fields["file"]
+        yield {"file": sent.file, "size": sent.size or 0, "file_name": sent.name or ""}
 
 
 class DatasetsView(ApiView):
@@ -56,19 +67,22 @@ class DatasetsView(ApiView):
         """Upload a dataset.
 
         Rows of known shapes (GSM8K, MATH, MBPP, verl, TRL and others) are mapped to `prompt` or `messages`, `answer`
-        and what graders read; `origin` says how. Faulty rows come back as `errors` with pointers such as
+        and what graders read; `origin` says how. Other rows are read by a `mapping`, or by the saved one of
+        `mapping_id`. Faulty rows come back as `errors` with pointers such as
         `/file/lines/17`, or `/file/rows/17` where a format has no lines. They are the first hundred; where there are
         more, `report` lists up to ten thousand as `{place, detail}`.
         """
         fields = self.body(CreateDatasetSerializer)
-        made = services.create_dataset(
-            request.team,
-            request.actor,
-            name=fields["name"],
-            slug=fields["slug"],
-            description=fields["description"],
-            **opened(fields["file"]),
-        )
+        with given_file(request.team, fields) as file:
+            made = services.create_dataset(
+                request.team,
+                request.actor,
+                name=fields["name"],
+                slug=fields["slug"],
+                description=fields["description"],
+                mapping=mapping_of(request.team, fields["mapping"], fields["mapping_id"]),
+                **file,
+            )
         document = DatasetSerializer(selectors.dataset(request.team, made.id)).data
         return Response(document, status=status.HTTP_201_CREATED)
 
@@ -111,7 +125,10 @@ class DatasetVersionsView(ApiView):
     def post(self, request: TeamRequest, dataset_id: str) -> Response:
         """Upload the next version. Runs that name an earlier one keep it."""
         found = selectors.dataset(request.team, dataset_id)
-        made = services.create_version(found, request.actor, **opened(self.body(UploadSerializer)["file"]))
+        fields = self.body(UploadSerializer)
+        mapping = mapping_of(request.team, fields["mapping"], fields["mapping_id"])
+        with given_file(request.team, fields) as file:
+            made = services.create_version(found, request.actor, mapping=mapping, **file)
         return Response(DatasetVersionSerializer(made).data, status=status.HTTP_201_CREATED)
 
 

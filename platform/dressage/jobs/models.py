@@ -60,7 +60,25 @@ class ClusterJob(TeamModel):
         abstract = True
 
 
+class PlacedJob(ClusterJob):
+    """A job with an engine, of which each cluster holds few at a time: it waits for its place there."""
+
+    places: ClassVar[int]
+    """Jobs of the kind that are held at the same time on each cluster, of all teams."""
+    places_lock: ClassVar[int]
+    """Advisory lock under which places of the kind are counted and given."""
+
+    spec = models.JSONField()
+    """Spec of the run that it is about, or that it is like."""
+    placed_at = models.DateTimeField(null=True)
+    """Time at which it was given its place on the cluster."""
+
+    class Meta:
+        abstract = True
+
+
 J = TypeVar("J", bound=ClusterJob)
+P = TypeVar("P", bound=PlacedJob)
 
 
 def jobs_of(model: type[J]) -> "models.QuerySet[J]":

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
-from dressage.jobs.models import ClusterJob, JobState
+from dressage.jobs.models import JobState, PlacedJob
 from trainer_core.link import celery_queue
 
 
@@ -18,7 +18,7 @@ class RehearsalState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled by a person"
 
 
-class Rehearsal(ClusterJob):
+class Rehearsal(PlacedJob):
     """One rehearsal of a spec."""
 
     id_prefix: ClassVar[str] = "rhs"
@@ -28,11 +28,13 @@ class Rehearsal(ClusterJob):
     token_salt: ClassVar[str] = "dressage.rehearsals"
     lease_s: ClassVar[float] = 15.0
     """Seconds of its worker's lease; also the longest that the worker of a cancelled one goes on."""
+    places: ClassVar[int] = 1
+    """It is over in minutes, so it takes no run's place; that it is one alone bounds what it costs the runs."""
+    places_lock: ClassVar[int] = 0x7265_6865_6172_7361
     large: ClassVar[tuple[str, ...]] = ("spec", "report")
     while_running: ClassVar[tuple[str, ...]] = ("lease_expires_at", "progress")
 
     state = models.CharField(max_length=16, choices=RehearsalState.choices, default=RehearsalState.QUEUED)
-    spec = models.JSONField()
     prompts = models.PositiveSmallIntegerField()
     """Prompts of each source."""
     samples = models.PositiveSmallIntegerField()
@@ -43,8 +45,6 @@ class Rehearsal(ClusterJob):
     """The worker's words."""
     step_time = models.JSONField(null=True)
     """Expected time of a step of the run."""
-    placed_at = models.DateTimeField(null=True)
-    """Time at which it was given its place on the cluster."""
 
     class Meta:
         indexes = [

@@ -7,9 +7,9 @@ from dressage.common.actors import Actor
 from dressage.common.problems import Problem, invalid, not_found
 from dressage.jobs import services as jobs
 from dressage.rehearsals.models import Rehearsal, RehearsalState
-from dressage.rehearsals.places import give_places
 from dressage.rehearsals.step_time import step_time
 from dressage.runs import references, selectors
+from dressage.runs.job_places import give_places
 from dressage.runs.places import sizes
 from dressage.runs.services import require_cluster
 from dressage.teams.models import Team
@@ -44,6 +44,7 @@ def create_rehearsal(
             rehearsals of the team are open. Nothing is made.
     """
     require_cluster(cluster)
+    references.hold(team, spec)
     references.require_files(team, spec, new=True)
     answers = prompts * samples * len(spec.data.sources)
     if answers > MAX_ANSWERS:
@@ -57,7 +58,7 @@ def create_rehearsal(
     if cluster is not None:
         facts["cluster"] = cluster
     record_audit(team, actor, "rehearsal.create", "rehearsal", rehearsal.id, after=facts)
-    give_places()
+    give_places(Rehearsal)
     return rehearsal
 
 

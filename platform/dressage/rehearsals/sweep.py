@@ -4,9 +4,9 @@ run."""
 from dressage.jobs.services import fail
 from dressage.jobs.sweep import ago, endless, for_each, lost, replace_worker, unanswered, untaken
 from dressage.rehearsals.models import Rehearsal
-from dressage.rehearsals.places import give_places, send_again
 from dressage.rehearsals.services import LIMIT_S
 from dressage.runs.job_clusters import cluster_words
+from dressage.runs.job_places import give_places, send_again
 
 FIRST_TAKE_LIMIT_S = 300
 """A rehearsal that has its place and that no worker has taken in this time has failed."""
@@ -26,7 +26,7 @@ def sweep_rehearsals() -> None:
     late = f"The rehearsal was not done within {LIMIT_S / 60:g} minutes. Take fewer prompts or shorter answers."
     for_each(endless(Rehearsal, LIMIT_S + SPARE_S), lambda rehearsal: fail(rehearsal, late))
     for_each(unanswered(Rehearsal).filter(placed_at__isnull=False), send_again)
-    give_places()
+    give_places(Rehearsal)
     Rehearsal.objects.filter(created_at__lt=ago(KEPT_S)).delete()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from dressage.common.errors import FieldError, join
 from dressage.common.problems import Problem
+from dressage.datasets import holding
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref as dataset_version
 from dressage.policies.models import Policy
@@ -73,6 +74,14 @@ def dataset_references(spec: RunSpec) -> Iterator[tuple[str, str]]:
         yield f"/spec/data/sources/{index}/dataset", source.dataset
     for index, evaluated in enumerate(spec.evaluation.sources):
         yield f"/spec/evaluation/sources/{index}/dataset", evaluated.dataset
+
+
+def hold(team: Team, spec: RunSpec) -> None:
+    """Keep the datasets that a spec names from deletion until the transaction ends, where something comes to need them.
+
+    Called before they are looked up: what is deleted meanwhile is then found to be gone.
+    """
+    holding.hold(team, [ref for _, ref in dataset_references(spec)])
 
 
 def require(team: Team, spec: RunSpec, *, new: bool = False) -> References:

@@ -52,6 +52,7 @@ def create_run(
         Problem: 422 with a pointer to each reference that stands for nothing in this team, and for a cluster that is
             none. Nothing is made.
     """
+    references.hold(team, spec)
     references.require(team, spec, new=True)
     require_cluster(cluster)
     document = spec.model_dump(mode="json")
@@ -265,7 +266,9 @@ def _require_room(cluster: str, spec: Mapping[str, Any]) -> None:
 
 
 def _queue(run: Run, actor: Actor, reason: str, action: str) -> None:
-    references.require_files(run.team, RunSpec.model_validate(run.spec), new=not run.has_begun)
+    spec = RunSpec.model_validate(run.spec)
+    references.hold(run.team, spec)
+    references.require_files(run.team, spec, new=not run.has_begun)
     require_cluster(run.cluster or None)
     _require_room(run.cluster, run.spec)
     if run.origin_manifest_sha256 and not (run.origin_path / "manifest.json").is_file():

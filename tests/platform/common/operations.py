@@ -1,5 +1,6 @@
 """Every endpoint of a team but those of runs: who may use it, what it is sent, and what it answers."""
 
+import re
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -25,6 +26,7 @@ RUBRIC = {
     ]
 }
 ADDITION = {"name": "edit", "changes": [{"op": "add", "row": {"prompt": "2+2="}}]}
+MAPPED = {"name": "New", "mapping": {"prompt": {"kind": "columns", "template": "{q}"}}, "columns": ["q", "a"]}
 IMPORT = {"name": "New", "source": "hub", "location": "owner/name", "revision": "main"}
 
 
@@ -62,15 +64,35 @@ OPERATIONS = [
     Operation("GET", "audit/verification", "admin", 200),
     Operation("GET", "datasets", "viewer", 200),
     Operation("POST", "datasets", "editor", 201, {"name": "New"}, multipart=True),
+    Operation("POST", "datasets/preview", "editor", 200, {}, multipart=True),
+    Operation("GET", "dataset-mappings", "viewer", 200),
+    Operation("POST", "dataset-mappings", "editor", 201, MAPPED),
+    Operation("GET", "dataset-mappings/{mapping}", "viewer", 200),
+    Operation("PATCH", "dataset-mappings/{mapping}", "editor", 200, {"name": "Other"}),
+    Operation("DELETE", "dataset-mappings/{mapping}", "editor", 204),
     Operation("GET", "datasets/{dataset}", "viewer", 200),
     Operation("POST", "datasets/{dataset}/versions", "editor", 201, {}, multipart=True),
     Operation("GET", "datasets/{dataset}/versions/1", "viewer", 200),
     Operation("GET", "datasets/{dataset}/versions/1/rows", "viewer", 200),
+    Operation("GET", "datasets/{dataset}/versions/1/rows/0", "viewer", 200),
+    Operation("POST", "datasets/{dataset}/versions/1/rows/search", "viewer", 200, {"query": {"text": "1"}}),
+    Operation("GET", "datasets/{dataset}/versions/1/notes", "viewer", 200),
+    Operation("DELETE", "datasets/{dataset}/versions/1/notes/{name}", "editor", 204),
     Operation("POST", "datasets/{dataset}/versions/1/derive", "editor", 201, {"operation": ADDITION}),
     Operation("GET", "datasets/{dataset}/versions/1/diff", "viewer", 422),
     Operation("GET", "datasets/{dataset}/versions/1/download", "viewer", 200),
+    Operation("GET", "datasets/{dataset}/versions/1/lab", "viewer", 200),
+    Operation("POST", "datasets/{dataset}/versions/1/lab", "editor", 201, {"operation": {"kind": "duplicates"}}),
+    Operation("GET", "lab-jobs/{job}", "viewer", 200),
+    Operation("POST", "lab-jobs/{job}/cancel", "editor", 200),
+    Operation("POST", "lab-jobs/{job}/undo", "editor", 409),
     Operation("DELETE", "datasets/{dataset}/versions/1", "editor", 409),
     Operation("DELETE", "datasets/{dataset}", "editor", 409),
+    Operation("GET", "dataset-uploads", "viewer", 200),
+    Operation("POST", "dataset-uploads", "editor", 201, {"name": "rows.jsonl", "size": 1000}),
+    Operation("GET", "dataset-uploads/{upload}", "viewer", 200),
+    Operation("PATCH", "dataset-uploads/{upload}", "editor", 422),
+    Operation("DELETE", "dataset-uploads/{upload}", "editor", 204),
     Operation("GET", "rewards", "viewer", 200),
     Operation("POST", "rewards", "editor", 201, {"name": "New", "definition": DEFINITION}),
     Operation("POST", "rewards/try", "editor", 200, TRY),
@@ -84,6 +106,12 @@ OPERATIONS = [
     Operation("POST", "rehearsals", "editor", 422, {"spec": spec_document()}),
     Operation("GET", "rehearsals/{rehearsal}", "viewer", 200),
     Operation("POST", "rehearsals/{rehearsal}/cancel", "editor", 202),
+    Operation("GET", "datasets/{dataset}/versions/1/profiles", "viewer", 200),
+    Operation("POST", "profiles", "editor", 422, {"spec": spec_document(), "plan": {"budget": 9}}),
+    Operation("POST", "profiles/cost", "editor", 422, {"spec": spec_document(), "plan": {"budget": 9}}),
+    Operation("GET", "profiles/{profile}", "viewer", 200),
+    Operation("POST", "profiles/{profile}/cancel", "editor", 202),
+    Operation("POST", "profiles/{profile}/versions", "editor", 409, {"min_pass_rate": 0.1}),
     Operation("GET", "rewards/{reward}/proposals", "viewer", 200),
     Operation("POST", "rewards/{reward}/proposals/{proposal}/accept", "editor", 200, {"weight": 2.0}),
     Operation("POST", "rewards/{reward}/proposals/{proposal}/retire", "editor", 200, {}),
@@ -152,13 +180,13 @@ BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.me
 
 def documented_path(operation: Any) -> str:
     """The operation's path as the OpenAPI document has it."""
-    path: str = operation.path.replace("versions/1", "versions/{number}").replace("}", "_id}")
-    return "/api/v1/" + path.replace("number_id", "number")
+    return documented_address(operation.path.replace("versions/1", "versions/{number}"))
 
 
 def documented_address(path: str) -> str:
-    """The address as the OpenAPI document has it: what stands in braces are ids, but for secrets."""
-    return "/api/v1/" + path.replace("}", "_id}").replace("{secret_id}", "{secret}")
+    """The address as the OpenAPI document has it: what stands in braces are ids, but for these."""
+    path = path.replace("rows/0", "rows/{index}").replace("}", "_id}")
+    return "/api/v1/" + re.sub(r"\{(secret|number|name|index)_id\}", r"{\1}", path)
 
 
 def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
@@ -177,7 +205,7 @@ def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
 def snapshot() -> list[Any]:
     """All rows of our apps; the last use of a token or a session is no change."""
     rows = []
-    for label in ("teams", "datasets", "rewards", "policies"):
+    for label in ("teams", "datasets", "lab", "rewards", "policies"):
         for model in apps.get_app_config(label).get_models():
             if model is UserSession:
                 continue

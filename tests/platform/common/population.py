@@ -2,23 +2,33 @@
 
 from io import BytesIO
 
+import pyarrow as pa
+
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
+from dressage.datasets import notes
+from dressage.datasets.mapping.services import save_mapping
+from dressage.datasets.notes import NoteSource
 from dressage.datasets.services import create_dataset
+from dressage.datasets.uploads.services import start_upload
+from dressage.lab.models import LabJob
 from dressage.policies.access.services import set_credentials
 from dressage.policies.imports.services import start_import
 from dressage.policies.models import Policy, PolicyImport
+from dressage.profiles.models import Profile
 from dressage.rehearsals.models import Rehearsal
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
 from dressage.teams.invitations import invite
 from dressage.teams.models import Membership, Team, User
-from tests.platform.common.operations import DEFINITION, JUDGE, RUBRIC
+from tests.platform.common.operations import DEFINITION, JUDGE, MAPPED, RUBRIC
 from tests.platform.runs.fixtures import spec_document
 from tests.platform.tokens import token_of
+from trainer_core.datasets.mapping import DatasetMapping
+from trainer_core.link.profile import ProfilePlan
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
 
@@ -26,6 +36,9 @@ from trainer_core.spec import RunSpec
 def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
     """One of each in a team."""
     dataset = create_dataset(team, actor, name="Sums", file=BytesIO(b'{"prompt": "1+1=", "answer": 2}'), size=31)
+    found = pa.table({"pass_rate": pa.array([0.5], pa.float64())})
+    source: NoteSource = {"kind": "difficulty", "id": "prof_1", "arguments": {}}
+    notes.write(dataset.versions.get(), "difficulty", found, by=actor, source=source)
     create_reward(team, actor, name="Sums", definition=RewardDefinition.model_validate(DEFINITION))
     judge = {key: value for key, value in JUDGE.items() if key != "name"}
     endpoint = create_judge_endpoint(team, actor, name="Judge", slug=None, **judge)
@@ -55,6 +68,15 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         token_sha256=team.slug,
         created_by="x",
     )
+    profile = Profile.objects.create(
+        team=team,
+        version=dataset.versions.get(),
+        spec=rehearsal.spec,
+        plan=ProfilePlan(budget=9).model_dump(mode="json"),
+        threshold=0.5,
+        token_sha256=team.slug,
+        created_by="x",
+    )
     token, _ = token_of(team, Role.VIEWER)
     inviter = User.objects.create_user(f"inviter@{team.slug}.example.com", "correct horse battery", address_proven=True)
     Membership.objects.create(team=team, user=inviter, role=Role.ADMIN)
@@ -67,13 +89,22 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
     )  # fmt: skip
     imported = start_import(team, actor, name="Imported", slug=None, source="hub", location="owner/name")
     PolicyImport.objects.filter(pk=imported.pk).update(state="failed", error="It was away.")
+    job = LabJob.objects.create(
+        team=team, version=dataset.versions.get(), kind="statistics", operation={"kind": "statistics"}, rows=1, actor={}
+    )
     for kind, credentials in (("hub", {"token": "hf_secret"}), ("bucket", {"access_key_id": "k"})):
         set_credentials(team, actor, kind, credentials)
+    mapping = DatasetMapping.model_validate(MAPPED["mapping"])
+    saved = save_mapping(team, actor, name="Questions", mapping=mapping, columns=["q", "a"])
     return {
+        "mapping": saved.id,
+        "name": "difficulty",
         "import": imported.id,
+        "upload": start_upload(team, actor, name="large.jsonl", size=1000).id,
+        "job": job.id,
         "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
         "account": token.service_account_id,
         "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,
-        "rehearsal": rehearsal.id,
+        "rehearsal": rehearsal.id, "profile": profile.id,
         "invitation": invitation.id, "secret": str(link).rpartition("/")[2],
     }  # fmt: skip

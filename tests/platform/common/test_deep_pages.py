@@ -11,8 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from dressage.common.models import TeamModel
-from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.models import Dataset, DatasetUpload, DatasetVersion, RowNotes, SavedMapping
+from dressage.lab.arguments import FindDuplicates
+from dressage.lab.models import LabJob
 from dressage.policies.models import Policy, PolicyImport
+from dressage.profiles.models import Profile
 from dressage.rehearsals.models import Rehearsal
 from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
 from dressage.runs.models import Checkpoint, Control, Run
@@ -30,7 +33,9 @@ from dressage.teams.models import (
 )
 from dressage.teams.two_factor.models import Passkey
 from dressage.telemetry.models import Event, Rollout
+from tests.platform.common.operations import MAPPED
 from tests.platform.openapi import documented_paths
+from trainer_core.link.profile import ProfilePlan
 
 ROWS, FIRST, NEXT = 260, 200, 20
 SPARE = 6
@@ -81,7 +86,13 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     of_team(ServiceAccount, team, name=unique, role="viewer")
     of_team(AuditEntry, team, number=lambda n: n + 1, actor_kind="user", action="a", target_type="t", hash="h")
     sets = of_team(Dataset, team, **slugs, **by)
-    many(DatasetVersion, dataset=lambda n: sets[n], number=1, rows=1, bytes=1, columns=[], **by)
+    stored = many(DatasetVersion, dataset=lambda n: sets[n], number=1, rows=1, bytes=1, columns=[], **by)
+    asked = FindDuplicates(kind="duplicates").model_dump(mode="json")
+    of_team(LabJob, team, version=stored[0], kind="duplicates", state="done", operation=asked, rows=1, actor={}, **by)
+    noted = {"carried": True, "source": {"kind": "k", "id": "j", "arguments": {}}, "columns": [], "file": "f"}
+    many(RowNotes, version=stored[0], name=number, created_at=NOW, **noted, **by)
+    of_team(DatasetUpload, team, name="n", size=1, expires_at=ends, **by)
+    of_team(SavedMapping, team, name=number, mapping=MAPPED["mapping"], columns=[], **by)
     size = {"parameters": 1, "vocab_size": 1, "max_position_embeddings": 1, "bytes": 1}
     of_team(Policy, team, path="/p", **slugs, **size, **by)
     of_team(PolicyImport, team, source="hub", location="owner/name", policy_id=unique, actor={}, **slugs, **by)
@@ -102,6 +113,16 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     of_team(BenchJob, team, token_sha256=unique, **empty, **by)
     spec = {"policy": {"base": "p"}}
     of_team(Rehearsal, team, token_sha256=unique, spec=spec, prompts=1, samples=1, **by)
+    of_team(
+        Profile,
+        team,
+        token_sha256=unique,
+        version=stored[0],
+        spec={**spec, "reward": {"definition": "r@1"}},
+        plan=ProfilePlan(budget=9).model_dump(mode="json"),
+        threshold=0.5,
+        **by,
+    )
     runs = of_team(Run, team, name="r", spec=spec, effective_spec=spec, total_steps=9, state=RunState.DRAFT, **by)
     run = runs[0]
     many(
@@ -123,13 +144,18 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         prompt="", completion="", reward=lambda n: None if n % 2 else 1.0, reward_parts={}, finish_reason="stop",
         length=1, thinking_tokens=0, budget_hit=False, control_revision=0,
     )  # fmt: skip
-    ids, prefix = {"run_id": run.id, "reward_id": rewards[0].id}, "/api/v1"
+    ids, prefix = {"run_id": run.id, "reward_id": rewards[0].id, "dataset_id": sets[0].id, "number": "1"}, "/api/v1"
     tables: dict[str, type[models.Model]] = {
         "/account/events": AccountEvent,
         "/account/passkeys": Passkey,
         "/account/sessions": UserSession,
         "/audit": AuditEntry,
         "/datasets": Dataset,
+        "/dataset-mappings": SavedMapping,
+        "/dataset-uploads": DatasetUpload,
+        "/datasets/{dataset_id}/versions/{number}/lab": LabJob,
+        "/datasets/{dataset_id}/versions/{number}/notes": RowNotes,
+        "/datasets/{dataset_id}/versions/{number}/profiles": Profile,
         "/judge-endpoints": JudgeEndpoint,
         "/policies": Policy,
         "/policy-imports": PolicyImport,

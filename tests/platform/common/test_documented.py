@@ -19,9 +19,11 @@ from tests.platform.runs.test_access import OPERATIONS as OF_RUNS
 OURS = (
     "dressage.teams",
     "dressage.datasets",
+    "dressage.lab",
     "dressage.rewards",
     "dressage.bench",
     "dressage.rehearsals",
+    "dressage.profiles",
     "dressage.policies",
     "dressage.compat",
 )
@@ -34,7 +36,7 @@ def test_the_list_is_complete() -> None:
             view = getattr(pattern.callback, "cls", None)
             if view is None or not view.__module__.startswith(OURS):
                 continue
-            path = str(pattern.pattern).replace("<int:number>", "1")
+            path = str(pattern.pattern).replace("<int:number>", "1").replace("<int:index>", "0")
             path = path.replace("<str:", "{").replace("_id>", "}").replace(">", "}")
             if path.startswith("link/"):
                 continue
@@ -84,9 +86,7 @@ def test_every_reading_operation_is_walked() -> None:
     """By ``test_refused_input.py``, or by ``tests/platform/runs/test_access.py``, whose lists are complete."""
     every: list[Any] = [*OPERATIONS, *OF_RUNS]
     walked = {documented_address(path) for path in PERSONAL_READS} | {
-        "/api/v1/" + o.path.replace("}", "_id}").replace("versions/1", "versions/{number}")
-        for o in every
-        if o.method == "GET"
+        documented_path(o) for o in every if o.method == "GET"
     }
     assert {path for path, methods in documented_paths().items() if "get" in methods} == walked
 

@@ -56,6 +56,9 @@ def test_what_a_body_may_not_hold_is_refused(api: Callable[..., APIClient], ids:
         if operation.method == "GET":
             continue
         documented = documented_paths()[documented_path(operation)][operation.method.lower()]
+        contents = documented.get("requestBody", {}).get("content", {})
+        if contents and all(kind.endswith("octet-stream") for kind in contents):
+            continue  # bytes have no members
 
         def send(body: Any, operation: Operation = operation) -> Any:
             return call(client, replace(operation, body=body), ids)

@@ -9,8 +9,11 @@ def test_every_task_of_the_schedule_is_registered() -> None:
     sweeps = {
         "rewards.sweep_bench",
         "rehearsals.sweep",
+        "profiles.sweep",
         "policies.sweep_leftovers",
         "policies.sweep_imports",
+        "datasets.sweep_uploads",
+        "lab.sweep",
         "teams.sweep",
     }
     assert scheduled == {"runs.reconcile", "runs.ask_clusters", *sweeps}

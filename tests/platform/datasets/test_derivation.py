@@ -1,5 +1,6 @@
 """Versions that are made of others: what each operation leaves, what it refuses, and that a preview makes nothing."""
 
+import json
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -85,6 +86,7 @@ def test_an_edit_keeps_ids_and_places(editor: APIClient, dataset: Dataset, team:
 
 
 ROW = {"prompt": "p"}
+DEEP = json.loads("[" * 40 + "]" * 40)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,8 @@ ROW = {"prompt": "p"}
         ([{"op": "add", "id": "r1", "row": ROW}], "/operation/changes", "already"),
         ([{"op": "add", "id": "a b", "row": ROW}], "/operation/changes/0", "no id"),
         ([{"op": "add", "row": ROW}, {"op": "add", "row": ROW}], "/operation/changes", "equal row"),
+        ([{"op": "add", "row": {"prompt": "p", "x": DEEP}}], "/operation/changes/0", "nested deeper than 32"),
+        ([{"op": "add", "row": {"prompt": "p", "x": [10**300]}}], "/operation/changes/0", "more than 300 digits"),
         ([{"op": "add", "row": {"prompt": "x" * (1 << 20)}}], "/operation/changes/0", "bytes"),
         ([{"op": "remove", "id": f"r{n}"} for n in range(10)], "/operation", "No row would be left"),
     ],
@@ -201,6 +205,18 @@ def test_a_merge(editor: APIClient, dataset: Dataset, team: Team, actor: Actor, 
 def test_merging_a_version_with_itself_adds_nothing(editor: APIClient, dataset: Dataset, team: Team) -> None:
     made = derive(editor, dataset, {"name": "merge", "others": ["sums@1"]})
     assert made.json()["counts"] == {"before": 10, "after": 10, "added": 0, "removed": 0, "changed": 0}
+
+
+def test_rows_that_were_renamed_once_are_told_from_those_of_the_next_merge(
+    editor: APIClient, dataset: Dataset, team: Team, actor: Actor
+) -> None:
+    make(team, actor, b'{"id": "r1", "prompt": "one"}\n', "One")
+    make(team, actor, b'{"id": "r1", "prompt": "two"}\n', "Two")
+    assert derive(editor, dataset, {"name": "merge", "others": ["one@1"], "equal_ids": "rename"}).status_code == 201
+    again = {"name": "merge", "others": ["two@1", "sums@2"], "equal_ids": "rename"}
+    assert derive(editor, dataset, again, number=2).status_code == 201
+    found = ids(team, "sums@3")
+    assert (len(found), len(set(found)), found[:11]) == (23, 23, ids(team, "sums@2"))
 
 
 def test_what_was_seen_must_still_be_the_newest(editor: APIClient, dataset: Dataset) -> None:

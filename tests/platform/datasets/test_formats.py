@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dressage.common.problems import Problem
@@ -133,6 +133,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 @given(st.lists(JSON, min_size=1), st.sampled_from([None, 1]), st.booleans(), st.integers(1, 9))
 @example(['\\"', "]"], None, False, 1)
 def test_elements_are_cut_where_the_parser_cuts_them(

@@ -43,6 +43,11 @@ ENDLESS = {"components": [{"name": "slow", "grader": {"type": "endless"}}]}
 EXACT = {"components": [{"name": "right", "grader": {"type": "exact"}}]}
 SAMPLE = {"output_text": "24", "item": {"answer": "24"}}
 TOLD = f"slow: the endless grader used more than {GRADE.cpu_s:g} s of processor time and was ended"
+LATE = (
+    f"slow: the endless grader did not end within {GRADE.wall_s:g} s and was stopped; "
+    f"it may use {GRADE.cpu_s:g} s of processor time: the machine is too busy, or the grader waits"
+)
+"""Graders stand back behind all else: on a machine that computes for others, the wall limit comes first."""
 
 
 class Web:
@@ -119,9 +124,10 @@ def test_one_teams_endless_graders_stall_nobody_and_leave_nothing_behind(web: We
             slowest, rounds = max(slowest, time.monotonic() - started), rounds + 1
             assert response.status_code == 200
         assert response.json()["results"][0]["reward"] == 1.0
-    assert [response.json()["results"][0] for response in found] == [
-        {"reward": None, "parts": {}, "error": TOLD}
-    ] * len(threads)
+    results = [response.json()["results"][0] for response in found]
+    assert len(results) == len(threads)
+    ended = [{"reward": None, "parts": {}, "error": error} for error in (TOLD, LATE)]
+    assert all(result in ended for result in results)
     assert rounds > 10 and slowest < ANSWER_S
     assert len(seen - before) >= MOST_PER_TEAM, "each of the endless ones had a process"
     wait_until(lambda: len(web.graders()) <= PROCESSES, 30)

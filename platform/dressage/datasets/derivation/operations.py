@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
 from dressage.common.serializers import SLUG_PATTERN
+from dressage.datasets.json_rows import parse_row
+from dressage.datasets.limits import MAX_TASK_BYTES
 from dressage.datasets.row_query import RowId, RowQuery
 
 MAX_CHANGES = 10_000
@@ -23,14 +25,21 @@ class RowChange(_DerivationModel):
     """Id of the row; for a row that is added, its own or one that follows from its content when omitted."""
     row: dict[str, Any] | None = None
     """The whole new row, for what is changed or added."""
+    text: str | None = Field(None, max_length=MAX_TASK_BYTES)
+    """JSON text in place of ``row``, from clients whose own numbers cannot hold each whole number."""
 
     @model_validator(mode="after")
     def _complete(self) -> "RowChange":
         if self.op != "add" and self.id is None:
             raise ValueError(f"{self.op} needs the id of a row")
-        if (self.op == "remove") == (self.row is not None):
-            raise ValueError("remove takes no row" if self.row is not None else f"{self.op} needs a row")
+        given = (self.row is not None) + (self.text is not None)
+        if given != (0 if self.op == "remove" else 1):
+            raise ValueError("remove takes no row" if self.op == "remove" else f"{self.op} needs a row, as row or text")
         return self
+
+    def data(self) -> Any:
+        """The row that was given. Raises ValueError with a sentence where its text is not JSON."""
+        return self.row if self.text is None else parse_row(self.text)
 
 
 class EditRows(_DerivationModel):
@@ -86,6 +95,15 @@ class MergeVersions(_DerivationModel):
     """``slug@version`` of those whose rows come behind."""
     equal_ids: Literal["first", "rename"] = "first"
     """What becomes of a row whose id was there before: left out, or taken with another id."""
+
+
+class KeepRows(_DerivationModel):
+    """The rows of given ids, however many: for other rooms, which say in the lineage how they were chosen."""
+
+    name: Literal["filter"]
+    ids: frozenset[str]
+    arguments: dict[str, Any]
+    """What the lineage keeps in the place of the ids."""
 
 
 AnyOperation = EditRows | FilterRows | SplitRows | MergeVersions

@@ -1,6 +1,6 @@
 """Writes of versions that are made of others. A preview reads what the operation would read, and writes nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,16 +12,26 @@ from typing_extensions import TypedDict
 
 from dressage.common.actors import Actor
 from dressage.common.lengthy import FILES
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.problems import Problem, conflict, invalid, not_found
 from dressage.common.slugs import slug_for
-from dressage.datasets import selectors, storage
+from dressage.datasets import notes, selectors, storage
+from dressage.datasets.carrying import CarriedNotes, carried_notes, discard
+from dressage.datasets.deletion import remove_unnamed
 from dressage.datasets.derivation import tables
-from dressage.datasets.derivation.operations import AnyOperation, EditRows, FilterRows, MergeVersions, SplitRows
+from dressage.datasets.derivation.operations import (
+    AnyOperation,
+    EditRows,
+    FilterRows,
+    KeepRows,
+    MergeVersions,
+    SplitRows,
+)
 from dressage.datasets.derivation.tables import Counts, EditError
 from dressage.datasets.limits import MAX_COLUMNS, MAX_ROWS
 from dressage.datasets.lineage import OperationCounts, VersionOperation
 from dressage.datasets.models import Dataset, DatasetVersion
-from dressage.datasets.services import add_version, require_free
+from dressage.datasets.search.conditions import of_notes
+from dressage.datasets.services import add_version, locked_dataset, require_free
 from dressage.teams.models import Team
 from trainer_core.datasets.fields import json_type
 
@@ -71,18 +81,26 @@ class _Target:
     counts: Counts
     columns: list[dict[str, str]]
     arguments: dict[str, Any]
+    others: Sequence[DatasetVersion] = ()
+    """Versions whose rows come behind those of the parent."""
+    changed: Collection[str] = ()
+    """Ids of rows that are others than in the parent."""
 
 
 @dataclass
 class _Written:
     target: _Target
     path: Path = field(default_factory=Path)
+    notes: list[CarriedNotes] = field(default_factory=list)
+    kept: Path | None = None
+    """Its file in its last place."""
+    kept_notes: list[Path] = field(default_factory=list)
 
 
 def derive(
     parent: DatasetVersion,
     actor: Actor,
-    operation: AnyOperation,
+    operation: AnyOperation | KeepRows,
     *,
     into: Into | None = None,
     latest: int | None = None,
@@ -113,28 +131,33 @@ def derive(
         written = [_Written(target) for target in targets]
         with FILES.place(team.id):
             for one in written:
-                _carry_out(one, stack, dry_run)
+                _carry_out(parent, one, stack, dry_run)
         if dry_run:
             results = [_preview(parent, one.target) for one in written]
         else:
-            with transaction.atomic():
-                Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-                results = [_store(parent, actor, operation.name, one, latest) for one in written]
+            results = _store_all(parent, actor, operation, written, latest)
     counts = _together([target.counts for target in targets])
     return {"operation": operation.name, "dry_run": dry_run, "counts": counts, "results": results}
 
 
-def _targets(team: Team, parent: DatasetVersion, operation: AnyOperation, into: Into | None) -> list[_Target]:
+def _targets(
+    team: Team, parent: DatasetVersion, operation: AnyOperation | KeepRows, into: Into | None
+) -> list[_Target]:
     counts = Counts()
     match operation:
         case EditRows():
             return [_edit(parent, operation, into, counts)]
         case FilterRows():
-            found = tables.filtered(parent.path, operation.query, counts)
+            with selectors.missing_files("/operation"):
+                noted = of_notes(parent, operation.query.notes, "/operation/query")
+            found = tables.filtered(parent.path, operation.query, noted, counts)
             query = operation.query.model_dump(exclude_defaults=True)
             if "ids" in query:
                 query |= {"ids": query["ids"][:_NOTED_IDS], "number_of_ids": len(query["ids"])}
             return [_Target(into, found, counts, parent.columns, {"query": query})]
+        case KeepRows():
+            kept = tables.kept(parent.path, operation.ids, counts)
+            return [_Target(into, kept, counts, parent.columns, operation.arguments)]
         case SplitRows():
             return [_part(parent, operation, number, into) for number in range(len(operation.shares))]
         case MergeVersions():
@@ -146,6 +169,8 @@ def _edit(parent: DatasetVersion, edit: EditRows, into: Into | None, counts: Cou
         checked = tables.check_edit(edit)
     except EditError as error:
         raise _unfit(error) from error
+    if parent.rows + len(checked.added) > MAX_ROWS:
+        raise invalid("/operation/changes", f"The version would have more than {MAX_ROWS:,} rows.")
     columns = parent.columns
     for row in checked.rows:
         here = [{"name": name, "type": json_type(value)} for name, value in row.data.items()]
@@ -154,7 +179,8 @@ def _edit(parent: DatasetVersion, edit: EditRows, into: Into | None, counts: Cou
         raise invalid("/operation/changes", f"The version would have more than {MAX_COLUMNS} different columns.")
     ids = [change.id for change in edit.changes if change.id is not None]
     arguments = {"ids": ids[:_NOTED_IDS], "number_of_ids": len(ids)}
-    return _Target(into, tables.edited(parent.path, checked, counts), counts, columns, arguments)
+    found = tables.edited(parent.path, checked, counts)
+    return _Target(into, found, counts, columns, arguments, changed=checked.changed.keys())
 
 
 def _part(parent: DatasetVersion, split: SplitRows, number: int, into: Into | None) -> _Target:
@@ -189,10 +215,11 @@ def _merge(team: Team, parent: DatasetVersion, merge: MergeVersions, into: Into 
         raise invalid("/operation/others", f"Together they have more than {MAX_COLUMNS} different columns.")
     paths = [parent.path, *(other.path for other in others)]
     arguments = {"others": [other.ref for other in others], "equal_ids": merge.equal_ids}
-    return _Target(into, tables.merged(paths, merge.equal_ids, counts), counts, columns, arguments)
+    found = tables.merged(paths, merge.equal_ids, counts)
+    return _Target(into, found, counts, columns, arguments, others=others)
 
 
-def _carry_out(one: _Written, stack: ExitStack, dry_run: bool) -> None:
+def _carry_out(parent: DatasetVersion, one: _Written, stack: ExitStack, dry_run: bool) -> None:
     target = one.target
     try:
         if dry_run:
@@ -201,6 +228,8 @@ def _carry_out(one: _Written, stack: ExitStack, dry_run: bool) -> None:
         else:
             one.path = storage.write_tables(target.tables)
             stack.callback(one.path.unlink, missing_ok=True)
+            one.notes = carried_notes(one.path, target.counts.after, [parent, *target.others], target.changed)
+            stack.callback(discard, one.notes)
     except EditError as error:
         raise _unfit(error) from error
     except FileNotFoundError as error:
@@ -209,6 +238,30 @@ def _carry_out(one: _Written, stack: ExitStack, dry_run: bool) -> None:
         part = target.arguments.get("part")
         detail = f"The part {part!r} would have no row." if part else "No row would be left."
         raise invalid("/operation", f"{detail} Nothing was made.", code="no_rows")
+
+
+def _store_all(
+    parent: DatasetVersion,
+    actor: Actor,
+    operation: AnyOperation | KeepRows,
+    written: list[_Written],
+    latest: int | None,
+) -> list[DerivedVersion]:
+    """Store all versions or none, of which then no file is left."""
+    team = parent.dataset.team
+    try:
+        with transaction.atomic():
+            # Datasets are locked before the team, as all who write versions do: the audit log locks the team.
+            if any(one.target.into is not None for one in written):
+                Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+            return [_store(parent, actor, operation.name, one, latest) for one in written]
+    except BaseException:
+        for one in written:
+            if one.kept is not None:
+                remove_unnamed(one.kept.parent.name, [one.kept])
+            for path in one.kept_notes:
+                path.unlink(missing_ok=True)
+        raise
 
 
 def _store(
@@ -221,7 +274,7 @@ def _store(
     target = one.target
     if target.into is None:
         # NO KEY UPDATE: two operations take their numbers one after the other; readers do not wait.
-        dataset = Dataset.objects.select_for_update(no_key=True).get(pk=parent.dataset_id)
+        dataset = locked_dataset(parent.dataset_id)
         _require_latest(dataset, latest)
     else:
         slug = slug_for(target.into.name, target.into.slug)
@@ -243,6 +296,9 @@ def _store(
         operation=VersionOperation(name=name, arguments=target.arguments, counts=counts),
         parent=parent,
     )
+    one.kept = version.path
+    for carried in one.notes:
+        one.kept_notes.append(notes.keep(version, carried.name, carried.written, by=actor, source=carried.source).path)
     return _result(dataset, version.number, version.rows, dataset.id)
 
 
@@ -266,7 +322,9 @@ def _result(dataset: Dataset, number: int, rows: int, dataset_id: str | None) ->
 
 
 def _require_latest(dataset: Dataset, seen: int | None) -> None:
-    newest = dataset.versions.filter(deleted_at=None).order_by("-number").values_list("number", flat=True)[0]
+    newest = dataset.versions.filter(deleted_at=None).order_by("-number").values_list("number", flat=True).first()
+    if newest is None:
+        raise not_found("dataset")
     if seen is not None and seen != newest:
         detail = f"Version {newest} was made since you looked; the newest then was {seen}. Look at it, then try again."
         raise conflict(detail, code="newer_version")

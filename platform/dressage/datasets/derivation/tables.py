@@ -2,20 +2,25 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dressage.common.parsers import MAX_DIGITS, check
 from dressage.datasets import row_ids, storage
 from dressage.datasets.derivation.operations import EditRows, RowChange, SplitShare
 from dressage.datasets.facts import facts_of_stored
-from dressage.datasets.limits import MAX_ROW_BYTES
+from dressage.datasets.limits import MAX_DEPTH, MAX_ROW_BYTES
 from dressage.datasets.row_query import Matcher, RowQuery
 from dressage.datasets.rows import Row, check_row
+
+_TOO_LARGE = 10**MAX_DIGITS
 
 
 @dataclass
@@ -79,12 +84,22 @@ def check_edit(edit: EditRows) -> CheckedEdit:
 
 def _checked_row(index: int, change: RowChange) -> Row:
     try:
-        row = check_row(change.row)
+        row = check_row(change.data())
+        check(row.data, MAX_DEPTH)
+        _require_short_numbers(row.data)
     except ValueError as error:
         raise EditError(index, str(error)) from error
     if len(_text(row).encode()) > MAX_ROW_BYTES:
         raise EditError(index, f"The row has more than {MAX_ROW_BYTES:,} bytes.")
     return row
+
+
+def _require_short_numbers(row: Any) -> None:
+    """Refuse numbers that no file may hold. Raises ValueError."""
+    if isinstance(row, int) and not -_TOO_LARGE < row < _TOO_LARGE:
+        raise ValueError(f"A number has more than {MAX_DIGITS} digits.")
+    for inner in row.values() if isinstance(row, dict) else row if isinstance(row, list) else ():
+        _require_short_numbers(inner)
 
 
 def edited(path: Path, edit: CheckedEdit, counts: Counts) -> Iterator[pa.Table]:
@@ -137,16 +152,31 @@ def _appended(edit: CheckedEdit, own_ids: Sequence[str], present: set[str]) -> p
     return pa.Table.from_pylist(records, schema=storage.SCHEMA)
 
 
-def filtered(path: Path, query: RowQuery, counts: Counts) -> Iterator[pa.Table]:
-    """The rows that a query finds."""
+def filtered(path: Path, query: RowQuery, noted: np.ndarray | None, counts: Counts) -> Iterator[pa.Table]:
+    """The rows that a query finds; ``noted`` says of which rows its conditions on notes hold, None for no condition."""
     matcher = Matcher(query)
     wanted = None if query.ids is None else pa.array(sorted(matcher.ids or ()), pa.string())
     for table in storage.tables(path):
+        start = counts.before
         counts.before += table.num_rows
+        if noted is not None:
+            table = table.filter(pa.array(noted[start : counts.before]))
         if wanted is not None:
             table = table.filter(pc.is_in(table.column("id"), wanted))
-        if not matcher.by_id_alone:
+        if matcher.needs_facts:
             table = table.filter(pa.array(_found(table, matcher), pa.bool_()))
+        counts.after += table.num_rows
+        if table.num_rows:
+            yield table
+    counts.removed = counts.before - counts.after
+
+
+def kept(path: Path, ids: Collection[str], counts: Counts) -> Iterator[pa.Table]:
+    """The rows of these ids."""
+    wanted = pa.array(sorted(ids), pa.string())
+    for table in storage.tables(path):
+        counts.before += table.num_rows
+        table = table.filter(pc.is_in(table.column("id"), wanted))
         counts.after += table.num_rows
         if table.num_rows:
             yield table
@@ -188,13 +218,14 @@ def merged(paths: Iterable[Path], equal_ids: str, counts: Counts) -> Iterator[pa
         for table in storage.tables(path):
             known.add(table.column("id").to_pylist())
     ranks, start = known.ranks(), 0
+    names = _NewIds(known)
     for number, path in enumerate(files):
         for table in storage.tables(path):
             size = table.num_rows
             here = None if ranks is None else ranks[start : start + size]
             start += size
             if here is not None and here.any():
-                table = _without_doubles(table, here) if equal_ids == "first" else _renamed(table, here)
+                table = _without_doubles(table, here) if equal_ids == "first" else _renamed(table, here, names)
             if number == 0:
                 counts.before += size
             else:
@@ -207,13 +238,30 @@ def _without_doubles(table: pa.Table, ranks: Any) -> pa.Table:
     return table.filter(pa.array(ranks == 0))
 
 
-def _renamed(table: pa.Table, ranks: Any) -> pa.Table:
-    """The table whose doubles have ids of their own, which follow from the id and its number among its equals."""
+def _renamed(table: pa.Table, ranks: Any, names: "_NewIds") -> pa.Table:
+    """The table whose doubles have ids of their own."""
     ids = [
-        f"{row_id[:60]}+{row_ids.content_id([row_id, rank])[:8]}" if rank else row_id
+        names.of(row_id, rank) if rank else row_id
         for row_id, rank in zip(table.column("id").to_pylist(), ranks.tolist(), strict=True)
     ]
     return table.set_column(table.schema.get_field_index("id"), storage.SCHEMA.field("id"), pa.array(ids, pa.string()))
+
+
+class _NewIds:
+    """Ids for rows whose own is taken: they follow from it and the row's number among its equals."""
+
+    def __init__(self, known: row_ids.Occurrences) -> None:
+        self._known = known
+        self._given: set[str] = set()
+
+    def of(self, row_id: str, rank: int) -> str:
+        """An id that no row has, neither its own nor one that was given to it."""
+        for number in count(rank):
+            found = f"{row_id[:60]}+{row_ids.content_id([row_id, number])[:8]}"
+            if found not in self._given and not self._known.has(found):
+                self._given.add(found)
+                return found
+        raise AssertionError("there is always a next number")
 
 
 def _record(row: Row, row_id: str) -> dict[str, Any]:

@@ -1,0 +1,24 @@
+"""Holds on versions: who is about to name one keeps it from deletion until the transaction ends."""
+
+from collections.abc import Iterable
+
+from django.db import connection
+
+from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.teams.models import Team
+
+_SHARE = f"""
+    SELECT version.id FROM {DatasetVersion._meta.db_table} version
+    JOIN {Dataset._meta.db_table} dataset ON dataset.id = version.dataset_id
+    WHERE dataset.team_id = %s AND dataset.slug || '@' || version.number = ANY(%s)
+    ORDER BY version.id FOR SHARE OF version
+"""  # nosec B608: names of our own tables
+
+
+def hold(team: Team, refs: Iterable[str]) -> None:
+    """Wait for deletions of the versions ``slug@number`` that have begun, and let none begin before the commit.
+
+    To be called in a transaction, before it is looked whether they are there. Who holds waits for no other who does.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_SHARE, [team.pk, sorted(set(refs))])

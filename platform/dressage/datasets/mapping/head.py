@@ -1,0 +1,156 @@
+"""The first rows of a file of which perhaps only the beginning is at hand."""
+
+import io
+import tempfile
+import zlib
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from dressage.common.lengthy import FILES
+from dressage.common.problems import Problem
+from dressage.datasets.faults import FileFaultError
+from dressage.datasets.formats import Format, open_format
+from dressage.datasets.packing import Packing, packing_of, unpacked
+from dressage.datasets.records import Record
+
+EXAMINED = 200
+"""Rows that a preview looks at."""
+_TEXT = 8 << 20
+"""Characters of those rows together."""
+_UNPACKED, _PIECE = 4 << 20, 1 << 10
+_MAGIC_BYTES = 512
+MAX_COPY_BYTES = 1 << 30
+"""Bytes that a packed file may unpack to where its first rows are known only by all of it. Uploads take more."""
+_PARQUET = b"PAR1"
+_INDEXED = (_PARQUET, b"PK\x03\x04", b"PK\x05\x06")
+"""Beginnings of files that say at their end what they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the beginning of a file is, and its first rows."""
+
+    format: Format
+    packing: Packing | None
+    records: list[Record]
+    whole: bool
+    """Whether these are all rows of the file."""
+
+
+def read_head(team_id: str, file: BinaryIO, name: str, *, whole: bool) -> Head:
+    """The first rows.
+
+    Parquet and archives that are packed are unpacked to disk first, in one of the places for requests that take long.
+
+    Args:
+        team_id: team that asks.
+        file: the file or its beginning, seekable.
+        name: its name.
+        whole: whether it is the whole file; else it may end within a row, or within a packed stream.
+
+    Raises:
+        FileFaultError: it cannot be read, or too much would have to be unpacked.
+        Problem: 422 where the beginning does not suffice, 429 or 503 where no place is free.
+    """
+    packing = packing_of(file)
+    start = unpacked(file, packing).read(_MAGIC_BYTES) if whole and packing is not None else b""
+    if packing is not None and _is_indexed(start):
+        with FILES.place(team_id):
+            if not start.startswith(_PARQUET):
+                return _head_of(file, name, packing, whole=True)  # an archive, which has a limit of its own
+            with _copy(file, packing) as copy:
+                return _head_of(copy, name, packing, whole=True)
+    source = file if whole or packing is None else _unpacked_head(file, packing)
+    if not whole:
+        _require_readable(source)
+    return _head_of(source, name, packing, whole=whole)
+
+
+def _head_of(source: BinaryIO, name: str, packing: Packing | None, *, whole: bool) -> Head:
+    format = open_format(source, name)
+    records: list[Record] = []
+    size = 0
+    ended = True
+    try:
+        for record in format.records():
+            records.append(record)
+            size += _size(record.value) if isinstance(record.value, dict) else 0
+            if len(records) >= EXAMINED or size > _TEXT:
+                ended = False
+                break
+    except FileFaultError:
+        if whole or not records:
+            raise
+    if ended and not whole and len(records) > 1:
+        records.pop()  # which may be cut, and look whole
+    return Head(format, packing, records, ended and whole)
+
+
+def _unpacked_head(file: BinaryIO, packing: Packing) -> BinaryIO:
+    """The part that can be unpacked of a stream that is cut."""
+    made = b""
+    if packing == "gzip":
+        stream = zlib.decompressobj(wbits=31)
+        try:
+            made = stream.decompress(file.read(_UNPACKED), _UNPACKED)
+        except zlib.error as error:
+            raise FileFaultError(f"The file cannot be unpacked: {error}.") from error
+    else:
+        pieces: list[bytes] = []
+        try:
+            stream = pa.CompressedInputStream(pa.PythonFile(io.BytesIO(file.read(_UNPACKED)), "r"), "zstd")
+            # A read that meets the end loses what it has: small ones lose little.
+            while len(pieces) * _PIECE < _UNPACKED and (piece := stream.read(_PIECE)):
+                pieces.append(piece)
+        except OSError as error:
+            if not pieces:
+                raise FileFaultError(f"The file cannot be unpacked: {str(error).rstrip('.')}.") from error
+        made = b"".join(pieces)
+    return cast(BinaryIO, io.BytesIO(made))
+
+
+def _copy(file: BinaryIO, packing: Packing) -> BinaryIO:
+    """The whole file unpacked, on disk, as far as a preview goes."""
+    plain = unpacked(file, packing)
+    copy = cast(BinaryIO, tempfile.TemporaryFile(prefix="dataset-"))  # noqa: SIM115 - its reader's
+    try:
+        while data := plain.read(1 << 20):
+            if copy.tell() + len(data) > MAX_COPY_BYTES:
+                raise FileFaultError(
+                    f"The file unpacks to more than {MAX_COPY_BYTES:,} bytes, too many for a preview. "
+                    "Upload it without one."
+                )
+            copy.write(data)
+    except BaseException:
+        copy.close()
+        raise
+    copy.seek(0)
+    return copy
+
+
+def _is_indexed(start: bytes) -> bool:
+    """Whether a file that begins so is read from its end, or to it, before a row is known."""
+    return start.startswith(_INDEXED) or start[257:262] == b"ustar"
+
+
+def _require_readable(file: BinaryIO) -> None:
+    start = file.read(_MAGIC_BYTES)
+    file.seek(0)
+    if _is_indexed(start):
+        what = "A Parquet file" if start.startswith(_PARQUET) else "An archive"
+        raise Problem(
+            422,
+            "The whole file is needed",
+            f"{what} cannot be previewed by its beginning: send the whole file, with `whole` true.",
+            code="whole_file_needed",
+        )
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(len(key) + _size(inner) for key, inner in value.items())
+    return sum(map(_size, value)) if isinstance(value, list) else 8

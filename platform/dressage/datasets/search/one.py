@@ -1,0 +1,48 @@
+"""One row with all that is known about it."""
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from dressage.common.problems import not_found
+from dressage.datasets import notes
+from dressage.datasets.facts import facts_of
+from dressage.datasets.models import DatasetVersion
+from dressage.datasets.search.replaced import read_again
+from dressage.datasets.search.stored_rows import read
+from trainer_core.datasets import control_tokens
+
+
+class OneRow(TypedDict):
+    """A row as it is stored."""
+
+    index: int
+    """Position in the version, from 0."""
+    id: str
+    json: str
+    """The whole row as JSON text, as it is stored: whole numbers are exact, which not all readers of JSON keep so."""
+    length: int
+    """Signs of the prompt or the chat."""
+    script: str
+    """Script of most letters."""
+    control_tokens: list[str]
+    """Parts of the prompt or the chat that look like control tokens; they are encoded as text."""
+    notes: dict[str, dict[str, Any]]
+    """``{name: {column: value}}`` of what operations have found about it."""
+
+
+def one_row(version: DatasetVersion, number: int) -> OneRow:
+    """The row of that number, from 0 on. Raises a 404 problem, or FileNotFoundError."""
+    found = read(version.path, [number])
+    if not found:
+        raise not_found("row")
+    facts = facts_of(found[0].row, found[0].answer)
+    return {
+        "index": number,
+        "id": found[0].id,
+        "json": found[0].text,
+        "length": facts.length,
+        "script": facts.script,
+        "control_tokens": control_tokens(facts.text),
+        "notes": read_again(lambda: notes.at(version, [number]))[number],
+    }

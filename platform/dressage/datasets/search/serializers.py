@@ -1,0 +1,36 @@
+"""Bodies of the search in rows."""
+
+from rest_framework import serializers
+
+from dressage.common.documents import DocumentSerializer
+from dressage.common.serializers import PydanticField
+from dressage.datasets.row_query import RowQuery
+from dressage.datasets.search.find import FoundRows
+from dressage.datasets.search.one import OneRow
+
+
+class RowQueryField(PydanticField, model=RowQuery):
+    """Conditions on rows, all of which hold of what is found."""
+
+
+class SearchRowsSerializer(serializers.Serializer):
+    """A query for rows."""
+
+    query = RowQueryField(help_text="The same that the operation `filter` takes; an empty one finds every row.")
+    after = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=0,
+        max_value=10**11,
+        help_text="`next` of the page before, or the index of any row: what is behind it is looked at.",
+    )
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=200)
+
+
+class FoundRowsSerializer(DocumentSerializer, document=FoundRows):
+    """One page of what a query finds."""
+
+
+class OneRowSerializer(DocumentSerializer, document=OneRow):
+    """One row with all that is known about it."""

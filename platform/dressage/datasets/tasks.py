@@ -1,0 +1,23 @@
+"""Celery tasks of datasets."""
+
+import time
+
+from celery import shared_task
+
+from dressage.datasets.models import DatasetVersion
+from dressage.datasets.search import building
+from dressage.datasets.uploads import services as uploads
+
+
+@shared_task(name="datasets.sweep_uploads")
+def sweep_uploads() -> None:
+    """Sent by beat; may be repeated or run twice at once."""
+    uploads.sweep(time.time())
+
+
+@shared_task(name=building.TASK)
+def make_index(version_id: str) -> None:
+    """Make the index of a version's rows. Repeating it does nothing; a lost one is asked for by the next search."""
+    version = DatasetVersion.objects.filter(pk=version_id, deleted_at=None).first()
+    if version is not None:
+        building.make(version)

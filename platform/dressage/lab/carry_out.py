@@ -1,0 +1,146 @@
+"""A job, carried out by a worker of the platform: a process of its own reads the rows, and this one keeps its result.
+
+It may be killed anywhere. Then the process ends with it, and the next worker's goes on behind what lies in the folder.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, Queue
+from typing import IO, Any
+
+import pyarrow.parquet as pq
+import structlog
+from django.db import transaction
+
+from dressage.common.actors import Actor
+from dressage.datasets import notes, selectors
+from dressage.datasets.models import DatasetVersion
+from dressage.lab.child import GONE, NOTES, REPORT
+from dressage.lab.life import claim, end, fail, folder_of, give_back, report_progress
+from dressage.lab.models import LabJob, LabState
+from dressage.lab.reports import LabReport
+from dressage.policies.imports.progress import NotOurs, Stopping
+from dressage.policies.imports.stopping import is_stopping
+
+logger = structlog.get_logger(__name__)
+EVERY_S = 1.0
+_MISSING = "A file of the rows is gone. Make the version anew, or have the operator bring the file back."
+_CRASHED = (
+    "The process that read the rows has ended before it was done, most likely for want of memory. Try again, or work "
+    "on fewer rows; the platform's log says more."
+)
+
+_CARRIED = {"duplicates": False, "statistics": True}
+"""Whether what was found of a row holds for it in other versions, too: a cluster is one of this version's rows."""
+
+
+def carry_out(job_id: str) -> None:
+    """Go on with a job, unless it is over, another worker has it, or it is not its turn."""
+    job = claim(job_id)
+    if job is None:
+        return
+    begun = time.monotonic()
+    try:
+        folder = folder_of(job)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        status = _run(job, _plan(job, folder))
+        if status == 0:
+            _keep(job, folder, time.monotonic() - begun)
+        else:
+            fail(job, _MISSING if status == GONE else _CRASHED)
+    except NotOurs:
+        _leave(job, folder_of(job))
+    except Stopping:
+        give_back(job)
+    except LookupError as error:
+        fail(job, str(error))
+    except OSError as error:
+        logger.exception("a job of the lab has failed", lab_job=job.id)
+        fail(job, f"The platform's disk cannot be used ({error.strerror or type(error).__name__}).")
+    except Exception:
+        logger.exception("a job of the lab has failed", lab_job=job.id)
+        fail(job, "The platform failed at this job; its log says more. Try again, or tell the operator.")
+
+
+def _leave(job: LabJob, folder: Path) -> None:
+    """Remove what the process wrote while its job was cancelled; another worker's stays."""
+    if LabJob.objects.filter(pk=job.pk, state=LabState.CANCELLED).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _plan(job: LabJob, folder: Path) -> dict[str, Any]:
+    others = [selectors.version_by_ref(job.team, ref) for ref in job.operation.get("against", [])]
+    return {
+        "operation": job.operation,
+        "version": _stored(job.version),
+        "against": [_stored(one) for one in others],
+        "folder": str(folder),
+    }
+
+
+def _stored(version: DatasetVersion) -> dict[str, Any]:
+    if version.is_deleted:
+        raise LookupError(f"The dataset version {version.ref} was deleted meanwhile.")
+    return {"ref": version.ref, "path": str(version.path), "rows": version.rows}
+
+
+def _run(job: LabJob, plan: dict[str, Any]) -> int:
+    """The exit status of the job's process, whose progress is written once a second. Raises NotOurs and Stopping."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dressage.lab.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin and process.stdout
+    try:
+        process.stdin.write(json.dumps(plan) + "\n")
+        process.stdin.flush()  # and left open: the process ends when it closes
+        lines: Queue[str] = Queue()
+        reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
+        reader.start()
+        while process.poll() is None:
+            _wait_and_tell(job, process, lines)
+        return process.returncode
+    finally:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+
+
+def _read(output: IO[str], lines: "Queue[str]") -> None:
+    for line in output:
+        lines.put(line)
+
+
+def _wait_and_tell(job: LabJob, process: "subprocess.Popen[str]", lines: "Queue[str]") -> None:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(EVERY_S)
+    if is_stopping():
+        raise Stopping
+    last: dict[str, Any] = {}
+    with suppress(Empty):
+        while True:
+            last = json.loads(lines.get_nowait())
+    fields = {"stage": last["stage"], "steps_done": last["done"], "steps_total": last["of"]} if last else {}
+    if not report_progress(job, **fields):
+        raise NotOurs
+
+
+def _keep(job: LabJob, folder: Path, seconds: float) -> None:
+    """Store notes and report together, so that a job that is done has both."""
+    found = json.loads((folder / REPORT).read_text())
+    table = pq.read_table(folder / NOTES)
+    report = LabReport(duplicates=None, statistics=None)
+    report[job.kind] = found["report"]  # type: ignore[literal-required]  # its keys are the kinds
+    with transaction.atomic():
+        locked = LabJob.objects.select_for_update().get(pk=job.pk)
+        if locked.attempt != job.attempt or locked.state != LabState.RUNNING:
+            return
+        source: notes.NoteSource = {"kind": job.kind, "id": job.id, "arguments": job.operation}
+        notes.write(job.version, found["note"], table, by=Actor(**job.actor), source=source, carried=_CARRIED[job.kind])
+        LabJob.objects.filter(version=job.version, kind=job.kind).exclude(pk=job.pk).update(notes=[])
+        end(locked, LabState.DONE, report=report, notes=[found["note"]], seconds=seconds)

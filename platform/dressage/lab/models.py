@@ -1,0 +1,82 @@
+"""Jobs of the lab."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from dressage.common.models import TeamModel
+from dressage.datasets.models import DatasetVersion
+
+
+class LabKind(models.TextChoices):
+    """Kind of operation."""
+
+    DUPLICATES = "duplicates", "Rows that say the same"
+    STATISTICS = "statistics", "Lengths, languages and kinds of answers"
+
+
+class LabState(models.TextChoices):
+    """State of a job."""
+
+    QUEUED = "queued", "Waits for its turn"
+    RUNNING = "running", "Reads the rows"
+    DONE = "done", "Its notes and its report are there"
+    FAILED = "failed", "Ended with a sentence that says what to do"
+    CANCELLED = "cancelled", "Ended by a person; nothing was noted"
+
+
+OPEN = (LabState.QUEUED, LabState.RUNNING)
+
+
+class LabJob(TeamModel):
+    """An operation on the rows of a version. What it finds becomes row notes; the version itself never changes."""
+
+    id_prefix: ClassVar[str] = "lab"
+
+    version = models.ForeignKey(DatasetVersion, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=16, choices=LabKind.choices)
+    operation = models.JSONField()
+    """``arguments.LabOperation`` with all its defaults."""
+    state = models.CharField(max_length=10, choices=LabState.choices, default=LabState.QUEUED)
+    error = models.TextField(blank=True)
+    """Why it failed, and what to do."""
+    stage = models.CharField(max_length=60, blank=True)
+    """What it does at present."""
+    steps_done = models.PositiveBigIntegerField(default=0)
+    """Rows or steps of the stage."""
+    steps_total = models.PositiveBigIntegerField(default=0)
+    rows = models.PositiveBigIntegerField()
+    """Rows that it reads, those of other versions included."""
+    report = models.JSONField(null=True)
+    """``reports.LabReport``, once it is done."""
+    notes = models.JSONField(default=list)
+    """Names of the row notes that it wrote and that were not undone."""
+    attempt = models.PositiveIntegerField(default=0)
+    """Number of the worker that has it: an older one that comes back is told so."""
+    lost_workers = models.PositiveSmallIntegerField(default=0, db_default=0)
+    """Workers that were lost one after the other without having kept anything new."""
+    kept_files = models.PositiveIntegerField(default=0, db_default=0)
+    """Files that its folder held when the last worker was lost."""
+    heard_at = models.DateTimeField(null=True)
+    """When its worker last wrote."""
+    rung_at = models.DateTimeField(null=True)
+    """When a worker was last asked."""
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    seconds = models.FloatField(null=True)
+    """What its last worker took; null until it is done."""
+    actor = models.JSONField()
+    """Who asked for it: ``{kind, id, name}``."""
+    created_by = models.CharField(max_length=300)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["version", "kind"], condition=Q(state__in=["queued", "running"]), name="one_open_lab_job"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["version", "created_at", "id"], name="lab_job_page"),
+            models.Index(fields=["state", "created_at"], name="lab_job_queue"),
+        ]

@@ -1,0 +1,15 @@
+"""The operations by their kind."""
+
+from dressage.lab.arguments import AnyOperation, FindDuplicates, FindStatistics
+from dressage.lab.duplicates.find import find_duplicates
+from dressage.lab.plan import LabWork, Result
+from dressage.lab.statistics.find import find_statistics
+
+
+def carry_out(work: LabWork, operation: AnyOperation) -> Result:
+    """Carry out an operation. Raises FileNotFoundError where a version's file is gone."""
+    match operation:
+        case FindDuplicates():
+            return find_duplicates(work, operation)
+        case FindStatistics():
+            return find_statistics(work)

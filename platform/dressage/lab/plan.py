@@ -1,0 +1,40 @@
+"""Plan of a job and its result, as its process is told and tells them: it knows no database."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """A version's rows."""
+
+    ref: str
+    path: Path
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabWork:
+    """The rows to look at, and the folder that keeps what is done."""
+
+    version: StoredRows
+    against: list[StoredRows]
+    folder: Path
+    """The job's own; what lies in it was left by an earlier process of the same job."""
+    told: Callable[[str, int, int], None]
+    """Called with (stage, rows or steps done, rows or steps in all)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was found."""
+
+    note: str
+    """Name of the row notes."""
+    table: pa.Table
+    """The notes, a line for each row of the version in order."""
+    report: dict[str, Any]

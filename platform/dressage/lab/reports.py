@@ -1,0 +1,89 @@
+"""Reports of operations, as the API tells them."""
+
+from typing_extensions import TypedDict
+
+LONGEST = 400
+"""Signs of a text that a report shows."""
+
+
+class ShownRow(TypedDict):
+    """A row in a report."""
+
+    ref: str
+    """Version that it stands in."""
+    index: int
+    """Position in the version, from 0."""
+    id: str
+    text: str
+    """Its beginning."""
+    answer: str | None
+
+
+class DuplicateCluster(TypedDict):
+    """Rows that say the same."""
+
+    cluster: int
+    """Its number, as the notes have it."""
+    size: int
+    kind: str
+    """`equal` where all texts are the same in their normal form, else `near`."""
+    similarity: float
+    """Least Jaccard similarity of a pair by which it was joined; 1 for equal rows."""
+    answers_differ: bool
+    """Whether its rows have different gold answers: one of them is wrong."""
+    rows: list[ShownRow]
+    """The first few."""
+
+
+class DuplicatesReport(TypedDict):
+    """Rows that say the same."""
+
+    rows: int
+    kept: int
+    """Rows that are left when one of each cluster is kept."""
+    equal_rows: int
+    """Rows that are not kept since an equal one comes before, or stands in another version."""
+    near_rows: int
+    """Rows that are not kept since a similar one is."""
+    clusters: int
+    conflicts: int
+    """Clusters whose rows have different gold answers."""
+    elsewhere: int
+    """Rows of this version that another version has, or nearly has."""
+    largest: list[DuplicateCluster]
+    """The largest clusters, those with different answers first."""
+
+
+class CountedName(TypedDict):
+    """Rows of one kind."""
+
+    name: str
+    rows: int
+
+
+class Bin(TypedDict):
+    """Rows whose number lies between two, both included."""
+
+    least: int
+    most: int
+    rows: int
+
+
+class StatisticsReport(TypedDict):
+    """Rows by their length, language, script and kind of answer."""
+
+    rows: int
+    characters: list[Bin]
+    """Bins of equal width; the last has all that are longer than 99 of 100 rows."""
+    words: list[Bin]
+    languages: list[CountedName]
+    """ISO 639 codes, the most frequent first; `unknown` where a text is too short to tell."""
+    scripts: list[CountedName]
+    answer_types: list[CountedName]
+
+
+class LabReport(TypedDict):
+    """What an operation found; the member of its kind is set."""
+
+    duplicates: DuplicatesReport | None
+    statistics: StatisticsReport | None

@@ -1,0 +1,65 @@
+"""Bodies of the lab's endpoints."""
+
+from rest_framework import serializers
+
+from dressage.common.documents import DocumentSerializer
+from dressage.common.serializers import PydanticField
+from dressage.lab.arguments import LabOperation
+from dressage.lab.cost import LabCost
+from dressage.lab.models import LabKind, LabState
+from dressage.lab.reports import LabReport
+
+
+class LabOperationField(PydanticField, model=LabOperation):
+    """What is to be done with the rows of a version."""
+
+
+class StartLabJobSerializer(serializers.Serializer):
+    """An operation on the rows of a version."""
+
+    operation = LabOperationField()
+    dry_run = serializers.BooleanField(required=False, default=False, help_text="Only tell what it would cost.")
+
+
+class LabCostSerializer(DocumentSerializer, document=LabCost):
+    """What an operation reads and takes."""
+
+
+class LabReportSerializer(DocumentSerializer, document=LabReport):
+    """What an operation found."""
+
+
+class LabJobSerializer(serializers.Serializer):
+    """An operation on the rows of a version, with how far it has come."""
+
+    id = serializers.CharField()
+    ref = serializers.CharField(source="version.ref", help_text="The version.")
+    kind = serializers.ChoiceField(LabKind.choices)
+    operation = LabOperationField()
+    state = serializers.ChoiceField(LabState.choices)
+    error = serializers.CharField(help_text="Why it failed, and what to do; else empty.")
+    stage = serializers.CharField(help_text="What it does at present.")
+    steps_done = serializers.IntegerField(help_text="Rows or steps of the stage.")
+    steps_total = serializers.IntegerField()
+    rows = serializers.IntegerField(help_text="Rows that it reads, those of other versions included.")
+    notes = serializers.ListField(
+        child=serializers.CharField(), help_text="Row notes that it left, unless they were undone or replaced."
+    )
+    seconds = serializers.FloatField(allow_null=True, help_text="What it took; null until it is done.")
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class LabJobWithReportSerializer(LabJobSerializer):
+    """An operation with what it found."""
+
+    report = LabReportSerializer(allow_null=True, help_text="Null until it is done.")
+
+
+class StartedLabJobSerializer(serializers.Serializer):
+    """The cost of an operation, and its job where it was started."""
+
+    cost = LabCostSerializer()
+    job = LabJobSerializer(allow_null=True, help_text="Null where only the cost was asked for.")

@@ -1,0 +1,133 @@
+"""Writes of jobs by people: start, cancel, undo."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from dressage.common.actors import Actor
+from dressage.common.problems import Problem, conflict, invalid
+from dressage.datasets import notes, selectors
+from dressage.datasets.holding import hold
+from dressage.datasets.models import DatasetVersion
+from dressage.lab.arguments import AnyOperation, FindDuplicates
+from dressage.lab.cost import LabCost, cost_of
+from dressage.lab.enqueue import enqueue_job
+from dressage.lab.life import end
+from dressage.lab.models import OPEN, LabJob, LabState
+from dressage.teams.models import Team
+from dressage.teams.services import record_audit
+
+MAX_OPEN = 10
+"""Jobs of one team that are not over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An operation that may be started, with its cost; and its job, where it was."""
+
+    cost: LabCost
+    job: LabJob | None
+
+
+def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *, dry_run: bool = False) -> Asked:
+    """A new job; a worker is told on commit.
+
+    Args:
+        version: the version whose rows are looked at.
+        actor: who asks.
+        operation: what is to be done.
+        dry_run: whether only to tell the cost.
+
+    Raises:
+        Problem: 409 where one of this kind works on the version already; 422 where the operation names what is not
+            there; 429 where too many of the team are open. Then nothing is made.
+    """
+    team = version.dataset.team
+    others: list[DatasetVersion] = []
+    if isinstance(operation, FindDuplicates):
+        _check_columns(version, operation.columns)
+        others = _others(team, version, operation.against)
+    cost = cost_of(operation.kind, [version, *others])
+    if dry_run:
+        return Asked(cost, None)
+    with transaction.atomic():
+        hold(team, [one.ref for one in (version, *others)])
+        for one in (version, *others):  # which may have been deleted until then
+            selectors.stored_version(team, one.dataset_id, one.number)
+        Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+        _require_room(team, version, operation.kind)
+        job = LabJob.objects.create(
+            team=team,
+            version=version,
+            kind=operation.kind,
+            operation=operation.model_dump(mode="json"),
+            rows=cost["rows"],
+            actor={"kind": actor.kind, "id": actor.id, "name": actor.name},
+            created_by=actor.label,
+        )
+        after = {"ref": version.ref, "operation": job.operation}
+        record_audit(team, actor, "lab.start", "lab_job", job.id, after=after)
+        enqueue_job(job)
+    return Asked(cost, job)
+
+
+@transaction.atomic
+def cancel_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
+    """End a job that is not over; it leaves no notes. Raises a 409 problem where it is over."""
+    locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
+    if locked.state not in OPEN:
+        raise conflict(f"The job is over: it is {locked.state}.", code="lab_job_is_over")
+    end(locked, LabState.CANCELLED)
+    record_audit(team, actor, "lab.cancel", "lab_job", job.id, after={"ref": locked.version.ref, "kind": locked.kind})
+    return locked
+
+
+@transaction.atomic
+def undo_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
+    """Remove the notes that a job has left; versions that were made by them stay.
+
+    Raises:
+        Problem: 409 where it has left none, or they were replaced by a later job's.
+    """
+    locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
+    mine = [one for one in notes.of(locked.version) if one.source["id"] == locked.id]
+    if not mine:
+        raise conflict("The job has left no notes, or they are gone already.", code="nothing_to_undo")
+    for one in mine:
+        notes.delete(one, actor)
+    locked.notes = []
+    locked.save(update_fields=["notes"])
+    record_audit(team, actor, "lab.undo", "lab_job", job.id, after={"ref": locked.version.ref, "kind": locked.kind})
+    return locked
+
+
+def _check_columns(version: DatasetVersion, columns: list[str]) -> None:
+    known = {"prompt", "answer", *(column["name"] for column in version.columns)}
+    for index, column in enumerate(columns):
+        if column not in known:
+            detail = f"{version.ref} has no column {column!r}. It has {', '.join(sorted(known))[:600]}."
+            raise invalid(f"/operation/columns/{index}", detail, code="unknown_column")
+
+
+def _others(team: Team, version: DatasetVersion, refs: list[str]) -> list[DatasetVersion]:
+    found: list[DatasetVersion] = []
+    for index, ref in enumerate(refs):
+        pointer = f"/operation/against/{index}"
+        try:
+            other = selectors.version_by_ref(team, ref)
+        except LookupError as error:
+            raise invalid(pointer, str(error), code="unknown_reference") from error
+        if other.pk == version.pk or other.pk in [one.pk for one in found]:
+            raise invalid(pointer, f"{ref} is compared already: name each version once, and not the one itself.")
+        found.append(other)
+    return found
+
+
+def _require_room(team: Team, version: DatasetVersion, kind: str) -> None:
+    open_jobs = LabJob.objects.for_team(team).filter(state__in=OPEN)
+    if open_jobs.filter(version=version, kind=kind).exists():
+        detail = f"A job of this kind works on {version.ref} already. Wait for its end, or cancel it."
+        raise conflict(detail, code="lab_job_is_open")
+    if open_jobs.count() >= MAX_OPEN:
+        detail = f"{MAX_OPEN} jobs of this team are not over yet. Cancel one, or wait for one."
+        raise Problem(429, "Too many requests", detail, code="too_many_lab_jobs", headers={"Retry-After": "30"})

@@ -1,0 +1,1 @@
+"""Statistics of rows: length, words, language, script, and the kind of the gold answer."""

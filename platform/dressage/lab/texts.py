@@ -1,0 +1,93 @@
+"""Texts of a stored version's rows, a few thousand at a time."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dressage.datasets import storage
+
+PROMPT, ANSWER = "prompt", "answer"
+SLICE_BYTES = 16 << 20
+"""Bytes of rows that are worked on at once, so that long rows do not add up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Rows in a line."""
+
+    start: int
+    """Number of the first, from 0."""
+    ids: list[str]
+    texts: list[str]
+    answers: list[str | None]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def read_texts(path: Path, columns: Sequence[str] = (PROMPT,), after: int = 0) -> Iterator[Texts]:
+    """The texts of the named columns from row ``after`` on, in slices of bounded size.
+
+    ``prompt`` is the prompt, or what user and assistant say in the chat; system messages, which whole datasets have in
+    common, are left out. Several columns are joined by a line end. A column that a row lacks is empty. The slices
+    after ``after`` are the same as those of a reading from the start, where ``after`` is the start of one.
+    """
+    start = 0
+    for table in storage.tables(path):
+        rows = table.column("row").to_pylist()
+        records = list(
+            zip(
+                table.column("id").to_pylist(),
+                table.column("prompt").to_pylist(),
+                table.column("answer").to_pylist(),
+                rows,
+                strict=True,
+            )
+        )
+        for first, last in _slices(rows):
+            if start + last > after:
+                part = records[first:last]
+                texts = [_text(prompt, answer, row, columns) for _, prompt, answer, row in part]
+                yield Texts(start + first, [one[0] for one in part], texts, [one[2] for one in part])
+        start += len(rows)
+
+
+def _slices(rows: list[str]) -> Iterator[tuple[int, int]]:
+    first = size = 0
+    for place, row in enumerate(rows):
+        if size and size + len(row) > SLICE_BYTES:
+            yield first, place
+            first, size = place, 0
+        size += len(row)
+    if size:
+        yield first, len(rows)
+
+
+def _text(prompt: str, answer: str | None, row: str, columns: Sequence[str]) -> str:
+    data: dict[str, Any] | None = None
+    parts = []
+    for column in columns:
+        if column == ANSWER:
+            parts.append(answer or "")
+        elif column == PROMPT and row.count('"role"') < 2:
+            parts.append(prompt)
+        else:
+            data = json.loads(row) if data is None else data
+            parts.append(_chat(data, prompt) if column == PROMPT else _plain(data.get(column)))
+    return "\n".join(parts)
+
+
+def _chat(data: dict[str, Any], prompt: str) -> str:
+    messages = data.get("messages")
+    if not isinstance(messages, list):
+        return prompt
+    said = [str(message.get("content", "")) for message in messages if message.get("role") != "system"]
+    return "\n".join(said)
+
+
+def _plain(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,141 @@
+"""Words and signs of texts, in a form in which case, spaces and the punctuation of sentences make no difference.
+
+Numbers, operators and brackets stay: ``x + 5`` and ``x - 5`` are different questions.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Hashes = np.ndarray[Any, np.dtype[np.uint64]]
+Places = np.ndarray[Any, np.dtype[np.int64]]
+_QUOTES = r'["“”„«»「」『』]'
+_STOPS = r"[.,;:?]+(\s|$)|[。，、？；：]"
+_APART = r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[^\p{L}\p{M}\p{N}_\s])"
+"""Signs that are tokens by themselves: those of scripts without spaces, and all that is no letter, number or space."""
+_OPERATORS = frozenset("+*/=<>^%×÷·≤≥≠±√")
+_NUMBER_WORDS = frozenset((
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty",
+    "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "million", "half", "third", "quarter",
+    "twice", "thrice", "double", "triple",
+))  # fmt: skip
+_ODD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
+
+
+@dataclass(frozen=True, slots=True)
+class TextTokens:
+    """TextTokens of several texts, one text after the other."""
+
+    hashes: Hashes
+    """Hashes of shape [tokens]."""
+    offsets: Places
+    """First token of each text, and the end of the last: of shape [texts + 1]."""
+    digests: Hashes
+    """Digests of whole texts in their normal form: equal texts have equal ones, blank ones 0. Of shape [texts]."""
+    figures: Hashes
+    """Hashes of the numbers and operators of each text, whatever their order. Of shape [texts]."""
+
+
+class Tokenizer:
+    """Splits texts, and remembers the hashes of the words it has seen."""
+
+    _MOST = 500_000
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, bool]] = {}
+
+    def of(self, texts: list[str]) -> TextTokens:
+        """The tokens of texts."""
+        joined, lists = _split(texts)
+        offsets = np.concatenate(([0], np.cumsum(pc.list_value_length(lists).to_numpy(zero_copy_only=False))))
+        flat = lists.flatten().dictionary_encode()
+        known = [self._hash(word) for word in flat.dictionary.to_pylist()]
+        codes = flat.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        values = np.array([value for value, _ in known], np.uint64)[codes] if known else np.zeros(0, np.uint64)
+        is_figure = np.array([figure for _, figure in known], bool)[codes] if known else np.zeros(0, bool)
+        figures = sums_of(np.where(is_figure, mixed(values), np.uint64(0)), offsets)
+        return TextTokens(values, offsets, _digests(joined), figures)
+
+    def _hash(self, word: str) -> tuple[int, bool]:
+        found = self._known.get(word)
+        if found is None:
+            if len(self._known) >= self._MOST:
+                self._known.clear()
+            found = digest(word), _is_figure(word)
+            self._known[word] = found
+        return found
+
+
+def digest(text: str) -> int:
+    """64 bits that are the same in every process."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def mixed(values: Hashes) -> Hashes:
+    """The values with all bits spread over all (the finaliser of SplitMix64)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def sums_of(values: Hashes, offsets: Places) -> Hashes:
+    """The sum of each stretch, modulo 2^64. Empty stretches have 0."""
+    running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)))
+    return running[offsets[1:]] - running[offsets[:-1]]
+
+
+def rows_of(offsets: Places) -> Places:
+    """The number of the stretch that each place belongs to."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+
+
+def grams(hashes: Hashes, offsets: Places, size: int, *, whole: bool) -> tuple[Hashes, Places]:
+    """Hashes of all runs of ``size`` tokens of each text, and the number of the text of each.
+
+    Args:
+        hashes: those of the tokens.
+        offsets: first token of each text, and the end of the last.
+        size: tokens of a run.
+        whole: whether a text of fewer tokens counts as one run; an empty one never does.
+    """
+    rows = rows_of(offsets)
+    places, ends = np.arange(len(hashes), dtype=np.int64), offsets[1:][rows]
+    begins = places + size <= ends
+    if whole:
+        begins |= places == offsets[:-1][rows]
+    places, ends, rows = places[begins], ends[begins], rows[begins]
+    found = np.zeros(len(places), np.uint64)
+    for step in range(size):
+        here = places + step
+        inside = here < ends
+        values = np.where(inside, hashes[np.minimum(here, len(hashes) - 1)], np.uint64(0))
+        factor = np.uint64((_ODD[step % 4] + 2 * step * _ODD[0]) % 2**64)
+        found += mixed(values ^ factor) * factor
+    return mixed(found), rows
+
+
+def _split(texts: list[str]) -> tuple[pa.Array, pa.ListArray]:
+    """(texts in their normal form, their tokens)."""
+    text = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFC"))
+    text = pc.replace_substring_regex(text, "[‘’`´]", "'")
+    text = pc.replace_substring_regex(text, _QUOTES, " ")
+    text = pc.replace_substring_regex(text, _STOPS, " ")
+    text = pc.replace_substring_regex(text, _APART, r" \1 ")
+    text = pc.utf8_trim_whitespace(pc.replace_substring_regex(text, r"\s+", " "))
+    lists = pc.split_pattern(text, " ")
+    # A blank text has no token, where splitting finds an empty one.
+    return text, pc.if_else(pc.equal(text, ""), pa.scalar([], lists.type), lists)
+
+
+def _digests(texts: pa.Array) -> Hashes:
+    """Digests of texts in their normal form; 0 for blank ones."""
+    return np.array([digest(text) if text else 0 for text in texts.to_pylist()], np.uint64)
+
+
+def _is_figure(word: str) -> bool:
+    return word in _OPERATORS or word in _NUMBER_WORDS or any(sign.isnumeric() for sign in word)

@@ -1,0 +1,70 @@
+"""Reads of profiles."""
+
+from django.db.models import Q, QuerySet, Sum
+
+from dressage.common.problems import not_found
+from dressage.datasets.models import DatasetVersion
+from dressage.jobs.models import OPEN
+from dressage.profiles.models import HandedInBatch, Profile, ProfileState
+from dressage.teams.models import Team
+from trainer_core.link.profile import ProfileRow
+from trainer_core.profiling import RowTally, WrongAnswer
+
+
+def profiles(version: DatasetVersion) -> QuerySet[Profile]:
+    """The profiles of a version, without their reports."""
+    found = Profile.objects.for_team(version.dataset.team).filter(version=version)
+    return found.defer("report").select_related("version__dataset")
+
+
+def profile(team: Team, profile_id: str) -> Profile:
+    """One profile. Raises a 404 problem."""
+    found = Profile.objects.for_team(team).select_related("version__dataset").filter(id=profile_id).first()
+    if found is None:
+        raise not_found("profile")
+    return found
+
+
+def ahead_of(waiting: Profile) -> int:
+    """Profiles of all teams that come before one that waits for its place; 0 for any other."""
+    if waiting.state not in OPEN or waiting.placed_at is not None:
+        return 0
+    before = Profile.objects.filter(state__in=OPEN).exclude(pk=waiting.pk)
+    if waiting.cluster:
+        held = Q(placed_at__isnull=False, placed_on=waiting.cluster)
+        before = before.filter(held | Q(placed_at=None, cluster__in=("", waiting.cluster)))
+    return before.filter(created_at__lte=waiting.created_at).count()
+
+
+def handed_in(profile: Profile) -> dict[int, ProfileRow]:
+    """The rows that were handed in, as they stand now, by row number."""
+    found = {}
+    for rows in profile.handed_in.order_by("number").values_list("rows", flat=True).iterator(chunk_size=50):
+        for row in rows:
+            found[row["row"]] = row
+    return {number: ProfileRow.model_validate(found[number]) for number in sorted(found)}
+
+
+def tallies(profile: Profile) -> list[RowTally]:
+    """The tally of every row of the version."""
+    found = [RowTally()] * profile.version.rows
+    for number, row in handed_in(profile).items():
+        answers = tuple(WrongAnswer(answer.text, answer.votes) for answer in row.answers)
+        found[number] = RowTally(row.asked, row.samples, row.correct, answers)
+    return found
+
+
+def sampled_seconds(profile: Profile) -> float:
+    """Seconds for which workers have sampled, as far as they have handed in."""
+    return float(profile.handed_in.aggregate(seconds=Sum("seconds"))["seconds"] or 0.0)
+
+
+def measured_speed(team: Team, policy: str) -> tuple[float, float] | None:
+    """(Mean tokens of a sample, samples per second) of the newest profile of the policy that is done; None for none."""
+    done = Profile.objects.for_team(team).filter(state=ProfileState.DONE, spec__policy__base=policy)
+    newest = done.order_by("-created_at").first()
+    if newest is None or newest.report is None:
+        return None
+    sums = HandedInBatch.objects.filter(profile=newest).aggregate(tokens=Sum("tokens"), seconds=Sum("seconds"))
+    samples = newest.report["asked"]
+    return (sums["tokens"] / samples, samples / sums["seconds"]) if samples and sums["seconds"] else None

@@ -1,0 +1,65 @@
+"""Bodies of the endpoints of profiles."""
+
+from rest_framework import serializers
+
+from dressage.common.documents import DocumentSerializer
+from dressage.common.serializers import PydanticField
+from dressage.datasets.serializers import NewDatasetSerializer
+from dressage.profiles.cost import ProfileCost
+from dressage.profiles.documents import ProfileDocument, ProfileRowDocument
+from dressage.runs.serializers import ClusterField, RunSpecField
+from trainer_core.link.profile import ProfilePlan
+
+
+class AskedPlan(ProfilePlan, extra="forbid"):
+    """Bounds of the sampling, as clients ask for them."""
+
+
+class PlanField(PydanticField, model=AskedPlan):
+    """Bounds of the sampling."""
+
+
+class CreateProfileSerializer(serializers.Serializer):
+    """A spec over one version, and how much to sample of it."""
+
+    spec = RunSpecField(
+        help_text="Of a run over the version alone: its policy, reward, format of prompts and sampling are used."
+    )
+    plan = PlanField()
+    threshold = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Reward from which an answer counts as right; null: the reward's own.",
+    )
+    cluster = ClusterField("Where to make it, by name; null: the platform chooses.")
+
+
+class ProfileCostBodySerializer(serializers.Serializer):
+    """What is asked for."""
+
+    spec = RunSpecField()
+    plan = PlanField()
+
+
+class DeriveFromProfileSerializer(serializers.Serializer):
+    """Which rows to keep."""
+
+    min_pass_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
+    max_pass_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
+    without_suspects = serializers.BooleanField(default=False, help_text="Leave out rows with a suspect gold.")
+    into = NewDatasetSerializer(required=False, allow_null=True, default=None)
+    latest = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    dry_run = serializers.BooleanField(default=False, help_text="Count, and make nothing.")
+
+
+class ProfileCostSerializer(DocumentSerializer, document=ProfileCost):
+    """What a profile would take."""
+
+
+class ProfileRowSerializer(DocumentSerializer, document=ProfileRowDocument):
+    """A profile as lists show it."""
+
+
+class ProfileSerializer(DocumentSerializer, document=ProfileDocument):
+    """A profile with its spec and, when it is done, its report."""

@@ -1,0 +1,237 @@
+"""Writes of profiles: their making, what their worker hands in, their end with its notes."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from django.db import transaction
+from django.utils import timezone
+
+from dressage.common.actors import Actor
+from dressage.common.problems import Problem, conflict, invalid, not_found
+from dressage.datasets import notes
+from dressage.datasets.models import DatasetVersion
+from dressage.datasets.notes import NoteSource
+from dressage.jobs import services as jobs
+from dressage.profiles import selectors
+from dressage.profiles.models import HandedInBatch, Profile, ProfileState
+from dressage.profiles.report import difficulty_notes, make_report, suspect_notes
+from dressage.runs import references
+from dressage.runs.job_places import give_places
+from dressage.runs.services import require_cluster
+from dressage.teams.models import Team
+from dressage.teams.services import record_audit
+from trainer_core.link.profile import ProfileBatch, ProfilePlan, ProfileProgress, ProfileResult
+from trainer_core.profiling import RowTally
+from trainer_core.rewards import RewardDefinition
+from trainer_core.rewards.answers import readings
+from trainer_core.spec import RunSpec
+
+LIMIT_S = 6 * 3600.0
+"""Seconds of sampling, of all workers together, after which one ends with what there is."""
+LEAST_LIMIT_S = 900.0
+"""Seconds that a worker has at least: its engine must come up."""
+MAX_OPEN = 3
+"""Profiles of one team that may wait or run at a time."""
+MAX_ROWS = 200_000
+"""Rows of a version that is profiled."""
+FEWEST_FIRST = 2
+"""Fewest first samples that a plan may ask for."""
+
+
+def version_of(team: Team, spec: RunSpec) -> DatasetVersion:
+    """The version that a spec is about, whose references all stand for something, and whose files are there.
+
+    Raises:
+        Problem: 422 for what stands for nothing, more than one source, or a version that is too large.
+    """
+    if len(spec.data.sources) != 1 or spec.evaluation.sources:
+        raise invalid("/spec/data/sources", "A profile is of one version: name one source, and none to evaluate on.")
+    found = references.require_files(team, spec, new=True)
+    version = found.datasets[spec.data.sources[0].dataset]
+    if version.rows > MAX_ROWS:
+        detail = f"{version.ref} has {version.rows:,} rows; a profile takes {MAX_ROWS:,}: make a version of some."
+        raise invalid("/spec/data/sources/0/dataset", detail)
+    return version
+
+
+def require_budget(version: DatasetVersion, plan: ProfilePlan) -> None:
+    """Require that every row gets its first samples. Raises a 422 problem that says what would do."""
+    needed = version.rows * plan.first
+    if plan.budget >= needed:
+        return
+    first = plan.budget // version.rows
+    way = f"first: {first}" if first >= FEWEST_FIRST else "a version of fewer rows"
+    detail = (
+        f"{version.ref} has {version.rows:,} rows, and {plan.first} first samples of each are {needed:,}: "
+        f"{plan.budget:,} leave rows without any. Give a budget of {needed:,}, or {way}."
+    )
+    raise invalid("/plan/budget", detail)
+
+
+@transaction.atomic
+def create_profile(
+    team: Team,
+    actor: Actor,
+    *,
+    spec: RunSpec,
+    plan: ProfilePlan,
+    threshold: float | None = None,
+    cluster: str | None = None,
+) -> Profile:
+    """A new profile; its cluster is told on commit, once it has its place.
+
+    Args:
+        team: the owner.
+        actor: who asks.
+        spec: a run's, over the version alone: policy, reward, format of prompts and sampling are used.
+        plan: bounds of the sampling.
+        threshold: reward from which an answer counts as right; None for that of the reward's definition.
+        cluster: name of the cluster that shall make it; None leaves it to the platform.
+
+    Raises:
+        Problem: 422 as ``version_of``, for a cluster that is not there, or a budget that cannot give every row its
+            first samples; 429 when too many profiles of the team are open. Nothing is made.
+    """
+    require_cluster(cluster)
+    references.hold(team, spec)
+    version = version_of(team, spec)
+    require_budget(version, plan)
+    reward = references.require(team, spec).reward
+    assert reward is not None
+    if jobs.count_open(Profile, team) >= MAX_OPEN:
+        detail = f"{MAX_OPEN} profiles of this team are open already. Cancel one, or try again when one is done."
+        raise Problem(429, "Too many requests", detail, code="too_many_profiles", headers={"Retry-After": "60"})
+    profile = jobs.create_job(
+        Profile,
+        team,
+        actor,
+        version=version,
+        spec=spec.model_dump(mode="json"),
+        plan=plan.model_dump(mode="json"),
+        threshold=RewardDefinition.model_validate(reward.definition).success_threshold
+        if threshold is None
+        else threshold,
+        cluster=cluster or "",
+    )
+    facts = {"version": version.ref, "policy": spec.policy.base, "budget": plan.budget}
+    record_audit(team, actor, "profile.create", "profile", profile.id, after=facts)
+    give_places(Profile)
+    return profile
+
+
+@transaction.atomic
+def cancel_profile(team: Team, actor: Actor, profile_id: str) -> Profile:
+    """End a profile without a result; its worker ends itself. One that is cancelled already stays so.
+
+    Raises:
+        Problem: 404 for one that is not there, 409 for one that is over.
+    """
+    profile = Profile.objects.for_team(team).select_for_update().filter(pk=profile_id).first()
+    if profile is None:
+        raise not_found("profile")
+    if profile.state == ProfileState.CANCELLED:
+        return profile
+    jobs.require_open(profile)
+    jobs.end(profile, ProfileState.CANCELLED)
+    record_audit(team, actor, "profile.cancel", "profile", profile.id)
+    return profile
+
+
+@transaction.atomic
+def take(profile_id: str, progress: ProfileProgress | None = None) -> None:
+    """Begin or renew the lease of its worker. Raises a 409 problem when it is over."""
+    profile = jobs.take(Profile, profile_id)
+    profile.placed_at = profile.placed_at or timezone.now()
+    if progress is not None:
+        profile.progress = progress.model_dump(mode="json")
+    profile.save(update_fields=["placed_at", "progress"])
+
+
+@transaction.atomic
+def take_batch(profile_id: str, batch: ProfileBatch) -> Profile:
+    """Keep rows that a worker hands in; the same batch may come again.
+
+    Raises:
+        Problem: 409 when the profile is over, or another worker has handed in a batch of this number; 422 for a row
+            that the version does not have.
+    """
+    profile = Profile.objects.select_for_update(of=("self",)).select_related("version").get(pk=profile_id)
+    jobs.require_open(profile)
+    rows = [row.model_dump(mode="json") for row in batch.rows]
+    if batch.number < profile.batches:
+        known = profile.handed_in.get(number=batch.number)
+        if known.rows == rows:
+            return profile
+    if batch.number != profile.batches:
+        raise conflict(f"Batch {profile.batches} is the next one, not {batch.number}.", code="another_batch")
+    if any(row.row >= profile.version.rows for row in batch.rows):
+        raise invalid("/rows", f"The version has {profile.version.rows} rows.")
+    HandedInBatch.objects.create(
+        profile=profile, number=batch.number, rows=rows, tokens=batch.tokens, seconds=batch.seconds
+    )
+    profile.batches += 1
+    profile.tries = 1  # a worker that gets on is no lost one
+    profile.save(update_fields=["batches", "tries"])
+    return profile
+
+
+@transaction.atomic
+def take_result(profile_id: str, result: ProfileResult) -> Profile:
+    """A worker's answer; the first one counts, and may be repeated. Notes of the rows and the report are made of it.
+
+    Where it failed behind samples that were handed in, these are kept. Raises a 409 problem when the profile is over.
+    """
+    found = Profile.objects.select_for_update(of=("self",)).select_related("version__dataset", "team")
+    profile = found.get(pk=profile_id)
+    if profile.state == ProfileState.DONE and result.stopped is not None:
+        return profile
+    jobs.require_open(profile)
+    if result.stopped is None:
+        return end_early(profile, "lost", result.error or "The worker has given no reason.")
+    tallies = selectors.tallies(profile)
+    if not any(tally.samples for tally in tallies):
+        return jobs.fail(profile, "No sample could be graded: try the reward on the bench with one of the rows.")
+    return _keep(profile, tallies, result.stopped, result.votes, result.warnings)
+
+
+@transaction.atomic
+def end_early(profile: Profile, stopped: Literal["lost", "time"], reason: str) -> Profile:
+    """End a profile, whose row the caller has locked, that no worker goes on with.
+
+    It is done with the samples that were handed in, and its report warns of the reason; without any it has failed.
+    """
+    tallies = selectors.tallies(profile)
+    if not any(tally.samples for tally in tallies):
+        return jobs.fail(profile, reason)
+    return _keep(profile, tallies, stopped, any(tally.answers for tally in tallies), (reason,))
+
+
+def _keep(
+    profile: Profile, tallies: Sequence[RowTally], stopped: str, reads_answers: bool, warnings: Sequence[str]
+) -> Profile:
+    """Make report and notes of the tallies; the profile is done."""
+    report, found_golds = make_report(
+        profile.version,
+        ProfilePlan.model_validate(profile.plan),
+        tallies,
+        stopped=stopped,
+        reads_answers=reads_answers,
+        reference=_reference(profile),
+        warnings=warnings,
+    )
+    profile.report = dict(report)
+    profile.save(update_fields=["report"])
+    by = Actor("user", "", profile.created_by)
+    arguments = {"policy": profile.spec["policy"]["base"], "reward": profile.spec["reward"]["definition"]}
+    source: NoteSource = {"kind": "profile", "id": profile.id, "arguments": arguments}
+    notes.write(profile.version, "difficulty", difficulty_notes(tallies), by=by, source=source)
+    if reads_answers:
+        notes.write(profile.version, "suspect", suspect_notes(tallies, found_golds), by=by, source=source)
+    return jobs.end(profile, ProfileState.DONE)
+
+
+def _reference(profile: Profile) -> str:
+    """Field of the rows that the reward compares answers with: that of the golds."""
+    reward = references.resolve(profile.team, RunSpec.model_validate(profile.spec)).reward
+    places = () if reward is None else readings(RewardDefinition.model_validate(reward.definition))
+    return next((place.reference for place in places if place.reference is not None), "answer")

@@ -1,0 +1,21 @@
+"""Routes of profiles."""
+
+from django.urls import path
+
+from dressage.profiles import views
+from dressage.profiles.link import views as link
+
+urlpatterns = [
+    path("profiles", views.ProfilesView.as_view()),
+    path("profiles/cost", views.ProfileCostView.as_view()),
+    path("profiles/<str:profile_id>", views.ProfileView.as_view()),
+    path("profiles/<str:profile_id>/cancel", views.CancelProfileView.as_view()),
+    path("profiles/<str:profile_id>/versions", views.DeriveFromProfileView.as_view()),
+    path("datasets/<str:dataset_id>/versions/<int:number>/profiles", views.VersionProfilesView.as_view()),
+    path("link/profiles/<str:job_id>", link.ProfileTakeView.as_view()),
+    path("link/profiles/<str:job_id>/token", link.ProfileTokenView.as_view()),
+    path("link/profiles/<str:job_id>/datasets/<str:ref>", link.ProfileDatasetView.as_view()),
+    path("link/profiles/<str:job_id>/lease", link.ProfileLeaseView.as_view()),
+    path("link/profiles/<str:job_id>/batches", link.ProfileBatchesView.as_view()),
+    path("link/profiles/<str:job_id>/result", link.ProfileResultView.as_view()),
+]
