@@ -20,11 +20,20 @@ export const FLOORS = [
     "features/rewards/data",
     "features/runs/data",
   ],
-  ["features/stream", "features/pickers", "features/controls", "features/rewards/samples", "features/runs/forecast"],
-  ["features/charts", "features/rollouts"],
+  [
+    "features/datasets/mapping",
+    "features/stream",
+    "features/pickers",
+    "features/controls",
+    "features/rewards/samples",
+    "features/runs/forecast",
+  ],
+  ["features/charts", "features/rollouts", "features/datasets/imports"],
   ["features/rewards/rubric"],
   ["features/rewards/definition"],
   ["features/rewards/bench", "features/rewards/proposals", "features/rehearsals"],
+  // Tabs of a dataset's version.
+  ["features/datasets/lab", "features/datasets/profile", "features/datasets/rows"],
   // Pages. Only the router knows them.
   [
     "features/account",

@@ -36,6 +36,7 @@ def gsm8k(path: Path) -> Path:
 def test_gsm8k_in_its_own_size_is_read_as_it_is(page: Page, tmp_path: Path) -> None:
     sign_in(page)
     upload(page, gsm8k(tmp_path / "train.jsonl"))
+    search_and_edit(page)
 
 
 def upload(page: Page, file: Path) -> None:
@@ -50,6 +51,29 @@ def upload(page: Page, file: Path) -> None:
     expect(origin).to_contain_text("numbers without commas")
     expect(page.get_by_text(f"{ROWS:,}").first).to_be_visible()
     first = page.get_by_label("Rows of whole-school-math@1").get_by_role("row").nth(1)
-    expect(first).to_contain_text("user: Ann has 2 apples and buys 300 more. How many apples does Ann have?")
+    expect(first).to_contain_text("Ann has 2 apples and buys 300 more. How many apples does Ann have?")
     expect(first).to_contain_text("302")
     assert violations(page) == []
+
+
+def search_and_edit(page: Page) -> None:
+    """Find rows by words and by their answer, look at one beside the list, and change it in a new version."""
+    page.get_by_role("textbox", name="Words in the prompt or the chat").fill('"Ann has 2 apples"')
+    rows = page.get_by_label("Rows of whole-school-math@1")
+    expect(page.get_by_role("status").filter(has_text="of 7,473 rows")).to_have_text("3 of 7,473 rows")
+    page.get_by_role("button", name="Filters").click()
+    page.get_by_role("textbox", name="Answer").fill("302")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="of 7,473 rows")).to_have_text("1 of 7,473 rows")
+    page.keyboard.press("Escape")
+    rows.focus()
+    page.keyboard.press("Enter")
+    panel = page.get_by_test_id("row-panel")
+    expect(panel.get_by_role("region", name="user, message 1")).to_contain_text("Ann has 2 apples and buys 300 more.")
+    assert violations(page) == []
+    panel.get_by_role("button", name="Edit").click()
+    text = page.get_by_role("textbox", name="The row as JSON")
+    text.fill(text.input_value().replace("buys 300 more", "buys 12345678901234567890 more"))
+    page.get_by_role("button", name="Save as a new version").click()
+    changed = page.get_by_label("Rows of whole-school-math@2").get_by_role("row").nth(1)
+    expect(changed).to_contain_text("Ann has 2 apples and buys 12345678901234567890 more.")

@@ -78,13 +78,52 @@ export const datasets = {
   read: (id: string, signal: Signal) => api.getDataset(id, { signal }),
   rows: (id: string, version: number, params: G.ListDatasetRowsParams, signal?: Signal) =>
     api.listDatasetRows(id, version, params, { signal }),
+  search: (id: string, version: number, body: G.SearchRowsRequest, signal: Signal) =>
+    api.searchDatasetRows(id, version, body, { signal }),
+  row: (id: string, version: number, index: number, signal: Signal) =>
+    api.getDatasetRow(id, version, index, { signal }),
+  notes: (id: string, version: number, signal: Signal) => api.listRowNotes(id, version, { limit: 200 }, { signal }),
   create: (body: G.CreateDatasetRequest) => api.createDataset(body, key()),
-  createVersion: (id: string, file: File) => api.createDatasetVersion(id, { file }, key()),
-  derive: (id: string, version: number, body: DeriveBody) => api.deriveDatasetVersion(id, version, body, key()),
+  createVersion: (id: string, body: G.UploadRequest) => api.createDatasetVersion(id, body, key()),
+  preview: (body: G.PreviewRequestRequest, signal: Signal) => api.previewDataset(body, { signal }),
+  derive: (id: string, version: number, body: DeriveBody, idempotencyKey?: string) =>
+    api.deriveDatasetVersion(id, version, body, key(idempotencyKey)),
   diff: (id: string, version: number, params: G.DiffDatasetVersionsParams, signal: Signal) =>
     api.diffDatasetVersions(id, version, params, { signal }),
   removeVersion: (id: string, version: number) => api.deleteDatasetVersion(id, version),
   remove: (id: string) => api.deleteDataset(id),
+};
+
+export const datasetUploads = {
+  list: (signal: Signal) => api.listDatasetUploads({ limit: 200 }, { signal }),
+  read: (id: string, signal?: Signal) => api.getDatasetUpload(id, { signal }),
+  start: (body: G.StartUploadRequest, given: string) => api.startDatasetUpload(body, key(given)),
+  /** Sends the bytes that begin at `offset`; `checksum` as in tus, or null. */
+  send: (id: string, offset: number, part: Blob, checksum: string | null, signal: Signal) =>
+    api.sendDatasetUploadPart(
+      id,
+      part,
+      { "Upload-Offset": String(offset), ...(checksum === null ? {} : { "Upload-Checksum": checksum }) },
+      { signal },
+    ),
+  cancel: (id: string) => api.cancelDatasetUpload(id),
+};
+
+export const datasetMappings = {
+  list: (signal: Signal) => api.listDatasetMappings({ limit: 200 }, { signal }),
+  create: (body: G.CreateSavedMappingRequest) => api.createDatasetMapping(body, key()),
+  change: (id: string, body: G.PatchedUpdateSavedMappingRequest) => api.updateDatasetMapping(id, body),
+  remove: (id: string) => api.deleteDatasetMapping(id),
+};
+
+export type LabOperation = G.StartLabJobRequest["operation"];
+
+export const lab = {
+  list: (id: string, version: number, signal: Signal) => api.listLabJobs(id, version, { limit: 50 }, { signal }),
+  read: (job: string, signal: Signal) => api.getLabJob(job, { signal }),
+  start: (id: string, version: number, body: G.StartLabJobRequest) => api.startLabJob(id, version, body, key()),
+  cancel: (job: string) => api.cancelLabJob(job, key()),
+  undo: (job: string) => api.undoLabJob(job, key()),
 };
 
 export const rewards = {
@@ -116,6 +155,17 @@ export const rehearsals = {
   read: (id: string, signal: Signal) => api.getRehearsal(id, { signal }),
   create: (body: RehearsalBody, idempotencyKey: string) => api.createRehearsal(body, key(idempotencyKey)),
   cancel: (id: string) => api.cancelRehearsal(id, key()),
+};
+
+export const profiles = {
+  list: (dataset: string, version: number, signal: Signal) =>
+    api.listProfiles(dataset, version, { limit: 50 }, { signal }),
+  read: (id: string, signal: Signal) => api.getProfile(id, { signal }),
+  cost: (body: G.ProfileCostBodyRequest) => api.costProfile(body),
+  create: (body: G.CreateProfileRequest, idempotencyKey: string) => api.createProfile(body, key(idempotencyKey)),
+  cancel: (id: string) => api.cancelProfile(id, key()),
+  derive: (id: string, body: G.DeriveFromProfileRequest, idempotencyKey: string) =>
+    api.deriveFromProfile(id, body, key(idempotencyKey)),
 };
 
 export const proposals = {

@@ -60,6 +60,8 @@ export async function http<T>(config: RequestConfig, options?: RequestInit): Pro
   if (config.data instanceof FormData) {
     body = config.data;
     headers.delete("Content-Type"); // the browser sets it with the boundary
+  } else if (config.data instanceof Blob) {
+    body = config.data;
   } else if (config.data !== undefined) {
     body = JSON.stringify(config.data);
     headers.set("Content-Type", "application/json");

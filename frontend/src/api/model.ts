@@ -23,14 +23,24 @@ export type {
   ClusterPlan,
   Control,
   Dataset,
+  DatasetMapping,
+  DatasetPreview,
+  DatasetUpload,
   DatasetVersion,
   Derived,
+  DuplicateCluster,
+  DuplicatesReport,
   Explanation,
+  FoundRow,
   GpuEnum,
   GpuHours,
+  IndexState,
   Invitation,
   Json,
   JudgeEndpoint,
+  LabCost,
+  LabJob,
+  StatisticsReport,
   LearnerMemory,
   Memory,
   Member,
@@ -39,6 +49,7 @@ export type {
   NewInvitation,
   NewToken,
   Offer,
+  OneRow,
   Origin,
   Passkey,
   Plan,
@@ -47,7 +58,11 @@ export type {
   PolicyImport,
   PolicySource,
   PolicySources,
+  PreviewColumn,
+  PreviewRow,
   PromptPiece,
+  Profile,
+  ProfileCost,
   Recipe,
   Rehearsal,
   RehearsalFinding,
@@ -58,7 +73,9 @@ export type {
   Reward,
   RewardVersion,
   Rollout,
+  RowNotes,
   RubricProposal,
+  SavedMapping,
   SecondFactors,
   ServiceAccount,
   Session,
@@ -128,3 +145,7 @@ export interface List<T> {
   has_more: boolean;
   next: string | null;
 }
+
+/** Conditions on rows, as a search and the operation `filter` take them. */
+export type RowQuery = G.RowQueryRequest;
+export type NoteCondition = NonNullable<RowQuery["notes"]>[number];

@@ -9,11 +9,12 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import type { RunState } from "@/api/model";
+import { datasetSearch } from "@/features/datasets/data/search";
 import { rewardSearch } from "@/features/rewards/data/search";
 import { runSearch } from "@/features/runs/data/search";
 import { sessionQuery } from "@/features/session/session";
 import { Shell } from "@/features/shell/Shell";
-import { number, oneOf, text } from "@/lib/search";
+import { oneOf, text } from "@/lib/search";
 import { ErrorPage, NotFoundPage } from "@/ui/ErrorState";
 import { queryClient } from "./queryClient";
 
@@ -114,11 +115,7 @@ const datasets = createRoute({
 const dataset = createRoute({
   getParentRoute: () => app,
   path: "/datasets/$datasetId",
-  validateSearch: (search): { version?: number; against?: number; after?: number } => ({
-    version: number(search.version),
-    against: number(search.against),
-    after: number(search.after),
-  }),
+  validateSearch: datasetSearch,
   component: lazyRouteComponent(() => import("@/features/datasets/DatasetPage"), "DatasetPage"),
 });
 const rewards = createRoute({

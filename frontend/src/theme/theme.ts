@@ -71,6 +71,9 @@ const red: MantineColorsTuple = [
 const sans = "'Inter Variable', system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 const mono = "'JetBrains Mono Variable', ui-monospace, SFMono-Regular, Menlo, 'DejaVu Sans Mono', monospace";
 
+/** The cross that closes them, which is a picture alone. */
+const CLOSE = { "aria-label": "Close" };
+
 /** Modals and drawers: one surface, with a title that reads as one. */
 const SHEET = {
   content: { background: "var(--c-surface)" },
@@ -117,8 +120,14 @@ export const theme = createTheme({
     }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 8, horizontalSpacing: 12, fz: "sm" } }),
     Tabs: Tabs.extend({ styles: { tab: { fontSize: "0.8125rem", fontWeight: 530 } } }),
-    Modal: Modal.extend({ defaultProps: { centered: true, transitionProps: { duration: 120 } }, styles: SHEET }),
-    Drawer: Drawer.extend({ defaultProps: { transitionProps: { duration: 150 } }, styles: SHEET }),
+    Modal: Modal.extend({
+      defaultProps: { centered: true, transitionProps: { duration: 120 }, closeButtonProps: CLOSE },
+      styles: SHEET,
+    }),
+    Drawer: Drawer.extend({
+      defaultProps: { transitionProps: { duration: 150 }, closeButtonProps: CLOSE },
+      styles: SHEET,
+    }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, multiline: true, maw: 340, fz: "xs", withArrow: true } }),
   },
 });

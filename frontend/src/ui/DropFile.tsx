@@ -10,14 +10,15 @@ interface Props {
   onFile: (file: File | null) => void;
   accept: string;
   hint: string;
+  disabled?: boolean;
 }
 
-export function DropFile({ file, onFile, accept, hint }: Props) {
+export function DropFile({ file, onFile, accept, hint, disabled = false }: Props) {
   const id = useId();
   const [over, setOver] = useState(false);
   const drag = (event: DragEvent, inside: boolean) => {
     event.preventDefault();
-    setOver(inside);
+    setOver(inside && !disabled);
   };
   return (
     <div>
@@ -25,6 +26,7 @@ export function DropFile({ file, onFile, accept, hint }: Props) {
         id={id}
         type="file"
         accept={accept}
+        disabled={disabled}
         className={`sr-only ${classes.dropInput}`}
         onChange={event => onFile(event.currentTarget.files?.[0] ?? null)}
         data-testid="file-input"
@@ -38,7 +40,7 @@ export function DropFile({ file, onFile, accept, hint }: Props) {
         onDragLeave={event => drag(event, false)}
         onDrop={event => {
           drag(event, false);
-          onFile(event.dataTransfer.files[0] ?? null);
+          if (!disabled) onFile(event.dataTransfer.files[0] ?? null);
         }}
       >
         {file ? <IconFile size={22} stroke={1.5} /> : <IconUpload size={22} stroke={1.5} />}

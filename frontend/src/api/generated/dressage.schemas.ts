@@ -116,6 +116,61 @@ export interface AddedPasskey {
   recovery_codes: string[];
 }
 
+/**
+ * One wrong answer of a suspect.
+ */
+export interface AnswerVotes {
+  text: string;
+  votes: number;
+}
+
+/**
+ * Bounds of the sampling, as clients ask for them.
+ */
+export interface AskedPlanRequest {
+  /**
+   * Lower edge of the band that rows are sorted by.
+   * @minimum 0
+   * @maximum 1
+   */
+  min_pass_rate?: number;
+  /**
+   * @minimum 0
+   * @maximum 1
+   */
+  max_pass_rate?: number;
+  /**
+   * Samples that every row gets.
+   * @minimum 2
+   * @maximum 64
+   */
+  first?: number;
+  /**
+   * Most samples of one row.
+   * @minimum 2
+   * @maximum 64
+   */
+  most?: number;
+  /**
+   * Most samples of all rows.
+   * @minimum 1
+   * @maximum 2000000
+   */
+  budget: number;
+  /**
+   * Mean probability of a wrong class at which sampling ends.
+   * @minimum 0
+   * @maximum 1
+   */
+  target_error?: number;
+  /**
+   * Samples of a row whose wrong answers agree, before its gold is judged; 0: golds get no samples of their own.
+   * @minimum 0
+   * @maximum 64
+   */
+  votes?: number;
+}
+
 export interface AuditEntry {
   id: string;
   /** Position in the team's chain, from 1. */
@@ -640,6 +695,15 @@ export interface BenchSummary {
   seconds_p95: BenchSummarySecondsP95;
 }
 
+/**
+ * Rows whose number lies between two, both included.
+ */
+export interface Bin {
+  least: number;
+  most: number;
+  rows: number;
+}
+
 export type BoundaryEnum = typeof BoundaryEnum[keyof typeof BoundaryEnum];
 
 
@@ -647,6 +711,23 @@ export type BoundaryEnum = typeof BoundaryEnum[keyof typeof BoundaryEnum];
 export const BoundaryEnum = {
   group_dispatch: 'group_dispatch',
   optimizer_step: 'optimizer_step',
+} as const;
+
+/**
+ * * `given` - given
+* `shape` - shape
+* `saved` - saved
+* `proposal` - proposal
+ */
+export type ByEnum = typeof ByEnum[keyof typeof ByEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ByEnum = {
+  given: 'given',
+  shape: 'shape',
+  saved: 'saved',
+  proposal: 'proposal',
 } as const;
 
 export type ChangeEnum = typeof ChangeEnum[keyof typeof ChangeEnum];
@@ -1094,6 +1175,14 @@ export const ControlStateEnum = {
 } as const;
 
 /**
+ * Rows of one kind.
+ */
+export interface CountedName {
+  name: string;
+  rows: number;
+}
+
+/**
  * Where to score, by name; null: the platform chooses.
  * @minLength 1
  * @maxLength 63
@@ -1124,6 +1213,20 @@ export interface CreateBenchJobRequest {
 }
 
 /**
+ * JSON of a mapping: what becomes of the file's columns, in place of a known shape.
+ * @minLength 1
+ * @maxLength 65536
+ */
+export type CreateDatasetRequestMapping = string | null;
+
+/**
+ * Id of a mapping that the team has saved.
+ * @minLength 1
+ * @maxLength 40
+ */
+export type CreateDatasetRequestMappingId = string | null;
+
+/**
  * Made from the name when omitted.
  * @minLength 1
  * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
@@ -1135,7 +1238,25 @@ export type CreateDatasetRequestSlug = string | null;
  */
 export interface CreateDatasetRequest {
   /** JSON lines, JSON, CSV, TSV or Parquet, plain or packed with gzip or Zstandard, of rows with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of another shape that is known, such as GSM8K's; or a ZIP or TAR archive of Kattis problems or Harbor tasks. Each row is checked; nothing is stored when one is faulty. */
-  file: Blob;
+  file?: Blob;
+  /**
+   * Instead of `file`: the id of an upload in parts of which all has come.
+   * @minLength 1
+   * @maxLength 40
+   */
+  upload?: string;
+  /**
+   * JSON of a mapping: what becomes of the file's columns, in place of a known shape.
+   * @minLength 1
+   * @maxLength 65536
+   */
+  mapping?: CreateDatasetRequestMapping;
+  /**
+   * Id of a mapping that the team has saved.
+   * @minLength 1
+   * @maxLength 40
+   */
+  mapping_id?: CreateDatasetRequestMappingId;
   /**
    * @minLength 1
    * @maxLength 120
@@ -1265,6 +1386,35 @@ export interface CreateJudgeEndpointRequest {
 }
 
 /**
+ * Reward from which an answer counts as right; null: the reward's own.
+ */
+export type CreateProfileRequestThreshold = number | null;
+
+/**
+ * Where to make it, by name; null: the platform chooses.
+ * @minLength 1
+ * @maxLength 63
+ */
+export type CreateProfileRequestCluster = string | null;
+
+/**
+ * A spec over one version, and how much to sample of it.
+ */
+export interface CreateProfileRequest {
+  /** Of a run over the version alone: its policy, reward, format of prompts and sampling are used. */
+  spec: Spec;
+  plan: AskedPlanRequest;
+  /** Reward from which an answer counts as right; null: the reward's own. */
+  threshold?: CreateProfileRequestThreshold;
+  /**
+   * Where to make it, by name; null: the platform chooses.
+   * @minLength 1
+   * @maxLength 63
+   */
+  cluster?: CreateProfileRequestCluster;
+}
+
+/**
  * Where to hold it, by name; null: the platform chooses.
  * @minLength 1
  * @maxLength 63
@@ -1354,6 +1504,24 @@ export interface CreateRunRequest {
   cluster?: CreateRunRequestCluster;
   /** Queue it at once; needs the role operator. */
   start?: boolean;
+}
+
+/**
+ * A mapping to keep.
+ */
+export interface CreateSavedMappingRequest {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   */
+  name: string;
+  mapping: DatasetMappingRequest;
+  /**
+   * All columns of the file that it was made for: files with the same are offered it.
+   * @minItems 1
+   * @maxItems 256
+   */
+  columns: string[];
 }
 
 export interface CreateServiceAccountRequest {
@@ -1465,6 +1633,204 @@ export interface Dataset {
   versions: DatasetVersion[];
 }
 
+export type DatasetMappingPrompt = DatasetMappingTemplatePrompt | DatasetMappingChatPrompt;
+
+/**
+ * Template of a system message in front of the chat, where it has none of its own.
+ */
+export type DatasetMappingSystem = string | null;
+
+export type DatasetMappingAnswer = DatasetMappingMappedAnswer | null;
+
+export type DatasetMappingTests = DatasetMappingMappedTests | null;
+
+/**
+ * Place at which a row says what it comes from; it becomes the column `source`.
+ */
+export type DatasetMappingSource = string | null;
+
+/**
+ * Columns that are made of values further inside, such as `{"level": "metadata.level"}`: rows are found by them.
+ */
+export type DatasetMappingTags = {[key: string]: string};
+
+/**
+ * A mapping: what becomes of a file's columns. Columns that it does not name are kept as they are.
+ */
+export interface DatasetMapping {
+  version?: 1;
+  prompt: DatasetMappingPrompt;
+  /** Template of a system message in front of the chat, where it has none of its own. */
+  system?: DatasetMappingSystem;
+  answer?: DatasetMappingAnswer;
+  tests?: DatasetMappingTests;
+  /** Place at which a row says what it comes from; it becomes the column `source`. */
+  source?: DatasetMappingSource;
+  /** Columns that are made of values further inside, such as `{"level": "metadata.level"}`: rows are found by them. */
+  tags?: DatasetMappingTags;
+  /**
+   * Columns of text that is read as JSON before all else.
+   * @maxItems 256
+   */
+  json_columns?: string[];
+  /**
+   * Columns that are not stored. What is made of them is.
+   * @maxItems 256
+   */
+  left_out?: string[];
+  /** Whether a row that cannot be mapped refuses the file, or is left out with a warning. */
+  faulty_rows?: FaultyRowsEnum;
+}
+
+/**
+ * Roles by the words that the file has for them. Known without are user, human, assistant, gpt, model, bot, system
+and developer.
+ */
+export type DatasetMappingChatPromptRoles = {[key: string]: 'system' | 'user' | 'assistant'};
+
+/**
+ * A prompt that stands in the file as a chat. Turns of the model at its end become `reference`.
+ */
+export interface DatasetMappingChatPrompt {
+  kind: 'chat';
+  /**
+   * Place of the list of turns, or of JSON text of it. Turns are objects, or texts of user and assistant in turn.
+   * @minLength 1
+   * @maxLength 1000
+   */
+  path: string;
+  /**
+   * Key of a turn that says who speaks, such as `from`.
+   * @minLength 1
+   * @maxLength 500
+   */
+  role?: string;
+  /**
+   * Key of a turn with what is said, such as `value`.
+   * @minLength 1
+   * @maxLength 500
+   */
+  content?: string;
+  /** Roles by the words that the file has for them. Known without are user, human, assistant, gpt, model, bot, system
+and developer. */
+  roles?: DatasetMappingChatPromptRoles;
+}
+
+/**
+ * The gold answer: its place, and the rule by which it is taken from there.
+ */
+export interface DatasetMappingMappedAnswer {
+  /**
+   * @minLength 1
+   * @maxLength 1000
+   */
+  path: string;
+  /** `as_is` takes a text, number or truth value; `last_number` its last number; `after_marker` what stands behind the
+last marker, up to the end of its line; `boxed` the last closed `\\boxed{}`. `choice_index`, `choice_label` and
+`choice_text` make the letter of the option that has this position, this label or this text. */
+  rule?: RuleEnum;
+  /**
+   * Text in front of the answer, for `after_marker`.
+   * @minLength 1
+   * @maxLength 100
+   */
+  marker?: string;
+  /**
+   * Places of the options, for their letters: that of the list, or one for each option.
+   * @maxItems 26
+   */
+  choices?: string[];
+  /**
+   * Number of the first option, for `choice_index`.
+   * @minimum 0
+   * @maximum 1
+   */
+  first?: number;
+  /** Whether rows may lack it; their answer is null. */
+  optional?: boolean;
+}
+
+/**
+ * Tests of a program, and their place.
+
+A text, a list of texts, pairs of `input` and `output`, or `{inputs: […], outputs: […]}`.
+ */
+export interface DatasetMappingMappedTests {
+  /**
+   * @minLength 1
+   * @maxLength 1000
+   */
+  path: string;
+  /** Whether rows may lack them. */
+  optional?: boolean;
+}
+
+export type DatasetMappingRequestPrompt = DatasetMappingTemplatePrompt | DatasetMappingChatPrompt;
+
+/**
+ * Template of a system message in front of the chat, where it has none of its own.
+ */
+export type DatasetMappingRequestSystem = string | null;
+
+export type DatasetMappingRequestAnswer = DatasetMappingMappedAnswer | null;
+
+export type DatasetMappingRequestTests = DatasetMappingMappedTests | null;
+
+/**
+ * Place at which a row says what it comes from; it becomes the column `source`.
+ */
+export type DatasetMappingRequestSource = string | null;
+
+/**
+ * Columns that are made of values further inside, such as `{"level": "metadata.level"}`: rows are found by them.
+ */
+export type DatasetMappingRequestTags = {[key: string]: string};
+
+/**
+ * A mapping: what becomes of a file's columns. Columns that it does not name are kept as they are.
+ */
+export interface DatasetMappingRequest {
+  version?: 1;
+  prompt: DatasetMappingRequestPrompt;
+  /** Template of a system message in front of the chat, where it has none of its own. */
+  system?: DatasetMappingRequestSystem;
+  answer?: DatasetMappingRequestAnswer;
+  tests?: DatasetMappingRequestTests;
+  /** Place at which a row says what it comes from; it becomes the column `source`. */
+  source?: DatasetMappingRequestSource;
+  /** Columns that are made of values further inside, such as `{"level": "metadata.level"}`: rows are found by them. */
+  tags?: DatasetMappingRequestTags;
+  /**
+   * Columns of text that is read as JSON before all else.
+   * @maxItems 256
+   */
+  json_columns?: string[];
+  /**
+   * Columns that are not stored. What is made of them is.
+   * @maxItems 256
+   */
+  left_out?: string[];
+  /** Whether a row that cannot be mapped refuses the file, or is left out with a warning. */
+  faulty_rows?: FaultyRowsEnum;
+}
+
+/**
+ * A prompt that a template makes of columns.
+ */
+export interface DatasetMappingTemplatePrompt {
+  kind: 'columns';
+  /**
+   * Text with places such as `{question}`, `{reward_model.ground_truth}`, `{choices[0]}` or `{["a.b"]}`.
+`{choices|letters}` writes options with letters, `|numbers` and `|lines` lists, `|json` JSON; `{input?}` may be
+missing; `{{` and `}}` are braces.
+   * @minLength 1
+   * @maxLength 20000
+   */
+  template: string;
+  /** `chat` asks it as the user's message through the policy's chat template; `text` has the policy continue it. */
+  form?: FormEnum;
+}
+
 export type DatasetOperationEditRowsName = typeof DatasetOperationEditRowsName[keyof typeof DatasetOperationEditRowsName];
 
 
@@ -1525,6 +1891,47 @@ export interface DatasetOperationMergeVersions {
 }
 
 /**
+ * The value, exactly.
+ */
+export type DatasetOperationNoteConditionEquals = boolean | number | number | string | null;
+
+/**
+ * Smallest number.
+ */
+export type DatasetOperationNoteConditionLeast = number | null;
+
+/**
+ * Largest number.
+ */
+export type DatasetOperationNoteConditionMost = number | null;
+
+/**
+ * What notes say of a row, such as ``difficulty.pass_rate`` from 0.2 to 0.8. Rows without them are not found.
+ */
+export interface DatasetOperationNoteCondition {
+  /**
+   * Name of the notes.
+   * @minLength 1
+   * @maxLength 80
+   * @pattern ^[^\x00]*$
+   */
+  notes: string;
+  /**
+   * Column of the notes.
+   * @minLength 1
+   * @maxLength 80
+   * @pattern ^[^\x00]*$
+   */
+  column: string;
+  /** The value, exactly. */
+  equals?: DatasetOperationNoteConditionEquals;
+  /** Smallest number. */
+  least?: DatasetOperationNoteConditionLeast;
+  /** Largest number. */
+  most?: DatasetOperationNoteConditionMost;
+}
+
+/**
  * What is to be made of a version.
  */
 export type DatasetOperationRequest = DatasetOperationEditRows | DatasetOperationFilterRows | DatasetOperationSplitRows | DatasetOperationMergeVersions;
@@ -1542,6 +1949,11 @@ export type DatasetOperationRowChangeRowAnyOf = { [key: string]: unknown };
 export type DatasetOperationRowChangeRow = DatasetOperationRowChangeRowAnyOf | null;
 
 /**
+ * JSON text in place of ``row``, from clients whose own numbers cannot hold each whole number.
+ */
+export type DatasetOperationRowChangeText = string | null;
+
+/**
  * One row that is changed, removed or added.
  */
 export interface DatasetOperationRowChange {
@@ -1550,6 +1962,8 @@ export interface DatasetOperationRowChange {
   id?: DatasetOperationRowChangeId;
   /** The whole new row, for what is changed or added. */
   row?: DatasetOperationRowChangeRow;
+  /** JSON text in place of ``row``, from clients whose own numbers cannot hold each whole number. */
+  text?: DatasetOperationRowChangeText;
 }
 
 /**
@@ -1603,6 +2017,11 @@ export interface DatasetOperationRowQuery {
   script?: DatasetOperationRowQueryScript;
   /** Ids of rows, any of them. */
   ids?: DatasetOperationRowQueryIds;
+  /**
+   * Conditions on what operations have found about the rows; with no value, that it is known.
+   * @maxItems 10
+   */
+  notes?: DatasetOperationNoteCondition[];
 }
 
 export type DatasetOperationSplitRowsName = typeof DatasetOperationSplitRowsName[keyof typeof DatasetOperationSplitRowsName];
@@ -1646,6 +2065,78 @@ export interface DatasetOperationSplitShare {
   share: number;
 }
 
+export type DatasetPreviewPacking = PackingEnum | NullEnum;
+
+/**
+ * The known shape that the rows are of.
+ */
+export type DatasetPreviewShape = PreviewShape | null;
+
+/**
+ * A mapping guessed from the rows, if one is sure.
+ */
+export type DatasetPreviewProposal = MappingProposal | null;
+
+/**
+ * What the rows below were read by.
+
+* `given` - given
+* `shape` - shape
+* `saved` - saved
+* `proposal` - proposal
+ */
+export type DatasetPreviewBy = ByEnum | NullEnum;
+
+/**
+ * The mapping that they were read by.
+ */
+export type DatasetPreviewMapping = DatasetMapping | null;
+
+/**
+ * The saved mapping that it is.
+ */
+export type DatasetPreviewMappingId = string | null;
+
+/**
+ * What an upload would make of the first rows.
+ */
+export interface DatasetPreview {
+  format: FormatEnum;
+  packing: DatasetPreviewPacking;
+  /** What the numbers of rows count.
+
+* `line` - line
+* `row` - row */
+  unit: UnitEnum;
+  columns: PreviewColumn[];
+  /** The known shape that the rows are of. */
+  shape: DatasetPreviewShape;
+  /** Saved mappings that were made for the same columns. */
+  saved: SavedMapping[];
+  /** A mapping guessed from the rows, if one is sure. */
+  proposal: DatasetPreviewProposal;
+  /** What the rows below were read by.
+
+* `given` - given
+* `shape` - shape
+* `saved` - saved
+* `proposal` - proposal */
+  by: DatasetPreviewBy;
+  /** The mapping that they were read by. */
+  mapping: DatasetPreviewMapping;
+  /** The saved mapping that it is. */
+  mapping_id: DatasetPreviewMappingId;
+  rows: PreviewRow[];
+  /** The first faults of the rows examined. */
+  faults: PreviewFault[];
+  /** Rows that were read. */
+  examined: number;
+  /** Those of them that would be refused or left out. */
+  faulty: number;
+  /** Whether these are all rows of the file. */
+  whole: boolean;
+}
+
 export type DatasetRowAnswer = string | null;
 
 /**
@@ -1676,6 +2167,24 @@ export interface DatasetRowPage {
   has_more: boolean;
   /** The `after` of the next page. */
   next: DatasetRowPageNext;
+}
+
+/**
+ * A file on its way.
+ */
+export interface DatasetUpload {
+  /** What a new dataset or version takes as `upload`. */
+  id: string;
+  name: string;
+  /** Bytes of the whole file. */
+  size: number;
+  /** Bytes that have come. The next part begins there. */
+  offset: number;
+  readonly complete: boolean;
+  /** Time at which it is removed, unless another part comes. */
+  expires_at: string;
+  created_at: string;
+  created_by: string;
 }
 
 /**
@@ -1722,6 +2231,56 @@ export interface DatasetVersion {
   /** Time since which its rows are gone. */
   deleted_at: DatasetVersionDeletedAt;
   deleted_by: string;
+}
+
+/**
+ * Expected share of groups from which nothing would be learned.
+ */
+export interface DeadShare {
+  group_size: number;
+  share: number;
+}
+
+/**
+ * @minimum 0
+ * @maximum 1
+ */
+export type DeriveFromProfileRequestMinPassRate = number | null;
+
+/**
+ * @minimum 0
+ * @maximum 1
+ */
+export type DeriveFromProfileRequestMaxPassRate = number | null;
+
+export type DeriveFromProfileRequestInto = NewDatasetRequest | null;
+
+/**
+ * @minimum 1
+ */
+export type DeriveFromProfileRequestLatest = number | null;
+
+/**
+ * Which rows to keep.
+ */
+export interface DeriveFromProfileRequest {
+  /**
+   * @minimum 0
+   * @maximum 1
+   */
+  min_pass_rate?: DeriveFromProfileRequestMinPassRate;
+  /**
+   * @minimum 0
+   * @maximum 1
+   */
+  max_pass_rate?: DeriveFromProfileRequestMaxPassRate;
+  /** Leave out rows with a suspect gold. */
+  without_suspects?: boolean;
+  into?: DeriveFromProfileRequestInto;
+  /** @minimum 1 */
+  latest?: DeriveFromProfileRequestLatest;
+  /** Count, and make nothing. */
+  dry_run?: boolean;
 }
 
 /**
@@ -1845,6 +2404,43 @@ export interface DiffPage {
 }
 
 /**
+ * Rows that say the same.
+ */
+export interface DuplicateCluster {
+  /** Its number, as the notes have it. */
+  cluster: number;
+  size: number;
+  /** `equal` where all texts are the same in their normal form, else `near`. */
+  kind: string;
+  /** Least Jaccard similarity of a pair by which it was joined; 1 for equal rows. */
+  similarity: number;
+  /** Whether its rows have different gold answers: one of them is wrong. */
+  answers_differ: boolean;
+  /** The first few. */
+  rows: ShownRow[];
+}
+
+/**
+ * Rows that say the same.
+ */
+export interface DuplicatesReport {
+  rows: number;
+  /** Rows that are left when one of each cluster is kept. */
+  kept: number;
+  /** Rows that are not kept since an equal one comes before, or stands in another version. */
+  equal_rows: number;
+  /** Rows that are not kept since a similar one is. */
+  near_rows: number;
+  clusters: number;
+  /** Clusters whose rows have different gold answers. */
+  conflicts: number;
+  /** Rows of this version that another version has, or nearly has. */
+  elsewhere: number;
+  /** The largest clusters, those with different answers first. */
+  largest: DuplicateCluster[];
+}
+
+/**
  * Counts before filters; tokens are completion tokens, at most.
  */
 export interface EffectiveBatch {
@@ -1943,6 +2539,15 @@ export interface Explanation {
   remarks: string[];
 }
 
+export type FaultyRowsEnum = typeof FaultyRowsEnum[keyof typeof FaultyRowsEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const FaultyRowsEnum = {
+  refuse: 'refuse',
+  leave_out: 'leave_out',
+} as const;
+
 /**
  * One column of a changed row.
  */
@@ -2037,6 +2642,24 @@ export interface ForkRequest {
   checkpoint?: ForkRequestCheckpoint;
 }
 
+export type FormEnum = typeof FormEnum[keyof typeof FormEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const FormEnum = {
+  chat: 'chat',
+  text: 'text',
+} as const;
+
+/**
+ * * `jsonl` - jsonl
+* `json` - json
+* `csv` - csv
+* `tsv` - tsv
+* `parquet` - parquet
+* `kattis` - kattis
+* `harbor` - harbor
+ */
 export type FormatEnum = typeof FormatEnum[keyof typeof FormatEnum];
 
 
@@ -2050,6 +2673,58 @@ export const FormatEnum = {
   kattis: 'kattis',
   harbor: 'harbor',
 } as const;
+
+export type FoundRowAnswer = string | null;
+
+/**
+ * `{name: {column: value}}` of what operations have found about it.
+ */
+export type FoundRowNotes = {[key: string]: {[key: string]: Json}};
+
+/**
+ * A row as lists show it.
+ */
+export interface FoundRow {
+  /** Position in the version, from 0. */
+  index: number;
+  id: string;
+  /** Prompt or chat, of which the first signs. */
+  text: string;
+  /** Signs of the whole prompt or chat. */
+  length: number;
+  answer: FoundRowAnswer;
+  /** `column=value` of short values of other columns. */
+  tags: string[];
+  /** `{name: {column: value}}` of what operations have found about it. */
+  notes: FoundRowNotes;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type FoundRowsNext = number | null;
+
+/**
+ * Number of rows that are found; null on later pages.
+ */
+export type FoundRowsTotal = number | null;
+
+/**
+ * One page of what a query finds.
+ */
+export interface FoundRows {
+  object: 'list';
+  data: FoundRow[];
+  /** Whether rows remain to be looked at. A page may have fewer rows than asked for, or none, and still have more. */
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: FoundRowsNext;
+  /** Number of rows that are found; null on later pages. */
+  total: FoundRowsTotal;
+  /** `at_least` where not all rows could be looked at in time. */
+  total_is: TotalIsEnum;
+  index: IndexState;
+}
 
 /**
  * Tags between which a policy thinks, for the run's `thinking`.
@@ -2257,6 +2932,28 @@ export const ImportStateEnum = {
 } as const;
 
 /**
+ * How far a version's index is.
+ */
+export interface IndexState {
+  /** `not_needed`: the version is small enough to look at each of its rows. `failed`: it could not be made, and a
+search after ten minutes begins it again. */
+  state: IndexStateStateEnum;
+  /** Part of the rows that are in it. */
+  percent: number;
+}
+
+export type IndexStateStateEnum = typeof IndexStateStateEnum[keyof typeof IndexStateStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const IndexStateStateEnum = {
+  ready: 'ready',
+  building: 'building',
+  failed: 'failed',
+  not_needed: 'not_needed',
+} as const;
+
+/**
  * An open invitation, for the admins of its team.
  */
 export interface Invitation {
@@ -2317,6 +3014,215 @@ export interface JudgeEndpoint {
   created_at: string;
   created_by: string;
 }
+
+/**
+ * What an operation reads and takes.
+ */
+export interface LabCost {
+  /** Rows that are read, those of other versions included. */
+  rows: number;
+  /** Bytes of their files. */
+  bytes: number;
+  /** Estimated from jobs of this kind that were done here, else from a measurement elsewhere. */
+  seconds: number;
+  /** Whether the estimate is of jobs that were done here. */
+  measured: boolean;
+  /** Estimated peak of the process that reads the rows. */
+  memory_bytes: number;
+}
+
+/**
+ * What it took; null until it is done.
+ */
+export type LabJobSeconds = number | null;
+
+export type LabJobStartedAt = string | null;
+
+export type LabJobFinishedAt = string | null;
+
+/**
+ * An operation on the rows of a version, with how far it has come.
+ */
+export interface LabJob {
+  id: string;
+  /** The version. */
+  ref: string;
+  kind: LabKindEnum;
+  operation: LabOperation;
+  state: LabStateEnum;
+  /** Why it failed, and what to do; else empty. */
+  error: string;
+  /** What it does at present. */
+  stage: string;
+  /** Rows or steps of the stage. */
+  steps_done: number;
+  steps_total: number;
+  /** Rows that it reads, those of other versions included. */
+  rows: number;
+  /** Row notes that it left, unless they were undone or replaced. */
+  notes: string[];
+  /** What it took; null until it is done. */
+  seconds: LabJobSeconds;
+  created_at: string;
+  created_by: string;
+  started_at: LabJobStartedAt;
+  finished_at: LabJobFinishedAt;
+}
+
+/**
+ * What it took; null until it is done.
+ */
+export type LabJobWithReportSeconds = number | null;
+
+export type LabJobWithReportStartedAt = string | null;
+
+export type LabJobWithReportFinishedAt = string | null;
+
+/**
+ * Null until it is done.
+ */
+export type LabJobWithReportReport = LabReport | null;
+
+/**
+ * An operation with what it found.
+ */
+export interface LabJobWithReport {
+  id: string;
+  /** The version. */
+  ref: string;
+  kind: LabKindEnum;
+  operation: LabOperation;
+  state: LabStateEnum;
+  /** Why it failed, and what to do; else empty. */
+  error: string;
+  /** What it does at present. */
+  stage: string;
+  /** Rows or steps of the stage. */
+  steps_done: number;
+  steps_total: number;
+  /** Rows that it reads, those of other versions included. */
+  rows: number;
+  /** Row notes that it left, unless they were undone or replaced. */
+  notes: string[];
+  /** What it took; null until it is done. */
+  seconds: LabJobWithReportSeconds;
+  created_at: string;
+  created_by: string;
+  started_at: LabJobWithReportStartedAt;
+  finished_at: LabJobWithReportFinishedAt;
+  /** Null until it is done. */
+  report: LabJobWithReportReport;
+}
+
+/**
+ * * `duplicates` - Rows that say the same
+* `statistics` - Lengths, languages and kinds of answers
+ */
+export type LabKindEnum = typeof LabKindEnum[keyof typeof LabKindEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LabKindEnum = {
+  duplicates: 'duplicates',
+  statistics: 'statistics',
+} as const;
+
+/**
+ * What is to be done with the rows of a version.
+ */
+export type LabOperation = LabOperationFindDuplicates | LabOperationFindStatistics;
+
+export type LabOperationFindDuplicatesKind = typeof LabOperationFindDuplicatesKind[keyof typeof LabOperationFindDuplicatesKind];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LabOperationFindDuplicatesKind = {
+  duplicates: 'duplicates',
+} as const;
+
+/**
+ * Rows that say the same, word for word or nearly; notes ``duplicates``.
+ */
+export interface LabOperationFindDuplicates {
+  kind: LabOperationFindDuplicatesKind;
+  /**
+   * Jaccard similarity of the sets of shingles from which rows are near duplicates; 1 finds equal ones alone.
+   * @minimum 0.5
+   * @maximum 1
+   */
+  threshold?: number;
+  /**
+   * Words of a shingle; in scripts without spaces each sign is a word.
+   * @minimum 1
+   * @maximum 12
+   */
+  shingle?: number;
+  /**
+   * What is compared: ``prompt`` is the prompt or what user and assistant say, ``answer`` the gold answer, all else
+a column of that name.
+   * @minItems 1
+   * @maxItems 8
+   */
+  columns?: string[];
+  /** Whether near duplicates must have the same numbers and operators: one question with other numbers is another. */
+  same_figures?: boolean;
+  /**
+   * ``slug@version`` of others. A row that one of them has, or nearly has, is not kept.
+   * @maxItems 10
+   */
+  against?: string[];
+}
+
+export type LabOperationFindStatisticsKind = typeof LabOperationFindStatisticsKind[keyof typeof LabOperationFindStatisticsKind];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LabOperationFindStatisticsKind = {
+  statistics: 'statistics',
+} as const;
+
+/**
+ * Length, words, language, script and kind of answer of each row; notes ``statistics``.
+ */
+export interface LabOperationFindStatistics {
+  kind: LabOperationFindStatisticsKind;
+}
+
+/**
+ * What is to be done with the rows of a version.
+ */
+export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindStatistics;
+
+export type LabReportDuplicates = DuplicatesReport | null;
+
+export type LabReportStatistics = StatisticsReport | null;
+
+/**
+ * What an operation found; the member of its kind is set.
+ */
+export interface LabReport {
+  duplicates: LabReportDuplicates;
+  statistics: LabReportStatistics;
+}
+
+/**
+ * * `queued` - Waits for its turn
+* `running` - Reads the rows
+* `done` - Its notes and its report are there
+* `failed` - Ended with a sentence that says what to do
+* `cancelled` - Ended by a person; nothing was noted
+ */
+export type LabStateEnum = typeof LabStateEnum[keyof typeof LabStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LabStateEnum = {
+  queued: 'queued',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
 
 /**
  * The newest checkpoint that counts.
@@ -2468,6 +3374,14 @@ export interface MappedColumn {
   column: string;
   /** Phrase that names the columns of the file and what was done to them. */
   source: string;
+}
+
+/**
+ * A mapping that converts all rows examined, and what deserves a look before it is used.
+ */
+export interface MappingProposal {
+  mapping: DatasetMapping;
+  notes: string[];
 }
 
 export interface Member {
@@ -2769,6 +3683,45 @@ export interface NewToken {
   secret: string;
 }
 
+export interface NoteColumn {
+  name: string;
+  type: NoteColumnTypeEnum;
+}
+
+/**
+ * * `boolean` - boolean
+* `integer` - integer
+* `number` - number
+* `string` - string
+ */
+export type NoteColumnTypeEnum = typeof NoteColumnTypeEnum[keyof typeof NoteColumnTypeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const NoteColumnTypeEnum = {
+  boolean: 'boolean',
+  integer: 'integer',
+  number: 'number',
+  string: 'string',
+} as const;
+
+/**
+ * What it was asked for.
+ */
+export type NoteSourceArguments = {[key: string]: Json};
+
+/**
+ * What found the notes.
+ */
+export interface NoteSource {
+  /** Kind of the operation, such as `duplicates`. */
+  kind: string;
+  /** Id of the job that carried it out. */
+  id: string;
+  /** What it was asked for. */
+  arguments: NoteSourceArguments;
+}
+
 export type NullEnum = null;
 
 /**
@@ -2793,6 +3746,30 @@ export interface Offer {
   email: string;
   invited_by: string;
   expires_at: string;
+}
+
+/**
+ * `{name: {column: value}}` of what operations have found about it.
+ */
+export type OneRowNotes = {[key: string]: {[key: string]: Json}};
+
+/**
+ * A row as it is stored.
+ */
+export interface OneRow {
+  /** Position in the version, from 0. */
+  index: number;
+  id: string;
+  /** The whole row as JSON text, as it is stored: whole numbers are exact, which not all readers of JSON keep so. */
+  json: string;
+  /** Signs of the prompt or the chat. */
+  length: number;
+  /** Script of most letters. */
+  script: string;
+  /** Parts of the prompt or the chat that look like control tokens; they are encoded as text. */
+  control_tokens: string[];
+  /** `{name: {column: value}}` of what operations have found about it. */
+  notes: OneRowNotes;
 }
 
 export type OpEnum = typeof OpEnum[keyof typeof OpEnum];
@@ -2858,6 +3835,19 @@ export interface OriginWarning {
   /** The first of them, counted from 1; of rows that were left out, their places in the file. */
   first_rows: number[];
 }
+
+/**
+ * * `gzip` - gzip
+* `zstd` - zstd
+ */
+export type PackingEnum = typeof PackingEnum[keyof typeof PackingEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const PackingEnum = {
+  gzip: 'gzip',
+  zstd: 'zstd',
+} as const;
 
 /**
  * The `after` of the next page.
@@ -2940,6 +3930,19 @@ export interface PaginatedDatasetList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedDatasetUploadListNext = string | null;
+
+export interface PaginatedDatasetUploadList {
+  object: ObjectEnum;
+  data: DatasetUpload[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedDatasetUploadListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedInvitationListNext = string | null;
 
 export interface PaginatedInvitationList {
@@ -2961,6 +3964,19 @@ export interface PaginatedJudgeEndpointList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedJudgeEndpointListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedLabJobListNext = string | null;
+
+export interface PaginatedLabJobList {
+  object: ObjectEnum;
+  data: LabJob[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedLabJobListNext;
 }
 
 /**
@@ -3031,6 +4047,19 @@ export interface PaginatedPolicyList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedProfileRowListNext = string | null;
+
+export interface PaginatedProfileRowList {
+  object: ObjectEnum;
+  data: ProfileRow[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedProfileRowListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedRehearsalRowListNext = string | null;
 
 export interface PaginatedRehearsalRowList {
@@ -3070,6 +4099,19 @@ export interface PaginatedRolloutList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedRowNotesListNext = string | null;
+
+export interface PaginatedRowNotesList {
+  object: ObjectEnum;
+  data: RowNotes[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedRowNotesListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedRubricProposalListNext = string | null;
 
 export interface PaginatedRubricProposalList {
@@ -3078,6 +4120,19 @@ export interface PaginatedRubricProposalList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedRubricProposalListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedSavedMappingListNext = string | null;
+
+export interface PaginatedSavedMappingList {
+  object: ObjectEnum;
+  data: SavedMapping[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedSavedMappingListNext;
 }
 
 /**
@@ -3338,6 +4393,18 @@ export interface PatchedUpdateRunRequest {
   cluster?: PatchedUpdateRunRequestCluster;
 }
 
+/**
+ * What may change of a mapping.
+ */
+export interface PatchedUpdateSavedMappingRequest {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   */
+  name?: string;
+  mapping?: DatasetMappingRequest;
+}
+
 export interface PatchedUpdateServiceAccountRequest {
   /**
    * @minLength 1
@@ -3365,15 +4432,6 @@ export interface Pause {
   /** When its time is over; past while its worker saves it. Null once it has given the place back. */
   gives_place_back_at: PauseGivesPlaceBackAt;
 }
-
-export type PhaseEnum = typeof PhaseEnum[keyof typeof PhaseEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const PhaseEnum = {
-  loading: 'loading',
-  generating: 'generating',
-} as const;
 
 /**
  * The run whose times told the rates.
@@ -3565,6 +4623,116 @@ export interface PolicySources {
   bucket: PolicySource;
 }
 
+/**
+ * A column of the file.
+ */
+export interface PreviewColumn {
+  name: string;
+  /** How a mapping names it. */
+  path: string;
+  /** JSON type of its values; `mixed` where they differ. */
+  type: string;
+  /** Rows of those examined that have it. */
+  rows: number;
+  /** Whether its values are text that is JSON. */
+  json_text: boolean;
+  /** Its first values that differ, abridged. */
+  examples: Json[];
+  /** Places within its first value that is no null, read where it is JSON text. */
+  paths: PreviewPath[];
+}
+
+/**
+ * A row that would be refused.
+ */
+export interface PreviewFault {
+  number: number;
+  detail: string;
+}
+
+/**
+ * A place within a column.
+ */
+export interface PreviewPath {
+  path: string;
+  type: string;
+  example: Json;
+}
+
+/**
+ * JSON of a mapping to try.
+ * @minLength 1
+ * @maxLength 65536
+ */
+export type PreviewRequestRequestMapping = string | null;
+
+/**
+ * Id of a saved mapping to try.
+ * @minLength 1
+ * @maxLength 40
+ */
+export type PreviewRequestRequestMappingId = string | null;
+
+/**
+ * A file to look at, or its beginning.
+ */
+export interface PreviewRequestRequest {
+  /** The file, or its first bytes. */
+  file: Blob;
+  /** Whether it is the whole file. Of a beginning, the last row is not looked at, since it may be cut; Parquet and archives are read whole only. */
+  whole?: boolean;
+  /**
+   * JSON of a mapping to try.
+   * @minLength 1
+   * @maxLength 65536
+   */
+  mapping?: PreviewRequestRequestMapping;
+  /**
+   * Id of a saved mapping to try.
+   * @minLength 1
+   * @maxLength 40
+   */
+  mapping_id?: PreviewRequestRequestMappingId;
+}
+
+export type PreviewRowSourceAnyOf = {[key: string]: Json};
+
+/**
+ * The row as the file has it, abridged.
+ */
+export type PreviewRowSource = PreviewRowSourceAnyOf | null;
+
+export type PreviewRowRowAnyOf = {[key: string]: Json};
+
+/**
+ * The row as it would be stored, abridged; null where it is faulty.
+ */
+export type PreviewRowRow = PreviewRowRowAnyOf | null;
+
+export type PreviewRowFault = string | null;
+
+/**
+ * One of the first rows.
+ */
+export interface PreviewRow {
+  /** Line or row of the file, from 1. */
+  number: number;
+  /** The row as the file has it, abridged. */
+  source: PreviewRowSource;
+  /** The row as it would be stored, abridged; null where it is faulty. */
+  row: PreviewRowRow;
+  fault: PreviewRowFault;
+}
+
+/**
+ * The known shape that was found.
+ */
+export interface PreviewShape {
+  name: string;
+  title: string;
+  mapping: MappedColumn[];
+}
+
 export type ProbeEnum = typeof ProbeEnum[keyof typeof ProbeEnum];
 
 
@@ -3590,6 +4758,241 @@ export interface Problem {
   instance: string;
   errors: FieldError[];
   error: OpenAIError;
+}
+
+/**
+ * Reason why it failed, and what to do.
+ */
+export type ProfileError = string | null;
+
+export type ProfileProgressProperty = ProfileProgress | null;
+
+/**
+ * The cluster that people chose for it; null: the platform chooses.
+ */
+export type ProfileCluster = string | null;
+
+/**
+ * The cluster on which it was given its place; null before.
+ */
+export type ProfilePlacedOn = string | null;
+
+export type ProfileStartedAt = string | null;
+
+export type ProfileFinishedAt = string | null;
+
+export type ProfileReportProperty = ProfileReport | null;
+
+/**
+ * A profile with its spec and, when it is done, its report.
+ */
+export interface Profile {
+  id: string;
+  state: RehearsalStateEnum;
+  /** Reason why it failed, and what to do. */
+  error: ProfileError;
+  /** The version whose rows are sampled: `slug@number`. */
+  version: string;
+  policy: string;
+  reward: string;
+  /** Reward from which an answer counts as right. */
+  threshold: number;
+  plan: ProfilePlan;
+  progress: ProfileProgressProperty;
+  /** The cluster that people chose for it; null: the platform chooses. */
+  cluster: ProfileCluster;
+  /** The cluster on which it was given its place; null before. */
+  placed_on: ProfilePlacedOn;
+  created_at: string;
+  started_at: ProfileStartedAt;
+  finished_at: ProfileFinishedAt;
+  created_by: string;
+  spec: Spec;
+  /** Profiles that come before it, while it waits for its place on the cluster. */
+  ahead: number;
+  report: ProfileReportProperty;
+}
+
+/**
+ * Time on the cluster; null where no profile or rehearsal with this policy has shown how fast it is.
+ */
+export type ProfileCostMinSeconds = number | null;
+
+export type ProfileCostMaxSeconds = number | null;
+
+export type ProfileCostMeasuredBy = 'profile' | 'rehearsal' | null;
+
+/**
+ * What a profile would take.
+ */
+export interface ProfileCost {
+  rows: number;
+  /** Samples that are taken in any case. */
+  min_samples: number;
+  max_samples: number;
+  /** Mean length of an answer: as measured, else the longest that is allowed. */
+  tokens_per_sample: number;
+  min_tokens: number;
+  max_tokens: number;
+  /** Time on the cluster; null where no profile or rehearsal with this policy has shown how fast it is. */
+  min_seconds: ProfileCostMinSeconds;
+  max_seconds: ProfileCostMaxSeconds;
+  measured_by: ProfileCostMeasuredBy;
+}
+
+/**
+ * What is asked for.
+ */
+export interface ProfileCostBodyRequest {
+  spec: Spec;
+  plan: AskedPlanRequest;
+}
+
+/**
+ * Bounds of a profile.
+ */
+export interface ProfilePlan {
+  /**
+   * Lower edge of the band that rows are sorted by.
+   * @minimum 0
+   * @maximum 1
+   */
+  min_pass_rate: number;
+  /**
+   * @minimum 0
+   * @maximum 1
+   */
+  max_pass_rate: number;
+  /**
+   * Samples that every row gets.
+   * @minimum 2
+   * @maximum 64
+   */
+  first: number;
+  /**
+   * Most samples of one row.
+   * @minimum 2
+   * @maximum 64
+   */
+  most: number;
+  /**
+   * Most samples of all rows.
+   * @minimum 1
+   * @maximum 2000000
+   */
+  budget: number;
+  /**
+   * Mean probability of a wrong class at which sampling ends.
+   * @minimum 0
+   * @maximum 1
+   */
+  target_error: number;
+  /**
+   * Samples of a row whose wrong answers agree, before its gold is judged; 0: golds get no samples of their own.
+   * @minimum 0
+   * @maximum 64
+   */
+  votes: number;
+}
+
+/**
+ * Progress of a profile, told with each renewal of the lease.
+ */
+export interface ProfileProgress {
+  phase: ProfileProgressPhaseEnum;
+  /**
+   * Samples taken so far.
+   * @minimum 0
+   */
+  done: number;
+  /**
+   * The budget.
+   * @minimum 0
+   */
+  total: number;
+}
+
+export type ProfileProgressPhaseEnum = typeof ProfileProgressPhaseEnum[keyof typeof ProfileProgressPhaseEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ProfileProgressPhaseEnum = {
+  loading: 'loading',
+  sampling: 'sampling',
+} as const;
+
+/**
+ * What a profile has found.
+ */
+export interface ProfileReport {
+  /** Reason why sampling ended: `settled`, `most`, `budget`, `time`, `errors`, or `lost` where no worker
+could go on. */
+  stopped: string;
+  /** Samples in all. */
+  asked: number;
+  graded: number;
+  /** Rows with a graded sample. */
+  rows: number;
+  /** All that histograms and bands are made of: rows by their counts. */
+  states: RowsOfState[];
+  /** Pass rates of the version, fitted as Beta(a, b). */
+  prior_a: number;
+  prior_b: number;
+  /** Mean probability that a row stands on the wrong side of the plan's band. */
+  error: number;
+  dead_shares: DeadShare[];
+  suspects: SuspectRow[];
+  number_of_suspects: number;
+  /** Whether the reward reads a place of the answer; without one no gold can be suspected. */
+  reads_answers: boolean;
+  warnings: string[];
+}
+
+/**
+ * Reason why it failed, and what to do.
+ */
+export type ProfileRowError = string | null;
+
+export type ProfileRowProgress = ProfileProgress | null;
+
+/**
+ * The cluster that people chose for it; null: the platform chooses.
+ */
+export type ProfileRowCluster = string | null;
+
+/**
+ * The cluster on which it was given its place; null before.
+ */
+export type ProfileRowPlacedOn = string | null;
+
+export type ProfileRowStartedAt = string | null;
+
+export type ProfileRowFinishedAt = string | null;
+
+/**
+ * A profile as lists show it.
+ */
+export interface ProfileRow {
+  id: string;
+  state: RehearsalStateEnum;
+  /** Reason why it failed, and what to do. */
+  error: ProfileRowError;
+  /** The version whose rows are sampled: `slug@number`. */
+  version: string;
+  policy: string;
+  reward: string;
+  /** Reward from which an answer counts as right. */
+  threshold: number;
+  plan: ProfilePlan;
+  progress: ProfileRowProgress;
+  /** The cluster that people chose for it; null: the platform chooses. */
+  cluster: ProfileRowCluster;
+  /** The cluster on which it was given its place; null before. */
+  placed_on: ProfileRowPlacedOn;
+  created_at: string;
+  started_at: ProfileRowStartedAt;
+  finished_at: ProfileRowFinishedAt;
+  created_by: string;
 }
 
 export type ProgressStep = number | null;
@@ -4028,7 +5431,7 @@ export interface RehearsalGroup {
  * Progress of a rehearsal, told with each renewal of the lease.
  */
 export interface RehearsalProgress {
-  phase: PhaseEnum;
+  phase: RehearsalProgressPhaseEnum;
   /**
    * @minimum 0
    */
@@ -4038,6 +5441,15 @@ export interface RehearsalProgress {
    */
   total: number;
 }
+
+export type RehearsalProgressPhaseEnum = typeof RehearsalProgressPhaseEnum[keyof typeof RehearsalProgressPhaseEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RehearsalProgressPhaseEnum = {
+  loading: 'loading',
+  generating: 'generating',
+} as const;
 
 /**
  * Hash of the chat template; null where no prompt goes through one.
@@ -4345,6 +5757,129 @@ export interface RowDiff {
   fields: FieldChange[];
 }
 
+/**
+ * Facts about the rows of a version that an operation found, such as their difficulty.
+ */
+export interface RowNotes {
+  id: string;
+  name: string;
+  columns: NoteColumn[];
+  /** Whether they hold for a row in other versions, too. */
+  carried: boolean;
+  source: NoteSource;
+  created_at: string;
+  created_by: string;
+}
+
+/**
+ * The value, exactly.
+ */
+export type RowQueryNoteConditionEquals = boolean | number | number | string | null;
+
+/**
+ * Smallest number.
+ */
+export type RowQueryNoteConditionLeast = number | null;
+
+/**
+ * Largest number.
+ */
+export type RowQueryNoteConditionMost = number | null;
+
+/**
+ * What notes say of a row, such as ``difficulty.pass_rate`` from 0.2 to 0.8. Rows without them are not found.
+ */
+export interface RowQueryNoteCondition {
+  /**
+   * Name of the notes.
+   * @minLength 1
+   * @maxLength 80
+   * @pattern ^[^\x00]*$
+   */
+  notes: string;
+  /**
+   * Column of the notes.
+   * @minLength 1
+   * @maxLength 80
+   * @pattern ^[^\x00]*$
+   */
+  column: string;
+  /** The value, exactly. */
+  equals?: RowQueryNoteConditionEquals;
+  /** Smallest number. */
+  least?: RowQueryNoteConditionLeast;
+  /** Largest number. */
+  most?: RowQueryNoteConditionMost;
+}
+
+/**
+ * Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes.
+ */
+export type RowQueryRequestText = string | null;
+
+/**
+ * The gold answer, exactly.
+ */
+export type RowQueryRequestAnswer = string | null;
+
+/**
+ * Least number of signs of the prompt or the chat.
+ */
+export type RowQueryRequestMinLength = number | null;
+
+/**
+ * Largest number of signs.
+ */
+export type RowQueryRequestMaxLength = number | null;
+
+/**
+ * Script of most letters.
+ */
+export type RowQueryRequestScript = 'Latin' | 'Han' | 'Hiragana' | 'Katakana' | 'Hangul' | 'Cyrillic' | 'Greek' | 'Arabic' | 'Hebrew' | 'Devanagari' | 'Bengali' | 'Thai' | 'Tamil' | 'Telugu' | 'Georgian' | 'Armenian' | 'Ethiopic' | 'Khmer' | 'Myanmar' | 'none' | null;
+
+/**
+ * Ids of rows, any of them.
+ */
+export type RowQueryRequestIds = string[] | null;
+
+/**
+ * Conditions on rows, all of which hold of what is found.
+ */
+export interface RowQueryRequest {
+  /** Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes. */
+  text?: RowQueryRequestText;
+  /** The gold answer, exactly. */
+  answer?: RowQueryRequestAnswer;
+  /** Least number of signs of the prompt or the chat. */
+  min_length?: RowQueryRequestMinLength;
+  /** Largest number of signs. */
+  max_length?: RowQueryRequestMaxLength;
+  /**
+   * ``column=value``, such as ``level=3``: all of them.
+   * @maxItems 10
+   */
+  tags?: string[];
+  /** Script of most letters. */
+  script?: RowQueryRequestScript;
+  /** Ids of rows, any of them. */
+  ids?: RowQueryRequestIds;
+  /**
+   * Conditions on what operations have found about the rows; with no value, that it is known.
+   * @maxItems 10
+   */
+  notes?: RowQueryNoteCondition[];
+}
+
+/**
+ * Rows with the same counts.
+ */
+export interface RowsOfState {
+  /** Graded samples. */
+  samples: number;
+  correct: number;
+  rows: number;
+}
+
 export type RubricProposalRun = string | null;
 
 export type RubricProposalRunName = string | null;
@@ -4388,6 +5923,20 @@ export interface RubricProposal {
   accepted_version?: RubricProposalAcceptedVersion;
   accepted_name: string;
 }
+
+export type RuleEnum = typeof RuleEnum[keyof typeof RuleEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RuleEnum = {
+  as_is: 'as_is',
+  last_number: 'last_number',
+  after_marker: 'after_marker',
+  boxed: 'boxed',
+  choice_index: 'choice_index',
+  choice_label: 'choice_label',
+  choice_text: 'choice_text',
+} as const;
 
 /**
  * Its place in the team's queue, from 1; null when it does not wait.
@@ -4525,6 +6074,19 @@ export const RunStateEnum = {
   cancelled: 'cancelled',
 } as const;
 
+/**
+ * A mapping that the team keeps.
+ */
+export interface SavedMapping {
+  id: string;
+  name: string;
+  mapping: DatasetMapping;
+  /** Columns of the file that it was made for, sorted. */
+  columns: string[];
+  created_at: string;
+  created_by: string;
+}
+
 export interface Scope {
   name: ScopeEnum;
   description: string;
@@ -4581,6 +6143,32 @@ export interface Score {
   /** Grade of each part before its weight. */
   parts: ScoreParts;
   error: ScoreError;
+}
+
+/**
+ * `next` of the page before, or the index of any row: what is behind it is looked at.
+ * @minimum 0
+ * @maximum 100000000000
+ */
+export type SearchRowsRequestAfter = number | null;
+
+/**
+ * A query for rows.
+ */
+export interface SearchRowsRequest {
+  /** The same that the operation `filter` takes; an empty one finds every row. */
+  query: RowQueryRequest;
+  /**
+   * `next` of the page before, or the index of any row: what is behind it is looked at.
+   * @minimum 0
+   * @maximum 100000000000
+   */
+  after?: SearchRowsRequestAfter;
+  /**
+   * @minimum 1
+   * @maximum 200
+   */
+  limit?: number;
 }
 
 /**
@@ -4736,6 +6324,11 @@ export type ShapeOriginGrader = ShapeOriginGraderAnyOf | null;
 export type ShapeOriginSystem = string | null;
 
 /**
+ * The mapping that a person gave, where the file was read by one.
+ */
+export type ShapeOriginDocument = {[key: string]: Json};
+
+/**
  * The shape that was found, and what fits it.
  */
 export interface ShapeOrigin {
@@ -4748,6 +6341,24 @@ export interface ShapeOrigin {
   grader: ShapeOriginGrader;
   /** System prompt that asks for the form of answer which the grader reads. */
   system: ShapeOriginSystem;
+  /** The mapping that a person gave, where the file was read by one. */
+  document?: ShapeOriginDocument;
+}
+
+export type ShownRowAnswer = string | null;
+
+/**
+ * A row in a report.
+ */
+export interface ShownRow {
+  /** Version that it stands in. */
+  ref: string;
+  /** Position in the version, from 0. */
+  index: number;
+  id: string;
+  /** Its beginning. */
+  text: string;
+  answer: ShownRowAnswer;
 }
 
 /**
@@ -4848,6 +6459,68 @@ export interface StartImportRequest {
 }
 
 /**
+ * An operation on the rows of a version.
+ */
+export interface StartLabJobRequest {
+  operation: LabOperationRequest;
+  /** Only tell what it would cost. */
+  dry_run?: boolean;
+}
+
+/**
+ * SHA-256 of the whole file in hexadecimal digits, compared when it is read.
+ */
+export type StartUploadRequestSha256 = string | string;
+
+/**
+ * A file that is to come in parts.
+ */
+export interface StartUploadRequest {
+  /**
+   * The file's name.
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /**
+   * Bytes of the whole file.
+   * @minimum 1
+   * @maximum 4611686018427388000
+   */
+  size: number;
+  /** SHA-256 of the whole file in hexadecimal digits, compared when it is read. */
+  sha256?: StartUploadRequestSha256;
+}
+
+/**
+ * Null where only the cost was asked for.
+ */
+export type StartedLabJobJob = LabJob | null;
+
+/**
+ * The cost of an operation, and its job where it was started.
+ */
+export interface StartedLabJob {
+  cost: LabCost;
+  /** Null where only the cost was asked for. */
+  job: StartedLabJobJob;
+}
+
+/**
+ * Rows by their length, language, script and kind of answer.
+ */
+export interface StatisticsReport {
+  rows: number;
+  /** Bins of equal width; the last has all that are longer than 99 of 100 rows. */
+  characters: Bin[];
+  words: Bin[];
+  /** ISO 639 codes, the most frequent first; `unknown` where a text is too short to tell. */
+  languages: CountedName[];
+  scripts: CountedName[];
+  answer_types: CountedName[];
+}
+
+/**
  * Null where no run with this policy has shown how fast its learner is.
  */
 export type StepTimeStepSeconds = number | null;
@@ -4892,6 +6565,28 @@ export interface Summary {
   tokens_total: number;
   seconds_per_step: SummarySecondsPerStep;
   eta_seconds: SummaryEtaSeconds;
+}
+
+/**
+ * A row whose gold the policy contradicts.
+ */
+export interface SuspectRow {
+  /** Its number, from 0. */
+  row: number;
+  id: string;
+  prompt: string;
+  gold: string;
+  /** What most samples say instead. */
+  answer: string;
+  votes: number;
+  samples: number;
+  /** Samples that agree with the gold. */
+  correct: number;
+  /** Share of the samples that give the answer. */
+  agreement: number;
+  /** Probability that the gold is wrong, as far as the counts of all rows tell. */
+  chance: number;
+  answers: AnswerVotes[];
 }
 
 /**
@@ -5113,6 +6808,15 @@ export const TokenStateEnum = {
   account_disabled: 'account_disabled',
 } as const;
 
+export type TotalIsEnum = typeof TotalIsEnum[keyof typeof TotalIsEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const TotalIsEnum = {
+  exact: 'exact',
+  at_least: 'at_least',
+} as const;
+
 /**
  * The key for the authenticator app. It counts once a first code has confirmed it.
  */
@@ -5145,11 +6849,56 @@ export interface TryRewardResult {
 }
 
 /**
+ * * `line` - line
+* `row` - row
+ */
+export type UnitEnum = typeof UnitEnum[keyof typeof UnitEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const UnitEnum = {
+  line: 'line',
+  row: 'row',
+} as const;
+
+/**
+ * JSON of a mapping: what becomes of the file's columns, in place of a known shape.
+ * @minLength 1
+ * @maxLength 65536
+ */
+export type UploadRequestMapping = string | null;
+
+/**
+ * Id of a mapping that the team has saved.
+ * @minLength 1
+ * @maxLength 40
+ */
+export type UploadRequestMappingId = string | null;
+
+/**
  * A new version.
  */
 export interface UploadRequest {
   /** JSON lines, JSON, CSV, TSV or Parquet, plain or packed with gzip or Zstandard, of rows with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of another shape that is known, such as GSM8K's; or a ZIP or TAR archive of Kattis problems or Harbor tasks. Each row is checked; nothing is stored when one is faulty. */
-  file: Blob;
+  file?: Blob;
+  /**
+   * Instead of `file`: the id of an upload in parts of which all has come.
+   * @minLength 1
+   * @maxLength 40
+   */
+  upload?: string;
+  /**
+   * JSON of a mapping: what becomes of the file's columns, in place of a known shape.
+   * @minLength 1
+   * @maxLength 65536
+   */
+  mapping?: UploadRequestMapping;
+  /**
+   * Id of a mapping that the team has saved.
+   * @minLength 1
+   * @maxLength 40
+   */
+  mapping_id?: UploadRequestMappingId;
 }
 
 export interface User {
@@ -5451,6 +7200,61 @@ export type RegisterCheckpointHeaders = {
 'Idempotency-Key'?: string;
 };
 
+export type ListDatasetMappingsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type CreateDatasetMappingHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ListDatasetUploadsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type StartDatasetUploadHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type SendDatasetUploadPartHeaders = {
+/**
+ * `sha256` or `sha1`, a space, and the part's digest in Base64.
+ */
+'Upload-Checksum'?: string;
+/**
+ * Bytes of the file in front of this part.
+ */
+'Upload-Offset': string;
+};
+
 export type ListDatasetsParams = {
 /**
  * Id of the last row seen.
@@ -5545,6 +7349,58 @@ export const DownloadDatasetVersionType = {
 
 export type DownloadDatasetVersion200TwoItem = { [key: string]: unknown };
 
+export type ListLabJobsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type StartLabJobHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ListRowNotesParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type ListProfilesParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
 export type ListDatasetRowsParams = {
 /**
  * Index of the last row seen.
@@ -5576,6 +7432,20 @@ limit?: number;
 };
 
 export type CreateJudgeEndpointHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type CancelLabJobHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type UndoLabJobHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
@@ -5634,6 +7504,27 @@ export type CancelPolicyImportHeaders = {
 };
 
 export type RetryPolicyImportHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type CreateProfileHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type CancelProfileHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type DeriveFromProfileHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */

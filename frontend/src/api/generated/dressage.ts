@@ -17,7 +17,9 @@ import type {
   BeginTotpRequest,
   BenchJob,
   CancelControlHeaders,
+  CancelLabJobHeaders,
   CancelPolicyImportHeaders,
+  CancelProfileHeaders,
   CancelRehearsalHeaders,
   CancelRunHeaders,
   CheckpointRunHeaders,
@@ -29,10 +31,13 @@ import type {
   Control,
   CreateBenchJobRequest,
   CreateDatasetHeaders,
+  CreateDatasetMappingHeaders,
   CreateDatasetRequest,
   CreateDatasetVersionHeaders,
   CreateJudgeEndpointHeaders,
   CreateJudgeEndpointRequest,
+  CreateProfileHeaders,
+  CreateProfileRequest,
   CreateRehearsalHeaders,
   CreateRehearsalRequest,
   CreateRewardBenchHeaders,
@@ -42,15 +47,20 @@ import type {
   CreateRewardVersionRequest,
   CreateRunHeaders,
   CreateRunRequest,
+  CreateSavedMappingRequest,
   CreateServiceAccountHeaders,
   CreateServiceAccountRequest,
   CreateTokenHeaders,
   CreateTokenRequest,
   CredentialRequest,
   Dataset,
+  DatasetPreview,
   DatasetRowPage,
+  DatasetUpload,
   DatasetVersion,
   DeriveDatasetVersionHeaders,
+  DeriveFromProfileHeaders,
+  DeriveFromProfileRequest,
   DeriveRequest,
   Derived,
   DevicePass,
@@ -64,6 +74,7 @@ import type {
   ExportAuditParams,
   ForkRequest,
   ForkRunHeaders,
+  FoundRows,
   GetMetricsParams,
   GetRewardSchema200,
   GetSpecSchema200,
@@ -72,23 +83,30 @@ import type {
   InviteHeaders,
   InviteRequest,
   JudgeEndpoint,
+  LabJob,
+  LabJobWithReport,
   ListAccountEventsParams,
   ListAuditEntriesParams,
   ListCheckpointsParams,
   ListControlsParams,
+  ListDatasetMappingsParams,
   ListDatasetRowsParams,
+  ListDatasetUploadsParams,
   ListDatasetsParams,
   ListEventsParams,
   ListInvitationsParams,
   ListJudgeEndpointsParams,
+  ListLabJobsParams,
   ListMembersParams,
   ListPasskeysParams,
   ListPoliciesParams,
   ListPolicyImportsParams,
+  ListProfilesParams,
   ListRehearsalsParams,
   ListRewardBenchesParams,
   ListRewardsParams,
   ListRolloutsParams,
+  ListRowNotesParams,
   ListRubricProposalsParams,
   ListRunsParams,
   ListServiceAccountsParams,
@@ -103,23 +121,29 @@ import type {
   NewInvitation,
   NewToken,
   Offer,
+  OneRow,
   PaginatedAccountEventList,
   PaginatedAuditEntryList,
   PaginatedBenchJobRowList,
   PaginatedCheckpointList,
   PaginatedControlList,
   PaginatedDatasetList,
+  PaginatedDatasetUploadList,
   PaginatedInvitationList,
   PaginatedJudgeEndpointList,
+  PaginatedLabJobList,
   PaginatedLiveRunList,
   PaginatedMemberList,
   PaginatedPasskeyList,
   PaginatedPolicyImportList,
   PaginatedPolicyList,
+  PaginatedProfileRowList,
   PaginatedRehearsalRowList,
   PaginatedRewardList,
   PaginatedRolloutList,
+  PaginatedRowNotesList,
   PaginatedRubricProposalList,
+  PaginatedSavedMappingList,
   PaginatedServiceAccountList,
   PaginatedTokenList,
   PaginatedUserSessionList,
@@ -129,6 +153,7 @@ import type {
   PatchedHandOverTokenRequest,
   PatchedUpdateJudgeEndpointRequest,
   PatchedUpdateRunRequest,
+  PatchedUpdateSavedMappingRequest,
   PatchedUpdateServiceAccountRequest,
   PauseRunHeaders,
   Plan,
@@ -138,6 +163,10 @@ import type {
   PolicyImport,
   PolicySource,
   PolicySources,
+  PreviewRequestRequest,
+  Profile,
+  ProfileCost,
+  ProfileCostBodyRequest,
   ProofRequest,
   ProviderAddress,
   RecipeList,
@@ -161,7 +190,10 @@ import type {
   RewindRequest,
   Run,
   RunGraderRequest,
+  SavedMapping,
+  SearchRowsRequest,
   SecondFactors,
+  SendDatasetUploadPartHeaders,
   ServiceAccount,
   Session,
   SetBucketKeysRequest,
@@ -169,9 +201,14 @@ import type {
   StageControlHeaders,
   StageOneOrSeveralRequest,
   Staged,
+  StartDatasetUploadHeaders,
   StartImportRequest,
+  StartLabJobHeaders,
+  StartLabJobRequest,
   StartPolicyImportHeaders,
   StartRunHeaders,
+  StartUploadRequest,
+  StartedLabJob,
   TargetList,
   Team,
   Token,
@@ -179,6 +216,7 @@ import type {
   TotpKey,
   TryRewardRequest,
   TryRewardResult,
+  UndoLabJobHeaders,
   UploadRequest,
   ValidateGrader,
   ValidateGraderRequest,
@@ -463,6 +501,143 @@ export const listClusters = (
     }
   
 /**
+ * The team's mappings, newest first.
+ */
+export const listDatasetMappings = (
+    params?: ListDatasetMappingsParams,
+ options?: SecondParameter<typeof http<PaginatedSavedMappingList>>,) => {
+      return http<PaginatedSavedMappingList>(
+      {url: `/api/v1/dataset-mappings`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Keep a mapping under a name. Files with the same columns are offered it.
+ */
+export const createDatasetMapping = (
+    createSavedMappingRequest: CreateSavedMappingRequest,
+    headers?: CreateDatasetMappingHeaders,
+ options?: SecondParameter<typeof http<SavedMapping>>,) => {
+      return http<SavedMapping>(
+      {url: `/api/v1/dataset-mappings`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: createSavedMappingRequest
+    },
+      options);
+    }
+  
+/**
+ * A mapping.
+ */
+export const getDatasetMapping = (
+    mappingId: string,
+ options?: SecondParameter<typeof http<SavedMapping>>,) => {
+      return http<SavedMapping>(
+      {url: `/api/v1/dataset-mappings/${mappingId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Rename a mapping, or replace what it says. Versions that were made by it keep what it said then.
+ */
+export const updateDatasetMapping = (
+    mappingId: string,
+    patchedUpdateSavedMappingRequest: PatchedUpdateSavedMappingRequest,
+ options?: SecondParameter<typeof http<SavedMapping>>,) => {
+      return http<SavedMapping>(
+      {url: `/api/v1/dataset-mappings/${mappingId}`, method: 'PATCH',
+      headers: {'Content-Type': 'application/json', },
+      data: patchedUpdateSavedMappingRequest
+    },
+      options);
+    }
+  
+/**
+ * Forget a mapping. Versions that were made by it keep theirs.
+ */
+export const deleteDatasetMapping = (
+    mappingId: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/dataset-mappings/${mappingId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * The team's uploads that are not a dataset yet, newest first.
+ */
+export const listDatasetUploads = (
+    params?: ListDatasetUploadsParams,
+ options?: SecondParameter<typeof http<PaginatedDatasetUploadList>>,) => {
+      return http<PaginatedDatasetUploadList>(
+      {url: `/api/v1/dataset-uploads`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Begin to upload a file in parts of up to 16 MiB. Its `id` is the `upload` of a new dataset or version.
+ */
+export const startDatasetUpload = (
+    startUploadRequest: StartUploadRequest,
+    headers?: StartDatasetUploadHeaders,
+ options?: SecondParameter<typeof http<DatasetUpload>>,) => {
+      return http<DatasetUpload>(
+      {url: `/api/v1/dataset-uploads`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: startUploadRequest
+    },
+      options);
+    }
+  
+/**
+ * How much of a file has come: `offset`, which the header `Upload-Offset` tells too, also by HEAD.
+ */
+export const getDatasetUpload = (
+    uploadId: string,
+ options?: SecondParameter<typeof http<DatasetUpload>>,) => {
+      return http<DatasetUpload>(
+      {url: `/api/v1/dataset-uploads/${uploadId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Send the next part.
+
+One that does not follow what has come is answered with 409, and `Upload-Offset` says where the next one begins.
+ */
+export const sendDatasetUploadPart = (
+    uploadId: string,
+    sendDatasetUploadPartBody: Blob,
+    headers: SendDatasetUploadPartHeaders,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/dataset-uploads/${uploadId}`, method: 'PATCH',
+      headers: {'Content-Type': 'application/offset+octet-stream', ...headers},
+      data: sendDatasetUploadPartBody
+    },
+      options);
+    }
+  
+/**
+ * Remove an upload with what has come of it.
+ */
+export const cancelDatasetUpload = (
+    uploadId: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/dataset-uploads/${uploadId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
  * The team's datasets, newest first.
  */
 export const listDatasets = (
@@ -479,7 +654,8 @@ export const listDatasets = (
  * Upload a dataset.
 
 Rows of known shapes (GSM8K, MATH, MBPP, verl, TRL and others) are mapped to `prompt` or `messages`, `answer`
-and what graders read; `origin` says how. Faulty rows come back as `errors` with pointers such as
+and what graders read; `origin` says how. Other rows are read by a `mapping`, or by the saved one of
+`mapping_id`. Faulty rows come back as `errors` with pointers such as
 `/file/lines/17`, or `/file/rows/17` where a format has no lines. They are the first hundred; where there are
 more, `report` lists up to ten thousand as `{place, detail}`.
  */
@@ -487,7 +663,18 @@ export const createDataset = (
     createDatasetRequest: CreateDatasetRequest,
     headers?: CreateDatasetHeaders,
  options?: SecondParameter<typeof http<Dataset>>,) => {const formData = new FormData();
-formData.append(`file`, createDatasetRequest.file)
+if(createDatasetRequest.file !== undefined) {
+ formData.append(`file`, createDatasetRequest.file)
+ }
+if(createDatasetRequest.upload !== undefined) {
+ formData.append(`upload`, createDatasetRequest.upload)
+ }
+if(createDatasetRequest.mapping !== undefined && createDatasetRequest.mapping !== null) {
+ formData.append(`mapping`, createDatasetRequest.mapping)
+ }
+if(createDatasetRequest.mapping_id !== undefined && createDatasetRequest.mapping_id !== null) {
+ formData.append(`mapping_id`, createDatasetRequest.mapping_id)
+ }
 formData.append(`name`, createDatasetRequest.name)
 if(createDatasetRequest.slug !== undefined && createDatasetRequest.slug !== null) {
  formData.append(`slug`, createDatasetRequest.slug)
@@ -536,7 +723,18 @@ export const createDatasetVersion = (
     uploadRequest: UploadRequest,
     headers?: CreateDatasetVersionHeaders,
  options?: SecondParameter<typeof http<DatasetVersion>>,) => {const formData = new FormData();
-formData.append(`file`, uploadRequest.file)
+if(uploadRequest.file !== undefined) {
+ formData.append(`file`, uploadRequest.file)
+ }
+if(uploadRequest.upload !== undefined) {
+ formData.append(`upload`, uploadRequest.upload)
+ }
+if(uploadRequest.mapping !== undefined && uploadRequest.mapping !== null) {
+ formData.append(`mapping`, uploadRequest.mapping)
+ }
+if(uploadRequest.mapping_id !== undefined && uploadRequest.mapping_id !== null) {
+ formData.append(`mapping_id`, uploadRequest.mapping_id)
+ }
 
       return http<DatasetVersion>(
       {url: `/api/v1/datasets/${datasetId}/versions`, method: 'POST',
@@ -620,6 +818,84 @@ export const downloadDatasetVersion = (
     }
   
 /**
+ * Jobs of the lab on a version, newest first, with how far each has come.
+ */
+export const listLabJobs = (
+    datasetId: string,
+    number: number,
+    params?: ListLabJobsParams,
+ options?: SecondParameter<typeof http<PaginatedLabJobList>>,) => {
+      return http<PaginatedLabJobList>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/lab`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Look at all rows in the background. What is found becomes notes of the rows; the version stays as it is.
+
+`dry_run` tells the rows, the estimated time and memory, and starts nothing.
+ */
+export const startLabJob = (
+    datasetId: string,
+    number: number,
+    startLabJobRequest: StartLabJobRequest,
+    headers?: StartLabJobHeaders,
+ options?: SecondParameter<typeof http<StartedLabJob | StartedLabJob>>,) => {
+      return http<StartedLabJob | StartedLabJob>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/lab`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: startLabJobRequest
+    },
+      options);
+    }
+  
+/**
+ * Facts that operations have found about the rows of a version, newest first.
+ */
+export const listRowNotes = (
+    datasetId: string,
+    number: number,
+    params?: ListRowNotesParams,
+ options?: SecondParameter<typeof http<PaginatedRowNotesList>>,) => {
+      return http<PaginatedRowNotesList>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/notes`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Remove what an operation has found. The rows stay as they are.
+ */
+export const deleteRowNotes = (
+    datasetId: string,
+    number: number,
+    name: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/notes/${name}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * The profiles of a version, newest first, without specs and reports.
+ */
+export const listProfiles = (
+    datasetId: string,
+    number: number,
+    params?: ListProfilesParams,
+ options?: SecondParameter<typeof http<PaginatedProfileRowList>>,) => {
+      return http<PaginatedProfileRowList>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/profiles`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
  * Rows in the order of the upload.
  */
 export const listDatasetRows = (
@@ -630,6 +906,67 @@ export const listDatasetRows = (
       return http<DatasetRowPage>(
       {url: `/api/v1/datasets/${datasetId}/versions/${number}/rows`, method: 'GET',
         params
+    },
+      options);
+    }
+  
+/**
+ * A row as it is stored, by its position from 0, with what operations have found about it.
+ */
+export const getDatasetRow = (
+    datasetId: string,
+    number: number,
+    index: number,
+ options?: SecondParameter<typeof http<OneRow>>,) => {
+      return http<OneRow>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/rows/${index}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Find rows, in the order of the version. Nothing is changed.
+
+The first search in a large version begins an index of it. Until it is ready, pages tell of the rows that could
+be looked at in time: ask on with `after` while `has_more`.
+ */
+export const searchDatasetRows = (
+    datasetId: string,
+    number: number,
+    searchRowsRequest: SearchRowsRequest,
+ options?: SecondParameter<typeof http<FoundRows>>,) => {
+      return http<FoundRows>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/rows/search`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: searchRowsRequest
+    },
+      options);
+    }
+  
+/**
+ * Look at a file, or at its beginning, before it is uploaded.
+
+The first rows are read by `mapping` or `mapping_id`; without, by their known shape, a saved mapping that was
+made for the same columns, or a proposal. Nothing is stored.
+ */
+export const previewDataset = (
+    previewRequestRequest: PreviewRequestRequest,
+ options?: SecondParameter<typeof http<DatasetPreview>>,) => {const formData = new FormData();
+formData.append(`file`, previewRequestRequest.file)
+if(previewRequestRequest.whole !== undefined) {
+ formData.append(`whole`, previewRequestRequest.whole.toString())
+ }
+if(previewRequestRequest.mapping !== undefined && previewRequestRequest.mapping !== null) {
+ formData.append(`mapping`, previewRequestRequest.mapping)
+ }
+if(previewRequestRequest.mapping_id !== undefined && previewRequestRequest.mapping_id !== null) {
+ formData.append(`mapping_id`, previewRequestRequest.mapping_id)
+ }
+
+      return http<DatasetPreview>(
+      {url: `/api/v1/datasets/preview`, method: 'POST',
+      headers: {'Content-Type': 'multipart/form-data', },
+       data: formData
     },
       options);
     }
@@ -745,6 +1082,46 @@ export const deleteJudgeEndpoint = (
  options?: SecondParameter<typeof http<void>>,) => {
       return http<void>(
       {url: `/api/v1/judge-endpoints/${endpointId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * A job of the lab, with its report once it is done.
+ */
+export const getLabJob = (
+    jobId: string,
+ options?: SecondParameter<typeof http<LabJobWithReport>>,) => {
+      return http<LabJobWithReport>(
+      {url: `/api/v1/lab-jobs/${jobId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * End a job of the lab that is not over. It leaves no notes.
+ */
+export const cancelLabJob = (
+    jobId: string,
+    headers?: CancelLabJobHeaders,
+ options?: SecondParameter<typeof http<LabJob>>,) => {
+      return http<LabJob>(
+      {url: `/api/v1/lab-jobs/${jobId}/cancel`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
+ * Remove the row notes that a job of the lab has left. Versions that were made by them stay.
+ */
+export const undoLabJob = (
+    jobId: string,
+    headers?: UndoLabJobHeaders,
+ options?: SecondParameter<typeof http<LabJob>>,) => {
+      return http<LabJob>(
+      {url: `/api/v1/lab-jobs/${jobId}/undo`, method: 'POST',
+      headers
     },
       options);
     }
@@ -929,6 +1306,77 @@ export const forgetHubToken = (
  options?: SecondParameter<typeof http<void>>,) => {
       return http<void>(
       {url: `/api/v1/policy-sources/hub`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * Have a policy answer the rows of a version, as often as it takes to sort them by difficulty.
+ */
+export const createProfile = (
+    createProfileRequest: CreateProfileRequest,
+    headers?: CreateProfileHeaders,
+ options?: SecondParameter<typeof http<Profile>>,) => {
+      return http<Profile>(
+      {url: `/api/v1/profiles`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: createProfileRequest
+    },
+      options);
+    }
+  
+/**
+ * A profile: its progress, then the counts of rows, dead groups by size, and suspects.
+ */
+export const getProfile = (
+    profileId: string,
+ options?: SecondParameter<typeof http<Profile>>,) => {
+      return http<Profile>(
+      {url: `/api/v1/profiles/${profileId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * End a profile that waits or is made. Its worker ends within seconds; no notes are written.
+ */
+export const cancelProfile = (
+    profileId: string,
+    headers?: CancelProfileHeaders,
+ options?: SecondParameter<typeof http<Profile>>,) => {
+      return http<Profile>(
+      {url: `/api/v1/profiles/${profileId}/cancel`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
+ * Make a version of the rows within a band of pass rates, or without suspects. `dry_run` makes nothing.
+ */
+export const deriveFromProfile = (
+    profileId: string,
+    deriveFromProfileRequest: DeriveFromProfileRequest,
+    headers?: DeriveFromProfileHeaders,
+ options?: SecondParameter<typeof http<Derived | Derived>>,) => {
+      return http<Derived | Derived>(
+      {url: `/api/v1/profiles/${profileId}/versions`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: deriveFromProfileRequest
+    },
+      options);
+    }
+  
+/**
+ * Samples, tokens and time that a profile would take; nothing is made.
+ */
+export const costProfile = (
+    profileCostBodyRequest: ProfileCostBodyRequest,
+ options?: SecondParameter<typeof http<ProfileCost>>,) => {
+      return http<ProfileCost>(
+      {url: `/api/v1/profiles/cost`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: profileCostBodyRequest
     },
       options);
     }
@@ -1925,6 +2373,16 @@ export type VerifyAuditResult = NonNullable<Awaited<ReturnType<typeof verifyAudi
 export type DownloadCheckpointResult = NonNullable<Awaited<ReturnType<typeof downloadCheckpoint>>>
 export type RegisterCheckpointResult = NonNullable<Awaited<ReturnType<typeof registerCheckpoint>>>
 export type ListClustersResult = NonNullable<Awaited<ReturnType<typeof listClusters>>>
+export type ListDatasetMappingsResult = NonNullable<Awaited<ReturnType<typeof listDatasetMappings>>>
+export type CreateDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof createDatasetMapping>>>
+export type GetDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof getDatasetMapping>>>
+export type UpdateDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof updateDatasetMapping>>>
+export type DeleteDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof deleteDatasetMapping>>>
+export type ListDatasetUploadsResult = NonNullable<Awaited<ReturnType<typeof listDatasetUploads>>>
+export type StartDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof startDatasetUpload>>>
+export type GetDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof getDatasetUpload>>>
+export type SendDatasetUploadPartResult = NonNullable<Awaited<ReturnType<typeof sendDatasetUploadPart>>>
+export type CancelDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof cancelDatasetUpload>>>
 export type ListDatasetsResult = NonNullable<Awaited<ReturnType<typeof listDatasets>>>
 export type CreateDatasetResult = NonNullable<Awaited<ReturnType<typeof createDataset>>>
 export type GetDatasetResult = NonNullable<Awaited<ReturnType<typeof getDataset>>>
@@ -1935,7 +2393,15 @@ export type DeleteDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof d
 export type DeriveDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof deriveDatasetVersion>>>
 export type DiffDatasetVersionsResult = NonNullable<Awaited<ReturnType<typeof diffDatasetVersions>>>
 export type DownloadDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof downloadDatasetVersion>>>
+export type ListLabJobsResult = NonNullable<Awaited<ReturnType<typeof listLabJobs>>>
+export type StartLabJobResult = NonNullable<Awaited<ReturnType<typeof startLabJob>>>
+export type ListRowNotesResult = NonNullable<Awaited<ReturnType<typeof listRowNotes>>>
+export type DeleteRowNotesResult = NonNullable<Awaited<ReturnType<typeof deleteRowNotes>>>
+export type ListProfilesResult = NonNullable<Awaited<ReturnType<typeof listProfiles>>>
 export type ListDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof listDatasetRows>>>
+export type GetDatasetRowResult = NonNullable<Awaited<ReturnType<typeof getDatasetRow>>>
+export type SearchDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof searchDatasetRows>>>
+export type PreviewDatasetResult = NonNullable<Awaited<ReturnType<typeof previewDataset>>>
 export type RunGraderResult = NonNullable<Awaited<ReturnType<typeof runGrader>>>
 export type ValidateGraderResult = NonNullable<Awaited<ReturnType<typeof validateGrader>>>
 export type ReadInvitationResult = NonNullable<Awaited<ReturnType<typeof readInvitation>>>
@@ -1944,6 +2410,9 @@ export type ListJudgeEndpointsResult = NonNullable<Awaited<ReturnType<typeof lis
 export type CreateJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof createJudgeEndpoint>>>
 export type UpdateJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof updateJudgeEndpoint>>>
 export type DeleteJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof deleteJudgeEndpoint>>>
+export type GetLabJobResult = NonNullable<Awaited<ReturnType<typeof getLabJob>>>
+export type CancelLabJobResult = NonNullable<Awaited<ReturnType<typeof cancelLabJob>>>
+export type UndoLabJobResult = NonNullable<Awaited<ReturnType<typeof undoLabJob>>>
 export type ListPoliciesResult = NonNullable<Awaited<ReturnType<typeof listPolicies>>>
 export type RegisterPolicyResult = NonNullable<Awaited<ReturnType<typeof registerPolicy>>>
 export type GetPolicyResult = NonNullable<Awaited<ReturnType<typeof getPolicy>>>
@@ -1958,6 +2427,11 @@ export type SetBucketKeysResult = NonNullable<Awaited<ReturnType<typeof setBucke
 export type ForgetBucketKeysResult = NonNullable<Awaited<ReturnType<typeof forgetBucketKeys>>>
 export type SetHubTokenResult = NonNullable<Awaited<ReturnType<typeof setHubToken>>>
 export type ForgetHubTokenResult = NonNullable<Awaited<ReturnType<typeof forgetHubToken>>>
+export type CreateProfileResult = NonNullable<Awaited<ReturnType<typeof createProfile>>>
+export type GetProfileResult = NonNullable<Awaited<ReturnType<typeof getProfile>>>
+export type CancelProfileResult = NonNullable<Awaited<ReturnType<typeof cancelProfile>>>
+export type DeriveFromProfileResult = NonNullable<Awaited<ReturnType<typeof deriveFromProfile>>>
+export type CostProfileResult = NonNullable<Awaited<ReturnType<typeof costProfile>>>
 export type ListRehearsalsResult = NonNullable<Awaited<ReturnType<typeof listRehearsals>>>
 export type CreateRehearsalResult = NonNullable<Awaited<ReturnType<typeof createRehearsal>>>
 export type GetRehearsalResult = NonNullable<Awaited<ReturnType<typeof getRehearsal>>>

@@ -1,11 +1,11 @@
-/** One dataset: versions and their rows. */
-import { Button, Group, Modal, Paper, Select, Skeleton, Table, Text, Title } from "@mantine/core";
+/** One dataset: its versions, and the tabs of the one on show. */
+import { Alert, Button, Group, Modal, Paper, Select, Skeleton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconGitBranch, IconUpload } from "@tabler/icons-react";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import type { Dataset, DatasetVersion, Row } from "@/api/model";
-import { datasetQuery, rowsQuery } from "@/features/datasets/data/queries";
+import type { Dataset, DatasetVersion } from "@/api/model";
+import { datasetQuery } from "@/features/datasets/data/queries";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";
@@ -13,30 +13,25 @@ import { Crumbs } from "@/ui/Crumbs";
 import { Facts } from "@/ui/Facts";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
-import { ScrollCell } from "@/ui/ScrollCell";
-import { ShowMore } from "@/ui/ShowMore";
-import { TableFrame } from "@/ui/TableFrame";
-import { TableSkeleton } from "@/ui/TableSkeleton";
 import { DeriveForm } from "./DeriveForm";
-import { UploadForm } from "./UploadForm";
+import { UploadModal } from "./UploadModal";
 import { VersionDiff } from "./VersionDiff";
 import { VersionLineage } from "./VersionLineage";
 import { VersionMenu } from "./VersionMenu";
-import { VersionOrigin } from "./VersionOrigin";
-import { cellText } from "./cell-text";
+import { VersionTabs } from "./VersionTabs";
 
 export function DatasetPage() {
   const { datasetId } = useParams({ from: "/app/datasets/$datasetId" });
   const query = useQuery(datasetQuery(datasetId));
   return (
     <Loaded page query={query} skeleton={<Skeleton height={400} aria-label="Loading" />}>
-      {dataset => <Versions dataset={dataset} />}
+      {dataset => <Versions dataset={dataset} fetching={query.isFetching} />}
     </Loaded>
   );
 }
 
-function Versions({ dataset }: { dataset: Dataset }) {
-  const { version: wanted, against } = useSearch({ from: "/app/datasets/$datasetId" });
+function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }) {
+  const { version: wanted, against, tab } = useSearch({ from: "/app/datasets/$datasetId" });
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
   const editor = useCan("editor");
   const [opened, { open, close }] = useDisclosure(false);
@@ -44,6 +39,8 @@ function Versions({ dataset }: { dataset: Dataset }) {
   const versions = dataset.versions.filter(one => !one.deleted_at).sort((a, b) => b.number - a.number);
   const compared = versions.find(one => one.number === against);
   const version = versions.find(one => one.number === wanted) ?? dataset.latest_version;
+  // A version that was just made is in the next answer.
+  const gone = wanted !== undefined && version.number !== wanted && !fetching;
   return (
     <>
       <Crumbs to="/datasets" label="Datasets" here={dataset.slug} />
@@ -63,13 +60,18 @@ function Versions({ dataset }: { dataset: Dataset }) {
           )
         }
       />
+      {gone && (
+        <Alert color="yellow" role="status" mb="md">
+          {missing(dataset, wanted)} This is version {version.number}.
+        </Alert>
+      )}
       <Paper p="md" mb="md">
         <Group justify="space-between" mb="sm">
           <Select
             aria-label="Version"
             data={versions.map(one => ({ value: String(one.number), label: `Version ${one.number}` }))}
             value={String(version.number)}
-            onChange={next => void navigate({ search: { version: next ? Number(next) : undefined }, replace: true })}
+            onChange={next => void navigate({ search: { version: Number(next), tab }, replace: true })}
             allowDeselect={false}
             w={150}
           />
@@ -81,7 +83,6 @@ function Versions({ dataset }: { dataset: Dataset }) {
         <VersionFacts version={version} />
         <VersionLineage version={version} />
       </Paper>
-      <VersionOrigin origin={version.origin} />
       {compared && compared.number !== version.number ? (
         <VersionDiff
           key={`${version.number} ${compared.number}`}
@@ -91,22 +92,32 @@ function Versions({ dataset }: { dataset: Dataset }) {
           onClose={() => void navigate({ search: { version: version.number } })}
         />
       ) : (
-        <Rows key={version.number} datasetId={dataset.id} version={version} />
+        <VersionTabs dataset={dataset} version={version} />
       )}
       <Modal opened={deriving} onClose={derivation.close} title={`New version of ${version.ref}`} size="lg">
         <DeriveForm key={version.number} dataset={dataset} version={version} onDone={derivation.close} />
       </Modal>
-      <Modal opened={opened} onClose={close} title={`New version of ${dataset.name}`} size="lg">
-        <UploadForm
-          dataset={dataset}
-          onDone={() => {
-            close();
-            void navigate({ search: {} });
-          }}
-        />
-      </Modal>
+      <UploadModal
+        opened={opened}
+        onClose={close}
+        title={`New version of ${dataset.name}`}
+        size="lg"
+        dataset={dataset}
+        onDone={() => {
+          close();
+          void navigate({ search: {}, ignoreBlocker: true });
+        }}
+      />
     </>
   );
+}
+
+/** Why a version of the address is not shown. */
+function missing(dataset: Dataset, number: number) {
+  const found = dataset.versions.find(one => one.number === number);
+  return found?.deleted_at
+    ? `Version ${number} was deleted ${formatAgo(found.deleted_at)} by ${found.deleted_by}.`
+    : `There is no version ${number}.`;
 }
 
 function VersionFacts({ version }: { version: DatasetVersion }) {
@@ -131,61 +142,5 @@ function VersionFacts({ version }: { version: DatasetVersion }) {
         ],
       ]}
     />
-  );
-}
-
-function Rows({ datasetId, version }: { datasetId: string; version: DatasetVersion }) {
-  const rows = useInfiniteQuery(rowsQuery(datasetId, version.number));
-  return (
-    <section aria-label="Rows">
-      <Loaded query={rows} skeleton={<TableSkeleton rows={10} />}>
-        {({ pages }) => <RowTable found={pages.flatMap(page => page.data)} version={version} />}
-      </Loaded>
-      <ShowMore query={rows} label="Show 50 more" />
-    </section>
-  );
-}
-
-function RowTable({ found, version }: { found: Row[]; version: DatasetVersion }) {
-  const columns = version.columns.map(column => column.name);
-  return (
-    <>
-      <Group justify="space-between" mb="xs">
-        <Title order={2}>Rows</Title>
-        <Text size="xs" c="dimmed" className="num">
-          {found.length.toLocaleString("en-GB")} of {version.rows.toLocaleString("en-GB")}
-        </Text>
-      </Group>
-      <TableFrame label={`Rows of ${version.ref}`}>
-        <Table verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th ta="right" w={60}>
-                Row
-              </Table.Th>
-              {columns.map(column => (
-                <Table.Th key={column} className="mono">
-                  {column}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {found.map(({ index, id, row }) => (
-              <Table.Tr key={index}>
-                <Table.Td ta="right" c="dimmed" title={id}>
-                  {index + 1}
-                </Table.Td>
-                {columns.map(column => (
-                  <Table.Td key={column}>
-                    <ScrollCell>{cellText(column, row[column])}</ScrollCell>
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </TableFrame>
-    </>
   );
 }

@@ -1,11 +1,12 @@
 /** Makes versions of a version by a filter or a split. What would be made is shown before it is. */
 import { Alert, Button, Group, NumberInput, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { datasets } from "@/api/client";
 import { errorText } from "@/api/http";
 import type { Dataset, DatasetVersion, Derived } from "@/api/model";
+import { useDerive } from "@/features/datasets/data/useDerive";
+import { useSubmit } from "@/lib/useSubmit";
 import { countsText } from "./VersionLineage";
 import { deriveBody, EMPTY, isComplete, type DeriveFields } from "./derive-operation";
 
@@ -83,15 +84,13 @@ export function DeriveForm({ dataset, version, onDone }: Props) {
 }
 
 function useDerivation(dataset: Dataset, version: DatasetVersion, onDone: () => void) {
-  const client = useQueryClient();
+  const derive = useDerive(dataset, version);
   const navigate = useNavigate();
-  const ask = (fields: DeriveFields, dryRun: boolean) =>
-    datasets.derive(dataset.id, version.number, deriveBody(fields, dataset.latest_version.number, dryRun));
+  const ask = (fields: DeriveFields, dryRun: boolean) => derive(deriveBody(fields, dryRun));
   const preview = useMutation({ mutationFn: (fields: DeriveFields) => ask(fields, true) });
-  const make = useMutation({
+  const make = useSubmit({
     mutationFn: (fields: DeriveFields) => ask(fields, false),
     onSuccess: async ({ results }) => {
-      await client.invalidateQueries({ queryKey: ["datasets"] });
       onDone();
       const first = results[0];
       if (first?.dataset_id)

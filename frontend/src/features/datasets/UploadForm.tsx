@@ -1,12 +1,30 @@
 /** Upload with the faults of the file shown by their numbers; nothing is made when there is one. */
-import { Alert, Anchor, Button, Group, ScrollArea, Stack, Table, Text, Textarea, TextInput } from "@mantine/core";
+import {
+  Alert,
+  Anchor,
+  Button,
+  Fieldset,
+  Group,
+  ScrollArea,
+  Stack,
+  Table,
+  Text,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { datasets as datasetsApi } from "@/api/client";
 import { Problem } from "@/api/http";
 import type { Dataset } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
-import { formatBytes } from "@/lib/format";
+import { Cancelled } from "@/features/datasets/imports/gate";
+import { uploadsQuery } from "@/features/datasets/imports/queries";
+import { TransferProgress } from "@/features/datasets/imports/TransferProgress";
+import { UnfinishedUploads } from "@/features/datasets/imports/UnfinishedUploads";
+import { useTransfer } from "@/features/datasets/imports/useTransfer";
+import { FilePreview } from "@/features/datasets/mapping/FilePreview";
+import { fieldsOf, fileKey, usePreview, type Reading } from "@/features/datasets/mapping/use-preview";
 import { useSubmit } from "@/lib/useSubmit";
 import { DropFile } from "@/ui/DropFile";
 import { ErrorState } from "@/ui/ErrorState";
@@ -17,29 +35,51 @@ const AT_FIELDS = /^\/(file(\/(lines|rows)\/\d+.*)?|name|slug)$/;
 interface Props {
   /** Given: the file becomes its next version. */
   dataset?: Dataset;
+  /** A file that was dropped before the form was there. */
+  dropped?: File | null;
   onDone: (id: string) => void;
+  /** Told whether something would be lost with the form: a mapping that was made, or a file on its way. */
+  onHolds?: (holds: boolean) => void;
 }
 
-export function UploadForm({ dataset, onDone }: Props) {
-  const [file, setFile] = useState<File | null>(null);
-  const [name, setName] = useState("");
+export function UploadForm({ dataset, dropped = null, onDone, onHolds }: Props) {
+  const [file, setFile] = useState<File | null>(dropped);
+  const [name, setName] = useState(dropped ? nameOf(dropped) : "");
+  const [reading, setReading] = useState<Reading>({});
   const [description, setDescription] = useState("");
   const client = useQueryClient();
+  const sending = useTransfer();
+  const preview = usePreview(file, reading);
   const upload = useSubmit({
     mutationFn: async () => {
       if (!file) throw new Error("Choose a file first.");
-      if (dataset) return datasetsApi.createVersion(dataset.id, file).then(() => dataset.id);
-      return datasetsApi.create({ file, name, description }).then(made => made.id);
+      const fields = fieldsOf(reading, preview.data);
+      return sending.send(file, async given => {
+        if (dataset) return datasetsApi.createVersion(dataset.id, { ...given, ...fields }).then(() => dataset.id);
+        return datasetsApi.create({ ...given, ...fields, name, description }).then(made => made.id);
+      });
     },
     onSuccess: async id => {
       await client.invalidateQueries({ queryKey: ["datasets"] });
-      onDone(id);
+      if (there.current) onDone(id); // who has closed the form is elsewhere by now
     },
+    onSettled: () => client.invalidateQueries({ queryKey: uploadsQuery.queryKey }),
   });
+  const holds = upload.isPending || reading.mapping !== undefined;
+  useEffect(() => onHolds?.(holds), [holds, onHolds]);
+  const there = useRef(false);
+  useEffect(() => {
+    there.current = true;
+    return () => {
+      there.current = false;
+    };
+  }, []);
+  const cancelled = upload.error instanceof Cancelled;
   const choose = (next: File | null) => {
     setFile(next);
+    setReading({});
     upload.reset();
-    if (next && !name) setName(next.name.replace(/\.[^.]+$/, ""));
+    if (next && !name) setName(nameOf(next));
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -51,41 +91,65 @@ export function UploadForm({ dataset, onDone }: Props) {
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        <DropFile
-          file={file}
-          onFile={choose}
-          accept=".jsonl,.ndjson,.json,.csv,.tsv,.parquet,.gz,.zst,.zip,.tar,.tgz,application/jsonl"
-          hint="JSON lines, JSON, CSV, TSV or Parquet, also packed with gzip or Zstandard: rows with prompt or messages, or of a known shape such as GSM8K; or an archive of Kattis or Harbor tasks"
-        />
-        {fileFault && (
-          <Text size="sm" c="var(--c-bad)" role="alert">
-            {fileFault}
-          </Text>
-        )}
+        <Fieldset variant="unstyled" disabled={upload.isPending}>
+          <Stack gap="sm">
+            <DropFile
+              disabled={upload.isPending}
+              file={file}
+              onFile={choose}
+              accept=".jsonl,.ndjson,.json,.csv,.tsv,.parquet,.gz,.zst,.zip,.tar,.tgz,application/jsonl"
+              hint="JSON lines, JSON, CSV, TSV or Parquet, also packed with gzip or Zstandard, or an archive of Kattis or Harbor tasks. Rows of known shapes are mapped at sight, all others on the next screen."
+            />
+            {fileFault && (
+              <Text size="sm" c="var(--c-bad)" role="alert">
+                {fileFault}
+              </Text>
+            )}
+            {file && (
+              <FilePreview
+                key={fileKey(file)}
+                query={preview}
+                reading={reading}
+                onReading={next => {
+                  setReading(next);
+                  upload.reset();
+                }}
+              />
+            )}
+          </Stack>
+        </Fieldset>
         {rows.length > 0 && <RowFaults rows={rows} report={report} />}
-        {restError(upload.error, AT_FIELDS) !== null && <ErrorState error={upload.error} />}
+        {!upload.isPending && <UnfinishedUploads />}
+        {!cancelled && restError(upload.error, AT_FIELDS) !== null && <ErrorState error={upload.error} />}
         {!dataset && (
-          <>
-            <TextInput
-              label="Name"
-              value={name}
-              onChange={event => setName(event.currentTarget.value)}
-              error={fieldError(upload.error, "/name") ?? fieldError(upload.error, "/slug")}
-              required
-            />
-            <Textarea
-              label="Description"
-              value={description}
-              onChange={event => setDescription(event.currentTarget.value)}
-              autosize
-              minRows={2}
-            />
-          </>
+          <Fieldset variant="unstyled" disabled={upload.isPending}>
+            <Stack gap="sm">
+              <TextInput
+                label="Name"
+                value={name}
+                onChange={event => setName(event.currentTarget.value)}
+                error={fieldError(upload.error, "/name") ?? fieldError(upload.error, "/slug")}
+                required
+              />
+              <Textarea
+                label="Description"
+                value={description}
+                onChange={event => setDescription(event.currentTarget.value)}
+                autosize
+                minRows={2}
+              />
+            </Stack>
+          </Fieldset>
         )}
-        <Group justify="space-between">
-          <Text size="sm" c="dimmed" role="status">
-            {upload.isPending && file && `${formatBytes(file.size)} are sent, and each row is checked.`}
-          </Text>
+        {sending.transfer && (
+          <TransferProgress
+            transfer={sending.transfer}
+            onPause={sending.pause}
+            onResume={sending.resume}
+            onCancel={sending.cancel}
+          />
+        )}
+        <Group justify="flex-end">
           <Button type="submit" loading={upload.isPending} disabled={!file || (!dataset && !name.trim())}>
             {dataset ? `Upload version ${(dataset.latest_version?.number ?? 0) + 1}` : "Upload"}
           </Button>
@@ -94,6 +158,9 @@ export function UploadForm({ dataset, onDone }: Props) {
     </form>
   );
 }
+
+/** A name for the rows of a file: its own without its ends. */
+const nameOf = (file: File) => file.name.replace(/(?:\.[A-Za-z0-9]{1,8}){1,2}$/, "") || file.name;
 
 interface RowFault {
   /** Such as `line 17`, or `row 17` of an array. */

@@ -5,17 +5,16 @@ it("asks for a filter with the conditions that were given, and for no others", (
   expect(isComplete(EMPTY)).toBe(false);
   const fields = { ...EMPTY, text: " horses ", tags: "level=3, source=gsm8k,", minLength: 0 };
   expect(isComplete(fields)).toBe(true);
-  expect(deriveBody(fields, 4, true)).toEqual({
+  expect(deriveBody(fields, true)).toEqual({
     operation: { name: "filter", query: { text: "horses", tags: ["level=3", "source=gsm8k"], min_length: 0 } },
     into: null,
-    latest: 4,
     dry_run: true,
   });
 });
 
 it("asks for a split into train and test", () => {
   const fields = { ...EMPTY, kind: "split" as const, testPercent: 25, name: "Held out" };
-  expect(deriveBody(fields, 1, false)).toEqual({
+  expect(deriveBody(fields, false)).toEqual({
     operation: {
       name: "split",
       shares: [
@@ -24,7 +23,6 @@ it("asks for a split into train and test", () => {
       ],
     },
     into: { name: "Held out" },
-    latest: 1,
     dry_run: false,
   });
   expect(isComplete({ ...fields, testPercent: 100 })).toBe(false);

@@ -23,10 +23,10 @@ export const EMPTY: DeriveFields = {
   name: "",
 };
 
-/** The body of the request. `latest` is the newest version that was seen. */
-export function deriveBody(fields: DeriveFields, latest: number, dryRun: boolean): DeriveBody {
+/** The body of the request. */
+export function deriveBody(fields: DeriveFields, dryRun: boolean): Omit<DeriveBody, "latest"> {
   const name = fields.name.trim();
-  return { operation: operationOf(fields), into: name ? { name } : null, latest, dry_run: dryRun };
+  return { operation: operationOf(fields), into: name ? { name } : null, dry_run: dryRun };
 }
 
 /** Whether the form asks for something: a filter wants a condition. */

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { datasets } from "@/api/client";
+import { datasetMappings, datasets } from "@/api/client";
+import type { RowQuery } from "@/api/model";
 
 export const datasetsQuery = queryOptions({
   queryKey: ["datasets"],
@@ -22,6 +23,47 @@ export const rowsQuery = (id: string, version: number) =>
     staleTime: Infinity, // versions never change
   });
 
+/** Rows of a window of a version. */
+export const PAGE = 100;
+
+/** Kinds of queries, third in their keys, whose answers hold notes of rows. */
+export const WITH_NOTES = ["window", "found", "row"] as const;
+
+export const notesQuery = (id: string, version: number) =>
+  queryOptions({
+    queryKey: ["datasets", id, "notes", version],
+    queryFn: ({ signal }) => datasets.notes(id, version, signal),
+  });
+
+/** The window of that number over all rows of a version. */
+export const rowWindowQuery = (id: string, version: number, number: number) =>
+  queryOptions({
+    queryKey: ["datasets", id, "window", version, number],
+    queryFn: ({ signal }) =>
+      datasets.search(id, version, { query: {}, after: number > 0 ? number * PAGE - 1 : null, limit: PAGE }, signal),
+    staleTime: 60_000, // versions never change; what is known about their rows does
+    refetchOnWindowFocus: false,
+  });
+
+/** What a query finds, page by page. While an index is made, the first page is asked for anew. */
+export const foundRowsQuery = (id: string, version: number, query: RowQuery) =>
+  infiniteQueryOptions({
+    queryKey: ["datasets", id, "found", version, query],
+    queryFn: ({ signal, pageParam }) => datasets.search(id, version, { query, after: pageParam, limit: PAGE }, signal),
+    initialPageParam: null as number | null,
+    getNextPageParam: page => (page.has_more ? page.next : null),
+    refetchInterval: ({ state }) =>
+      state.data?.pages.length === 1 && state.data.pages[0]?.index.state === "building" ? 3_000 : false,
+    staleTime: 60_000,
+    refetchOnWindowFocus: false, // all pages would be asked for, one after the other
+  });
+
+export const oneRowQuery = (id: string, version: number, index: number) =>
+  queryOptions({
+    queryKey: ["datasets", id, "row", version, index],
+    queryFn: ({ signal }) => datasets.row(id, version, index, signal),
+  });
+
 export const diffQuery = (id: string, version: number, against: number) =>
   infiniteQueryOptions({
     queryKey: ["datasets", id, "diff", version, against],
@@ -31,3 +73,8 @@ export const diffQuery = (id: string, version: number, against: number) =>
     getNextPageParam: page => (page.has_more ? page.next : null),
     staleTime: Infinity, // versions never change
   });
+
+export const mappingsQuery = queryOptions({
+  queryKey: ["dataset-mappings"],
+  queryFn: ({ signal }) => datasetMappings.list(signal),
+});

@@ -1,0 +1,33 @@
+/** Makes versions of a version, once for each request, and has the page know of them. */
+import { useQueryClient } from "@tanstack/react-query";
+import { type DeriveBody, datasets } from "@/api/client";
+import { Problem } from "@/api/http";
+import type { Dataset, DatasetVersion } from "@/api/model";
+import { useRequestKey } from "@/lib/useRequestKey";
+import { datasetQuery, datasetsQuery } from "./queries";
+
+export function useDerive(dataset: Dataset, version: DatasetVersion) {
+  const client = useQueryClient();
+  const keyFor = useRequestKey();
+  /**
+   * Does it, on the newest version that the page knows of.
+   *
+   * @throws Problem; where a newer version was made meanwhile, the page knows of it thereafter.
+   */
+  return async (given: Omit<DeriveBody, "latest">) => {
+    const body = { ...given, latest: dataset.latest_version.number };
+    const fresh = () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: datasetsQuery.queryKey, exact: true }),
+        client.invalidateQueries({ queryKey: datasetQuery(dataset.id).queryKey, exact: true }),
+      ]);
+    try {
+      const made = await datasets.derive(dataset.id, version.number, body, keyFor([version.number, body]));
+      if (!body.dry_run) await fresh();
+      return made;
+    } catch (error) {
+      if (error instanceof Problem && error.code === "newer_version") await fresh();
+      throw error;
+    }
+  };
+}

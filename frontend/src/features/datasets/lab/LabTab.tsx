@@ -1,0 +1,27 @@
+/** Operations on the rows of a version: each with its cost before it is started, and what it found. */
+import { Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Dataset, DatasetVersion } from "@/api/model";
+import { Loaded } from "@/ui/Loaded";
+import { DuplicatesCard } from "./DuplicatesCard";
+import { StatisticsCard } from "./StatisticsCard";
+import { labJobsQuery } from "./queries";
+
+export function LabTab({ dataset, version }: { dataset: Dataset; version: DatasetVersion }) {
+  const jobs = useQuery(labJobsQuery(dataset.id, version.number));
+  return (
+    <Stack gap="md" component="section" aria-label="Lab">
+      <Text size="sm" c="dimmed">
+        What is found here becomes notes of the rows. The version itself never changes: other versions are made of it.
+      </Text>
+      <Loaded query={jobs} skeleton={<Skeleton height={220} aria-label="Loading" />}>
+        {({ data }) => (
+          <>
+            <DuplicatesCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "duplicates")} />
+            <StatisticsCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "statistics")} />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}

@@ -1,0 +1,41 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { lab, type DeriveBody, type LabOperation } from "@/api/client";
+import type { Dataset, DatasetVersion } from "@/api/model";
+import { useDerive } from "@/features/datasets/data/useDerive";
+import { useSubmit } from "@/lib/useSubmit";
+import { toastError } from "@/ui/toast";
+
+/** What a person can do with an operation of the lab: ask its cost, start, cancel and undo it, make a version of it. */
+export function useLab(dataset: Dataset, version: DatasetVersion) {
+  const client = useQueryClient();
+  const navigate = useNavigate({ from: "/datasets/$datasetId" });
+  const refresh = () => client.invalidateQueries({ queryKey: ["datasets", dataset.id, "lab", version.number] });
+  const cost = useMutation({
+    mutationFn: (operation: LabOperation) => lab.start(dataset.id, version.number, { operation, dry_run: true }),
+  });
+  const derive = useDerive(dataset, version);
+  const start = useSubmit({
+    mutationFn: (operation: LabOperation) => lab.start(dataset.id, version.number, { operation }),
+    onSuccess: () => cost.reset(),
+    onSettled: refresh,
+  });
+  const cancel = useMutation({
+    mutationFn: (id: string) => lab.cancel(id),
+    onError: error => toastError("The job was not cancelled", error),
+    onSettled: refresh,
+  });
+  const undo = useMutation({
+    mutationFn: (id: string) => lab.undo(id),
+    onError: error => toastError("The notes were not removed", error),
+    onSettled: () => client.invalidateQueries({ queryKey: ["datasets", dataset.id] }),
+  });
+  const make = useSubmit({
+    mutationFn: (operation: DeriveBody["operation"]) => derive({ operation }),
+    onError: error => toastError("No version was made", error),
+    onSuccess: async ({ results }) => {
+      await navigate({ search: { version: results[0]?.number } });
+    },
+  });
+  return { cost, start, cancel, undo, make };
+}

@@ -1,0 +1,76 @@
+/** One profile: on its way, ended without a result, or with what it has found. */
+import { Alert, Button, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { profiles } from "@/api/client";
+import type { Dataset, Profile } from "@/api/model";
+import { useCan } from "@/features/session/session";
+import { formatCount } from "@/lib/format";
+import { useSubmit } from "@/lib/useSubmit";
+import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
+import { ProfileOutcome } from "./ProfileOutcome";
+import { isOpen, profileQuery } from "./queries";
+
+interface Props {
+  id: string;
+  dataset: Dataset;
+}
+
+export function ProfileView({ id, dataset }: Props) {
+  const found = useQuery(profileQuery(id));
+  return (
+    <Loaded query={found} skeleton={<Skeleton height={240} aria-label="Loading" />}>
+      {profile => (
+        <div data-testid="profile" data-state={profile.state}>
+          {isOpen(profile) && <Working profile={profile} />}
+          {profile.state === "failed" && (
+            <Alert color="red" role="alert" title="Difficulty could not be measured">
+              {profile.error ?? "The worker gave no reason."}
+            </Alert>
+          )}
+          {profile.state === "cancelled" && (
+            <Text size="sm" c="dimmed" role="status">
+              This profile was cancelled.
+            </Text>
+          )}
+          {profile.report && <ProfileOutcome profile={profile} report={profile.report} dataset={dataset} />}
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function Working({ profile }: { profile: Profile }) {
+  const client = useQueryClient();
+  const editor = useCan("editor");
+  const cancel = useSubmit({
+    mutationFn: () => profiles.cancel(profile.id),
+    onSuccess: ended => client.setQueryData(profileQuery(profile.id).queryKey, ended),
+  });
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Text size="sm" role="status">
+        {phaseOf(profile)}
+      </Text>
+      {profile.progress && profile.progress.total > 0 && (
+        <Progress
+          w="100%"
+          value={(100 * profile.progress.done) / profile.progress.total}
+          aria-label="Samples so far, of the budget"
+        />
+      )}
+      {editor && (
+        <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+          Cancel the profile
+        </Button>
+      )}
+      {cancel.error !== null && <ErrorState error={cancel.error} />}
+    </Stack>
+  );
+}
+
+function phaseOf({ state, ahead, progress }: Profile): string {
+  if (state === "queued") return ahead > 0 ? `Waits: ${ahead} before it` : "Waits for a worker";
+  if (progress?.phase !== "sampling") return "Loads the policy";
+  return `${formatCount(progress.done)} of at most ${formatCount(progress.total)} samples`;
+}

@@ -1,0 +1,182 @@
+/** Words to look for, and conditions on rows. All of them live in the address. */
+import { Button, Group, NumberInput, Popover, Select, Stack, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconFilter, IconSearch } from "@tabler/icons-react";
+import { useState } from "react";
+import type { RowNotes } from "@/api/model";
+import { NO_FILTERS, noteValue, numberFault, type RowFilters, tagsFault, withNote } from "./query";
+
+const LENGTH = { min: 0, max: 2 ** 31 - 1, allowDecimal: false, allowNegative: false };
+const PAUSE_MS = 300;
+
+interface Props {
+  filters: RowFilters;
+  notes: readonly RowNotes[];
+  onChange: (change: Partial<RowFilters>) => void;
+}
+
+export function FilterLine({ filters, notes, onChange }: Props) {
+  const [words, setWords] = useState(filters.q ?? "");
+  const [sent, setSent] = useState(filters.q);
+  const [before, setBefore] = useState(filters.q);
+  if (filters.q !== before) {
+    setBefore(filters.q);
+    // The address was changed by another than this line, such as by a step back.
+    if (filters.q !== sent) setWords(filters.q ?? "");
+    setSent(filters.q);
+  }
+  const search = useDebouncedCallback((text: string) => {
+    const q = text.trim() || undefined;
+    setSent(q);
+    onChange({ q });
+  }, PAUSE_MS);
+  const set = Object.values(filters).filter(value => value !== undefined).length - (filters.q === undefined ? 0 : 1);
+  return (
+    <Group gap="xs" wrap="wrap">
+      <TextInput
+        aria-label="Words in the prompt or the chat"
+        placeholder='Words, or "a phrase"'
+        leftSection={<IconSearch size={15} />}
+        value={words}
+        maxLength={500}
+        style={{ flex: "1 1 220px" }}
+        onChange={event => {
+          setWords(event.currentTarget.value);
+          search(event.currentTarget.value);
+        }}
+      />
+      <Popover position="bottom-end" trapFocus withinPortal shadow="md" width={320}>
+        <Popover.Target>
+          <Button variant="default" leftSection={<IconFilter size={15} />}>
+            {set > 0 ? `Filters (${set})` : "Filters"}
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown>
+          <Conditions filters={filters} notes={notes} onChange={onChange} />
+        </Popover.Dropdown>
+      </Popover>
+      {(set > 0 || filters.q !== undefined) && (
+        <Button
+          variant="subtle"
+          onClick={() => {
+            setWords("");
+            onChange(NO_FILTERS);
+          }}
+        >
+          Clear
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function Conditions({ filters, notes, onChange }: Props) {
+  const bound = (value: string | number) => (value === "" ? undefined : Number(value));
+  return (
+    <Stack gap="xs">
+      <Lazy
+        label="Answer"
+        description="Exactly."
+        value={filters.answer ?? ""}
+        onSettle={value => onChange({ answer: value || undefined })}
+      />
+      <Lazy
+        label="Columns"
+        description="Such as level=3, source=gsm8k: each holds this value."
+        value={filters.tags ?? ""}
+        fault={tagsFault}
+        onSettle={value => onChange({ tags: value || undefined })}
+      />
+      <Group grow>
+        <NumberInput
+          {...LENGTH}
+          label="Least length"
+          value={filters.min ?? ""}
+          onChange={value => onChange({ min: bound(value) })}
+        />
+        <NumberInput
+          {...LENGTH}
+          label="Largest length"
+          value={filters.max ?? ""}
+          onChange={value => onChange({ max: bound(value) })}
+        />
+      </Group>
+      {notes.flatMap(({ name, columns }) =>
+        columns.map(column => (
+          <NoteFilter
+            key={`${name}.${column.name}`}
+            name={`${name}.${column.name}`}
+            type={column.type}
+            value={noteValue(filters.notes, `${name}.${column.name}`)}
+            onSettle={value => onChange({ notes: withNote(filters.notes, `${name}.${column.name}`, value) })}
+          />
+        )),
+      )}
+    </Stack>
+  );
+}
+
+interface NoteFilterProps {
+  name: string;
+  type: string;
+  value: string;
+  onSettle: (value: string) => void;
+}
+
+function NoteFilter({ name, type, value, onSettle }: NoteFilterProps) {
+  const label = name.replace(".", ": ").replaceAll("_", " ");
+  if (type === "boolean")
+    return (
+      <Select
+        label={label}
+        clearable
+        data={[
+          { value: "true", label: "Yes" },
+          { value: "false", label: "No" },
+        ]}
+        value={value || null}
+        onChange={next => onSettle(next ?? "")}
+        comboboxProps={{ withinPortal: false }}
+      />
+    );
+  const description = type === "string" ? "Exactly." : "A number, or a range such as 0.2..0.8.";
+  const fault = type === "string" ? undefined : numberFault;
+  return <Lazy label={label} description={description} value={value} fault={fault} onSettle={onSettle} />;
+}
+
+interface LazyProps {
+  label: string;
+  description: string;
+  value: string;
+  /** Why a text cannot be read; null where it can. */
+  fault?: (text: string) => string | null;
+  onSettle: (value: string) => void;
+}
+
+/** A text that counts once it is left, or at Enter, where it can be read. */
+function Lazy({ label, description, value, fault, onSettle }: LazyProps) {
+  const [draft, setDraft] = useState(value);
+  const [error, setError] = useState(fault?.(value) ?? null);
+  const settle = () => {
+    const found = fault?.(draft) ?? null;
+    setError(found);
+    if (found === null && draft.trim() !== value) onSettle(draft.trim());
+  };
+  return (
+    <TextInput
+      label={label}
+      description={description}
+      value={draft}
+      error={error}
+      maxLength={500}
+      onChange={event => {
+        setDraft(event.currentTarget.value);
+        setError(null);
+      }}
+      onBlur={settle}
+      onKeyDown={event => {
+        if (event.key === "Enter") settle();
+      }}
+    />
+  );
+}

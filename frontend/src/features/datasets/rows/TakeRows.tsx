@@ -1,0 +1,83 @@
+/** What can be done with the rows that are selected, or with all that are found. */
+import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useState } from "react";
+import type { RowQuery } from "@/api/model";
+import { useCan } from "@/features/session/session";
+import { CopyText } from "@/ui/CopyText";
+import { isEmpty } from "./query";
+import type { RowChanges } from "./useRowChanges";
+
+interface Props {
+  query: RowQuery;
+  /** The query leaves a filter aside that could not be read: more is found than was asked for. */
+  partial: boolean;
+  /** Ids of the rows that are selected. */
+  ids: string[];
+  onClear: () => void;
+  changes: RowChanges;
+}
+
+export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
+  const editor = useCan("editor");
+  const [opened, { open, close }] = useDisclosure(false);
+  const [name, setName] = useState("");
+  const some = ids.length > 0;
+  if (!some && (partial || isEmpty(query))) return null;
+  const what = some ? `${ids.length.toLocaleString("en-GB")} selected` : "What is found";
+  return (
+    <Group gap="xs" role="group" aria-label={what}>
+      <Text size="sm">{what}:</Text>
+      {editor && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => {
+            changes.reset();
+            open();
+          }}
+        >
+          Make a version
+        </Button>
+      )}
+      {some && <CopyText value={ids.join("\n")} label="Copy the ids" />}
+      {some && editor && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          color="red"
+          loading={changes.pending}
+          onClick={() => changes.remove(ids)}
+        >
+          Remove
+        </Button>
+      )}
+      {some && (
+        <Button size="compact-sm" variant="subtle" onClick={onClear}>
+          Select none
+        </Button>
+      )}
+      <Modal opened={opened} onClose={close} title={some ? "These rows as a version" : "What is found as a version"}>
+        <Stack gap="sm">
+          <TextInput
+            label="Name of a new dataset"
+            description="Without a name, the rows become the next version of this dataset."
+            value={name}
+            maxLength={120}
+            onChange={event => setName(event.currentTarget.value)}
+          />
+          {changes.error && (
+            <Alert color="red" role="alert">
+              {changes.error}
+            </Alert>
+          )}
+          <Group justify="flex-end">
+            <Button loading={changes.pending} onClick={() => changes.take(some ? { ids } : query, name)}>
+              Make it
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </Group>
+  );
+}

@@ -1,0 +1,61 @@
+"""A file in parts in a real browser: the network is cut, the page is loaded anew, and the upload goes on."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.support.browser import sign_in, violations
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+PARTS = "**/api/v1/dataset-uploads/*"
+ROWS = 20_000
+
+
+def large(path: Path) -> Path:
+    """A file of three parts."""
+    filler = "so it goes, " * 80
+    with path.open("w") as file:
+        for number in range(ROWS):
+            file.write(f'{{"prompt": "{number}+1= {filler}", "answer": "{number + 1}"}}\n')
+    assert 2 * (8 << 20) < path.stat().st_size < 3 * (8 << 20)
+    return path
+
+
+def test_an_upload_goes_on_after_a_lost_network_and_a_reload(page: Page, tmp_path: Path) -> None:
+    file, sent = large(tmp_path / "sums.jsonl"), 0
+
+    def one_part(route: Route) -> None:
+        nonlocal sent
+        if route.request.method == "PATCH" and sent == 1:
+            route.abort("internetdisconnected")
+            return
+        sent += route.request.method == "PATCH"
+        route.continue_()
+
+    sign_in(page)
+    page.route(PARTS, one_part)
+    send(page, file)
+    transfer = page.get_by_test_id("transfer")
+    expect(transfer).to_have_attribute("data-phase", "waiting")
+    expect(transfer).to_contain_text("8.0 MiB of 19.1 MiB")
+    page.unroute(PARTS)
+    page.reload()
+    parts: list[Request] = []
+    page.on("request", lambda request: parts.append(request) if request.method == "PATCH" else None)
+    page.get_by_role("button", name="Upload").first.click()
+    expect(page.get_by_test_id("unfinished-uploads")).to_contain_text("sums.jsonl: 8.0 MiB of 19.1 MiB")
+    send(page, file)
+    expect(page.get_by_test_id("version-origin")).to_contain_text("sums.jsonl", timeout=120_000)
+    expect(page.get_by_text(f"{ROWS:,}").first).to_be_visible()
+    assert violations(page) == []
+    assert [request.headers["upload-offset"] for request in parts] == [str(8 << 20), str(16 << 20)]
+
+
+def send(page: Page, file: Path) -> None:
+    page.goto("/datasets")
+    page.get_by_role("button", name="Upload").first.click()
+    page.locator('input[type="file"]').set_input_files(str(file))
+    page.get_by_label("Name").first.fill("Large sums")
+    page.get_by_role("dialog").get_by_role("button", name="Upload", exact=True).click()
