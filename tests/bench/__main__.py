@@ -43,6 +43,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
 
 
 SCRIPTS = {
+    "datasets": "dataset_reading.py",
     "ingest": "telemetry_ingest.py",
     "query": "telemetry_query.py",
     "reads": "load_reads.py",
