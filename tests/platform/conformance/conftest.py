@@ -24,6 +24,10 @@ from trainer_core.spec import RunSpec
 
 ROLES = (Role.VIEWER, Role.EDITOR, Role.ADMIN)
 """Who asks: one who reads, one who makes things, one who may do everything."""
+PLACES = {"number": 1, "index": 0}
+"""What every team has under the same value: a first version, and a first row in it."""
+NAMED = ("secret", "name")
+"""Parameters of paths that are no ids."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ def place(db: None, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield Place(
-        ids={name if name == "secret" else f"{name}_id": value for name, value in ids.items()} | {"number": 1},
+        ids={name if name in NAMED else f"{name}_id": value for name, value in ids.items()} | PLACES,
         callers=callers,
         strangers={role: _member(rivals, role) for role in ROLES},
     )
