@@ -33,7 +33,7 @@ export const FLOORS = [
   ["features/rewards/definition"],
   ["features/rewards/bench", "features/rewards/proposals", "features/rehearsals"],
   // Tabs of a dataset's version.
-  ["features/datasets/lab", "features/datasets/profile", "features/datasets/rows"],
+  ["features/datasets/card", "features/datasets/lab", "features/datasets/profile", "features/datasets/rows"],
   // Pages. Only the router knows them.
   [
     "features/account",

@@ -92,6 +92,8 @@ export const datasets = {
     api.diffDatasetVersions(id, version, params, { signal }),
   removeVersion: (id: string, version: number) => api.deleteDatasetVersion(id, version),
   remove: (id: string) => api.deleteDataset(id),
+  writeCard: (id: string, revision: number, body: G.WriteDatasetCardRequest) =>
+    api.writeDatasetCard(id, body, { "If-Match": `"${revision}"` }),
 };
 
 export const datasetUploads = {

@@ -23,6 +23,7 @@ export type {
   ClusterPlan,
   Control,
   Dataset,
+  DatasetCard,
   DatasetMapping,
   DatasetPreview,
   DatasetUpload,

@@ -1,10 +1,11 @@
-"""Datasets and their immutable versions."""
+"""Datasets, their cards, and their immutable versions."""
 
 from pathlib import Path
 from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
 
@@ -30,6 +31,27 @@ class Dataset(TeamModel):
     def latest_version(self) -> "DatasetVersion":
         """The newest version that was not deleted; of a dataset that is deleted just now, the newest."""
         return max(self.versions.all(), key=lambda version: (not version.is_deleted, version.number))
+
+
+class DatasetCard(models.Model):
+    """What people should know of a dataset, in their own words. ``dressage.datasets.cards`` reads and writes them.
+
+    Datasets of before cards have none until somebody writes one.
+    """
+
+    dataset = models.OneToOneField(Dataset, on_delete=models.CASCADE, primary_key=True, related_name="written_card")
+    source = models.CharField(max_length=2000, blank=True)
+    """Where the rows are from: an address, a paper, a person."""
+    licence = models.CharField(max_length=120, blank=True)
+    """SPDX identifier, else free text."""
+    purpose = models.CharField(max_length=2000, blank=True)
+    caveats = models.TextField(blank=True)
+    owner = models.ForeignKey("teams.Membership", on_delete=models.SET_NULL, null=True, related_name="+")
+    owner_name = models.CharField(max_length=300, blank=True)
+    """Address of the owner, or of the last one, who has left the team."""
+    revision = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(default=timezone.now)
+    updated_by = models.CharField(max_length=300)
 
 
 class DatasetVersion(PrefixedModel):

@@ -16,7 +16,7 @@ from dressage.teams.models import Team
 def datasets(team: Team) -> QuerySet[Dataset]:
     """The team's datasets with their versions, oldest version first."""
     versions = DatasetVersion.objects.select_related("parent__dataset").order_by("number")
-    found = Dataset.objects.for_team(team).filter(deleted_at=None)
+    found = Dataset.objects.for_team(team).filter(deleted_at=None).select_related("written_card__owner__user")
     return found.prefetch_related(Prefetch("versions", queryset=versions))
 
 

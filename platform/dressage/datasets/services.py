@@ -13,6 +13,8 @@ from dressage.common.lengthy import FILES
 from dressage.common.problems import Problem, conflict, invalid, not_found
 from dressage.common.slugs import slug_for
 from dressage.datasets import storage
+from dressage.datasets.cards.row_licences import LicencesOf
+from dressage.datasets.cards.services import begin_card
 from dressage.datasets.limits import MAX_FILE_BYTES
 from dressage.datasets.lineage import VersionOperation, made_of_nothing
 from dressage.datasets.models import Dataset, DatasetVersion
@@ -30,6 +32,8 @@ class CheckedFile:
     rows: int
     columns: list[dict[str, str]]
     origin: Origin
+    licence: str
+    """The licence that the rows say they come under; empty where they say none, or not all of them."""
     temporary: Path
     """The Parquet file. Whoever asked for the check removes it."""
 
@@ -65,6 +69,7 @@ def create_dataset(
             dataset = Dataset.objects.create(
                 team=team, slug=slug, name=name, description=description, created_by=actor.label
             )
+            begin_card(dataset, actor, licence=checked.licence)
             _add_version(dataset, actor, checked)
     finally:
         checked.temporary.unlink(missing_ok=True)
@@ -154,14 +159,15 @@ def _check(
         if sha256 and digest != sha256:
             detail = "Its SHA-256 is not the one that was declared. Cancel the upload, and send the file anew."
             raise invalid("/upload", detail, code="wrong_sha256")
-        temporary = storage.write(rows)
+        licences = LicencesOf(rows)
+        temporary = storage.write(licences)
     try:
         rows.raise_errors()
         origin = rows.origin(name=name, size=size, sha256=digest)
     except BaseException:
         temporary.unlink()
         raise
-    return CheckedFile(rows.rows, rows.described_columns(), origin, temporary)
+    return CheckedFile(rows.rows, rows.described_columns(), origin, licences.together(), temporary)
 
 
 def _add_version(dataset: Dataset, actor: Actor, checked: CheckedFile) -> DatasetVersion:

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from dressage.datasets import note_views, version_views, views
+from dressage.datasets.cards import views as card_views
 from dressage.datasets.mapping import views as mapping_views
 from dressage.datasets.search import views as search_views
 from dressage.datasets.uploads import views as uploads
@@ -13,6 +14,7 @@ urlpatterns = [
     path("dataset-mappings", mapping_views.SavedMappingsView.as_view()),
     path("dataset-mappings/<str:mapping_id>", mapping_views.SavedMappingView.as_view()),
     path("datasets/<str:dataset_id>", views.DatasetView.as_view()),
+    path("datasets/<str:dataset_id>/card", card_views.DatasetCardView.as_view()),
     path("datasets/<str:dataset_id>/versions", views.DatasetVersionsView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>", views.DatasetVersionView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/rows", views.DatasetRowsView.as_view()),

@@ -27,6 +27,7 @@ RUBRIC = {
 }
 ADDITION = {"name": "edit", "changes": [{"op": "add", "row": {"prompt": "2+2="}}]}
 MAPPED = {"name": "New", "mapping": {"prompt": {"kind": "columns", "template": "{q}"}}, "columns": ["q", "a"]}
+CARD = {"source": "", "licence": "MIT", "purpose": "", "caveats": "", "owner": None}
 IMPORT = {"name": "New", "source": "hub", "location": "owner/name", "revision": "main"}
 
 
@@ -71,6 +72,7 @@ OPERATIONS = [
     Operation("PATCH", "dataset-mappings/{mapping}", "editor", 200, {"name": "Other"}),
     Operation("DELETE", "dataset-mappings/{mapping}", "editor", 204),
     Operation("GET", "datasets/{dataset}", "viewer", 200),
+    Operation("PUT", "datasets/{dataset}/card", "editor", 428, CARD),
     Operation("POST", "datasets/{dataset}/versions", "editor", 201, {}, multipart=True),
     Operation("GET", "datasets/{dataset}/versions/1", "viewer", 200),
     Operation("GET", "datasets/{dataset}/versions/1/rows", "viewer", 200),

@@ -27,6 +27,7 @@ TOKEN = {"Authorization": f"Bearer {FACTS['token']}"}
 DATABASE = "dressage_upgrade"
 NEW_KEYS = {
     "answer_start",
+    "card",
     "change_set",
     "checkpoint",
     "cluster",

@@ -730,6 +730,16 @@ export const ByEnum = {
   proposal: 'proposal',
 } as const;
 
+/**
+ * The member who answers for a dataset.
+ */
+export interface CardOwner {
+  /** Id of the membership. */
+  id: string;
+  email: string;
+  name: string;
+}
+
 export type ChangeEnum = typeof ChangeEnum[keyof typeof ChangeEnum];
 
 
@@ -1629,8 +1639,34 @@ export interface Dataset {
   description: string;
   created_at: string;
   created_by: string;
+  readonly card: DatasetCard;
   latest_version: DatasetVersion;
   versions: DatasetVersion[];
+}
+
+export type DatasetCardOwner = CardOwner | null;
+
+export type DatasetCardUpdatedAt = string | null;
+
+/**
+ * What people should know of a dataset. All texts are empty where nobody has said.
+ */
+export interface DatasetCard {
+  /** Where the rows are from. */
+  source: string;
+  /** SPDX identifier, else free text. */
+  licence: string;
+  /** Whether it is an identifier of SPDX that is known here, or several of them joined by AND or OR. */
+  licence_is_spdx: boolean;
+  purpose: string;
+  caveats: string;
+  owner: DatasetCardOwner;
+  /** Address of the owner who has left the team; empty where there is an owner, or never was one. */
+  last_owner: string;
+  /** 0 as long as nobody has written the card. A change names it as `If-Match`. */
+  revision: number;
+  updated_at: DatasetCardUpdatedAt;
+  updated_by: string;
 }
 
 export type DatasetMappingPrompt = DatasetMappingTemplatePrompt | DatasetMappingChatPrompt;
@@ -7047,6 +7083,45 @@ export const WaitingReasonEnum = {
   gpu_hours: 'gpu_hours',
 } as const;
 
+/**
+ * Id of the membership of who answers for the dataset; null for none.
+ * @minLength 1
+ * @maxLength 40
+ */
+export type WriteDatasetCardRequestOwner = string | null;
+
+/**
+ * The whole card: what is empty says nothing.
+ */
+export interface WriteDatasetCardRequest {
+  /**
+   * Where the rows are from.
+   * @maxLength 2000
+   */
+  source: string;
+  /**
+   * Identifier of SPDX, such as `CC-BY-4.0`, else free text.
+   * @maxLength 120
+   */
+  licence: string;
+  /**
+   * What the rows are for.
+   * @maxLength 2000
+   */
+  purpose: string;
+  /**
+   * What one must know before using them.
+   * @maxLength 20000
+   */
+  caveats: string;
+  /**
+   * Id of the membership of who answers for the dataset; null for none.
+   * @minLength 1
+   * @maxLength 40
+   */
+  owner: WriteDatasetCardRequestOwner;
+}
+
 export type XEnum = typeof XEnum[keyof typeof XEnum];
 
 
@@ -7275,6 +7350,13 @@ export type CreateDatasetHeaders = {
  * A retry with the same key gets the first answer.
  */
 'Idempotency-Key'?: string;
+};
+
+export type WriteDatasetCardHeaders = {
+/**
+ * The card's revision as last seen.
+ */
+'If-Match': string;
 };
 
 export type CreateDatasetVersionHeaders = {

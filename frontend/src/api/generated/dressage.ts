@@ -54,6 +54,7 @@ import type {
   CreateTokenRequest,
   CredentialRequest,
   Dataset,
+  DatasetCard,
   DatasetPreview,
   DatasetRowPage,
   DatasetUpload,
@@ -221,7 +222,9 @@ import type {
   ValidateGrader,
   ValidateGraderRequest,
   ValidateRequest,
-  Validation
+  Validation,
+  WriteDatasetCardHeaders,
+  WriteDatasetCardRequest
 } from './dressage.schemas';
 
 import { http } from '../http';
@@ -711,6 +714,24 @@ export const deleteDataset = (
  options?: SecondParameter<typeof http<void>>,) => {
       return http<void>(
       {url: `/api/v1/datasets/${datasetId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * Say where the rows are from, under which licence, what for, what to mind, and who answers for them.
+
+`If-Match` is the `revision` of the card as last seen, 0 for one that nobody has written.
+ */
+export const writeDatasetCard = (
+    datasetId: string,
+    writeDatasetCardRequest: WriteDatasetCardRequest,
+    headers: WriteDatasetCardHeaders,
+ options?: SecondParameter<typeof http<DatasetCard>>,) => {
+      return http<DatasetCard>(
+      {url: `/api/v1/datasets/${datasetId}/card`, method: 'PUT',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: writeDatasetCardRequest
     },
       options);
     }
@@ -2387,6 +2408,7 @@ export type ListDatasetsResult = NonNullable<Awaited<ReturnType<typeof listDatas
 export type CreateDatasetResult = NonNullable<Awaited<ReturnType<typeof createDataset>>>
 export type GetDatasetResult = NonNullable<Awaited<ReturnType<typeof getDataset>>>
 export type DeleteDatasetResult = NonNullable<Awaited<ReturnType<typeof deleteDataset>>>
+export type WriteDatasetCardResult = NonNullable<Awaited<ReturnType<typeof writeDatasetCard>>>
 export type CreateDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof createDatasetVersion>>>
 export type GetDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof getDatasetVersion>>>
 export type DeleteDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof deleteDatasetVersion>>>

@@ -5,6 +5,7 @@ import { IconGitBranch, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { Dataset, DatasetVersion } from "@/api/model";
+import { CardPanel } from "@/features/datasets/card/CardPanel";
 import { datasetQuery } from "@/features/datasets/data/queries";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
@@ -83,6 +84,7 @@ function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }
         <VersionFacts version={version} />
         <VersionLineage version={version} />
       </Paper>
+      <CardPanel dataset={dataset} />
       {compared && compared.number !== version.number ? (
         <VersionDiff
           key={`${version.number} ${compared.number}`}

@@ -60,6 +60,8 @@ export function DatasetsPage() {
                       <Table.Th ta="right">Rows</Table.Th>
                       <Table.Th ta="right">Size</Table.Th>
                       <Table.Th>Columns</Table.Th>
+                      <Table.Th>Licence</Table.Th>
+                      <Table.Th>Owner</Table.Th>
                       <Table.Th ta="right">Latest version</Table.Th>
                     </Table.Tr>
                   </Table.Thead>
@@ -83,6 +85,10 @@ export function DatasetsPage() {
                         <Table.Td ta="right">{formatBytes(dataset.latest_version.bytes)}</Table.Td>
                         <Table.Td className="mono">
                           {dataset.latest_version.columns.map(column => column.name).join(", ")}
+                        </Table.Td>
+                        <Table.Td maw={160}>{dataset.card.licence || "—"}</Table.Td>
+                        <Table.Td maw={200} style={{ overflowWrap: "anywhere" }}>
+                          {dataset.card.owner ? dataset.card.owner.name || dataset.card.owner.email : "—"}
                         </Table.Td>
                         <Table.Td ta="right" style={{ whiteSpace: "nowrap" }}>
                           {formatAgo(dataset.latest_version.created_at)}

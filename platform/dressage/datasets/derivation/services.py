@@ -15,6 +15,7 @@ from dressage.common.lengthy import FILES
 from dressage.common.problems import Problem, conflict, invalid, not_found
 from dressage.common.slugs import slug_for
 from dressage.datasets import notes, selectors, storage
+from dressage.datasets.cards.services import begin_card, carry_card
 from dressage.datasets.carrying import CarriedNotes, carried_notes, discard
 from dressage.datasets.deletion import remove_unnamed
 from dressage.datasets.derivation import tables
@@ -286,6 +287,8 @@ def _store(
             description=target.into.description,
             created_by=actor.label,
         )
+        begin_card(dataset, actor)
+    _carry_card(parent, target, dataset)
     counts = OperationCounts(**target.counts.document())  # type: ignore[typeddict-item]  # its keys are the fields
     version = add_version(
         dataset,
@@ -300,6 +303,12 @@ def _store(
     for carried in one.notes:
         one.kept_notes.append(notes.keep(version, carried.name, carried.written, by=actor, source=carried.source).path)
     return _result(dataset, version.number, version.rows, dataset.id)
+
+
+def _carry_card(parent: DatasetVersion, target: _Target, dataset: Dataset) -> None:
+    sources = {version.dataset_id: version.dataset for version in (parent, *target.others)}
+    sources.pop(dataset.id, None)
+    carry_card(dataset, list(sources.values()), new=target.into is not None)
 
 
 def _preview(parent: DatasetVersion, target: _Target) -> DerivedVersion:

@@ -1,18 +1,16 @@
 """Controls: what may change while a run goes."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
 from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsEditor, IsOperator
-from dressage.common.problems import Problem
+from dressage.common.revisions import if_match, seen_revision
 from dressage.common.scopes import Noun
 from dressage.runs import branches, controls, selectors, staging
 from dressage.runs.change_sets import staged_spec
@@ -31,10 +29,7 @@ from dressage.runs.serializers import (
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.spec import targets
 
-_ETAG = re.compile(r'^(?:W/)?"?([0-9]{1,9})"?$')
-_IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, required=True, description="The run's revision as last seen."
-)
+_IF_MATCH = if_match("run")
 _ONE_OR_SEVERAL = PolymorphicProxySerializer(
     component_name="StageOneOrSeveral",
     serializers=[StageControlSerializer, StageControlsSerializer],
@@ -48,15 +43,6 @@ class ControlPage(CursorPage):
     """Newest revision first."""
 
     ordering = ("-revision",)
-
-
-def seen_revision(request: TeamRequest) -> int:
-    """The revision in ``If-Match``. Raises a 428 problem when the header is missing or is none."""
-    match = _ETAG.match(request.headers.get("If-Match", "").strip())
-    if match is None:
-        detail = "Send the run's revision as If-Match, so that no one's change is overwritten unseen."
-        raise Problem(428, "Precondition required", detail, code="revision_required")
-    return int(match[1])
 
 
 def _accepted(body: Mapping[str, object], revision: int) -> Response:
@@ -107,7 +93,7 @@ class ControlsView(ApiView):
         run = selectors.plain_run(request.team, run_id)
         listed = isinstance(request.data, Mapping) and "changes" in request.data
         fields = self.body(StageControlsSerializer if listed else StageControlSerializer)
-        revision = seen_revision(request)
+        revision = seen_revision(request, "run")
         if not listed:
             control = staging.stage_control(request.team, request.actor, run.id, revision=revision, **fields)
             return _accepted(control_document(control), control.revision)
@@ -144,7 +130,7 @@ class RevertControlView(ApiView):
     def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
         """Bring back the old value as a new control. `If-Match` is heeded where it is sent."""
         selectors.plain_run(request.team, run_id)
-        seen = seen_revision(request) if "If-Match" in request.headers else None
+        seen = seen_revision(request, "run") if "If-Match" in request.headers else None
         reason = self.body(RevertSerializer)["reason"]
         control = controls.revert_control(request.team, request.actor, run_id, control_id, revision=seen, reason=reason)
         return Response(control_document(control), status=status.HTTP_202_ACCEPTED)

@@ -1,0 +1,99 @@
+/** The form of a card. What somebody else has written meanwhile is not overwritten: it is told, and stays. */
+import { Autocomplete, Button, Group, Select, Stack, Textarea } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { datasets } from "@/api/client";
+import type { Dataset } from "@/api/model";
+import { fieldError, restError } from "@/api/problems";
+import { useSubmit } from "@/lib/useSubmit";
+import { ErrorState } from "@/ui/ErrorState";
+import { LICENCES } from "./card-text";
+import { ownersQuery } from "./queries";
+
+const FIELDS = ["/source", "/licence", "/purpose", "/caveats", "/owner"];
+
+export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => void }) {
+  const [card] = useState(dataset.card); // as it was seen, whatever comes while the form is open
+  const { source, licence, purpose, caveats } = card;
+  const [fields, setFields] = useState({ source, licence, purpose, caveats, owner: card.owner?.id ?? null });
+  const change = (part: Partial<typeof fields>) => setFields(before => ({ ...before, ...part }));
+  const client = useQueryClient();
+  const members = useQuery(ownersQuery);
+  const save = useSubmit({
+    mutationFn: () => datasets.writeCard(dataset.id, card.revision, fields),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["datasets"] });
+      onDone();
+    },
+    onError: () => client.invalidateQueries({ queryKey: ["datasets"] }), // the panel behind shows what it says now
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  const owners = members.data?.data.map(one => ({ value: one.id, label: one.email })) ?? [];
+  const fault = (name: string) => fieldError(save.error, `/${name}`);
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <Select
+          label="Owner"
+          description="Who answers questions about the rows."
+          data={owners}
+          value={fields.owner}
+          onChange={owner => change({ owner })}
+          placeholder={members.isPending ? "Loading" : "Nobody"}
+          error={fault("owner")}
+          searchable
+          clearable
+        />
+        <Autocomplete
+          label="Licence"
+          description="An identifier of SPDX, such as CC-BY-4.0, or in your own words."
+          data={LICENCES}
+          value={fields.licence}
+          maxLength={120}
+          onChange={next => change({ licence: next })}
+          error={fault("licence")}
+        />
+        <Textarea
+          label="Source"
+          description="Where the rows are from: an address, a paper, a person."
+          value={fields.source}
+          maxLength={2000}
+          onChange={event => change({ source: event.currentTarget.value })}
+          error={fault("source")}
+          autosize
+          maxRows={6}
+        />
+        <Textarea
+          label="Purpose"
+          description="What the rows are for."
+          value={fields.purpose}
+          maxLength={2000}
+          onChange={event => change({ purpose: event.currentTarget.value })}
+          error={fault("purpose")}
+          autosize
+          maxRows={6}
+        />
+        <Textarea
+          label="Caveats"
+          description="What one must know before using them."
+          value={fields.caveats}
+          maxLength={20_000}
+          onChange={event => change({ caveats: event.currentTarget.value })}
+          error={fault("caveats")}
+          autosize
+          minRows={3}
+          maxRows={14}
+        />
+        {restError(save.error, FIELDS) !== null && <ErrorState error={save.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={save.isPending}>
+            Save the card
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

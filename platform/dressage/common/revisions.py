@@ -1,0 +1,31 @@
+"""Revisions in ``If-Match``: who changes something says what they have seen, so that no one's change is overwritten."""
+
+import re
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+from dressage.common.problems import Problem
+
+_ETAG = re.compile(r'^(?:W/)?"?([0-9]{1,9})"?$')
+
+
+def if_match(what: str) -> OpenApiParameter:
+    """The header as the OpenAPI document has it; ``what`` is a noun such as ``run``."""
+    return OpenApiParameter(
+        "If-Match",
+        OpenApiTypes.STR,
+        OpenApiParameter.HEADER,
+        required=True,
+        description=f"The {what}'s revision as last seen.",
+    )
+
+
+def seen_revision(request: Request, what: str) -> int:
+    """The revision in ``If-Match``. Raises a 428 problem when the header is missing or is none."""
+    match = _ETAG.match(request.headers.get("If-Match", "").strip())
+    if match is None:
+        detail = f"Send the {what}'s revision as If-Match, so that no one's change is overwritten unseen."
+        raise Problem(428, "Precondition required", detail, code="revision_required")
+    return int(match[1])

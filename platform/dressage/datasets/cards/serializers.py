@@ -1,0 +1,28 @@
+"""Bodies of the endpoints of cards."""
+
+from rest_framework import serializers
+
+from dressage.common.documents import DocumentSerializer
+from dressage.datasets.cards.documents import DatasetCardDocument
+from dressage.datasets.cards.licences import MAX_LICENCE
+from dressage.datasets.cards.services import MAX_CAVEATS
+
+
+class DatasetCardSerializer(DocumentSerializer, document=DatasetCardDocument):
+    """What people should know of a dataset."""
+
+
+class WriteDatasetCardSerializer(serializers.Serializer):
+    """The whole card: what is empty says nothing."""
+
+    source = serializers.CharField(max_length=2000, allow_blank=True, help_text="Where the rows are from.")
+    licence = serializers.CharField(
+        max_length=MAX_LICENCE, allow_blank=True, help_text="Identifier of SPDX, such as `CC-BY-4.0`, else free text."
+    )
+    purpose = serializers.CharField(max_length=2000, allow_blank=True, help_text="What the rows are for.")
+    caveats = serializers.CharField(
+        max_length=MAX_CAVEATS, allow_blank=True, help_text="What one must know before using them."
+    )
+    owner = serializers.CharField(
+        max_length=40, allow_null=True, help_text="Id of the membership of who answers for the dataset; null for none."
+    )

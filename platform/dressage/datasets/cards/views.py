@@ -1,0 +1,39 @@
+"""REST views of cards."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+
+from dressage.common.permissions import IsEditor
+from dressage.common.revisions import if_match, seen_revision
+from dressage.common.scopes import Noun
+from dressage.datasets import selectors
+from dressage.datasets.cards import services
+from dressage.datasets.cards.documents import card_of
+from dressage.datasets.cards.serializers import DatasetCardSerializer, WriteDatasetCardSerializer
+from dressage.teams.api import ApiView, TeamRequest
+
+
+class DatasetCardView(ApiView):
+    """The card of a dataset."""
+
+    noun = Noun.DATASETS
+    roles = {"PUT": IsEditor}
+    problem_statuses = {"PUT": (412, 428)}
+
+    @extend_schema(
+        operation_id="writeDatasetCard",
+        tags=["datasets"],
+        parameters=[if_match("card")],
+        request=WriteDatasetCardSerializer,
+        responses=DatasetCardSerializer,
+    )
+    def put(self, request: TeamRequest, dataset_id: str) -> Response:
+        """Say where the rows are from, under which licence, what for, what to mind, and who answers for them.
+
+        `If-Match` is the `revision` of the card as last seen, 0 for one that nobody has written.
+        """
+        found = selectors.dataset(request.team, dataset_id)
+        revision = seen_revision(request, "card")
+        services.change_card(found, request.actor, revision, self.body(WriteDatasetCardSerializer))
+        card = card_of(selectors.dataset(request.team, dataset_id))
+        return Response(DatasetCardSerializer(card).data, headers={"ETag": f'"{card["revision"]}"'})
