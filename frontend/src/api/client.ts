@@ -74,6 +74,7 @@ export const clusters = {
 export type DeriveBody = G.DeriveRequest;
 
 export const datasets = {
+  usage: (signal: Signal) => api.getDatasetUsage({ signal }),
   list: (signal: Signal) => api.listDatasets({ limit: 200 }, { signal }),
   read: (id: string, signal: Signal) => api.getDataset(id, { signal }),
   rows: (id: string, version: number, params: G.ListDatasetRowsParams, signal?: Signal) =>

@@ -27,6 +27,7 @@ export type {
   DatasetMapping,
   DatasetPreview,
   DatasetUpload,
+  DatasetUsage,
   DatasetVersion,
   Derived,
   DuplicateCluster,

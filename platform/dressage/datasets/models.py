@@ -54,6 +54,15 @@ class DatasetCard(models.Model):
     updated_by = models.CharField(max_length=300)
 
 
+class TeamDatasetQuota(models.Model):
+    """How much a team may keep in datasets. A team without a row has the usual limits."""
+
+    team = models.OneToOneField("teams.Team", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    bytes = models.PositiveBigIntegerField(null=True)
+    """Null is the installation's usual number, as is that of rows."""
+    rows = models.PositiveBigIntegerField(null=True)
+
+
 class DatasetVersion(PrefixedModel):
     """Rows of one upload or operation, never changed afterwards. It exists only when the file is complete on disk."""
 

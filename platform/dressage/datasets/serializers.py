@@ -2,18 +2,15 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField, SlugField
 from dressage.datasets import diff, lineage, notes
-from dressage.datasets.cards.documents import DatasetCardDocument, card_of
-from dressage.datasets.cards.serializers import DatasetCardSerializer
+from dressage.datasets.cards.serializers import CardOfDatasetSerializer
 from dressage.datasets.derivation import operations
 from dressage.datasets.derivation.services import Derived
 from dressage.datasets.mapping.fields import MappingTextField
-from dressage.datasets.models import Dataset
 from dressage.datasets.origin import Origin
 
 
@@ -64,13 +61,9 @@ class DatasetSerializer(serializers.Serializer):
     description = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()
-    card = serializers.SerializerMethodField()
+    card = CardOfDatasetSerializer(source="*")
     latest_version = DatasetVersionSerializer()
     versions = DatasetVersionSerializer(source="versions.all", many=True)
-
-    @extend_schema_field(DatasetCardSerializer)
-    def get_card(self, found: Dataset) -> DatasetCardDocument:
-        return card_of(found)
 
 
 class UploadSerializer(serializers.Serializer):

@@ -19,6 +19,7 @@ from dressage.datasets.limits import MAX_FILE_BYTES
 from dressage.datasets.lineage import VersionOperation, made_of_nothing
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.origin import Origin
+from dressage.datasets.quota.usage import require_quota, within
 from dressage.datasets.reading import UploadedRows
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -56,8 +57,8 @@ def create_dataset(
     ``sha256`` is what the file must have in hexadecimal digits; empty where nobody has said.
 
     Raises:
-        Problem: 409 when the slug is taken; 413 or 422 when the file is refused; 429 or 503 when too many files are
-            read at once. Then nothing is made.
+        Problem: 409 when the slug is taken, or the team may not keep so much; 413 or 422 when the file is refused; 429
+            or 503 when too many files are read at once. Then nothing is made.
     """
     slug = slug_for(name, slug)
     require_free(team, slug)
@@ -89,8 +90,8 @@ def create_version(
     """The next version of a dataset, of rows of a known shape or of ``mapping``. ``sha256`` as in ``create_dataset``.
 
     Raises:
-        Problem: 404 when the dataset was deleted meanwhile; 413 or 422 when the file is refused, 429 or 503 when too
-            many files are read at once. Then nothing is made.
+        Problem: 404 when the dataset was deleted meanwhile; 409 when the team may not keep so much; 413 or 422 when the
+            file is refused, 429 or 503 when too many files are read at once. Then nothing is made.
     """
     checked = _check(dataset.team_id, file, size, file_name, mapping, sha256)
     try:
@@ -154,12 +155,13 @@ def _check(
         detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
         raise Problem(413, "File too large", detail, errors=[FieldError(pointer="/file", detail=detail)])
     rows = UploadedRows(file, name, mapping)
+    left = require_quota(team_id, bytes=size).rows_left
     with FILES.place(team_id):
         digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
         if sha256 and digest != sha256:
             detail = "Its SHA-256 is not the one that was declared. Cancel the upload, and send the file anew."
             raise invalid("/upload", detail, code="wrong_sha256")
-        licences = LicencesOf(rows)
+        licences = LicencesOf(within(rows, left))
         temporary = storage.write(licences)
     try:
         rows.raise_errors()
@@ -208,7 +210,13 @@ def add_version(
         origin: the file that it was made from.
         parent: the version that it was made of.
         noted: further facts for the audit log.
+
+    Raises:
+        Problem: 409 where the team may not keep so much.
     """
+    # Two that come at once are counted one after the other: both wait for the team here.
+    Team.objects.select_for_update(no_key=True).get(pk=dataset.team_id)
+    require_quota(dataset.team_id, bytes=temporary.stat().st_size, rows=rows)
     last = dataset.versions.order_by("-number").first()
     stored = storage.keep(temporary, dataset.id)
     version = DatasetVersion.objects.create(

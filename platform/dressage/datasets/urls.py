@@ -5,6 +5,7 @@ from django.urls import path
 from dressage.datasets import note_views, version_views, views
 from dressage.datasets.cards import views as card_views
 from dressage.datasets.mapping import views as mapping_views
+from dressage.datasets.quota import views as quota_views
 from dressage.datasets.search import views as search_views
 from dressage.datasets.uploads import views as uploads
 
@@ -25,6 +26,7 @@ urlpatterns = [
     path("datasets/<str:dataset_id>/versions/<int:number>/download", version_views.DownloadView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/notes", note_views.NotesView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/notes/<str:name>", note_views.OneNotesView.as_view()),
+    path("dataset-usage", quota_views.DatasetUsageView.as_view()),
     path("dataset-uploads", uploads.DatasetUploadsView.as_view()),
     path("dataset-uploads/<str:upload_id>", uploads.DatasetUploadView.as_view()),
 ]

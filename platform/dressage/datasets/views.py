@@ -113,7 +113,7 @@ class DatasetVersionsView(ApiView):
     parser_classes = (MultiPartParser,)
     max_body_bytes = MAX_UPLOAD_BYTES
     roles = {"POST": IsEditor}
-    problem_statuses = {"POST": (413, 429, 503)}
+    problem_statuses = {"POST": (409, 413, 429, 503)}
 
     @extend_schema(
         operation_id="createDatasetVersion",

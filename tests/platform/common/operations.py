@@ -90,6 +90,7 @@ OPERATIONS = [
     Operation("POST", "lab-jobs/{job}/undo", "editor", 409),
     Operation("DELETE", "datasets/{dataset}/versions/1", "editor", 409),
     Operation("DELETE", "datasets/{dataset}", "editor", 409),
+    Operation("GET", "dataset-usage", "viewer", 200),
     Operation("GET", "dataset-uploads", "viewer", 200),
     Operation("POST", "dataset-uploads", "editor", 201, {"name": "rows.jsonl", "size": 1000}),
     Operation("GET", "dataset-uploads/{upload}", "viewer", 200),

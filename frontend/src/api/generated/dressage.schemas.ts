@@ -1639,7 +1639,7 @@ export interface Dataset {
   description: string;
   created_at: string;
   created_by: string;
-  readonly card: DatasetCard;
+  card: DatasetCard;
   latest_version: DatasetVersion;
   versions: DatasetVersion[];
 }
@@ -2221,6 +2221,17 @@ export interface DatasetUpload {
   expires_at: string;
   created_at: string;
   created_by: string;
+}
+
+/**
+ * What a team keeps, and may keep.
+ */
+export interface DatasetUsage {
+  /** Size of the stored files. */
+  bytes: number;
+  rows: number;
+  bytes_limit: number;
+  rows_limit: number;
 }
 
 /**

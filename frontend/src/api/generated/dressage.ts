@@ -58,6 +58,7 @@ import type {
   DatasetPreview,
   DatasetRowPage,
   DatasetUpload,
+  DatasetUsage,
   DatasetVersion,
   DeriveDatasetVersionHeaders,
   DeriveFromProfileHeaders,
@@ -636,6 +637,18 @@ export const cancelDatasetUpload = (
  options?: SecondParameter<typeof http<void>>,) => {
       return http<void>(
       {url: `/api/v1/dataset-uploads/${uploadId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * Bytes and rows that the team keeps in datasets, and how many it may keep.
+ */
+export const getDatasetUsage = (
+    
+ options?: SecondParameter<typeof http<DatasetUsage>>,) => {
+      return http<DatasetUsage>(
+      {url: `/api/v1/dataset-usage`, method: 'GET'
     },
       options);
     }
@@ -2404,6 +2417,7 @@ export type StartDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof sta
 export type GetDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof getDatasetUpload>>>
 export type SendDatasetUploadPartResult = NonNullable<Awaited<ReturnType<typeof sendDatasetUploadPart>>>
 export type CancelDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof cancelDatasetUpload>>>
+export type GetDatasetUsageResult = NonNullable<Awaited<ReturnType<typeof getDatasetUsage>>>
 export type ListDatasetsResult = NonNullable<Awaited<ReturnType<typeof listDatasets>>>
 export type CreateDatasetResult = NonNullable<Awaited<ReturnType<typeof createDataset>>>
 export type GetDatasetResult = NonNullable<Awaited<ReturnType<typeof getDataset>>>

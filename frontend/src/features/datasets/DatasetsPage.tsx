@@ -14,6 +14,7 @@ import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
 import { TableFrame } from "@/ui/TableFrame";
 import { UploadModal } from "./UploadModal";
+import { UsageLine } from "./UsageLine";
 
 export function DatasetsPage() {
   const datasets = useQuery(datasetsQuery);
@@ -42,6 +43,7 @@ export function DatasetsPage() {
   return (
     <>
       <PageHeader title="Datasets" description="Prompts in immutable versions, each with its hash." actions={actions} />
+      <UsageLine />
       <DropZone label="Drop the file to upload it" onFile={editor ? upload : undefined}>
         <Loaded query={datasets}>
           {({ data: rows }) =>

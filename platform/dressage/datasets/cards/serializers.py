@@ -3,13 +3,21 @@
 from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
-from dressage.datasets.cards.documents import DatasetCardDocument
+from dressage.datasets.cards.documents import DatasetCardDocument, card_of
 from dressage.datasets.cards.licences import MAX_LICENCE
 from dressage.datasets.cards.services import MAX_CAVEATS
+from dressage.datasets.models import Dataset
 
 
 class DatasetCardSerializer(DocumentSerializer, document=DatasetCardDocument):
     """What people should know of a dataset."""
+
+
+class CardOfDatasetSerializer(DatasetCardSerializer, document=DatasetCardDocument):
+    """The same, of a dataset."""
+
+    def to_representation(self, instance: Dataset) -> DatasetCardDocument:
+        return card_of(instance)
 
 
 class WriteDatasetCardSerializer(serializers.Serializer):

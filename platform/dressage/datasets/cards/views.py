@@ -33,7 +33,7 @@ class DatasetCardView(ApiView):
         `If-Match` is the `revision` of the card as last seen, 0 for one that nobody has written.
         """
         found = selectors.dataset(request.team, dataset_id)
-        revision = seen_revision(request, "card")
-        services.change_card(found, request.actor, revision, self.body(WriteDatasetCardSerializer))
+        fields = self.body(WriteDatasetCardSerializer)
+        services.change_card(found, request.actor, seen_revision(request, "card"), fields)
         card = card_of(selectors.dataset(request.team, dataset_id))
         return Response(DatasetCardSerializer(card).data, headers={"ETag": f'"{card["revision"]}"'})

@@ -20,6 +20,7 @@ from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, conflict, invalid, not_found
 from dressage.datasets.limits import MAX_FILE_BYTES, MAX_UNFINISHED_BYTES, MAX_UNFINISHED_UPLOADS
 from dressage.datasets.models import DatasetUpload
+from dressage.datasets.quota.usage import require_quota
 from dressage.datasets.uploads import files, selectors
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -46,14 +47,14 @@ def start_upload(team: Team, actor: Actor, *, name: str, size: int, sha256: str 
         sha256: hash of the whole file, in hexadecimal digits, where the client knows it.
 
     Raises:
-        Problem: 413 for a file that is too large, 429 when the team's unfinished uploads are too many or too large, 507
-            when the disk has no room.
+        Problem: 409 where the team may not keep so much, 413 for a file that is too large, 429 when the team's
+            unfinished uploads are too many or too large, 507 when the disk has no room.
     """
     if size > MAX_FILE_BYTES:
         detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
         raise Problem(413, "File too large", detail, errors=[FieldError(pointer="/size", detail=detail)])
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-    _require_quota(team, size)
+    _require_few_unfinished(team, size)
     _require_room(size)
     upload = DatasetUpload.objects.create(
         team=team,
@@ -207,9 +208,10 @@ def _offset_conflict(row: DatasetUpload, detail: str, code: str) -> Problem:
     return Problem(409, "Conflict", detail, code=code, headers=headers, extra={"offset": row.offset})
 
 
-def _require_quota(team: Team, size: int) -> None:
+def _require_few_unfinished(team: Team, size: int) -> None:
     open_ones = selectors.uploads(team)
     used = open_ones.aggregate(bytes=Sum("size"))["bytes"] or 0
+    require_quota(team.id, bytes=size, promised=used)
     if used + size > MAX_UNFINISHED_BYTES:
         detail = (
             f"The unfinished uploads of your team have {used / _GIB:.1f} GiB and may have {MAX_UNFINISHED_BYTES >> 30} "

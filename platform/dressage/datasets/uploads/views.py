@@ -56,7 +56,7 @@ class DatasetUploadsView(ApiView):
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
-    problem_statuses = {"POST": (413, 429, 507)}
+    problem_statuses = {"POST": (409, 413, 429, 507)}
     queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listDatasetUploads", tags=["datasets"], responses=DatasetUploadSerializer(many=True))

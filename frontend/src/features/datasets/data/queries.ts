@@ -7,6 +7,12 @@ export const datasetsQuery = queryOptions({
   queryFn: ({ signal }) => datasets.list(signal),
 });
 
+/** What the team keeps. Asked anew with the datasets. */
+export const usageQuery = queryOptions({
+  queryKey: ["datasets", "usage"],
+  queryFn: ({ signal }) => datasets.usage(signal),
+});
+
 export const datasetQuery = (id: string) =>
   queryOptions({
     queryKey: ["datasets", id],

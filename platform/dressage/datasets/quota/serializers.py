@@ -1,0 +1,8 @@
+"""Answers of the endpoint of quotas."""
+
+from dressage.common.documents import DocumentSerializer
+from dressage.datasets.quota.usage import DatasetUsage
+
+
+class DatasetUsageSerializer(DocumentSerializer, document=DatasetUsage):
+    """What a team keeps, and may keep."""

@@ -1,0 +1,99 @@
+"""Use of a team's quota: what it keeps in datasets, and how much it may.
+
+Stored files of versions that were not deleted count, each once: the versions of one dataset that have equal rows share
+theirs. Row notes and indexes do not count. Rows of others that are shared with the team count for their owner.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import Sum
+
+from dressage.common.problems import Problem
+from dressage.datasets.models import DatasetVersion, TeamDatasetQuota
+from dressage.datasets.rows import Row
+
+_UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetUsage:
+    """What a team keeps, and may keep."""
+
+    bytes: int
+    """Size of the stored files."""
+    rows: int
+    bytes_limit: int
+    rows_limit: int
+
+    @property
+    def rows_left(self) -> int:
+        return max(0, self.rows_limit - self.rows)
+
+
+def usage_of(team_id: str) -> DatasetUsage:
+    """Use of a team's quota. Lock the team before, for the answer to hold."""
+    stored = DatasetVersion.objects.filter(dataset__team=team_id, deleted_at=None).order_by()
+    files = stored.values("dataset", "sha256", "bytes", "rows").distinct()
+    used = files.aggregate(all_bytes=Sum("bytes"), all_rows=Sum("rows"))
+    own = TeamDatasetQuota.objects.filter(team=team_id).first()
+    return DatasetUsage(
+        bytes=used["all_bytes"] or 0,
+        rows=used["all_rows"] or 0,
+        bytes_limit=usual(own.bytes if own else None, settings.DATASET_BYTES_PER_TEAM),
+        rows_limit=usual(own.rows if own else None, settings.DATASET_ROWS_PER_TEAM),
+    )
+
+
+def usual(own: int | None, of_all: int) -> int:
+    """A team's limit: its own number, else that of all teams."""
+    return of_all if own is None else own
+
+
+def require_quota(team_id: str, *, bytes: int = 0, rows: int = 0, promised: int = 0) -> DatasetUsage:
+    """Require that a team may keep so many bytes and rows more.
+
+    Args:
+        team_id: the team.
+        bytes: bytes that come.
+        rows: rows that come.
+        promised: bytes of other files that are on their way.
+
+    Returns:
+        What it keeps now.
+
+    Raises:
+        Problem: 409 that tells what is used and what to do.
+    """
+    usage = usage_of(team_id)
+    if usage.bytes + promised + bytes > usage.bytes_limit:
+        coming = f", unfinished uploads {size(promised)}" if promised else ""
+        raise _full(f"have {size(usage.bytes)} of {size(usage.bytes_limit)}{coming}; this needs {size(bytes)} more")
+    if usage.rows + rows > usage.rows_limit:
+        raise _full(f"have {usage.rows:,} of {usage.rows_limit:,} rows; this needs {rows:,} more")
+    return usage
+
+
+def within(rows: Iterable[Row], left: int) -> Iterator[Row]:
+    """Pass rows on. Raises a 409 problem at the first that is more than are left to the team."""
+    for number, row in enumerate(rows, 1):
+        if number > left:
+            raise _full(f"may have {left:,} rows more; this file has more than that")
+        yield row
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    for unit, name in _UNITS:
+        if count >= unit:
+            return f"{count / unit:.1f} {name}"
+    return f"{count} bytes"
+
+
+def _full(fact: str) -> Problem:
+    detail = (
+        f"The datasets of your team {fact}. Delete versions that nobody needs, or ask the operator of the installation "
+        "for a higher limit."
+    )
+    return Problem(409, "Conflict", detail, code="dataset_quota")
