@@ -26,12 +26,20 @@ class RewardRef(Message):
     definition: RewardDefinition
 
 
+class NotesRef(Message):
+    """Address of the row notes of a dataset version: a Parquet file with as many rows, in their order."""
+
+    url: str
+
+
 class DatasetRef(Message):
     """Address of a dataset version; ``sha256`` is of the Parquet bytes."""
 
     url: str
     sha256: str
     rows: int
+    difficulty: NotesRef | None = None
+    """The notes ``difficulty``, where the run starts from them."""
 
 
 class Resume(Message):

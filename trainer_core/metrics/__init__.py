@@ -8,6 +8,7 @@ import re
 from trainer_core.metrics import (
     batches,
     critic,
+    data,
     judges,
     learner,
     lengths,
@@ -18,7 +19,7 @@ from trainer_core.metrics import (
 )
 from trainer_core.metrics.metric import Metric
 
-_FILES = (rewards, judges, batches, learner, routing, critic, lengths, mismatch, speed)
+_FILES = (rewards, judges, batches, data, learner, routing, critic, lengths, mismatch, speed)
 
 METRICS: dict[str, Metric] = {metric.name: metric for file in _FILES for metric in file.ENTRIES}
 """The registry, by name."""

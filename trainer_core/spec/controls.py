@@ -13,6 +13,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from trainer_core.spec.base import Boundary, SpecModel
+from trainer_core.spec.rules.stages import overruled
 from trainer_core.spec.run import RunSpec
 
 Change = tuple[str, Any]
@@ -44,8 +45,9 @@ class Target:
 
 
 def targets(spec: RunSpec) -> list[Target]:
-    """Every steerable field of ``spec``, in the order of the document."""
-    return list(_walk(spec, ""))
+    """Every steerable field of ``spec``, in the order of the document, but for those that its stages replace."""
+    replaced = overruled(spec)
+    return [target for target in _walk(spec, "") if target.path not in replaced]
 
 
 def apply_control(spec: RunSpec, target: str, value: Any) -> RunSpec:
@@ -159,6 +161,8 @@ def _assign(node: Any, parts: list[str], value: Any) -> None:
 
 def _refusal(spec: RunSpec, target: str) -> str:
     known = ", ".join(candidate.path for candidate in targets(spec))
+    if (instead := overruled(spec).get(target)) is not None:
+        return f"{target} has no effect: every stage has its own. Steer {instead}. Steerable here: {known}"
     if target.split(".")[0] in RunSpec.model_fields:
         return f"{target} cannot change while the run goes; fork the run to change it. Steerable here: {known}"
     return f"there is no field {target}. Steerable here: {known}"

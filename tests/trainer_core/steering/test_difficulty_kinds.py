@@ -10,6 +10,7 @@ import pytest
 from tests.trainer_core.specs import spec, weighted
 from trainer_core.spec.data.curriculum import DifficultyTargetCurriculum
 from trainer_core.steering.curriculum import Curriculum
+from trainer_core.steering.curriculum.rates import PassRates
 from trainer_core.steering.curriculum.target import DifficultyTarget
 
 GOLDILOCKS = {"type": "goldilocks", "min_pass_rate": 0.25, "max_pass_rate": 0.75}
@@ -60,10 +61,11 @@ def test_a_row_without_a_pass_rate_is_an_error(rate: Any) -> None:
 
 
 def test_probabilities_are_the_softmax_of_the_distance() -> None:
-    pools = DifficultyTarget(4, DifficultyTargetCurriculum(target_pass_rate=0.4, temperature=0.2, decay=0.5))
+    rates: PassRates[int] = PassRates(0.5)
+    pools = DifficultyTarget(4, DifficultyTargetCurriculum(target_pass_rate=0.4, temperature=0.2, decay=0.5), rates)
     for row, rate in enumerate([0.0, 0.4, 1.0]):
-        pools.observe(row, rate)
-    pools.observe(0, 0.4)  # 0.5 · 0 + 0.5 · 0.4 = 0.2
+        rates.observe(row, rate)
+    rates.observe(0, 0.4)  # 0.5 · 0 + 0.5 · 0.4 = 0.2
     powers = np.exp([-0.2 / 0.2, 0.0, -0.6 / 0.2, 0.0])
     assert pools.probabilities() == pytest.approx(powers / powers.sum(), rel=1e-12)
 

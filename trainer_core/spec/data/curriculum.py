@@ -30,6 +30,9 @@ class DifficultyBandCurriculum(SpecModel):
     """Weight of the past in the running pass rate."""
     explore: float = field(0.1, ge=0.0, le=1.0, unit="share", steer="group_dispatch")
     """Share of draws taken from outside the band."""
+    start_from_notes: bool = True
+    """Start from the pass rates in the row notes ``difficulty`` of the dataset, where it has some: each is worth its
+    samples beside the prompt's first group, and decays from then on."""
 
     @model_validator(mode="after")
     def _band_is_ordered(self) -> "DifficultyBandCurriculum":
@@ -41,8 +44,9 @@ class DifficultyBandCurriculum(SpecModel):
 class GoldilocksCurriculum(SpecModel):
     """Only prompts that were neither too hard nor too easy when they were tried before the run; these in epochs.
 
-    The dataset holds the pass rates: one column, or two for two stages of filtering. Magistral estimates them with its
-    first model, trains a better one on what is left, and filters the whole set again by that one's rates.
+    The dataset holds the pass rates, in the notes beside its rows or in columns: one, or two for two stages of
+    filtering. Magistral estimates them with its first model, trains a better one on what is left, and filters the whole
+    set again by that one's rates.
     """
 
     model_config = method_doc(
@@ -55,8 +59,10 @@ class GoldilocksCurriculum(SpecModel):
         PROMPTS,
     )
     type: Literal["goldilocks"] = "goldilocks"
+    rates: Literal["columns", "notes"] = "columns"
+    """Where the pass rates stand: in columns of the file, or in the row notes ``difficulty`` that a profile leaves."""
     columns: tuple[str, ...] = field(("pass_rate",), min_length=1, max_length=2)
-    """Columns with pass rates between 0 and 1, in every row."""
+    """Columns with pass rates between 0 and 1, in every row. Not read where the notes have them."""
     min_pass_rate: float = field(0.0625, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
     """p_min: harder prompts are left out. Default: solved once in 16 tries."""
     max_pass_rate: float = field(0.9375, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
@@ -94,6 +100,9 @@ class DifficultyTargetCurriculum(SpecModel):
     """Weight of the past in the running pass rate."""
     explore: float = field(0.1, ge=0.0, le=1.0, unit="share", steer="group_dispatch")
     """Share of draws that take any prompt, all being equally likely: none is left out for ever."""
+    start_from_notes: bool = True
+    """Start from the pass rates in the row notes ``difficulty`` of the dataset, where it has some: each is worth its
+    samples beside the prompt's first group, and decays from then on."""
 
 
 class AdaptiveRatioCurriculum(SpecModel):
@@ -136,3 +145,15 @@ Curriculum = Annotated[
     | AdaptiveRatioCurriculum,
     Field(discriminator="type"),
 ]
+
+
+def reads_notes(curriculum: Curriculum) -> bool:
+    """Whether the row notes ``difficulty`` are wanted at a run's start. Where they choose no prompts, metrics tell them
+    apart by their difficulty."""
+    match curriculum:
+        case DifficultyBandCurriculum() | DifficultyTargetCurriculum():
+            return curriculum.start_from_notes
+        case GoldilocksCurriculum():
+            return curriculum.rates == "notes"
+        case _:
+            return True

@@ -6,6 +6,7 @@ from pydantic import model_validator
 
 from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
+from trainer_core.spec.data.stages import Stage
 from trainer_core.spec.methods.sft import SFT
 
 
@@ -64,5 +65,7 @@ class Data(SpecModel):
     """The mixture. Names must be unique; at least one weight must be above zero."""
     transition: Transition | None = None
     """When the weights move to the final ones."""
+    stages: tuple[Stage, ...] = field((), max_length=64)
+    """Stages with gates between them, in their order. Empty: one mixture for the whole run."""
     sft: SFT | None = None
     """Completions that are learned from by likelihood, beside the policy loss."""

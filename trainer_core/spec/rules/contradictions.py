@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from trainer_core.metrics import find, placeholders
+from trainer_core.metrics.data import BANDS, UNTRIED
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.methods.advantage import MCGRPOAdvantage, PassKAdvantage, VCPOAdvantage
 from trainer_core.spec.rewards.length_shaping import DecoupledLength
@@ -19,6 +20,7 @@ from trainer_core.spec.rules.off_policy import corrections, proximal, sampling
 from trainer_core.spec.rules.precision import precision
 from trainer_core.spec.rules.reward import evolution, shadows
 from trainer_core.spec.rules.routing import routing
+from trainer_core.spec.rules.stages import stages
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -37,6 +39,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         length_shaping,
         length_window,
         mixing,
+        stages,
         group_sizes,
         group_baselines,
         experience_replay,
@@ -160,11 +163,16 @@ def _guards(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     for index, guard in enumerate(spec.guards):
         held = placeholders(guard.metric)
         source, k = held.get("source"), held.get("k")
+        band = held.get("band")
         reported = evaluated if guard.metric.startswith("eval/") else trained
         if find(guard.metric) is None:
             yield ("guards", index, "metric"), f"no metric is called {guard.metric!r}"
         elif source is not None and source not in reported:
             yield ("guards", index, "metric"), f"{guard.metric!r} is never reported: there is no such source"
+        elif band is not None and band not in (*BANDS, UNTRIED):
+            yield ("guards", index, "metric"), f"{guard.metric!r} is never reported: there is no such band"
+        elif guard.metric == "curriculum/stage" and not spec.data.stages:
+            yield ("guards", index, "metric"), "'curriculum/stage' is never reported: the data have no stages"
         elif k is not None and k not in map(str, spec.evaluation.pass_at):
             yield (
                 ("guards", index, "metric"),

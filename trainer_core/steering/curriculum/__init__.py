@@ -2,5 +2,7 @@
 
 from trainer_core.steering.curriculum.curriculum import Curriculum
 from trainer_core.steering.curriculum.draw import Draw
+from trainer_core.steering.curriculum.outcome import outcome
+from trainer_core.steering.curriculum.stages import StageBegun
 
-__all__ = ["Curriculum", "Draw"]
+__all__ = ["Curriculum", "Draw", "StageBegun", "outcome"]

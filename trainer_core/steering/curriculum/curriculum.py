@@ -19,10 +19,17 @@ from trainer_core.steering.curriculum.goldilocks import GoldilocksOrder
 from trainer_core.steering.curriculum.hints import HintScaffold
 from trainer_core.steering.curriculum.mixture import Mixture
 from trainer_core.steering.curriculum.order import EpochOrder
+from trainer_core.steering.curriculum.outcome import GroupOutcome
+from trainer_core.steering.curriculum.prior import Priors, dumped
+from trainer_core.steering.curriculum.rates import PassRates
+from trainer_core.steering.curriculum.stages import StageBegun, StageKeeper, in_stage
+from trainer_core.steering.curriculum.tally import GroupTally
 from trainer_core.steering.curriculum.target import DifficultyTarget
 
 Rows = Mapping[str, Sequence[dict[str, Any]]]
 Within = EpochOrder | DifficultyPools | GoldilocksOrder | DifficultyTarget
+DECAY = 0.5
+"""Weight of the past in running pass rates that nothing but metrics looks at."""
 
 
 class Curriculum:
@@ -33,11 +40,17 @@ class Curriculum:
             whole source.
     """
 
-    def __init__(self, spec: RunSpec, sources: Rows, seed: int) -> None:
-        """``sources`` holds the rows of each source of ``spec.data``.
+    def __init__(self, spec: RunSpec, sources: Rows, seed: int, priors: Priors | None = None) -> None:
+        """
+        Args:
+            spec: the run's.
+            sources: rows of each source of ``spec.data``.
+            seed: seed of all draws.
+            priors: what was measured of the rows before the run. A resumed run takes those of its checkpoint
+                (``prior.saved``), whatever has been measured since.
 
         Raises:
-            ValueError: a source is missing or empty, or lacks a column that the spec needs.
+            ValueError: a source is missing or empty, or lacks a column or notes that the spec needs.
         """
         for source in spec.data.sources:
             if not sources.get(source.name):
@@ -48,8 +61,15 @@ class Curriculum:
         self._rows = {source.name: sources[source.name] for source in spec.data.sources}
         self._rng = Random(f"{seed}:curriculum")
         self._drawn = 0
-        self._mixture, self._allocator, self._hints = Mixture(spec), Allocator(spec), HintScaffold()
-        self._within = {name: _within(name, rows, spec, f"{seed}:{name}") for name, rows in self._rows.items()}
+        self._priors: Priors = {name: priors[name] for name in self._rows if name in priors} if priors else {}
+        decay = getattr(spec.curriculum, "decay", DECAY)
+        self._rates = {name: PassRates(decay, self._priors.get(name)) for name in self._rows}
+        self._stages, self._tally, self._metrics = StageKeeper(spec), GroupTally(), dict[str, float]()
+        self._begun: list[StageBegun] = []
+        present = self._stages.applied(spec)
+        self._mixture, self._allocator, self._hints = Mixture(present), Allocator(spec), HintScaffold()
+        self._within = {name: self._order(name, present, f"{seed}:{name}") for name in self._rows}
+        self._check_bands(spec)
 
     def draw(self, count: int, step: int | None = None) -> list[Draw]:
         """The next ``count`` prompts; sources of weight 0 are never drawn.
@@ -64,6 +84,9 @@ class Curriculum:
         """
         at = 1 + self._drawn // self._spec.schedule.prompts_per_step if step is None else step
         self._drawn += count
+        if (begun := self._stages.enter(at)) is not None:
+            self._begun.append(begun)
+            self._follow(self._stages.applied(self._spec))
         chosen = self._mixture.choose(self._rng, count, at)
         rows = self._choose_rows(chosen)
         ids = [f"{source}:{row}" for source, row in zip(chosen, rows, strict=True)]
@@ -86,13 +109,41 @@ class Curriculum:
             raise ValueError(f"there is no prompt {prompt_id!r}")
         if not 0.0 <= pass_rate <= 1.0:
             raise ValueError(f"{pass_rate} is no pass rate ({prompt_id})")
-        within = self._within[source]
-        if isinstance(within, DifficultyPools | DifficultyTarget):
-            within.observe(int(row), pass_rate)
+        within, graded = self._within[source], self._spec.rollout.group_size if samples is None else samples
+        self._rates[source].observe(int(row), pass_rate, graded)
+        if isinstance(within, DifficultyPools):
+            within.place(int(row))
         self._mixture.observe(source, pass_rate)
-        self._allocator.observe(prompt_id, pass_rate, self._spec.rollout.group_size if samples is None else samples)
+        self._allocator.observe(prompt_id, pass_rate, graded)
         if self._spec.prompting.hints is not None:
             self._hints.observe(self._spec.prompting.hints, prompt_id, pass_rate)
+
+    def count(self, group: GroupOutcome) -> None:
+        """Take a group that has come back into the figures of its step; before ``observe``, which makes it known."""
+        self._tally.add(group, self.known(group.prompt_id))
+        self._stages.observe(group)
+
+    def end_step(self, step: int) -> None:
+        """``step`` has been collected: the groups counted since the last one are its own."""
+        self._stages.end_step(step)
+        number = self._stages.number(step)
+        self._metrics = self._tally.metrics() | ({} if number is None else {"curriculum/stage": float(number)})
+        self._tally = GroupTally()
+
+    def metrics(self) -> dict[str, float]:
+        """Metrics of the step that has ended last."""
+        return dict(self._metrics)
+
+    def begun(self) -> list[StageBegun]:
+        """Stages that have begun since the last call."""
+        begun, self._begun = self._begun, []
+        return begun
+
+    def known(self, prompt_id: str) -> float | None:
+        """The pass rate of a prompt, as it was measured before the run or is running now; None if nothing is known."""
+        source, _, row = prompt_id.rpartition(":")
+        rate, within = self._rates[source].get(int(row)), self._within[source]
+        return within.rate(int(row)) if rate is None and isinstance(within, GoldilocksOrder) else rate
 
     def update_spec(self, spec: RunSpec) -> None:
         """Go on under changed weights, bands or targets. Sources and types of methods cannot change.
@@ -106,27 +157,23 @@ class Curriculum:
             raise ValueError("the type of a run's curriculum cannot change")
         if spec.batching.allocation.type != self._spec.batching.allocation.type:
             raise ValueError("the type of a run's allocation cannot change")
-        curriculum = spec.curriculum
-        for within in self._within.values():
-            if isinstance(within, GoldilocksOrder) and isinstance(curriculum, GoldilocksCurriculum):
-                within.check(curriculum)
+        if [stage.name for stage in spec.data.stages] != [stage.name for stage in self._spec.data.stages]:
+            raise ValueError("the stages of a run cannot change")
+        self._check_bands(spec)
         self._spec = spec
-        self._mixture.update_spec(spec)
+        self._stages.update_spec(spec)
         self._allocator.update_spec(spec)
-        for within in self._within.values():
-            match within, curriculum:
-                case DifficultyPools(), DifficultyBandCurriculum():
-                    within.set_band(curriculum)
-                case GoldilocksOrder(), GoldilocksCurriculum():
-                    within.set_band(curriculum)
-                case DifficultyTarget(), DifficultyTargetCurriculum():
-                    within.set_target(curriculum)
+        self._follow(self._stages.applied(spec))
 
     def state(self) -> dict[str, Any]:
         """All that the next draws depend on, as JSON."""
         version, numbers, gauss = self._rng.getstate()
         return {
             "type": self._spec.curriculum.type,
+            "priors": dumped(self._priors),
+            "rates": {name: rates.state() for name, rates in self._rates.items() if self._keeps_rates(name)},
+            "stages": self._stages.state(),
+            "tally": self._tally.state(),
             "rows": {name: len(rows) for name, rows in self._rows.items()},
             "rng": [version, list(numbers), gauss],
             "within": {name: within.state() for name, within in self._within.items()},
@@ -147,8 +194,15 @@ class Curriculum:
             raise ValueError(f"the checkpoint's curriculum is {state['type']}, the run's {self._spec.curriculum.type}")
         if state["rows"] != {name: len(rows) for name, rows in self._rows.items()}:
             raise ValueError("the checkpoint's curriculum belongs to other data")
+        if "stages" in state:
+            self._stages.load(state["stages"])
+            self._tally.load(state["tally"])
+        present = self._stages.applied(self._spec)
+        self._follow(present)
         version, numbers, gauss = state["rng"]
         self._rng.setstate((version, tuple(numbers), gauss))
+        for name, rates in state.get("rates", {}).items():
+            self._rates[name].load(rates)
         for name, within in self._within.items():
             within.load(state["within"][name])
         self.fallbacks = state["fallbacks"]
@@ -156,6 +210,41 @@ class Curriculum:
         self._mixture.load(state["mixture"])
         self._allocator.load(state["allocator"])
         self._hints.load(state["hints"])
+
+    def _order(self, name: str, present: RunSpec, seed: str) -> Within:
+        rows, rates = self._rows[name], self._rates[name]
+        match present.curriculum:
+            case DifficultyBandCurriculum() as curriculum:
+                return DifficultyPools(len(rows), curriculum, rates)
+            case DifficultyTargetCurriculum() as curriculum:
+                return DifficultyTarget(len(rows), curriculum, rates)
+            case GoldilocksCurriculum() as curriculum:
+                return GoldilocksOrder(name, rows, curriculum, seed, self._priors.get(name, {}))
+            case _:
+                return EpochOrder(len(rows), seed)
+
+    def _check_bands(self, spec: RunSpec) -> None:
+        """Refuse a band without rows, of the curriculum or of any stage; nothing changes."""
+        for chosen in (spec, *(in_stage(spec, stage) for stage in spec.data.stages)):
+            for within in self._within.values():
+                if isinstance(within, GoldilocksOrder) and isinstance(chosen.curriculum, GoldilocksCurriculum):
+                    within.check(chosen.curriculum)
+
+    def _follow(self, present: RunSpec) -> None:
+        """Draw by the weights, the band or the target of ``present`` from now on."""
+        self._mixture.update_spec(present)
+        for within in self._within.values():
+            match within, present.curriculum:
+                case DifficultyPools(), DifficultyBandCurriculum() as curriculum:
+                    within.set_band(curriculum)
+                case GoldilocksOrder(), GoldilocksCurriculum() as curriculum:
+                    within.set_band(curriculum)
+                case DifficultyTarget(), DifficultyTargetCurriculum() as curriculum:
+                    within.set_target(curriculum)
+
+    def _keeps_rates(self, name: str) -> bool:
+        """Whether the rates of a source are no part of what its order keeps."""
+        return not isinstance(self._within[name], DifficultyPools | DifficultyTarget)
 
     def _choose_rows(self, sources: list[str]) -> list[int]:
         counts, avoid = Counter(sources), {name: set[int]() for name in self._rows}
@@ -184,15 +273,3 @@ class Curriculum:
         item, hints = self._rows[source][row], self._spec.prompting.hints
         hint = "" if hints is None else self._hints.draw(hints, prompt_id, item, samples)
         return Draw(source, row, prompt_id, item, samples, hint)
-
-
-def _within(name: str, rows: Sequence[dict[str, Any]], spec: RunSpec, seed: str) -> Within:
-    match spec.curriculum:
-        case DifficultyBandCurriculum() as curriculum:
-            return DifficultyPools(len(rows), curriculum)
-        case DifficultyTargetCurriculum() as curriculum:
-            return DifficultyTarget(len(rows), curriculum)
-        case GoldilocksCurriculum() as curriculum:
-            return GoldilocksOrder(name, rows, curriculum, seed)
-        case _:
-            return EpochOrder(len(rows), seed)

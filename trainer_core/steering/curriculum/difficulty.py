@@ -5,15 +5,17 @@ from typing import Any
 
 from trainer_core.spec.data.curriculum import DifficultyBandCurriculum
 from trainer_core.steering.curriculum.pool import IndexPool
+from trainer_core.steering.curriculum.rates import PassRates
 
 
 class DifficultyPools:
     """The rows of one source, parted by whether their running pass rate lies in the band (both edges included)."""
 
-    def __init__(self, count: int, spec: DifficultyBandCurriculum) -> None:
-        self._spec = spec
-        self._rates: dict[int, float] = {}
+    def __init__(self, count: int, spec: DifficultyBandCurriculum, rates: PassRates[int]) -> None:
+        """``rates`` are those of the ``count`` rows, which whoever observes them tells of what has changed."""
+        self._spec, self._rates = spec, rates
         self._inside, self._outside = IndexPool(range(count)), IndexPool()
+        self._place_all()
 
     def draw(self, rng: Random, avoid: set[int]) -> tuple[int, bool]:
         """A random row, and whether it had to come from outside because the band had none (left) to offer.
@@ -29,11 +31,9 @@ class DifficultyPools:
         pool = first if len(first) else second
         return pool.choose(rng), pool is self._outside and not explores
 
-    def observe(self, row: int, pass_rate: float) -> None:
-        """Take in the pass rate of one group of ``row``."""
-        past, decay = self._rates.get(row), self._spec.decay
-        self._rates[row] = pass_rate if past is None else decay * past + (1 - decay) * pass_rate
-        self._place(row)
+    def place(self, row: int) -> None:
+        """Put ``row``, whose rate has changed, where it belongs."""
+        self._put(row, self._rates.get(row))
 
     def set_band(self, spec: DifficultyBandCurriculum) -> None:
         """Go on under another band: rows are sorted anew, rates stay."""
@@ -46,24 +46,24 @@ class DifficultyPools:
         """State for the checkpoint: the inner order of the pools too, since random choices depend on it."""
         return {
             "band": _band(self._spec),
-            "rates": list(self._rates.items()),
+            "rates": self._rates.state(),
             "inside": self._inside.members(),
             "outside": self._outside.members(),
         }
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on from a checkpoint; if the band has moved since, the rows are sorted anew."""
-        self._rates = {int(row): float(rate) for row, rate in state["rates"]}
+        self._rates.load(state["rates"])
         self._inside, self._outside = IndexPool(state["inside"]), IndexPool(state["outside"])
         if list(state["band"]) != _band(self._spec):
             self._place_all()
 
     def _place_all(self) -> None:
-        for row in sorted(self._rates):
-            self._place(row)
+        for row, rate in sorted(self._rates.items()):
+            self._put(row, rate)
 
-    def _place(self, row: int) -> None:
-        inside = self._spec.min_pass_rate <= self._rates[row] <= self._spec.max_pass_rate
+    def _put(self, row: int, rate: float | None) -> None:
+        inside = rate is None or self._spec.min_pass_rate <= rate <= self._spec.max_pass_rate
         (self._outside if inside else self._inside).discard(row)
         (self._inside if inside else self._outside).add(row)
 

@@ -5,19 +5,33 @@ from typing import Any
 
 from trainer_core.spec.data.curriculum import GoldilocksCurriculum
 from trainer_core.steering.curriculum.order import EpochOrder
+from trainer_core.steering.curriculum.prior import Prior
 
 
 class GoldilocksOrder:
     """The rows inside the band, each once per epoch; the order is that of all rows, so that the band may move."""
 
-    def __init__(self, name: str, rows: Sequence[Mapping[str, Any]], spec: GoldilocksCurriculum, seed: str) -> None:
-        """``name`` is the source's, for messages.
+    def __init__(
+        self, name: str, rows: Sequence[Mapping[str, Any]], spec: GoldilocksCurriculum, seed: str, prior: Prior[int]
+    ) -> None:
+        """
+        Args:
+            name: the source's, for messages.
+            rows: its rows.
+            spec: columns and band.
+            seed: seed of the order.
+            prior: what the row notes know, for a spec that takes its rates from there.
 
         Raises:
             ValueError: a row lacks a pass rate, or none lies in the band.
         """
         self._name = name
-        self._rates = [[_rate(name, index, row, column) for column in spec.columns] for index, row in enumerate(rows)]
+        if spec.rates == "notes":
+            self._rates = [[_noted(name, index, prior)] for index in range(len(rows))]
+        else:
+            self._rates = [
+                [_rate(name, index, row, column) for column in spec.columns] for index, row in enumerate(rows)
+            ]
         self._inside = self._kept(spec)
         self._order = EpochOrder(len(rows), seed)
 
@@ -27,6 +41,10 @@ class GoldilocksOrder:
         while not self._inside[row]:
             row = self._order.next()
         return row
+
+    def rate(self, row: int) -> float:
+        """The pass rate of ``row`` that was measured last."""
+        return self._rates[row][-1]
 
     def check(self, spec: GoldilocksCurriculum) -> None:
         """Refuse a band without rows; nothing changes.
@@ -63,3 +81,9 @@ def _rate(name: str, index: int, row: Mapping[str, Any], column: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
         raise ValueError(f"row {index} of the source {name!r} has no pass rate in {column!r}: found {value!r}")
     return float(value)
+
+
+def _noted(name: str, index: int, prior: Prior[int]) -> float:
+    if index not in prior:
+        raise ValueError(f"row {index} of the source {name!r} has no pass rate in the row notes 'difficulty'")
+    return prior[index][0]

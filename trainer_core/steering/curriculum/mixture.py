@@ -41,8 +41,8 @@ class Mixture:
 
     def update_spec(self, spec: RunSpec) -> None:
         """Go on under other weights. Groups counted under the old ones are forgotten: they say nothing of the new."""
-        moved = spec.data != self._spec.data
-        self._spec = spec
+        before, self._spec = self._identity(), spec
+        moved = before != self._identity()
         if moved and self._keeper is not None:
             self._keeper = RatioKeeper()
 
@@ -56,5 +56,5 @@ class Mixture:
             self._keeper.load(state["counts"])
 
     def _identity(self) -> dict[str, Any]:
-        # How prompts are put to the policy moves no weights.
-        return self._spec.data.model_dump(mode="json", exclude={"sources": {"__all__": {"format"}}})
+        # How prompts are put to the policy moves no weights, and those of the present stage stand in the sources.
+        return self._spec.data.model_dump(mode="json", exclude={"sources": {"__all__": {"format"}}, "stages": True})

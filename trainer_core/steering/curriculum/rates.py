@@ -1,34 +1,51 @@
-"""Running pass rates: a decayed mean for each key."""
+"""Running pass rates: a decayed mean for each key, which may start from a rate that was measured before."""
 
 from typing import Any, Generic, TypeVar
+
+from trainer_core.steering.curriculum.prior import Prior
 
 Key = TypeVar("Key", int, str)
 
 
 class PassRates(Generic[Key]):
-    """``p ← decay · p + (1 − decay) · group pass rate``; the first group counts in full."""
+    """``p ← decay · p + (1 − decay) · group pass rate``; the first group counts in full.
 
-    def __init__(self, decay: float) -> None:
+    Where a prior knows the key, it is worth its samples: the first group of n samples makes of p₀ with n₀ samples
+    (n₀ · p₀ + n · rate) / (n₀ + n). From then on it decays as any past does.
+    """
+
+    def __init__(self, decay: float, prior: Prior[Key] | None = None) -> None:
         self._decay = decay
+        self._prior: Prior[Key] = {} if prior is None else prior
         self._rates: dict[Key, float] = {}
 
-    def observe(self, key: Key, pass_rate: float) -> float:
-        """Take in the pass rate of one group. Returns the running rate."""
-        past = self._rates.get(key)
-        rate = pass_rate if past is None else self._decay * past + (1 - self._decay) * pass_rate
+    def observe(self, key: Key, pass_rate: float, samples: int = 1) -> float:
+        """Take in the pass rate of one group of ``samples`` graded completions. Returns the running rate."""
+        past, before = self._rates.get(key), self._prior.get(key)
+        if past is not None:
+            rate = self._decay * past + (1 - self._decay) * pass_rate
+        elif before is not None:
+            rate = (before[0] * before[1] + pass_rate * samples) / (before[1] + samples)
+        else:
+            rate = pass_rate
         self._rates[key] = rate
         return rate
 
     def get(self, key: Key) -> float | None:
-        """The running rate; None for what was never tried."""
-        return self._rates.get(key)
+        """The running rate, or the prior's; None for what is not known at all."""
+        rate = self._rates.get(key)
+        if rate is None and (before := self._prior.get(key)) is not None:
+            return before[0]
+        return rate
 
     def items(self) -> list[tuple[Key, float]]:
-        """All rates, in the order of the first tries."""
-        return list(self._rates.items())
+        """All known rates: those of the prior, unless they were tried, then all tried ones in their order."""
+        known = [(key, rate) for key, (rate, _) in self._prior.items() if key not in self._rates]
+        known.extend(self._rates.items())
+        return known
 
     def state(self) -> list[Any]:
-        """State for the checkpoint."""
+        """State for the checkpoint, without the prior."""
         return [list(pair) for pair in self._rates.items()]
 
     def load(self, state: list[Any]) -> None:

@@ -13,9 +13,9 @@ from trainer_core.steering.curriculum.rates import PassRates
 class DifficultyTarget:
     """The rows of one source with their running pass rates."""
 
-    def __init__(self, count: int, spec: DifficultyTargetCurriculum) -> None:
-        self._count, self._spec = count, spec
-        self._rates: PassRates[int] = PassRates(spec.decay)
+    def __init__(self, count: int, spec: DifficultyTargetCurriculum, rates: PassRates[int]) -> None:
+        """``rates`` are those of the ``count`` rows."""
+        self._count, self._spec, self._rates = count, spec, rates
 
     def take(self, rng: Random, count: int) -> list[int]:
         """``count`` rows in random order; a row comes twice only when all others have come."""
@@ -29,10 +29,6 @@ class DifficultyTarget:
         logits = self._logits()
         powers = np.exp(logits - logits.max())
         return powers / powers.sum()
-
-    def observe(self, row: int, pass_rate: float) -> None:
-        """Take in the pass rate of one group of ``row``."""
-        self._rates.observe(row, pass_rate)
 
     def set_target(self, spec: DifficultyTargetCurriculum) -> None:
         """Go on with another target; rates stay."""
