@@ -1,6 +1,7 @@
 """Inputs of a run, fetched from the platform: the bundle, and the datasets it names."""
 
 import hashlib
+import io
 import json
 import os
 import stat
@@ -16,9 +17,10 @@ import pyarrow.parquet as parquet
 from pydantic import ValidationError
 
 from trainer_core.link import version
-from trainer_core.link.bundle import Bundle, DatasetRef
+from trainer_core.link.bundle import Bundle, DatasetRef, NotesRef
 from trainer_core.link.refusal import FENCED_OR_GONE
 from trainer_core.rewards.matching import mismatches
+from trainer_core.steering.curriculum.prior import Prior, measured
 from worker.errors import FencedError, StartError
 from worker.link.answers import objection, refusal
 
@@ -71,6 +73,28 @@ class Platform:
         if len(rows) != dataset.rows:
             raise StartError(f"The dataset {name} has {len(rows)} rows where the platform names {dataset.rows}.")
         return rows
+
+    def difficulty(self, name: str, notes: NotesRef, rows: int) -> Prior[int]:
+        """Pass rates in the row notes ``difficulty`` of a dataset version, by row index.
+
+        Args:
+            name: the version, for messages.
+            notes: where they are.
+            rows: rows of the version.
+
+        Raises:
+            StartError: they cannot be fetched or read, or are those of another number of rows.
+        """
+        try:
+            response = self._client.get(urljoin(self._url, notes.url))
+            response.raise_for_status()
+            table = parquet.read_table(io.BytesIO(response.content), columns=["pass_rate", "samples"])
+            found = measured(table.column("pass_rate").to_pylist(), table.column("samples").to_pylist())
+        except (httpx.HTTPError, OSError, ValueError, KeyError) as error:
+            raise StartError(f"The row notes 'difficulty' of {name} cannot be read: {error}") from error
+        if table.num_rows != rows:
+            raise StartError(f"The row notes 'difficulty' of {name} have {table.num_rows} rows, the dataset {rows}.")
+        return found
 
     def close(self) -> None:
         self._client.close()

@@ -1,10 +1,12 @@
-"""Alerts to the user: rewards that fail, data without signal."""
+"""Alerts to the user: rewards that fail, data without signal, stages of the data that begin."""
 
 from __future__ import annotations
 
 from trainer_core.link.events import AlertData
 from trainer_core.rewards.errors import grouped, kind
 from trainer_core.rewards.outcomes import error_share
+from trainer_core.spec import RunSpec
+from trainer_core.steering.curriculum import StageBegun
 from worker.messages.ticket import Batch
 
 
@@ -54,4 +56,19 @@ def starved_alert(step: int, refills: int) -> AlertData:
         title="The data cannot fill the batch",
         message=f"Step {step} replaced {refills} times its batch and still found groups of equal rewards: they fill "
         "the rest of the batch. The data is too easy or too hard for the policy.",
+    )
+
+
+def stage_alert(begun: StageBegun, spec: RunSpec) -> AlertData:
+    """The alert that a stage of the data begins, with what it draws and what the gate before it has measured."""
+    stage = spec.data.stages[begun.number - 1]
+    weights = [f"{source.name} {source.weight:g}" for source in stage.sources or spec.data.sources]
+    band = "" if stage.band is None else f", of pass rates {stage.band.min_pass_rate:g} to {stage.band.max_pass_rate:g}"
+    drawn = f"Stage {begun.number} of {len(spec.data.stages)} draws by the weights {', '.join(weights)}{band}."
+    return AlertData(
+        level="info",
+        title=f"Stage {begun.name} begins",
+        message=f"{begun.why} {drawn}".strip(),
+        metric=begun.measure,
+        value=begun.value,
     )

@@ -13,11 +13,10 @@ from typing import Any
 
 from trainer_core.methods.advantages.equality import are_equal
 from trainer_core.prompting.plan import SamplePlan, plan_group
-from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import TailBatchingScheduler
 from trainer_core.spec.generation.thinking import TaggedThinking
-from trainer_core.steering.curriculum import Curriculum
+from trainer_core.steering.curriculum import Curriculum, StageBegun, outcome
 from trainer_core.steering.length_schedule import LengthSchedule
 from trainer_core.steering.staleness import GroupState, StalenessLedger
 from trainer_core.trajectory import Group
@@ -144,10 +143,11 @@ class Dispatcher:
                 self.buffer.report(ticket)
 
     def counted(self) -> dict[str, float]:
-        """Fates of groups since the last call, beside being trained on; and the curriculum's fallbacks so far."""
+        """Fates of groups since the last call, beside being trained on; the curriculum's fallbacks so far, and its
+        figures of the last step."""
         counts, self._counts = self._counts, dict.fromkeys(self._counts, 0)
         found = {f"rollouts/{name}": float(count) for name, count in counts.items()}
-        return {**found, "curriculum/fallbacks": float(self._curriculum.fallbacks)}
+        return {**found, **self._curriculum.metrics(), "curriculum/fallbacks": float(self._curriculum.fallbacks)}
 
     @property
     def ready(self) -> bool:
@@ -204,10 +204,18 @@ class Dispatcher:
     def observe(self, groups: Sequence[Group]) -> None:
         """Teach the curriculum."""
         for group in groups:
-            rate = pass_rate([group])
-            if not math.isnan(rate):
-                graded = sum(t.reward is not None and t.reward_error is None for t in group.trajectories)
-                self._curriculum.observe(group.prompt_id, rate, graded)
+            found = outcome(group)
+            self._curriculum.count(found)
+            if found.graded:
+                self._curriculum.observe(group.prompt_id, found.right / found.graded, found.graded)
+
+    def end_step(self, step: int) -> None:
+        """The curriculum has seen all groups of ``step``."""
+        self._curriculum.end_step(step)
+
+    def begun(self) -> list[StageBegun]:
+        """Stages of the data that have begun since the last call."""
+        return self._curriculum.begun()
 
     def snapshot(self) -> dict[str, Any]:
         """State that a resumed attempt needs to go on from here: drawn prompts that were not trained on come first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trainer_core.planning.compute import Peaks
 from trainer_core.spec.data.prompt_format import PromptFormat
+from trainer_core.steering.curriculum.prior import Prior
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.judge.client import JudgeClient
 from worker.learner.stage import LearningStage
@@ -32,6 +33,8 @@ class PromptRows:
     """Token ids of each prompt, shape [P]."""
     longest: int
     """Tokens of the longest prompt, with the longest text that training may put behind it."""
+    prior: Prior[int] = field(default_factory=dict)
+    """Pass rates that the row notes know, by row index."""
 
 
 @dataclass(frozen=True)

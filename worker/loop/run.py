@@ -14,7 +14,7 @@ from trainer_core.prompting.format import training_format
 from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import AsyncMode
-from trainer_core.steering.curriculum import Curriculum
+from trainer_core.steering.curriculum import Curriculum, prior
 from trainer_core.steering.experience_replay import ReplayBuffer
 from trainer_core.steering.guards import GuardWatch
 from trainer_core.steering.staleness import GroupState
@@ -24,7 +24,7 @@ from worker.errors import LearnerLost, WeightsRefused
 from worker.learner.stage import Learned
 from worker.learner.weights import WeightHandle
 from worker.link.client import Link
-from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
+from worker.loop.alerts import RewardAlerts, reward_trouble, stage_alert, starved_alert
 from worker.loop.answer_alerts import AnswerAlerts
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.controls import Controls
@@ -66,7 +66,9 @@ class ActiveRun:
         self.first_step = state["step"] + 1 if state else 1
         self._tokens_total = state["tokens_total"] if state else 0
         rows = {name: data.rows for name, data in parts.sources.items()}
-        self._curriculum = Curriculum(spec, rows, spec.schedule.seed)
+        measured = {name: data.prior for name, data in parts.sources.items()}
+        priors = prior.saved(state["curriculum"]) if state else measured
+        self._curriculum = Curriculum(spec, rows, spec.schedule.seed, priors)
         self._experience = ReplayBuffer(spec)
         if state:
             self._curriculum.load(state["curriculum"])
@@ -142,6 +144,7 @@ class ActiveRun:
             target, group = self._dispatcher.next_group()
             self._commands.apply("group_dispatch", min(target, self.last_step), group, self._version)
         self._dispatcher.open(step)
+        self._tell_stages()
 
     def dispatch_ahead(self, step: int) -> None:
         """``dispatch`` before the step before it has ended, unless a pause is asked: what users change then counts."""
@@ -161,6 +164,7 @@ class ActiveRun:
             self._wait(self._evaluator.last)
         self._judge(batch)
         self._dispatcher.observe(batch.groups)
+        self._dispatcher.end_step(step)
         self._metrics = {"timing_s/wait": time.perf_counter() - waited}
         return batch
 
@@ -244,6 +248,7 @@ class ActiveRun:
             message = f"Engine and learner could not be compared at the same weights: {why}"
             self._link.emit(LogData(level="info", message=message), step)
         self._commands.settle(batch)
+        self._tell_stages()
         shown = shown_groups(batch.groups)
         for group in shown:
             form = training_format(self._steering.spec, group.source)
@@ -343,6 +348,11 @@ class ActiveRun:
             self._parts.generation.check()
 
     # ── helpers ──
+
+    def _tell_stages(self) -> None:
+        """Tell of stages of the data that have begun."""
+        for begun in self._dispatcher.begun():
+            self._link.emit(stage_alert(begun, self._steering.spec), begun.step)
 
     def _update_dispatch(self, spec: RunSpec) -> None:
         """Controls of the dispatch have been applied."""

@@ -347,7 +347,9 @@ class Startup:
             data = sources[source.name]
             longest = tokenizer.encode_rows(*longest_prompts(spec, data.rows, data.format))
             check_lengths(spec, source.name, longest)
-            sources[source.name] = replace(data, longest=max([data.longest, *map(len, longest)]))
+            notes = self.bundle.datasets[source.dataset].difficulty
+            prior = {} if notes is None else self._platform.difficulty(source.dataset, notes, len(data.rows))
+            sources[source.name] = replace(data, longest=max([data.longest, *map(len, longest)]), prior=prior)
         from worker.loop import run  # noqa: F401 - brings torch: loaded while the actors start, it costs no time
 
         return sources, evaluations

@@ -99,7 +99,12 @@ class RehearsalStartup(Startup):
         versions = RewardVersions(spec, self.bundle.versions, {}, generation.equip)
         dispatcher = Dispatcher(
             Steering(spec, self.bundle.revision, room_check(sources), versions.objection),
-            Curriculum(spec, {name: data.rows for name, data in sources.items()}, spec.schedule.seed),
+            Curriculum(
+                spec,
+                {name: data.rows for name, data in sources.items()},
+                spec.schedule.seed,
+                {name: data.prior for name, data in sources.items()},
+            ),
             sources,
             generation,
             tokenizer,

@@ -75,6 +75,14 @@ class PlatformDouble:
         self.files[path] = data
         return {"url": path, "sha256": hashlib.sha256(data).hexdigest(), "rows": len(rows)}
 
+    def add_difficulty(self, name: str, rates: list[float | None], samples: int) -> dict[str, Any]:
+        """Serve row notes of a dataset; returns what the bundle's entry says of them."""
+        sink, path = io.BytesIO(), f"/api/v1/link/runs/r/datasets/{name}/difficulty"
+        counts = [0 if rate is None else samples for rate in rates]
+        pyarrow.parquet.write_table(pyarrow.table({"pass_rate": rates, "samples": counts}), sink)
+        self.files[path] = sink.getvalue()
+        return {"url": path}
+
     def of(self, kind: str) -> list[dict[str, Any]]:
         with self.changed:
             return [event for event in self.events if event["kind"] == kind]

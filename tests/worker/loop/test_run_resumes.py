@@ -17,6 +17,27 @@ for control in CONTROLS[3:]:
 """The last two wait for each other: they take effect with the optimizer step."""
 
 
+STAGES = [
+    {
+        "name": "sums",
+        "sources": [{"name": "add"}],
+        "gate": {"type": "reward", "threshold": -1.0, "window": 2, "min_steps": 3, "max_steps": 5},
+    },
+    {"name": "both", "sources": [{"name": "add"}, {"name": "mul", "weight": 2.0}]},
+]
+"""The checkpoint from which the run goes on is of the first stage; half of the gate's window was seen before it."""
+
+
+def warned(platform: PlatformDouble) -> list[int]:
+    """Steps of the alerts that warn."""
+    return [event["step"] for event in platform.of("alert") if event["data"]["level"] == "warn"]
+
+
+def begun(platform: PlatformDouble) -> list[tuple[int, str]]:
+    """Stages with the steps that they begin with."""
+    return [(e["step"], e["data"]["title"]) for e in platform.of("alert") if e["data"]["level"] == "info"]
+
+
 def history(platform: PlatformDouble, first: int) -> list[Any]:
     """What was sampled and learned from step ``first`` on, to the last digit."""
     columns = ("group_id", "prompt_id", "completion", "reward", "advantage", "control_revision", "policy_versions")
@@ -38,6 +59,7 @@ def history(platform: PlatformDouble, first: int) -> list[Any]:
 def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
     document = spec(
         schedule__prompts_per_step=4,
+        data__stages=STAGES,
         curriculum={"type": "difficulty_band"},
         guards=[{"type": "metric_bound", "metric": "critic/score/mean", "min": 2.0, "for_steps": 3}],
     )
@@ -52,7 +74,8 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
     assert [event["step"] for event in platform.of("eval")] == [0, 3, 6]
     assert {event["data"]["metrics"]["staleness/max"] for event in platform.of("step")} == {0.0}
     assert [event["data"]["metrics"]["control/revision"] for event in platform.of("step")] == [0, 0, 1, 2, 5, 5]
-    assert [event["step"] for event in platform.of("alert")] == [3], "the guard acts once"
+    assert warned(platform) == [3], "the guard acts once"
+    assert begun(platform) == [(1, "Stage sums begins"), (4, "Stage both begins")]
     assert not platform.gaps and not platform.repeated
     reports = {(e["control_id"], e["state"]): (e["step"], e["group"], e["policy_version"]) for e in platform.applied}
     assert reports == {
@@ -93,5 +116,6 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
     again.wait(lambda: again.states()[-1:] == ["succeeded"])
     assert again.steps() == [3, 4, 5, 6]
     assert history(again, 3) == wanted
-    assert [event["step"] for event in again.of("alert")] == [3], "the guard's count was kept"
+    assert warned(again) == [3], "the guard's count was kept"
+    assert begun(again) == [(4, "Stage both begins")]
     again.close()
