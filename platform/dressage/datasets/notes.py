@@ -145,6 +145,13 @@ def named(version: DatasetVersion, name: str) -> RowNotes:
     return found
 
 
+def difficulty(version: DatasetVersion) -> RowNotes | None:
+    """The notes that tell with what pass rate, and by how many samples, each row was solved; None without such."""
+    found = RowNotes.objects.filter(version=version, name="difficulty").first()
+    told = set() if found is None else {column["name"] for column in found.columns}
+    return found if {"pass_rate", "samples"} <= told else None
+
+
 def read(version: DatasetVersion, name: str, columns: Collection[str] | None = None) -> pa.Table:
     """Notes of all rows in order, or some of their columns. Raises a 404 problem where there are none."""
     return pq.read_table(named(version, name).path, columns=list(columns) if columns is not None else None)

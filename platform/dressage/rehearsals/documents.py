@@ -12,7 +12,8 @@ from dressage.rehearsals.selectors import ahead_of
 from dressage.rehearsals.services import LIMIT_S
 from dressage.rehearsals.step_time import StepTimeDocument
 from dressage.runs import references, reward_versions
-from trainer_core.link.bundle import Bundle, DatasetRef, PolicyRef, RewardRef
+from dressage.runs.link.datasets import dataset_refs
+from trainer_core.link.bundle import Bundle, PolicyRef, RewardRef
 from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, RehearsalReport
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
@@ -102,12 +103,7 @@ def job_for_worker(rehearsal: Rehearsal) -> RehearsalJob:
         teacher=None if found.teacher is None else PolicyRef(name=found.teacher.slug, path=Path(found.teacher.path)),
         reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),
         **reward_versions.bundle_parts(rehearsal.team, spec, found.reward),
-        datasets={
-            ref: DatasetRef(
-                url=f"/api/v1/link/rehearsals/{rehearsal.id}/datasets/{ref}", sha256=version.sha256, rows=version.rows
-            )
-            for ref, version in found.datasets.items()
-        },
+        datasets=dataset_refs(spec, found.datasets, f"/api/v1/link/rehearsals/{rehearsal.id}/datasets", afresh=True),
         run_dir=Path(rehearsal.id),  # the worker makes a folder of its own
     )
     return RehearsalJob(

@@ -12,6 +12,7 @@ urlpatterns = [
     path("link/rehearsals/<str:job_id>", link.RehearsalTakeView.as_view()),
     path("link/rehearsals/<str:job_id>/token", link.RehearsalTokenView.as_view()),
     path("link/rehearsals/<str:job_id>/datasets/<str:ref>", link.RehearsalDatasetView.as_view()),
+    path("link/rehearsals/<str:job_id>/datasets/<str:ref>/difficulty", link.RehearsalDifficultyView.as_view()),
     path("link/rehearsals/<str:job_id>/lease", link.RehearsalLeaseView.as_view()),
     path("link/rehearsals/<str:job_id>/result", link.RehearsalResultView.as_view()),
 ]

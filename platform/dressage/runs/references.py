@@ -7,7 +7,7 @@ from typing import Any
 
 from dressage.common.errors import FieldError, join
 from dressage.common.problems import Problem
-from dressage.datasets import holding
+from dressage.datasets import holding, notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref as dataset_version
 from dressage.policies.models import Policy
@@ -19,6 +19,7 @@ from dressage.teams.models import Team
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.matching import mismatches
 from trainer_core.spec import RunSpec
+from trainer_core.spec.data.curriculum import GoldilocksCurriculum
 
 
 @dataclass
@@ -59,6 +60,7 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
         version = look_up(pointer, dataset_version, ref)
         if version is not None:
             found.datasets[ref] = version
+            found.errors += _without_notes(pointer, ref, version, spec) if new else []
     found.reward = look_up("/spec/reward/definition", reward_version, spec.reward.definition)
     if found.reward is not None:
         definition = RewardDefinition.model_validate(found.reward.definition)
@@ -66,6 +68,15 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
             found.errors.append(FieldError(pointer=join("spec", *path), detail=detail))
     found.errors += reward_versions.errors(team, spec)
     return found
+
+
+def _without_notes(pointer: str, ref: str, version: DatasetVersion, spec: RunSpec) -> Iterator[FieldError]:
+    """A curriculum that draws by row notes needs them; a run that has begun keeps what it was given."""
+    curriculum = spec.curriculum
+    by_notes = isinstance(curriculum, GoldilocksCurriculum) and curriculum.rates == "notes"
+    if by_notes and pointer.startswith("/spec/data/") and notes.difficulty(version) is None:
+        detail = f"{ref} has no row notes 'difficulty', by which the curriculum draws: measure them under Difficulty."
+        yield FieldError(pointer=pointer, detail=detail)
 
 
 def dataset_references(spec: RunSpec) -> Iterator[tuple[str, str]]:

@@ -34,5 +34,6 @@ urlpatterns = [
     path("link/runs/<str:run_id>/attempts/<int:number>/token", link.AttemptTokenView.as_view()),
     path("link/runs/<str:run_id>/bundle", link.BundleView.as_view()),
     path("link/runs/<str:run_id>/datasets/<str:ref>", link.LinkDatasetView.as_view()),
+    path("link/runs/<str:run_id>/datasets/<str:ref>/difficulty", link.LinkDifficultyView.as_view()),
     path("link/runs/<str:run_id>/sync", link.SyncView.as_view()),
 ]

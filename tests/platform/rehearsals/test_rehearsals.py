@@ -34,6 +34,8 @@ def test_a_rehearsal_from_beginning_to_end(start: Start, read: Read, nouns: Path
     file = worker.client.get(bundle.datasets["sums@1"].url)
     assert (file.status_code, b"".join(file.streaming_content)[:4]) == (200, b"PAR1")
     assert worker.client.get(f"{worker.path}/datasets/other@1").status_code == 404
+    assert worker.client.get(f"{worker.path}/datasets/other@1/difficulty").status_code == 404
+    assert worker.client.get(f"{worker.path}/datasets/sums@1/difficulty").status_code == 404, "it has no such notes"
     assert worker.renew(phase="generating", done=1, total=2) == {"lease_s": Rehearsal.lease_s}
     held = read(made["id"])
     assert (held["state"], held["progress"]) == ("running", {"phase": "generating", "done": 1, "total": 2})
@@ -189,6 +191,7 @@ def test_nothing_answers_the_token_of_a_rehearsal_that_is_over(
     ):
         assert call()["error"]["code"] == "rehearsal_is_over"
     assert worker.client.get(f"{worker.path}/datasets/sums@1").status_code == 409
+    assert worker.client.get(f"{worker.path}/datasets/sums@1/difficulty").status_code == 409
     cancelled = client.post(f"/api/v1/rehearsals/{made}/cancel")
     assert cancelled.status_code == (202 if end == "cancelled" else 409)
     assert _rows() == before

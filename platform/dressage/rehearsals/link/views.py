@@ -12,9 +12,10 @@ from dressage.jobs.services import require_open
 from dressage.rehearsals.documents import job_for_worker
 from dressage.rehearsals.models import Rehearsal
 from dressage.rehearsals.services import take, take_result
-from dressage.runs.link.datasets import send_dataset
+from dressage.runs.link.datasets import send_dataset, send_difficulty
 from dressage.runs.link.job_views import JobLinkView, JobResultView, JobTakeView, JobTokenView
 from dressage.runs.references import dataset_references
+from dressage.teams.models import Team
 from trainer_core.link.rehearsal import RehearsalJob, RehearsalLease, RehearsalProgress, RehearsalResult
 from trainer_core.spec import RunSpec
 
@@ -52,10 +53,23 @@ class RehearsalDatasetView(JobLinkView[Rehearsal]):
     @extend_schema(exclude=True)
     def get(self, request: Request, job_id: str, ref: str) -> HttpResponseBase:
         """The Parquet file of a dataset version that the spec names."""
+        return send_dataset(request, self._team(ref), ref)
+
+    def _team(self, ref: str) -> Team:
+        """The rehearsal's team. Raises a 404 problem where the spec does not name the version."""
         require_open(self.job)
         if ref not in {named for _, named in dataset_references(RunSpec.model_validate(self.job.spec))}:
             raise not_found("dataset version")
-        return send_dataset(request, self.job.team, ref)
+        return self.job.team
+
+
+class RehearsalDifficultyView(RehearsalDatasetView):
+    """What is known of how hard the rows of these datasets are."""
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, job_id: str, ref: str) -> HttpResponseBase:
+        """The Parquet file of the version's row notes ``difficulty``."""
+        return send_difficulty(request, self._team(ref), ref)
 
 
 class RehearsalLeaseView(JobLinkView[Rehearsal]):

@@ -7,9 +7,10 @@ from django.db.models.functions import Now
 from dressage.common.problems import conflict
 from dressage.runs import references, reward_versions
 from dressage.runs.attempts import LEASE_S
+from dressage.runs.link.datasets import dataset_refs
 from dressage.runs.models import Attempt, Run
 from dressage.runs.states import ControlState
-from trainer_core.link.bundle import Bundle, DatasetRef, PolicyRef, Resume, RewardRef
+from trainer_core.link.bundle import Bundle, PolicyRef, Resume, RewardRef
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
 
@@ -37,6 +38,7 @@ def bundle(attempt: Attempt) -> Bundle:
     in_effect = (ControlState.APPLIED, ControlState.SETTLED)
     revisions = run.controls.filter(state__in=in_effect).order_by("-revision").values_list("revision", flat=True)
     run.run_dir.mkdir(parents=True, exist_ok=True)
+    resume = _resume(run, attempt)
     own_weights = bool(run.origin_manifest_sha256) and not run.continues
     return Bundle(
         run_id=run.id,
@@ -47,11 +49,8 @@ def bundle(attempt: Attempt) -> Bundle:
         teacher=None if found.teacher is None else PolicyRef(name=found.teacher.slug, path=Path(found.teacher.path)),
         reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),
         **reward_versions.bundle_parts(run.team, spec, found.reward),
-        datasets={
-            ref: DatasetRef(url=f"/api/v1/link/runs/{run.id}/datasets/{ref}", sha256=version.sha256, rows=version.rows)
-            for ref, version in found.datasets.items()
-        },
-        resume=_resume(run, attempt),
+        datasets=dataset_refs(spec, found.datasets, f"/api/v1/link/runs/{run.id}/datasets", afresh=resume is None),
+        resume=resume,
         measure_noise=_measures_noise(run, attempt),
         run_dir=run.run_dir,
         lease_s=LEASE_S,

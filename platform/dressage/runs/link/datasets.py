@@ -1,29 +1,76 @@
-"""Dataset files for workers."""
+"""Dataset files for workers, and the row notes that a run starts from."""
 
 import os
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 
 from dressage.common.problems import not_found
 from dressage.common.ranges import download, read_part
+from dressage.datasets import notes
+from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
 from dressage.teams.models import Team
+from trainer_core.link.bundle import DatasetRef, NotesRef
+from trainer_core.spec import RunSpec
+from trainer_core.spec.data.curriculum import reads_notes
+
+
+def dataset_refs(
+    spec: RunSpec, versions: Mapping[str, DatasetVersion], address: str, *, afresh: bool
+) -> dict[str, DatasetRef]:
+    """Datasets of a bundle.
+
+    Args:
+        spec: the run's.
+        versions: what its references stand for.
+        address: under which its worker fetches them.
+        afresh: whether it begins with nothing known: a run that goes on has its priors in the checkpoint.
+    """
+    trained = {source.dataset for source in spec.data.sources} if afresh and reads_notes(spec.curriculum) else set()
+    noted = {ref for ref, version in versions.items() if ref in trained and notes.difficulty(version) is not None}
+    return {
+        ref: DatasetRef(
+            url=f"{address}/{ref}",
+            sha256=version.sha256,
+            rows=version.rows,
+            **({"difficulty": NotesRef(url=f"{address}/{ref}/difficulty")} if ref in noted else {}),
+        )
+        for ref, version in versions.items()
+    }
 
 
 def send_dataset(request: Request, team: Team, ref: str) -> HttpResponseBase:
     """The Parquet file of a dataset version of the team. Raises a 404 problem where it is gone."""
     try:
         path = version_by_ref(team, ref).path
-        file = path.open("rb")
-    except (LookupError, FileNotFoundError) as error:
+    except LookupError as error:
         raise not_found("dataset version") from error
+    return _send(request, path, "dataset version")
+
+
+def send_difficulty(request: Request, team: Team, ref: str) -> HttpResponseBase:
+    """The Parquet file of a version's row notes ``difficulty``. Raises a 404 problem where they are gone."""
+    try:
+        found = notes.named(version_by_ref(team, ref), "difficulty")
+    except LookupError as error:
+        raise not_found("dataset version") from error
+    return _send(request, found.path, "row notes")
+
+
+def _send(request: Request, path: Path, what: str) -> HttpResponseBase:
+    try:
+        file = path.open("rb")
+    except FileNotFoundError as error:
+        raise not_found(what) from error
     return download(
         request._request,
         partial(read_part, file),
         size=os.fstat(file.fileno()).st_size,
-        etag=path.stem,  # the hash of what is in it
+        etag=path.stem,  # the hash of what is in it, or the id of notes that never change
         content_type="application/vnd.apache.parquet",
         close=file.close,
     )

@@ -10,13 +10,14 @@ from dressage.runs.attempts import fail_attempt
 from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_current
 from dressage.runs.link.bundle import hand_out
 from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
-from dressage.runs.link.datasets import send_dataset
+from dressage.runs.link.datasets import send_dataset, send_difficulty
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.sync import sync
 from dressage.runs.link.version import VersionedLinkView
 from dressage.runs.models import Attempt
 from dressage.runs.references import dataset_references
 from dressage.runs.tokens import link_token
+from dressage.teams.models import Team
 from trainer_core.link.admission import Admission
 from trainer_core.link.sync import SyncRequest
 from trainer_core.spec import RunSpec
@@ -87,8 +88,19 @@ class LinkDatasetView(LinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, run_id: str, ref: str) -> HttpResponseBase:
         """The Parquet file of a dataset version that the run's spec names."""
+        return send_dataset(request, self._team(ref), ref)
+
+    def _team(self, ref: str) -> Team:
+        """The run's team. Raises a 404 problem where the spec does not name the version."""
         run = self.attempt.run
         require_current(self.attempt, run)
         if ref not in {named for _, named in dataset_references(RunSpec.model_validate(run.effective_spec))}:
             raise not_found("dataset version")
-        return send_dataset(request, run.team, ref)
+        return run.team
+
+
+class LinkDifficultyView(LinkDatasetView):
+    @extend_schema(exclude=True)
+    def get(self, request: Request, run_id: str, ref: str) -> HttpResponseBase:
+        """The Parquet file of the version's row notes ``difficulty``."""
+        return send_difficulty(request, self._team(ref), ref)
