@@ -1,16 +1,15 @@
 """``python -m tests.bench.recipes``: the learning curve of every recipe on two tasks, and of broken methods.
 
-A run that is done is kept (in ``--cache``, by recipe as it is written, and seed), so a second call goes on where the
-first was ended; then docs/benchmarks-recipes.md (the demo's task) and docs/benchmarks-skills.md (skills that have to
-grow) are written from all that is there. One part alone: ``… demo``, ``… skills`` and ``… broken``. ``… published``
-runs the recipes at published size on tiny policies instead, and writes docs/benchmarks-published.md.
+A run that is done is kept in ``tests/bench/measurements``, by recipe as it is written and seed, so a second call goes
+on where the first was ended, on this machine or another; then docs/benchmarks-recipes.md (the demo's task) and
+docs/benchmarks-skills.md (skills that have to grow) are written from all that is there. One part alone: ``… demo``,
+``… skills`` and ``… broken``. ``… published`` runs the recipes at published size on tiny policies instead, and writes
+docs/benchmarks-published.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
+from tests.bench.kept import FOLDER, Kept, key_of
 from tests.bench.tasks import DEMO, SKILLS, TASKS, Task
 from tests.support.ray_alone import ray_alone
 from tests.worker.loop.platform_double import PlatformDouble
@@ -30,18 +30,7 @@ if TYPE_CHECKING:
 
 SEEDS = 3
 STEPS = 40
-KEPT = (
-    "critic/score/mean",
-    "train/pass_rate/add_sub",
-    "response_length/mean",
-    "thinking/share_thinking",
-    "groups/zero_advantage_share",
-    "actor/grad_norm",
-    "actor/lr",
-    "staleness/mean",
-    "rollouts/rejected",
-    "timing_s/step",
-)
+METRICS = ("critic/score/mean", "response_length/mean", "groups/zero_advantage_share", "staleness/mean")
 """Metrics of each step that a curve keeps."""
 
 
@@ -51,8 +40,8 @@ class Curve:
 
     recipe: str
     seed: int
-    steps: list[dict[str, float]]
-    """Metrics of each step."""
+    metrics: dict[str, list[float | None]]
+    """Values of each step by metric; None where a step has told none."""
     held_out: dict[int, float]
     """Share of right answers to held-out problems, by the steps learned so far."""
     held_out_length: dict[int, float]
@@ -69,7 +58,7 @@ def main() -> None:
     parser.add_argument("set", nargs="?", choices=sets, help="one part; all but published without it")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--recipes", nargs="*", default=[], help="names; all of them where none is given")
-    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "dressage" / "bench-recipes")
+    parser.add_argument("--kept", type=Path, default=FOLDER, help="folder of what was measured")
     given = parser.parse_args()
     if given.set == "published":
         published.main()
@@ -77,26 +66,26 @@ def main() -> None:
     chosen = [recipe for recipe in list_recipes() if not given.recipes or recipe.name in given.recipes]
     try:
         if given.set in (None, "broken"):
-            broken.measure_all(given.cache, given.seeds)
+            broken.measure_all(given.kept, given.seeds)
         for task in [task for name, task in TASKS.items() if given.set in (None, name)]:
             # Seed by seed: a measurement that is ended early has all recipes, with fewer seeds.
             wanted = [(recipe, seed) for seed in range(given.seeds) for recipe in chosen]
-            missing = [(recipe, seed) for recipe, seed in wanted if read(given.cache, recipe, seed, task) is None]
+            missing = [(recipe, seed) for recipe, seed in wanted if read(given.kept, recipe, seed, task) is None]
             if missing:
                 with bench(task) as (loop, policy):
                     for recipe, seed in missing:
-                        measure(loop, policy, given.cache, recipe, seed, task)
+                        measure(loop, policy, given.kept, recipe, seed, task)
     finally:  # ended early, the pages tell what there is
         if given.set in (None, "demo"):
-            recipes_page.write(kept(given.cache, given.seeds, DEMO))
+            recipes_page.write(kept(given.kept, given.seeds, DEMO))
         if given.set != "demo":
-            page.write(kept(given.cache, given.seeds, SKILLS), given.cache, given.seeds)
+            page.write(kept(given.kept, given.seeds, SKILLS), given.kept, given.seeds)
 
 
-def kept(cache: Path, seeds: int, task: Task) -> list[Curve]:
+def kept(folder: Path, seeds: int, task: Task) -> list[Curve]:
     """The curves that there are."""
     wanted = [(recipe, seed) for seed in range(seeds) for recipe in list_recipes()]
-    return [found for recipe, seed in wanted if (found := read(cache, recipe, seed, task)) is not None]
+    return [found for recipe, seed in wanted if (found := read(folder, recipe, seed, task)) is not None]
 
 
 @contextmanager
@@ -111,7 +100,7 @@ def bench(task: Task = DEMO) -> Iterator[tuple[WarmLoop, Path]]:
             yield loop, policy
 
 
-def measure(loop: WarmLoop, policy: Path, cache: Path, recipe: Recipe, seed: int, task: Task = DEMO) -> Curve:
+def measure(loop: WarmLoop, policy: Path, folder: Path, recipe: Recipe, seed: int, task: Task = DEMO) -> Curve:
     """Train one recipe with one seed, and keep its curve."""
     from tests.support.warm_loop import REWARDS, demo_bundle
 
@@ -133,42 +122,41 @@ def measure(loop: WarmLoop, policy: Path, cache: Path, recipe: Recipe, seed: int
     curve = Curve(
         recipe.name,
         seed,
-        [{name: m[name] for name in KEPT if name in m} for m in every],
+        {name: [metrics.get(name) for metrics in every] for name in METRICS},
         {step: mean(rates[step] for rates in by_source.values()) for step in tests},
         {step: mean(found[name] for name in lengths) for step, found in tests.items()},
         by_source,
     )
-    file = place(cache, recipe, seed, task)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(asdict(curve)))
-    part.rename(file)
+    found = {name: value for name, value in asdict(curve).items() if name not in ("recipe", "seed")}
+    _file(folder, task).put(_key(recipe, seed, task), found)
     shown = " ".join(f"{value:.2f}" for value in curve.held_out.values())
     print(f"{recipe.name:14} seed {seed}: {shown}  ({time.monotonic() - began:.0f} s)", flush=True)
     return curve
 
 
-def read(cache: Path, recipe: Recipe, seed: int, task: Task = DEMO) -> Curve | None:
+def read(folder: Path, recipe: Recipe, seed: int, task: Task = DEMO) -> Curve | None:
     """The curve that an earlier call has kept; of a longer one, its beginning."""
-    file = place(cache, recipe, seed, task)
-    found = json.loads(file.read_text()) if file.exists() else {"steps": []}
-    if len(found["steps"]) < STEPS:
+    found = _file(folder, task).get(_key(recipe, seed, task))
+    if found is None or len(found["metrics"][METRICS[0]]) < STEPS:
         return None
     for name in ("held_out", "held_out_length"):
         found[name] = _until_the_end(found[name])
-    by_source = {name: _until_the_end(rates) for name, rates in found.get("held_out_by_source", {}).items()}
-    return Curve(**{**found, "steps": found["steps"][:STEPS], "held_out_by_source": by_source})
+    by_source = {name: _until_the_end(rates) for name, rates in found["held_out_by_source"].items()}
+    metrics = {name: values[:STEPS] for name, values in found["metrics"].items()}
+    return Curve(recipe.name, seed, **{**found, "metrics": metrics, "held_out_by_source": by_source})
 
 
 def _until_the_end(values: dict[str, float]) -> dict[int, float]:
     return {int(step): value for step, value in values.items() if int(step) <= STEPS}
 
 
-def place(cache: Path, recipe: Recipe, seed: int, task: Task = DEMO) -> Path:
-    """Where the curve of the recipe as it is written lies, however long it is: of another recipe it is another file."""
-    text = json.dumps([recipe.spec, *task.identity()], sort_keys=True)
-    folder = cache if task is DEMO else cache / task.name
-    return folder / f"{recipe.name}-{seed}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
+def _file(folder: Path, task: Task) -> Kept:
+    return Kept(folder / f"{task.name}.jsonl")
+
+
+def _key(recipe: Recipe, seed: int, task: Task) -> str:
+    """The key of a recipe as it is written, however long its run is."""
+    return key_of(recipe.name, seed, [recipe.spec, *task.identity()])
 
 
 def document(recipe: Recipe, seed: int, task: Task = DEMO) -> dict[str, Any]:

@@ -88,15 +88,16 @@ def _row(recipe: Recipe, curves: Sequence[Curve]) -> str:
         reached,
         f"{mean(c.held_out[0] for c in curves):.2f}",
         f"{mean(ends):.2f}{spread}",
-        f"{_last(curves, 'critic/score/mean'):.2f}",
-        f"{_last(curves, 'response_length/mean'):.1f}",
+        f"{last(curves, 'critic/score/mean'):.2f}",
+        f"{last(curves, 'response_length/mean'):.1f}",
         f"`{_bars(curves)}`",
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def _last(curves: Sequence[Curve], name: str) -> float:
-    return mean(step[name] for curve in curves for step in curve.steps[-LAST:])
+def last(curves: Sequence[Curve], name: str) -> float:
+    """Mean of a metric over the last steps."""
+    return mean(value for curve in curves for value in curve.metrics[name][-LAST:] if value is not None)
 
 
 def _bars(curves: Sequence[Curve]) -> str:

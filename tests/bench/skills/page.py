@@ -34,8 +34,8 @@ BARS = "▁▂▃▄▅▆▇█"
 
 INTRODUCTION = f"""# Recipes and broken methods on skills that have to grow
 
-`make bench-recipes` measures this and writes this page; runs that are done are kept, so it can be ended and called
-again. The demo's task ([benchmarks-recipes.md](benchmarks-recipes.md)) moves one bit: its policy answers rightly once
+`make bench-recipes` measures this and writes this page; runs that are done are kept in `tests/bench/measurements`, so it
+can be ended and called again. The demo's task ([benchmarks-recipes.md](benchmarks-recipes.md)) moves one bit: its policy answers rightly once
 it thinks. Here skill itself has to grow, and methods can be told apart.
 
 **The task** (`tests/bench/skills`): three families of calculations at three levels of length, nine sub-skills, each a
@@ -113,14 +113,14 @@ def judge(base: Sequence[float], broken: Sequence[float]) -> Verdict:
     return Verdict(mean(base), mean(broken), mean(base) - mean(broken), half)
 
 
-def write(curves: Sequence[Curve], cache: Path, seeds: int = SEEDS) -> None:
-    """The page, from the recipes' curves and the courses in ``cache``."""
+def write(curves: Sequence[Curve], folder: Path, seeds: int = SEEDS) -> None:
+    """The page, from the recipes' curves and the courses in ``folder``."""
     noisy = sum(len(noisy_rows(source)) for source in sources())
     lines = [
         INTRODUCTION.format(noisy=noisy, rows=ROWS * len(sources())),
         *_policy(),
-        *_broken(cache, seeds),
-        *_hacked(cache, seeds),
+        *_broken(folder, seeds),
+        *_hacked(folder, seeds),
         *_recipes(curves),
     ]
     PAGE.write_text("\n".join(lines))
@@ -144,9 +144,9 @@ def _final(course: dict[str, Any], source: str = "") -> float:
     return rates[source] if source else mean(rates.values())
 
 
-def _broken(cache: Path, seeds: int) -> list[str]:
-    rows, told, judged, missing = _judged(FAULTS, cache, seeds)
-    mild, mild_told, mild_judged, mild_missing = _judged(MILD, cache, seeds)
+def _broken(folder: Path, seeds: int) -> list[str]:
+    rows, told, judged, missing = _judged(FAULTS, folder, seeds)
+    mild, mild_told, mild_judged, mild_missing = _judged(MILD, folder, seeds)
     missing += [f"{name} (hidden)" for name in mild_missing]
     return [
         "## Broken methods",
@@ -180,11 +180,11 @@ def explain_hidden(faults: int, judged: int, told: int) -> list[str]:
     return [_MILD, ""] if judged == faults and not told else []
 
 
-def _judged(faults: Sequence[Fault], cache: Path, seeds: int) -> tuple[list[str], int, int, list[str]]:
+def _judged(faults: Sequence[Fault], folder: Path, seeds: int) -> tuple[list[str], int, int, list[str]]:
     """Rows of those that are measured, how many are told apart, of how many with seeds enough, and who is missing."""
     rows, told, judged, missing = [], 0, 0, []
     for fault in faults:
-        base, broken = (read(cache, case, seeds) for case in (Case(fault.base), Case(fault.base, fault)))
+        base, broken = (read(folder, case, seeds) for case in (Case(fault.base), Case(fault.base, fault)))
         if not base or not broken:
             missing.append(fault.name)
             continue
@@ -213,10 +213,10 @@ def _row(fault: Fault, verdict: Verdict, runs: int) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _hacked(cache: Path, seeds: int) -> list[str]:
+def _hacked(folder: Path, seeds: int) -> list[str]:
     rows = []
     for setting in HACKING:
-        courses = read(cache, Case(setting), seeds)
+        courses = read(folder, Case(setting), seeds)
         if not courses:
             continue
         ends = [course["evaluations"][str(setting.steps)] for course in courses]
@@ -246,6 +246,7 @@ def _hacked(cache: Path, seeds: int) -> list[str]:
 
 def _recipes(curves: Sequence[Curve]) -> list[str]:
     from tests.bench.recipes import STEPS
+    from tests.bench.recipes_page import last
     from trainer_core.spec.recipes import list_recipes
 
     measured = [(r, found) for r in list_recipes() if (found := [c for c in curves if c.recipe == r.name])]
@@ -267,8 +268,8 @@ def _recipes(curves: Sequence[Curve]) -> list[str]:
             str(len(found)),
             f"{mean(curve.held_out[0] for curve in found):.2f}",
             f"{mean(ends):.2f}{spread}",
-            f"{mean(step['critic/score/mean'] for c in found for step in c.steps[-LAST:]):.2f}",
-            f"{mean(step['response_length/mean'] for c in found for step in c.steps[-LAST:]):.1f}",
+            f"{last(found, 'critic/score/mean'):.2f}",
+            f"{last(found, 'response_length/mean'):.1f}",
             "`" + "".join(BARS[min(int(share * len(BARS)), len(BARS) - 1)] for share in shares) + "`",
             *(f"{mean(curve.held_out_by_source[source][STEPS] for curve in found):.2f}" for source in sources()),
         ]
