@@ -3,8 +3,8 @@
 A run that is done is kept in ``tests/bench/measurements``, by recipe as it is written and seed, so a second call goes
 on where the first was ended, on this machine or another; then docs/benchmarks-recipes.md (the demo's task) and
 docs/benchmarks-skills.md (skills that have to grow) are written from all that is there. One part alone: ``… demo``,
-``… skills`` and ``… broken``. ``… published`` runs the recipes at published size on tiny policies instead, and writes
-docs/benchmarks-published.md.
+``… skills``, ``… broken`` and ``… goldilocks``. ``… published`` runs the recipes at published size on tiny policies
+instead, and writes docs/benchmarks-published.md.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Curve:
 def main() -> None:
     """Measure what is missing, then write the pages."""
     from tests.bench import published, recipes_page
-    from tests.bench.skills import broken, page
+    from tests.bench.skills import broken, goldilocks, page
 
     parser = argparse.ArgumentParser(description=__doc__)
-    sets = (*TASKS, "broken", "published", "pages")
+    sets = (*TASKS, "broken", "goldilocks", "published", "pages")
     parser.add_argument("set", nargs="?", choices=sets, help="one part; all but published without it")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--recipes", nargs="*", default=[], help="names; all of them where none is given")
@@ -67,6 +67,8 @@ def main() -> None:
     try:
         if given.set in (None, "broken"):
             broken.measure_all(given.kept, given.seeds)
+        if given.set in (None, "goldilocks"):
+            goldilocks.measure_all(given.kept, given.seeds)
         for task in [task for name, task in TASKS.items() if given.set in (None, name)]:
             # Seed by seed: a measurement that is ended early has all recipes, with fewer seeds.
             wanted = [(recipe, seed) for seed in range(given.seeds) for recipe in chosen]

@@ -1,11 +1,13 @@
 """The bench's second task: its calculations are exact, its noisy labels are those that are listed."""
 
 import random
+from typing import Any
 
 import pytest
 
 from tests.bench.skills.demonstrations import CAREFUL, CARELESS, draw_texts
 from tests.bench.skills.families import Problem, draw_problem, sources
+from tests.bench.skills.goldilocks_page import tokens_to
 from tests.bench.skills.page import explain_hidden, judge
 from tests.bench.skills.rows import NOISE, ROWS, held_out_problems, noisy_rows, training_problems, training_rows
 
@@ -80,3 +82,15 @@ def test_methods_are_told_apart_by_the_interval_of_their_difference() -> None:
 @pytest.mark.parametrize(("judged", "told", "explained"), [(3, 0, True), (2, 0, False), (0, 0, False), (3, 1, False)])
 def test_only_what_is_measured_is_explained(judged: int, told: int, explained: bool) -> None:
     assert bool(explain_hidden(3, judged, told)) == explained
+
+
+def test_tokens_to_a_target_are_read_between_evaluations() -> None:
+    def course(*shares: float) -> dict[str, Any]:
+        found = {str(5 * place): {"right": {"sum_1": share, "sum_2": share}} for place, share in enumerate(shares)}
+        return {"tokens": [10, 10, 10, 10, 10, 20, 20, 20, 20, 20], "evaluations": found}
+
+    assert tokens_to(0.5, [course(0.4, 0.6, 0.7)]) == 25.0
+    assert tokens_to(0.7, [course(0.4, 0.6, 0.8)]) == pytest.approx(100.0)
+    assert tokens_to(0.7, [course(0.4, 0.5, 0.7), course(0.4, 0.7, 0.9)]) == pytest.approx(100.0)
+    assert tokens_to(0.9, [course(0.4, 0.6, 0.8)]) is None
+    assert tokens_to(0.5, [course(0.4, 0.6, 0.45)]) == 25.0, "once it was there"

@@ -31,13 +31,26 @@ from trainer_core.update.learner import Learner
 from worker.loop.advantages import assign_advantages
 
 Weights = Mapping[str, NDArray[np.float32]]
+NumberedRow = tuple[str, int, dict[str, str]]
+"""Sub-skill, number among its rows, and the row."""
+Draw = Callable[[random.Random], NumberedRow]
 Between = Callable[[list[Group]], None]
-EVALUATED = 24
-"""Held-out problems of each sub-skill at an evaluation."""
 AT_THE_END = 64
-"""The same after the last step: the standard error of the mean over nine sub-skills is 0.02 at 0.5, 0.01 at 0.9."""
-EVERY = 10
-"""Steps between two evaluations."""
+"""Held-out problems of each sub-skill after the last step: the standard error of the mean over nine sub-skills is 0.02
+at 0.5, 0.01 at 0.9."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When a run is examined on the way, and on how much."""
+
+    every: int = 10
+    """Steps between two evaluations."""
+    problems: int = 24
+    """Held-out problems of each sub-skill."""
+
+
+USUAL = Pace()
 
 
 def nothing(groups: list[Group]) -> None:
@@ -98,23 +111,43 @@ class Course:
     """Mean reward of each step."""
     evaluations: dict[int, Evaluation] = field(default_factory=dict)
     """By the steps learned so far."""
+    tokens: list[int] = field(default_factory=list)
+    """Tokens sampled in each step."""
 
 
-def train(policy: Path, setting: Setting, seed: int, hooks: Hooks | None = None) -> Course:
-    """Train to the end of the setting's steps and evaluate on the way."""
+def train(
+    policy: Path,
+    setting: Setting,
+    seed: int,
+    hooks: Hooks | None = None,
+    draw: Draw | None = None,
+    pace: Pace = USUAL,
+    weights: Callable[[Weights], object] = lambda _: None,
+) -> Course:
+    """Train to the end of the setting's steps and evaluate on the way.
+
+    Args:
+        policy: folder of the policy to begin with.
+        setting: what to train with.
+        seed: of all that is drawn.
+        hooks: a fault to put in; none by default.
+        draw: the next row; by default any of the second task, each sub-skill being as likely.
+        pace: when to evaluate, and on how much.
+        weights: called with the weights after the last step.
+    """
     hooks, spec = hooks or Hooks(), setting.run_spec(seed)
     tokenizer = AutoTokenizer.from_pretrained(policy)
     config = AutoConfig.from_pretrained(policy)
     generator, rng = torch.Generator().manual_seed(seed), random.Random(seed)
-    data = {source: training_rows(source) for source in sources()}
+    draw = draw or _any_row()
     course = Course()
     with hooks.learner():
         learner = Learner(policy, spec)
         versions: dict[int, Weights] = {0: _copied(learner)}
-        course.evaluations[0] = evaluate(Sampler(config, versions[0]), tokenizer, EVALUATED, seed)
+        course.evaluations[0] = evaluate(Sampler(config, versions[0]), tokenizer, pace.problems, seed)
         for step in range(1, setting.steps + 1):
             version = hooks.version(step, setting.lag)
-            rows = [_drawn_row(data, rng) for _ in range(spec.schedule.prompts_per_step)]
+            rows = [draw(rng) for _ in range(spec.schedule.prompts_per_step)]
             size = spec.rollout.group_size
             groups = rollout(Sampler(config, versions[version]), tokenizer, rows, size, step, version, generator)
             reward(groups, setting)
@@ -128,16 +161,18 @@ def train(policy: Path, setting: Setting, seed: int, hooks: Hooks | None = None)
             versions[step] = _copied(learner)
             versions.pop(step - 32, None)
             course.rewards.append(mean(t.reward or 0.0 for group in groups for t in group.trajectories))
-            if step % EVERY == 0 or step == setting.steps:
-                count = EVALUATED if step < setting.steps else AT_THE_END
+            course.tokens.append(sum(t.length for group in groups for t in group.trajectories))
+            if step % pace.every == 0 or step == setting.steps:
+                count = pace.problems if step < setting.steps else AT_THE_END
                 course.evaluations[step] = evaluate(Sampler(config, versions[step]), tokenizer, count, seed)
+    weights(versions[setting.steps])
     return course
 
 
 def rollout(
     sampler: Sampler,
     tokenizer: PreTrainedTokenizerFast,
-    rows: Sequence[tuple[str, int, dict[str, str]]],
+    rows: Sequence[NumberedRow],
     size: int,
     step: int,
     version: int,
@@ -194,10 +229,15 @@ def is_right(problem: Problem, completion: Sampled, answer: str) -> bool:
     return completion.ended and answer == problem.answer
 
 
-def _drawn_row(data: Mapping[str, Sequence[dict[str, str]]], rng: random.Random) -> tuple[str, int, dict[str, str]]:
-    source = rng.choice(sources())
-    number = rng.randrange(len(data[source]))
-    return source, number, data[source][number]
+def _any_row() -> Draw:
+    data = {source: training_rows(source) for source in sources()}
+
+    def draw(rng: random.Random) -> NumberedRow:
+        source = rng.choice(sources())
+        number = rng.randrange(len(data[source]))
+        return source, number, data[source][number]
+
+    return draw
 
 
 def _copied(learner: Learner) -> Weights:

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import mean, variance
 from typing import TYPE_CHECKING, Any
 
+from tests.bench.skills import goldilocks_page
 from tests.bench.skills.broken import SEEDS, Case, read
 from tests.bench.skills.demonstrations import CARELESS
 from tests.bench.skills.families import sources
@@ -34,9 +35,9 @@ BARS = "▁▂▃▄▅▆▇█"
 
 INTRODUCTION = f"""# Recipes and broken methods on skills that have to grow
 
-`make bench-recipes` measures this and writes this page; runs that are done are kept in `tests/bench/measurements`, so it
-can be ended and called again. The demo's task ([benchmarks-recipes.md](benchmarks-recipes.md)) moves one bit: its policy answers rightly once
-it thinks. Here skill itself has to grow, and methods can be told apart.
+`make bench-recipes` measures this and writes this page; runs that are done are kept in `tests/bench/measurements`, so
+it can be ended and called again. The demo's task ([benchmarks-recipes.md](benchmarks-recipes.md)) moves one bit: its
+policy answers rightly once it thinks. Here skill itself has to grow, and methods can be told apart.
 
 **The task** (`tests/bench/skills`): three families of calculations at three levels of length, nine sub-skills, each a
 source with its own pass rate. `sum` adds digits, `chain` calculates from left to right and keeps the last digit, `sort`
@@ -121,6 +122,7 @@ def write(curves: Sequence[Curve], folder: Path, seeds: int = SEEDS) -> None:
         *_policy(),
         *_broken(folder, seeds),
         *_hacked(folder, seeds),
+        *goldilocks_page.section(folder),
         *_recipes(curves),
     ]
     PAGE.write_text("\n".join(lines))
