@@ -64,7 +64,7 @@ class HandedInBatch(PrefixedModel):
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="handed_in")
     number = models.PositiveIntegerField()
     rows = models.JSONField()
-    """``ProfileRow`` of each."""
+    """``ProfileRow`` of each; none once the profile is over."""
     tokens = models.PositiveBigIntegerField()
     seconds = models.FloatField()
 

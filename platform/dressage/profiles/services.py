@@ -133,6 +133,7 @@ def cancel_profile(team: Team, actor: Actor, profile_id: str) -> Profile:
         return profile
     jobs.require_open(profile)
     jobs.end(profile, ProfileState.CANCELLED)
+    _forget_rows(profile)
     record_audit(team, actor, "profile.cancel", "profile", profile.id)
     return profile
 
@@ -227,7 +228,13 @@ def _keep(
     notes.write(profile.version, "difficulty", difficulty_notes(tallies), by=by, source=source)
     if reads_answers:
         notes.write(profile.version, "suspect", suspect_notes(tallies, found_golds), by=by, source=source)
+    _forget_rows(profile)
     return jobs.end(profile, ProfileState.DONE)
+
+
+def _forget_rows(profile: Profile) -> None:
+    """Drop the rows that were handed in, which nobody reads once it is over; their tokens and seconds stay."""
+    profile.handed_in.update(rows=[])
 
 
 def _reference(profile: Profile) -> str:

@@ -64,6 +64,8 @@ def test_a_profile_from_beginning_to_end(start: Start, read: Read) -> None:
         {"suspect": False, "answer": None, "votes": None, "agreement": None},
     ]
     assert notes.named(version, "difficulty").source["id"] == made["id"]
+    left = list(HandedInBatch.objects.values_list("rows", flat=True))
+    assert left == [[], []], "what nobody reads any more is not kept"
 
 
 def test_another_worker_goes_on_behind_what_was_handed_in(start: Start, read: Read, enqueued: list[str]) -> None:
@@ -281,11 +283,12 @@ def test_what_was_handed_in_is_kept_from_a_cancelled_one(start: Start, api: Call
     made = start()["id"]
     worker = ProfileWorker(made)
     worker.take()
+    worker.hand_in(0, row(1, 4, 1))
     api("editor").post(f"/api/v1/profiles/{made}/cancel")
-    worker.hand_in(0, row(0, 4, 1), status=409)
+    worker.hand_in(1, row(0, 4, 1), status=409)
     worker.renew(409)
     worker.answer(409, stopped="settled")
-    assert (HandedInBatch.objects.count(), RowNotes.objects.count()) == (0, 0)
+    assert (HandedInBatch.objects.get().rows, RowNotes.objects.count()) == ([], 0)
 
 
 def test_a_team_may_have_three_at_a_time(start: Start) -> None:
