@@ -111,16 +111,22 @@ def fingerprint(request: Request) -> str:
     if hasattr(data, "lists"):  # a form
         for name, values in sorted(data.lists()):
             for value in values:
-                digest.update(b"\0" + name.encode() + b"\0")
-                if isinstance(value, UploadedFile):
-                    for chunk in value.chunks():
-                        digest.update(chunk)
-                    value.seek(0)
-                else:
-                    digest.update(str(value).encode())
+                # Hashes, which are of one length, keep a value from running into the next field.
+                digest.update(hashlib.sha256(name.encode()).digest() + _hash_of(value))
     else:
         digest.update(json.dumps(data, sort_keys=True, default=str).encode())
     return digest.hexdigest()
+
+
+def _hash_of(value: object) -> bytes:
+    digest = hashlib.sha256()
+    if isinstance(value, UploadedFile):
+        for chunk in value.chunks():
+            digest.update(chunk)
+        value.seek(0)
+    else:
+        digest.update(str(value).encode())
+    return digest.digest()
 
 
 def _try_lock(name: str) -> bool:

@@ -101,6 +101,17 @@ def test_uploads_compare_content_not_boundaries(api: Callable[..., APIClient]) -
     assert (Dataset.objects.count(), DatasetVersion.objects.count()) == (1, 1)
 
 
+def test_a_value_does_not_run_into_the_next_field(api: Callable[..., APIClient]) -> None:
+    def upload(**form: str) -> object:
+        body = {"file": BytesIO(b'{"prompt": "a"}'), **form}
+        return api("editor").post("/api/v1/datasets", body, format="multipart", HTTP_IDEMPOTENCY_KEY="u")
+
+    assert upload(name="Sums\0slug\0sums").status_code == 422, "no name"
+    assert upload(name="Sums", slug="sums").status_code == 201
+    joined = upload(name="Sums", slug="sums\0upload\0")
+    assert (joined.status_code, joined.json()["error"]["code"]) == (422, "idempotency_key_reused")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_in_flight_is_409(api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch) -> None:
     first_client, second_client = api("editor"), api("editor")
