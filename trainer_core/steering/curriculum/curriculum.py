@@ -17,6 +17,7 @@ from trainer_core.steering.curriculum.difficulty import DifficultyPools
 from trainer_core.steering.curriculum.draw import Draw
 from trainer_core.steering.curriculum.goldilocks import GoldilocksOrder
 from trainer_core.steering.curriculum.hints import HintScaffold
+from trainer_core.steering.curriculum.histogram import SourceRates, source_rates
 from trainer_core.steering.curriculum.mixture import Mixture
 from trainer_core.steering.curriculum.order import EpochOrder
 from trainer_core.steering.curriculum.outcome import GroupOutcome
@@ -92,6 +93,16 @@ class Curriculum:
         ids = [f"{source}:{row}" for source, row in zip(chosen, rows, strict=True)]
         sizes = self._allocator.sizes(ids)
         return [self._draw(*drawn) for drawn in zip(chosen, rows, ids, sizes, strict=True)]
+
+    def histogram(self) -> list[SourceRates] | None:
+        """Pass rates of each source's prompts; None where prompts are not drawn by one pass rate each."""
+        found = []
+        for name, within in self._within.items():
+            rates = None if isinstance(within, EpochOrder) else within.rates()
+            if rates is None:
+                return None
+            found.append(source_rates(name, len(self._rows[name]), rates))
+        return found
 
     def observe(self, prompt_id: str, pass_rate: float, samples: int | None = None) -> None:
         """Take in the share of successful samples of one group.

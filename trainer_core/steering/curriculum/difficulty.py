@@ -42,6 +42,10 @@ class DifficultyPools:
         if moved:
             self._place_all()
 
+    def rates(self) -> list[float]:
+        """Pass rates that are known, in no order."""
+        return [rate for _, rate in self._rates.items()]
+
     def state(self) -> dict[str, Any]:
         """State for the checkpoint: the inner order of the pools too, since random choices depend on it."""
         return {

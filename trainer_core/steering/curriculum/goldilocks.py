@@ -58,6 +58,10 @@ class GoldilocksOrder:
         """Go on within another band."""
         self._inside = self._kept(spec)
 
+    def rates(self) -> list[float] | None:
+        """Pass rates of all rows; None where each has two."""
+        return [rate for (rate,) in self._rates] if len(self._rates[0]) == 1 else None
+
     def state(self) -> dict[str, Any]:
         """State for the checkpoint."""
         return self._order.state()

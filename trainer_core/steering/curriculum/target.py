@@ -34,6 +34,10 @@ class DifficultyTarget:
         """Go on with another target; rates stay."""
         self._spec = spec
 
+    def rates(self) -> list[float]:
+        """Pass rates that are known, in no order."""
+        return [rate for _, rate in self._rates.items()]
+
     def state(self) -> dict[str, Any]:
         """State for the checkpoint."""
         return {"rates": self._rates.state()}
