@@ -184,6 +184,24 @@ class RubricProposalsData(EventData):
     proposals: Annotated[tuple[ProposedItem, ...], Field(max_length=64)]
 
 
+class SourcePassRates(Message):
+    """Prompts of one source by pass rate, as ``steering.curriculum.histogram`` counts them."""
+
+    name: Annotated[str, Field(max_length=63)]
+    prompts: Count
+    untried: Count
+    cells: Annotated[tuple[tuple[Annotated[int, Field(ge=0, le=800)], Count], ...], Field(max_length=801)]
+    """(cell, prompts), for every cell that holds some."""
+
+
+class PassRatesData(EventData):
+    """Pass rates of the prompts that the curriculum draws from. Only the newest count."""
+
+    kind: ClassVar[str] = "pass_rates"
+
+    sources: Annotated[tuple[SourcePassRates, ...], Field(min_length=1, max_length=64)]
+
+
 class CheckpointData(EventData):
     """A checkpoint's files are complete."""
 
@@ -228,6 +246,7 @@ KINDS: dict[str, type[EventData]] = {
         EvalData,
         RolloutsData,
         RubricProposalsData,
+        PassRatesData,
         CheckpointData,
         AlertData,
         LogData,

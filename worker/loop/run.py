@@ -33,6 +33,7 @@ from worker.loop.evaluation import Evaluator, evaluation_due
 from worker.loop.lengths import room_check
 from worker.loop.noise import KeptNoise
 from worker.loop.parts import RunParts
+from worker.loop.pass_rates import PassRateReports
 from worker.loop.pausing import Pausing
 from worker.loop.performance import Performance
 from worker.loop.probing import Probing
@@ -117,6 +118,7 @@ class ActiveRun:
         """Metrics of the step in hand, as far as they are known."""
         self._starved = False
         self._reward_alerts, self._answer_alerts = RewardAlerts(), AnswerAlerts(versions.definition)
+        self._pass_rates = PassRateReports(self._curriculum, link)
 
     @property
     def last_step(self) -> int:
@@ -129,6 +131,7 @@ class ActiveRun:
         self.sync_weights(weights, self._version)
         self._whole_after = self._version
         self._probing.tell_noise(self._version)
+        self._pass_rates.tell(self._version)
         if self.first_step == 1 and not self._evaluator.has_result:
             self.evaluate_if_due(0)
         self.pause_if_asked(self._version)
@@ -255,6 +258,7 @@ class ActiveRun:
             group.prompt_text = self._parts.tokenizer.prompt_text(group.item, form)
         text = self._parts.tokenizer.token_text
         self._link.emit(checked(lambda: rollouts_data(shown, batch.groups, text)), step)
+        self._pass_rates.tell(step)
         for alert in self._guards.check(step, found):
             self._link.emit(metric_alert("Guard", alert), step)
             if alert.action == "pause":

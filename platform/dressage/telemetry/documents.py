@@ -20,7 +20,7 @@ class EventDocument(TypedDict):
     seq: int
     """1, 2, 3 … without gaps."""
     kind: str
-    """state, desired, control, step, eval, rollouts, rubric_proposals, checkpoint, alert, log or run."""
+    """state, desired, control, step, eval, rollouts, rubric_proposals, pass_rates, checkpoint, alert, log or run."""
     step: int | None
     at: Moment
     attempt: int

@@ -151,6 +151,10 @@ class Ingest:
             facts = {"component": data.component, "reward": version.reward_id, "reward_version": ref}
             self._event(event, {**facts, "count": len(made), "names": [proposal.name for proposal in made]})
 
+    def _pass_rates(self, event: LinkEvent, data: link.PassRatesData) -> None:
+        self._step_of(event)
+        self._event(event, data.model_dump(mode="json"))
+
     def _checkpoint(self, event: LinkEvent, data: link.CheckpointData) -> None:
         checkpoint = record_checkpoint(self.run, self.attempt.number, self._step_of(event), data)
         self._event(event, {**checkpoint_document(checkpoint), "control_id": data.control_id})

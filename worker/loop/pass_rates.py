@@ -1,0 +1,41 @@
+"""Reports of the pass rates of the prompts, from which the console previews another band."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from trainer_core.link.events import PassRatesData, SourcePassRates
+from trainer_core.steering.curriculum import Curriculum
+from trainer_core.steering.curriculum.histogram import SourceRates
+from worker.link.client import Link
+from worker.loop.reports import checked
+
+PART = 20
+"""A report is due once a twentieth of the steps so far has passed since the last one: each step of a short run is told,
+and a long run's journal does not fill with them."""
+
+
+class PassRateReports:
+    """Tells what the curriculum knows of its prompts, where it has changed."""
+
+    def __init__(self, curriculum: Curriculum, link: Link) -> None:
+        self._curriculum, self._link = curriculum, link
+        self._step: int | None = None
+        """Step of the last look."""
+        self._told: list[SourceRates] | None = None
+
+    def tell(self, step: int) -> None:
+        """Tell the pass rates after ``step``, if that is due."""
+        if self._step is not None and step - self._step < max(1, step // PART):
+            return
+        self._step = step
+        found = self._curriculum.histogram()
+        if found is not None and found != self._told:
+            self._told = found
+            self._link.emit(checked(lambda: pass_rates_data(found)), step)
+
+
+def pass_rates_data(found: Sequence[SourceRates]) -> PassRatesData:
+    """The event of a histogram."""
+    return PassRatesData(sources=tuple(SourcePassRates(**asdict(source)) for source in found))
