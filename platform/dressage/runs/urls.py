@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dressage.runs.views import actions, checkpoints, clusters, controls, link, planning, runs, spec
+from dressage.runs.views import actions, checkpoints, clusters, controls, curriculum, link, planning, runs, spec
 
 urlpatterns = [
     path("runs", runs.RunsView.as_view()),
@@ -20,6 +20,8 @@ urlpatterns = [
     path("runs/<str:run_id>/controls/<str:control_id>/cancel", controls.CancelControlView.as_view()),
     path("runs/<str:run_id>/controls/<str:control_id>/revert", controls.RevertControlView.as_view()),
     path("runs/<str:run_id>/controls/<str:control_id>/rewind", controls.RewindControlView.as_view()),
+    path("runs/<str:run_id>/curriculum", curriculum.CurriculumView.as_view()),
+    path("runs/<str:run_id>/curriculum/preview", curriculum.CurriculumPreviewView.as_view()),
     path("runs/<str:run_id>/checkpoints", checkpoints.CheckpointsView.as_view()),
     path("checkpoints/<str:checkpoint_id>/download", checkpoints.DownloadCheckpointView.as_view()),
     path("checkpoints/<str:checkpoint_id>/policy", checkpoints.CheckpointPolicyView.as_view()),

@@ -7,8 +7,10 @@ call. Every group has ``rollout.group_size`` samples, whose successes are indepe
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trainer_core.spec.data.curriculum import DifficultyBandCurriculum, GoldilocksCurriculum
 from trainer_core.spec.run import RunSpec
@@ -160,20 +162,31 @@ def _share_inside(batch: int, share: float, inside: int, outside: int, explore: 
         return 1.0 - explore
     most = inside + outside
     found = 0.0
-    for draws, chance in _binomial(batch, share):
-        once = min(draws, most)
-        taken = math.fsum(p * min(max(a, once - outside), inside) for a, p in _binomial(once, 1.0 - explore))
-        found += chance * (taken + (draws - once) * (1.0 - explore))
+    for draws, chance in zip(*_binomial(batch, share), strict=True):
+        once = min(int(draws), most)
+        looking, chances = _binomial(once, 1.0 - explore)
+        taken = float((chances * np.clip(looking, once - outside, inside)).sum())
+        found += float(chance) * (taken + (int(draws) - once) * (1.0 - explore))
     return found / (batch * share)
 
 
-def _binomial(trials: int, chance: float) -> list[tuple[int, float]]:
-    """(successes, probability) of all but the outcomes that are farther than twelve deviations from the mean."""
+def _binomial(trials: int, chance: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Numbers of successes and their probabilities, but for those farther than eight deviations from the mean."""
     if chance in (0.0, 1.0):
-        return [(round(trials * chance), 1.0)]
-    mean, spread = trials * chance, 12.0 * math.sqrt(trials * chance * (1.0 - chance)) + 12.0
-    low, high = max(0, math.floor(mean - spread)), min(trials, math.ceil(mean + spread))
-    count = np.arange(low, high + 1)
-    logs = np.array([math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1) for k in count])
+        return np.array([round(trials * chance)]), np.ones(1)
+    mean, reach = trials * chance, 8.0 * math.sqrt(trials * chance * (1.0 - chance)) + 8.0
+    count = np.arange(max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach)) + 1)
+    ways = _log_factorials(trials)
+    logs = ways[trials] - ways[count] - ways[trials - count]
     powers = np.exp(logs + count * math.log(chance) + (trials - count) * math.log1p(-chance))
-    return list(zip(count.tolist(), powers.tolist(), strict=True))
+    return count, powers
+
+
+def _log_factorials(most: int) -> NDArray[np.float64]:
+    """ln n! of every n up to ``most`` at least; sizes are powers of two, so that few are kept."""
+    return _log_factorial_table(most.bit_length())
+
+
+@lru_cache(maxsize=24)
+def _log_factorial_table(bits: int) -> NDArray[np.float64]:
+    return np.concatenate([np.zeros(1), np.cumsum(np.log(np.arange(1, 2**bits)))])

@@ -228,6 +228,22 @@ export interface Band {
   negative: number[];
 }
 
+/**
+ * Expected share of groups whose samples all succeed or all fail. null: no prompt was tried yet.
+ */
+export type BandPreviewDeadShare = number | null;
+
+/**
+ * The next batch under a band.
+ */
+export interface BandPreview {
+  sources: SourcePreview[];
+  /** Expected share of groups whose samples all succeed or all fail. null: no prompt was tried yet. */
+  dead_share: BandPreviewDeadShare;
+  /** Sources of a weight above zero that have no prompt inside the band. */
+  empty: string[];
+}
+
 export interface BeginPasskeyRequest {
   /**
    * Current password; empty for an account that has none.
@@ -1632,6 +1648,61 @@ export interface CredentialRequest {
   credential: CredentialRequestCredential;
 }
 
+/**
+ * Lower edge of the band; null without one.
+ */
+export type CurriculumMinPassRate = number | null;
+
+export type CurriculumMaxPassRate = number | null;
+
+/**
+ * The pass rate that is aimed at; null without one.
+ */
+export type CurriculumTargetPassRate = number | null;
+
+export type CurriculumPassRates = PassRates | null;
+
+/**
+ * Reason why there are no pass rates, as a sentence.
+ */
+export type CurriculumWhy = string | null;
+
+/**
+ * How a run chooses its prompts.
+ */
+export interface Curriculum {
+  type: string;
+  group_size: number;
+  /** Lower edge of the band; null without one. */
+  min_pass_rate: CurriculumMinPassRate;
+  max_pass_rate: CurriculumMaxPassRate;
+  /** The pass rate that is aimed at; null without one. */
+  target_pass_rate: CurriculumTargetPassRate;
+  pass_rates: CurriculumPassRates;
+  /** Reason why there are no pass rates, as a sentence. */
+  why: CurriculumWhy;
+}
+
+/**
+ * The next batch as it would be drawn now, and with a draft. Pass rates are taken to stay as they are.
+ */
+export interface CurriculumPreview {
+  /** The step of the batch. */
+  step: number;
+  /** Under the spec in force. */
+  now: BandPreview;
+  /** Under what is staged, and the draft. */
+  draft: BandPreview;
+}
+
+export interface CurriculumPreviewRequestRequest {
+  /**
+   * Changes that would be staged together; may be empty.
+   * @maxItems 100
+   */
+  changes: ChangeRequest[];
+}
+
 export interface Dataset {
   id: string;
   slug: string;
@@ -2544,7 +2615,7 @@ export type EventData = {[key: string]: Json};
 export interface Event {
   /** 1, 2, 3 … without gaps. */
   seq: number;
-  /** state, desired, control, step, eval, rollouts, rubric_proposals, checkpoint, alert, log or run. */
+  /** state, desired, control, step, eval, rollouts, rubric_proposals, pass_rates, checkpoint, alert, log or run. */
   kind: string;
   step: EventStep;
   at: string;
@@ -4245,6 +4316,16 @@ export interface ParentVersion {
   number: number;
   ref: string;
   readonly deleted: boolean;
+}
+
+/**
+ * Pass rates of the prompts, as the run's worker has told them last.
+ */
+export interface PassRates {
+  /** The step after which they were counted. */
+  step: number;
+  at: string;
+  sources: SourceRates[];
 }
 
 export type PasskeyLastUsedAt = string | null;
@@ -6420,6 +6501,34 @@ export const SourceKindEnum = {
   hub: 'hub',
   bucket: 'bucket',
 } as const;
+
+/**
+ * Part of one source in the next batch.
+ */
+export interface SourcePreview {
+  name: string;
+  /** Prompts inside the band, those never tried included. */
+  inside: number;
+  /** Expected share of the batch's prompts. */
+  share: number;
+  /** Expected share of the batch by pass rate, shape [20]. */
+  bins: number[];
+  /** Expected share of the batch that was never tried. With `bins` it adds up to `share`. */
+  untried: number;
+}
+
+/**
+ * Prompts of one source by pass rate.
+ */
+export interface SourceRates {
+  name: string;
+  /** All prompts of the source. */
+  prompts: number;
+  /** Prompts whose pass rate is not known. */
+  untried: number;
+  /** Prompts in each twentieth of the pass rates from 0 to 1; the last one holds 1 as well. */
+  bins: number[];
+}
 
 export type SpecialTokensBos = string | null;
 

@@ -53,6 +53,9 @@ import type {
   CreateTokenHeaders,
   CreateTokenRequest,
   CredentialRequest,
+  Curriculum,
+  CurriculumPreview,
+  CurriculumPreviewRequestRequest,
   Dataset,
   DatasetCard,
   DatasetPreview,
@@ -1818,6 +1821,34 @@ export const rewindControl = (
     }
   
 /**
+ * The run's band, and the pass rates of its prompts as its worker has told them last.
+ */
+export const getCurriculum = (
+    runId: string,
+ options?: SecondParameter<typeof http<Curriculum>>,) => {
+      return http<Curriculum>(
+      {url: `/api/v1/runs/${runId}/curriculum`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Predict the next batch with other values of steerable fields: its sources, pass rates and dead groups.
+Nothing is staged. Pass rates are taken to stay as they are.
+ */
+export const previewCurriculum = (
+    runId: string,
+    curriculumPreviewRequestRequest: CurriculumPreviewRequestRequest,
+ options?: SecondParameter<typeof http<CurriculumPreview>>,) => {
+      return http<CurriculumPreview>(
+      {url: `/api/v1/runs/${runId}/curriculum/preview`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: curriculumPreviewRequestRequest
+    },
+      options);
+    }
+  
+/**
  * What happened, newest first.
  */
 export const listEvents = (
@@ -2496,6 +2527,8 @@ export type StageControlResult = NonNullable<Awaited<ReturnType<typeof stageCont
 export type CancelControlResult = NonNullable<Awaited<ReturnType<typeof cancelControl>>>
 export type RevertControlResult = NonNullable<Awaited<ReturnType<typeof revertControl>>>
 export type RewindControlResult = NonNullable<Awaited<ReturnType<typeof rewindControl>>>
+export type GetCurriculumResult = NonNullable<Awaited<ReturnType<typeof getCurriculum>>>
+export type PreviewCurriculumResult = NonNullable<Awaited<ReturnType<typeof previewCurriculum>>>
 export type ListEventsResult = NonNullable<Awaited<ReturnType<typeof listEvents>>>
 export type ForkRunResult = NonNullable<Awaited<ReturnType<typeof forkRun>>>
 export type MeasureRunNoiseResult = NonNullable<Awaited<ReturnType<typeof measureRunNoise>>>
