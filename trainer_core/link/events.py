@@ -200,6 +200,8 @@ class PassRatesData(EventData):
     kind: ClassVar[str] = "pass_rates"
 
     sources: Annotated[tuple[SourcePassRates, ...], Field(min_length=1, max_length=64)]
+    stage: Annotated[str, Field(max_length=63)] | None = None
+    """Name of the stage of the data that prompts are drawn in; None without stages."""
 
 
 class CheckpointData(EventData):

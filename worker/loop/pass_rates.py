@@ -23,19 +23,24 @@ class PassRateReports:
         self._curriculum, self._link = curriculum, link
         self._step: int | None = None
         """Step of the last look."""
-        self._told: list[SourceRates] | None = None
+        self._told: PassRatesData | None = None
 
     def tell(self, step: int) -> None:
-        """Tell the pass rates after ``step``, if that is due."""
-        if self._step is not None and step - self._step < max(1, step // PART):
+        """Tell the pass rates after ``step``, if that is due. A stage that has begun is told at once."""
+        stage = self._curriculum.stage
+        begun = self._told is not None and stage != self._told.stage
+        if self._step is not None and step - self._step < max(1, step // PART) and not begun:
             return
         self._step = step
         found = self._curriculum.histogram()
-        if found is not None and found != self._told:
-            self._told = found
-            self._link.emit(checked(lambda: pass_rates_data(found)), step)
+        if found is None:
+            return
+        event = checked(lambda: pass_rates_data(found, stage))
+        if event != self._told:
+            self._told = event if isinstance(event, PassRatesData) else None
+            self._link.emit(event, step)
 
 
-def pass_rates_data(found: Sequence[SourceRates]) -> PassRatesData:
+def pass_rates_data(found: Sequence[SourceRates], stage: str | None = None) -> PassRatesData:
     """The event of a histogram."""
-    return PassRatesData(sources=tuple(SourcePassRates(**asdict(source)) for source in found))
+    return PassRatesData(sources=tuple(SourcePassRates(**asdict(source)) for source in found), stage=stage)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from typing_extensions import TypedDict
 
@@ -18,9 +19,11 @@ from trainer_core.spec.data.curriculum import (
     DifficultyBandCurriculum,
     DifficultyTargetCurriculum,
     GoldilocksCurriculum,
+    has_one_rate,
 )
 from trainer_core.steering.curriculum.band_preview import BandPreview, preview
 from trainer_core.steering.curriculum.histogram import SourceRates, bars
+from trainer_core.steering.curriculum.stages import in_stage, stage_named
 
 
 class SourceRatesDocument(TypedDict):
@@ -45,9 +48,11 @@ class PassRatesDocument(TypedDict):
 
 
 class CurriculumDocument(TypedDict):
-    """How a run chooses its prompts."""
+    """A run's choice of prompts."""
 
     type: str
+    stage: str | None
+    """Name of the stage of the data that prompts were last drawn in; null without stages."""
     group_size: int
     min_pass_rate: float | None
     """Lower edge of the band; null without one."""
@@ -73,17 +78,20 @@ class CurriculumPreviewDocument:
 
 def curriculum_document(run: Run) -> CurriculumDocument:
     """The curriculum of a run, and its pass rates."""
-    spec = RunSpec.model_validate(run.effective_spec)
-    curriculum, told = spec.curriculum, _told(run)
+    told = _told(run)
+    stage = None if told is None else told.stage
+    spec = _in_stage(RunSpec.model_validate(run.effective_spec), stage)
+    curriculum = spec.curriculum
     band = curriculum if isinstance(curriculum, DifficultyBandCurriculum | GoldilocksCurriculum) else None
     target = curriculum.target_pass_rate if isinstance(curriculum, DifficultyTargetCurriculum) else None
     return {
         "type": curriculum.type,
+        "stage": stage,
         "group_size": spec.rollout.group_size,
         "min_pass_rate": None if band is None else band.min_pass_rate,
         "max_pass_rate": None if band is None else band.max_pass_rate,
         "target_pass_rate": target,
-        "pass_rates": None if told is None else _pass_rates(*told),
+        "pass_rates": None if told is None else _pass_rates(told),
         "why": _why_none(curriculum) if told is None else None,
     }
 
@@ -93,37 +101,52 @@ def preview_draft(run: Run, changes: Sequence[Change]) -> CurriculumPreviewDocum
     spec, told = RunSpec.model_validate(run.effective_spec), _told(run)
     if told is None:
         raise Problem(409, "Conflict", _why_none(spec.curriculum), code="no_pass_rates")
-    sources, step = told[1], run.step + 1
+    step = run.step + 1
     try:
-        now = preview(spec, step, sources)
+        now = preview(_in_stage(spec, told.stage), step, told.sources)
     except ValueError as error:
         raise Problem(409, "Conflict", f"This run has no preview: {error}.", code="no_band") from error
     try:
-        return CurriculumPreviewDocument(step, now, preview(apply_controls(staged_spec(run), changes), step, sources))
+        drafted = _in_stage(apply_controls(staged_spec(run), changes), told.stage)
+        return CurriculumPreviewDocument(step, now, preview(drafted, step, told.sources))
     except ControlError as error:
         raise invalid(f"/changes/{error.index}", str(error), code="control_refused") from error
     except ValueError as error:
         raise invalid("/changes", f"{error}.", code="control_refused") from error
 
 
-def _told(run: Run) -> tuple[Event, list[SourceRates]] | None:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    step: int
+    at: datetime
+    stage: str | None
+    sources: list[SourceRates]
+
+
+def _told(run: Run) -> _Told | None:
     event = Event.objects.filter(run=run, kind=PassRatesData.kind).order_by("-seq").first()
     if event is None:
         return None
     data = PassRatesData.model_validate(event.data)
-    return event, [SourceRates(one.name, one.prompts, one.untried, one.cells) for one in data.sources]
+    sources = [SourceRates(one.name, one.prompts, one.untried, one.cells) for one in data.sources]
+    return _Told(event.step or 0, event.at, data.stage, sources)
 
 
-def _pass_rates(event: Event, sources: Sequence[SourceRates]) -> PassRatesDocument:
-    shown: list[SourceRatesDocument] = [
-        {"name": one.name, "prompts": one.prompts, "untried": one.untried, "bins": bars(one.cells)} for one in sources
+def _in_stage(spec: RunSpec, stage: str | None) -> RunSpec:
+    return in_stage(spec, stage_named(spec, stage))
+
+
+def _pass_rates(told: _Told) -> PassRatesDocument:
+    sources: list[SourceRatesDocument] = [
+        {"name": one.name, "prompts": one.prompts, "untried": one.untried, "bins": bars(one.cells)}
+        for one in told.sources
     ]
-    return {"step": event.step or 0, "at": iso(event.at), "sources": shown}
+    return {"step": told.step, "at": iso(told.at), "sources": sources}
 
 
 def _why_none(curriculum: Curriculum) -> str:
     match curriculum:
-        case GoldilocksCurriculum() if len(curriculum.columns) > 1:
+        case GoldilocksCurriculum() if not has_one_rate(curriculum):
             return "Each prompt has two pass rates, and both must lie in the band: one histogram cannot show that."
         case DifficultyBandCurriculum() | GoldilocksCurriculum() | DifficultyTargetCurriculum():
             return "The run's worker has not told any pass rates yet: it does once the run is running."

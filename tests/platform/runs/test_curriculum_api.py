@@ -47,7 +47,7 @@ def test_pass_rates_are_told_by_source(launch: Launch, viewer: APIClient) -> Non
     found = viewer.get(f"/api/v1/runs/{run.id}/curriculum").json()
     rates = found.pop("pass_rates")
     assert found == {
-        "type": "difficulty_band", "group_size": 2, "min_pass_rate": 0.0, "max_pass_rate": 1.0,
+        "type": "difficulty_band", "stage": None, "group_size": 2, "min_pass_rate": 0.0, "max_pass_rate": 1.0,
         "target_pass_rate": None, "why": None,
     }  # fmt: skip
     assert (rates["step"], rates["at"]) == (3, "2026-11-21T06:00:00.000Z")
@@ -137,6 +137,30 @@ def test_a_target_is_told_and_has_no_preview(launch: Launch, viewer: APIClient) 
     assert (found["target_pass_rate"], found["min_pass_rate"]) == (0.4, None)
     assert found["pass_rates"]["sources"][0]["prompts"] == 100
     assert ask(viewer, run, [], status=409)["error"]["code"] == "no_band"
+
+
+def test_the_band_and_the_mixture_are_those_of_the_stage(launch: Launch, viewer: APIClient) -> None:
+    first = {
+        "name": "warm",
+        "sources": [{"name": "add"}],
+        "band": {"max_pass_rate": 0.4},
+        "gate": {"type": "steps", "steps": 2},
+    }
+    second = {"name": "wide", "band": {"min_pass_rate": 0.45}}
+    run, worker = launch(**{**PARTS, "data": {"stages": [first, second]}})
+    tell(worker, 0, stage="warm")
+    told = viewer.get(f"/api/v1/runs/{run.id}/curriculum").json()
+    assert (told["stage"], told["min_pass_rate"], told["max_pass_rate"]) == ("warm", 0.0, 0.4)
+    found = ask(
+        viewer, run, [("data.stages.warm.band.max_pass_rate", 0.5), ("data.stages.wide.band.max_pass_rate", 0.6)]
+    )
+    assert [source["inside"] for source in found["now"]["sources"]] == [40, 0]
+    assert [source["inside"] for source in found["draft"]["sources"]] == [100, 0]
+    assert [source["share"] for source in found["draft"]["sources"]] == [1.0, 0.0]
+    tell(worker, 2, stage="wide")
+    found = ask(viewer, run, [("data.stages.warm.band.max_pass_rate", 0.5)])
+    assert found["now"] == found["draft"]
+    assert [source["inside"] for source in found["now"]["sources"]] == [80, 50]
 
 
 @pytest.mark.parametrize(

@@ -157,3 +157,8 @@ def reads_notes(curriculum: Curriculum) -> bool:
             return curriculum.rates == "notes"
         case _:
             return True
+
+
+def has_one_rate(curriculum: GoldilocksCurriculum) -> bool:
+    """Whether each prompt has one pass rate, not one for each of two stages of filtering."""
+    return curriculum.rates == "notes" or len(curriculum.columns) == 1

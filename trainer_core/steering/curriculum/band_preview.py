@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer_core.spec.data.curriculum import DifficultyBandCurriculum, GoldilocksCurriculum
+from trainer_core.spec.data.curriculum import DifficultyBandCurriculum, GoldilocksCurriculum, has_one_rate
 from trainer_core.spec.run import RunSpec
 from trainer_core.steering.curriculum.histogram import BINS, SourceRates, bar, edges
 from trainer_core.steering.curriculum.mixture import Mixture
@@ -58,13 +58,18 @@ def preview(spec: RunSpec, step: int, sources: Sequence[SourceRates]) -> BandPre
     A band's edge inside a cell is taken to part the cell's prompts by its width; edges at hundredths part none. What
     was never tried is taken to be as dead as what was tried of its source, or else of all sources.
 
+    Args:
+        spec: with the weights and the band of the present stage, if the data have stages (``stages.in_stage``).
+        step: the step of the batch.
+        sources: pass rates of each source's prompts.
+
     Raises:
         ValueError: the curriculum draws by no band of one pass rate per prompt, or no row is left to draw.
     """
     curriculum = spec.curriculum
     if isinstance(curriculum, DifficultyBandCurriculum):
         explore = curriculum.explore
-    elif isinstance(curriculum, GoldilocksCurriculum) and len(curriculum.columns) == 1:
+    elif isinstance(curriculum, GoldilocksCurriculum) and has_one_rate(curriculum):
         explore = 0.0
     else:
         raise ValueError("only a band over one pass rate per prompt can be previewed")

@@ -94,6 +94,12 @@ class Curriculum:
         sizes = self._allocator.sizes(ids)
         return [self._draw(*drawn) for drawn in zip(chosen, rows, ids, sizes, strict=True)]
 
+    @property
+    def stage(self) -> str | None:
+        """Name of the stage that prompts are drawn in; None for a run without stages."""
+        present = self._stages.present
+        return None if present is None else present.name
+
     def histogram(self) -> list[SourceRates] | None:
         """Pass rates of each source's prompts; None where prompts are not drawn by one pass rate each."""
         found = []

@@ -160,6 +160,11 @@ class StageKeeper:
             self._window.popleft()
 
 
+def stage_named(spec: RunSpec, name: str | None) -> Stage | None:
+    """The stage of this name; None if the spec has none of it."""
+    return next((stage for stage in spec.data.stages if stage.name == name), None)
+
+
 def in_stage(spec: RunSpec, stage: Stage | None) -> RunSpec:
     """``spec`` with what ``stage`` replaces: the weights of sources, and the edges of the curriculum's band."""
     if stage is None:

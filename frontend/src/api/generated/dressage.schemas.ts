@@ -1649,6 +1649,11 @@ export interface CredentialRequest {
 }
 
 /**
+ * Name of the stage of the data that prompts were last drawn in; null without stages.
+ */
+export type CurriculumStage = string | null;
+
+/**
  * Lower edge of the band; null without one.
  */
 export type CurriculumMinPassRate = number | null;
@@ -1668,10 +1673,12 @@ export type CurriculumPassRates = PassRates | null;
 export type CurriculumWhy = string | null;
 
 /**
- * How a run chooses its prompts.
+ * A run's choice of prompts.
  */
 export interface Curriculum {
   type: string;
+  /** Name of the stage of the data that prompts were last drawn in; null without stages. */
+  stage: CurriculumStage;
   group_size: number;
   /** Lower edge of the band; null without one. */
   min_pass_rate: CurriculumMinPassRate;
