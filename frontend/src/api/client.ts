@@ -240,6 +240,9 @@ export const runs = {
 export const controls = {
   targets: (id: string, signal: Signal) => api.listTargets(id, { signal }),
   list: (id: string, signal: Signal) => api.listControls(id, { limit: 200 }, { signal }),
+  curriculum: (id: string, signal: Signal) => api.getCurriculum(id, { signal }),
+  previewCurriculum: (id: string, changes: { target: string; value: Json }[], signal: Signal) =>
+    api.previewCurriculum(id, { changes }, { signal }),
   /** Several changes are staged as one: all of them or none. Answers with a control for each, in their order. */
   stage: async (id: string, changes: { target: string; value: Json }[], reason: string, revision: number) => {
     const [only, ...others] = changes;

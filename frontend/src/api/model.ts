@@ -22,6 +22,8 @@ export type {
   ClusterEstimate,
   ClusterPlan,
   Control,
+  Curriculum,
+  CurriculumPreview,
   Dataset,
   DatasetCard,
   DatasetMapping,

@@ -2,13 +2,15 @@
 import { Accordion, Divider, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Control, Run, Spec, Target } from "@/api/model";
-import { controlsQuery, targetsQuery } from "@/features/runs/data/queries";
+import { controlsQuery, curriculumQuery, targetsQuery } from "@/features/runs/data/queries";
 import { isLive, isStill } from "@/features/runs/data/states";
 import { getIn } from "@/features/schema-form/pointer";
 import { useCan } from "@/features/session/session";
 import { Loaded } from "@/ui/Loaded";
 import { AllFields } from "./AllFields";
-import { DifficultyBand, SourceWeights } from "./Curriculum";
+import { SourceWeights } from "./Curriculum";
+import { DifficultyBand } from "./DifficultyBand";
+import { DifficultyTarget } from "./DifficultyTarget";
 import { Knob } from "./Knob";
 import { weightSource } from "./labels";
 import { inForce } from "./model";
@@ -62,12 +64,15 @@ function KnobList({ run, enabled, targets, controls }: KnobListProps) {
   const find = (path: string) => all.find(target => target.path === path);
   const budget = find("thinking.budget");
   const rate = find("optimizer.learning_rate");
-  const low = find("curriculum.min_pass_rate");
-  const high = find("curriculum.max_pass_rate");
+  const curriculum = useQuery(curriculumQuery(run.id)).data;
+  const stage = `data.stages.${curriculum?.stage}.band`;
+  const low = find(`${stage}.min_pass_rate`) ?? find("curriculum.min_pass_rate");
+  const high = find(`${stage}.max_pass_rate`) ?? find("curriculum.max_pass_rate");
+  const target = find("curriculum.target_pass_rate");
   const reward = find(DEFINITION);
   const shadow = find(SHADOW);
   const weights = all.filter(target => weightSource(target.path) !== null);
-  const own = new Set([budget, rate, low, high, reward, shadow, ...weights].map(target => target?.path));
+  const own = new Set([budget, rate, low, high, target, reward, shadow, ...weights].map(target => target?.path));
   const rest = all.filter(target => !own.has(target.path));
   const longest = Number(find("rollout.max_tokens")?.value ?? maxTokens(run.effective_spec ?? run.spec));
   const common = { run, controls, enabled };
@@ -89,14 +94,25 @@ function KnobList({ run, enabled, targets, controls }: KnobListProps) {
         </Knob>
       )}
       {budget && <Divider />}
-      {weights.length > 0 && (
+      {weights.length > 0 && !(low && high) && (
         <Knob {...common} targets={weights} testId="source-weights">
           {state => <SourceWeights targets={weights} state={state} />}
         </Knob>
       )}
       {low && high && (
-        <Knob {...common} targets={[low, high]} testId="difficulty">
-          {state => <DifficultyBand low={low} high={high} state={state} />}
+        // One draft for the mixture and the band: what is previewed together takes effect together.
+        <Knob {...common} targets={[...weights, low, high]} testId="difficulty">
+          {state => (
+            <Stack gap="sm">
+              {weights.length > 0 && <SourceWeights targets={weights} state={state} />}
+              <DifficultyBand {...{ low, high, curriculum, state }} runId={run.id} others={weights} />
+            </Stack>
+          )}
+        </Knob>
+      )}
+      {target && (
+        <Knob {...common} targets={[target]} testId="difficulty-target">
+          {state => <DifficultyTarget {...{ target, curriculum, state }} />}
         </Knob>
       )}
       <Divider />

@@ -3,6 +3,7 @@ import { Group, RangeSlider, Slider, Stack, Text } from "@mantine/core";
 import type { Target } from "@/api/model";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { formatPercent } from "@/lib/format";
+import type { Band } from "./band";
 import type { KnobState } from "./Knob";
 import { weightSource } from "./labels";
 import { shares } from "./model";
@@ -63,32 +64,25 @@ export function SourceWeights({ targets, state }: { targets: Target[]; state: Kn
   );
 }
 
-export function DifficultyBand({ low, high, state }: { low: Target; high: Target; state: KnobState }) {
-  const from = Number(state.value(low.path));
-  const to = Number(state.value(high.path));
+interface BandSliderProps {
+  band: Band;
+  disabled: boolean;
+  onChange: (band: Band) => void;
+}
+
+export function BandSlider({ band, disabled, onChange }: BandSliderProps) {
   return (
-    <div>
-      <Group justify="space-between" mb={4}>
-        <Text size="sm" fw={550}>
-          Difficulty band
-        </Text>
-        <Text size="xs" c="dimmed" className="num">
-          pass rate {formatPercent(from)} to {formatPercent(to)}
-        </Text>
-      </Group>
+    <>
       <RangeSlider
         size="sm"
         min={0}
         max={1}
         step={0.01}
         minRange={0.01}
-        value={[from, to]}
+        value={[band.low, band.high]}
         label={null}
-        disabled={state.disabled}
-        onChange={([nextLow, nextHigh]) => {
-          if (nextLow !== from) state.set(low.path, Number(nextLow.toFixed(2)));
-          if (nextHigh !== to) state.set(high.path, Number(nextHigh.toFixed(2)));
-        }}
+        disabled={disabled}
+        onChange={([low, high]) => onChange({ low: Number(low.toFixed(2)), high: Number(high.toFixed(2)) })}
         thumbFromLabel="Lowest pass rate"
         thumbToLabel="Highest pass rate"
         data-testid="difficulty-band"
@@ -101,6 +95,6 @@ export function DifficultyBand({ low, high, state }: { low: Target; high: Target
           easy
         </Text>
       </Group>
-    </div>
+    </>
   );
 }

@@ -14,7 +14,7 @@ import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./stream
 const MOST_DRAWN = 4 * MAX_POINTS;
 
 /** Kinds that come with every step; the list of events leaves them out. */
-const EVERY_STEP = new Set(["step", "rollouts", "phase"]);
+const EVERY_STEP = new Set(["step", "rollouts", "phase", "pass_rates"]);
 
 export interface RunStream {
   status: StreamStatus;
@@ -78,6 +78,7 @@ function take(client: QueryClient, runId: string, events: RunEvent[], attempt: n
   if (events.some(event => !EVERY_STEP.has(event.kind))) invalidateSoon(client, runId, "events", 500);
   if (kinds.has("checkpoint")) outdate(client, { queryKey: ["run", runId, "checkpoints"] });
   if (kinds.has("control")) outdate(client, { queryKey: ["run", runId, "targets"] });
+  if (kinds.has("pass_rates") || kinds.has("control")) invalidateSoon(client, runId, "curriculum", 500);
   if (kinds.has("rubric_proposals")) outdate(client, { queryKey: ["rewards"] });
   // The applied spec changes with applied controls; the stream does not repeat it.
   if (kinds.has("control")) outdate(client, { queryKey: ["run", runId], exact: true });

@@ -34,6 +34,12 @@ export const controlsQuery = (id: string) =>
       ),
   });
 
+export const curriculumQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "curriculum"],
+    queryFn: ({ signal }) => controls.curriculum(id, signal),
+  });
+
 export const targetsQuery = (id: string, revision: number) =>
   queryOptions({
     queryKey: ["run", id, "targets", revision],

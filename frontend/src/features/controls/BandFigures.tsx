@@ -1,0 +1,60 @@
+/** What a drafted band does to the next batch, beside what is drawn now. */
+import { Text } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { errorText } from "@/api/http";
+import type { CurriculumPreview } from "@/api/model";
+import { formatCount, formatPercent } from "@/lib/format";
+import type { Sources } from "./band";
+import classes from "./band.module.css";
+
+export function BandFigures({ sources, query }: { sources: Sources; query: UseQueryResult<CurriculumPreview> }) {
+  const { data, error, isPlaceholderData } = query;
+  const found = (which: "now" | "draft", name: string) => data?.[which].sources.find(one => one.name === name);
+  const pair = (now: string, draft: string) => (now === draft ? now : `${now} → ${draft}`);
+  return (
+    <div data-testid="band-preview" data-settled={!isPlaceholderData && !query.isFetching}>
+      <table className={`${classes.figures} num`}>
+        <caption className="sr-only">The next batch now, and as drafted</caption>
+        <thead>
+          <tr>
+            <th scope="col">Source</th>
+            <th scope="col">prompts inside</th>
+            <th scope="col">of the batch</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sources.map(({ name }, index) => {
+            const [now, draft] = [found("now", name), found("draft", name)];
+            return (
+              <tr key={name} data-source={name}>
+                <th scope="row" title={name}>
+                  <span className={classes.swatch} style={{ background: `var(--c-s${index % 6})` }} />
+                  {name}
+                </th>
+                <td>{pair(formatCount(now?.inside), formatCount(draft?.inside))}</td>
+                <td>{pair(formatPercent(now?.share), formatPercent(draft?.share))}</td>
+              </tr>
+            );
+          })}
+          <tr data-source="">
+            <th scope="row" colSpan={2}>
+              Groups all right or all wrong
+            </th>
+            <td data-testid="band-dead">
+              {pair(formatPercent(data?.now.dead_share, 1), formatPercent(data?.draft.dead_share, 1))}
+            </td>
+          </tr>
+        </tbody>
+      </table>
+      <Text size="xs" mt={2} mih={18} c={error || data?.draft.empty.length ? "var(--c-bad)" : "dimmed"} role="status">
+        {error ? errorText(error) : data ? told(data) : "The next batch is being reckoned."}
+      </Text>
+    </div>
+  );
+}
+
+function told({ step, draft }: CurriculumPreview): string {
+  if (draft.empty.length > 0)
+    return `${draft.empty.join(", ")}: no prompt inside. Its draws come from outside the band.`;
+  return `Line: batch of step ${step}. This assumes that pass rates stay as they are.`;
+}
