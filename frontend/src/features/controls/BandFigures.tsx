@@ -3,7 +3,7 @@ import { Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { errorText } from "@/api/http";
 import type { CurriculumPreview } from "@/api/model";
-import { formatCount, formatPercent } from "@/lib/format";
+import { formatNumber, formatPercent } from "@/lib/format";
 import type { Sources } from "./band";
 import classes from "./band.module.css";
 
@@ -31,7 +31,7 @@ export function BandFigures({ sources, query }: { sources: Sources; query: UseQu
                   <span className={classes.swatch} style={{ background: `var(--c-s${index % 6})` }} />
                   {name}
                 </th>
-                <td>{pair(formatCount(now?.inside), formatCount(draft?.inside))}</td>
+                <td>{pair(formatNumber(now?.inside), formatNumber(draft?.inside))}</td>
                 <td>{pair(formatPercent(now?.share), formatPercent(draft?.share))}</td>
               </tr>
             );
