@@ -71,9 +71,9 @@ class CurriculumPreviewDocument:
     step: int
     """The step of the batch."""
     now: BandPreview
-    """Under the spec in force."""
+    """Batch under the spec in force."""
     draft: BandPreview
-    """Under what is staged, and the draft."""
+    """Batch under what is staged, and the draft."""
 
 
 def curriculum_document(run: Run) -> CurriculumDocument:

@@ -1696,9 +1696,9 @@ export interface Curriculum {
 export interface CurriculumPreview {
   /** The step of the batch. */
   step: number;
-  /** Under the spec in force. */
+  /** Batch under the spec in force. */
   now: BandPreview;
-  /** Under what is staged, and the draft. */
+  /** Batch under what is staged, and the draft. */
   draft: BandPreview;
 }
 
