@@ -52,6 +52,7 @@ COMBINATIONS: dict[str, dict[str, Any]] = {
             "temperature": 0.2,
             "decay": 0.5,
             "explore": 0.5,
+            "start_from_notes": True,
         },
         "prompting": {
             "hints": {

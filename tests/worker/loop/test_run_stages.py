@@ -100,7 +100,7 @@ def trained(launcher: Any, platform: PlatformDouble) -> list[dict[str, float]]:
 def drawn(metrics: dict[str, float], what: str = "data") -> dict[str, float]:
     """Groups of a step that came back, by source or by difficulty."""
     prefix = f"{what}/groups/"
-    return {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
+    return {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix) and value}
 
 
 def test_three_files_are_mixed_in_stages(

@@ -65,7 +65,7 @@ class Curriculum:
         self._priors: Priors = {name: priors[name] for name in self._rows if name in priors} if priors else {}
         decay = getattr(spec.curriculum, "decay", DECAY)
         self._rates = {name: PassRates(decay, self._priors.get(name)) for name in self._rows}
-        self._stages, self._tally, self._metrics = StageKeeper(spec), GroupTally(), dict[str, float]()
+        self._stages, self._tally, self._metrics = StageKeeper(spec), GroupTally(self._rows), dict[str, float]()
         self._begun: list[StageBegun] = []
         present = self._stages.applied(spec)
         self._mixture, self._allocator, self._hints = Mixture(present), Allocator(spec), HintScaffold()
@@ -145,7 +145,7 @@ class Curriculum:
         self._stages.end_step(step)
         number = self._stages.number(step)
         self._metrics = self._tally.metrics() | ({} if number is None else {"curriculum/stage": float(number)})
-        self._tally = GroupTally()
+        self._tally = GroupTally(self._rows)
 
     def metrics(self) -> dict[str, float]:
         """Metrics of the step that has ended last."""

@@ -1,6 +1,6 @@
 """Tally of the groups that come back: by source, and by how hard their prompts were known to be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -39,14 +39,15 @@ class Figures:
 class GroupTally:
     """Counts the groups of a step: all that came back, those too that dynamic sampling replaces."""
 
-    def __init__(self) -> None:
-        self._sources: dict[str, Figures] = {}
-        self._bands: dict[str, Figures] = {}
+    def __init__(self, sources: Iterable[str]) -> None:
+        """``sources`` are told of with 0 groups where none of theirs has come back."""
+        self._sources = {name: Figures() for name in sources}
+        self._bands = {name: Figures() for name in (*BANDS, UNTRIED)}
 
     def add(self, group: GroupOutcome, known: float | None) -> None:
         """Count a group; ``known`` is the pass rate of its prompt as it was known before."""
-        self._sources.setdefault(group.source, Figures()).add(group)
-        self._bands.setdefault(band(known), Figures()).add(group)
+        self._sources[group.source].add(group)
+        self._bands[band(known)].add(group)
 
     def metrics(self) -> dict[str, float]:
         """Metrics of what was counted: formulas in ``metrics/data.py``. What is not known is left out."""
@@ -67,6 +68,8 @@ class GroupTally:
 
 def _metrics(prefix: str, kinds: dict[str, Figures]) -> Iterator[tuple[str, float]]:
     total = sum(figures.groups for figures in kinds.values())
+    if total == 0:
+        return
     for name, figures in kinds.items():
         yield f"{prefix}/groups/{name}", float(figures.groups)
         yield f"{prefix}/share/{name}", figures.groups / total
