@@ -5,6 +5,7 @@ import type { Recipe, RunState, Target, XAxis } from "@/api/model";
 import { fetchInOrder } from "@/lib/updates";
 import { mergeControls, mergeRun } from "./merge";
 import { mergeMetrics } from "./points";
+import { requestMetrics } from "./requestMetrics";
 import { addSteps, SHOWN_STEPS, spansTopic, stepSpans } from "./timeline";
 
 export const runsQuery = (state?: RunState) =>
@@ -71,7 +72,7 @@ export const metricsQuery = (id: string, keys: string[], window: Window) =>
   queryOptions({
     queryKey: [...metricsKey(id, window), keys.join(",")],
     queryFn: ({ client, signal }) => {
-      const request = () => telemetry.metrics(id, { keys: keys.join(","), max_points: MAX_POINTS, ...window }, signal);
+      const request = () => requestMetrics(id, keys, { max_points: MAX_POINTS, ...window }, signal);
       const zoomed = window.from !== undefined || window.to !== undefined;
       return zoomed ? request() : fetchInOrder(request, (data, since) => mergeMetrics(client, id, keys, data, since));
     },
