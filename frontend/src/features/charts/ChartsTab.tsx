@@ -1,9 +1,9 @@
 /** The grid of live charts with one crosshair, one zoom and one x axis. */
-import { Button, Group, SegmentedControl, Skeleton, Slider, Text } from "@mantine/core";
+import { Button, Group, SegmentedControl, Skeleton, Slider, Text, Title } from "@mantine/core";
 import { IconChartLine, IconZoomReset } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { Fragment, useMemo } from "react";
 import type { Control, Run, XAxis } from "@/api/model";
 import { controlsQuery, metricNamesQuery, metricsQuery } from "@/features/runs/data/queries";
 import { EmptyState } from "@/ui/EmptyState";
@@ -129,21 +129,27 @@ export function ChartsTab({ run }: { run: Run }) {
           ? null
           : names.isPending || (keys.length > 0 && metrics.isPending)
             ? visible.slice(0, 6).map(chart => <Skeleton key={chart.id} height={264} radius="sm" />)
-            : visible.map(chart => (
-                <ChartCard
-                  key={chart.id}
-                  chart={chart}
-                  data={metrics.data}
-                  names={known}
-                  steps={steps}
-                  xAxis={x}
-                  marks={marks}
-                  smoothing={smoothing}
-                  range={range}
-                  onZoom={zoom}
-                  onPick={pick}
-                  syncKey={`run-${run.id}`}
-                />
+            : visible.map((chart, index) => (
+                <Fragment key={chart.id}>
+                  {chart.group && chart.group !== visible[index - 1]?.group && (
+                    <Title order={2} className={classes.group}>
+                      {chart.group}
+                    </Title>
+                  )}
+                  <ChartCard
+                    chart={chart}
+                    data={metrics.data}
+                    names={known}
+                    steps={steps}
+                    xAxis={x}
+                    marks={marks}
+                    smoothing={smoothing}
+                    range={range}
+                    onZoom={zoom}
+                    onPick={pick}
+                    syncKey={`run-${run.id}`}
+                  />
+                </Fragment>
               ))}
       </div>
     </>

@@ -7,6 +7,8 @@ export interface ChartSpec {
   hint: string;
   unit?: string;
   log?: boolean;
+  /** Heading that the chart stands under, with the others of it. */
+  group?: string;
   lines: (names: string[]) => LineStyle[];
 }
 
@@ -256,7 +258,70 @@ export const CHARTS: ChartSpec[] = [
       { key: "reward/error_share", label: "reward errors", color: 2 },
     ),
   },
+  {
+    id: "data-share",
+    title: "Mixture",
+    group: "Data",
+    hint: "Share of the groups that came back in a step, by source, those too that dynamic sampling replaced; the stage of the data on the right axis.",
+    lines: names => [
+      ...perSource(names, /^data\/share\/(.+)$/),
+      { key: "curriculum/stage", label: "stage", color: 5, dash: DASHES[3], stepped: true, axis: "right" },
+    ],
+  },
+  {
+    id: "data-pass-rate",
+    title: "Pass rate of all groups",
+    group: "Data",
+    hint: "Share of samples that count as a success in all groups that came back, by source. Beside it, Pass rate by source has those that were trained on.",
+    lines: names => perSource(names, /^data\/pass_rate\/(.+)$/),
+  },
+  {
+    id: "data-all-wrong",
+    title: "Groups without a right sample",
+    group: "Data",
+    hint: "Share of a source's groups whose samples are all wrong: too hard today, or beyond its reward.",
+    lines: names => perSource(names, /^data\/all_wrong\/(.+)$/),
+  },
+  {
+    id: "data-all-right",
+    title: "Groups without a wrong sample",
+    group: "Data",
+    hint: "Share of a source's groups whose samples are all right: nothing is left to learn from them.",
+    lines: names => perSource(names, /^data\/all_right\/(.+)$/),
+  },
+  {
+    id: "difficulty-share",
+    title: "Mixture by difficulty",
+    group: "Data",
+    hint: "Share of the groups that came back in a step, by the pass rate that was known of their prompt before: from earlier groups, or from the notes of a profile.",
+    lines: names => perSource(names, /^difficulty\/share\/(.+)$/, { label: bandLabel }),
+  },
+  {
+    id: "difficulty-pass-rate",
+    title: "Pass rate by difficulty",
+    group: "Data",
+    hint: "Share of samples that count as a success, by the pass rate that was known of their prompt before. Lines above their own band show what has been learned since.",
+    lines: names => perSource(names, /^difficulty\/pass_rate\/(.+)$/, { label: bandLabel }),
+  },
+  {
+    id: "difficulty-all-wrong",
+    title: "Without a right sample, by difficulty",
+    group: "Data",
+    hint: "Share of groups whose samples are all wrong, by the pass rate that was known of their prompt before.",
+    lines: names => perSource(names, /^difficulty\/all_wrong\/(.+)$/, { label: bandLabel }),
+  },
+  {
+    id: "difficulty-all-right",
+    title: "Without a wrong sample, by difficulty",
+    group: "Data",
+    hint: "Share of groups whose samples are all right, by the pass rate that was known of their prompt before.",
+    lines: names => perSource(names, /^difficulty\/all_right\/(.+)$/, { label: bandLabel }),
+  },
 ];
+
+function bandLabel(band: string): string {
+  return band === "untried" ? "never tried" : `${band.replace("-", "–")} %`;
+}
 
 /** Every metric that some chart draws, for one query. */
 export function chartKeys(names: string[]): string[] {
