@@ -23,7 +23,16 @@ export function targetLabel(path: string): string {
   if (known) return known;
   const source = /^data\.sources\.(.+)\.weight$/.exec(path);
   if (source) return `Weight of ${source[1]}`;
+  const stage = /^data\.stages\.([^.]+)\.(.+)$/.exec(path);
+  if (stage) return `${stageLabel(stage[2] ?? "")} in stage ${stage[1]}`;
   return humanize(path.split(".").slice(-2).join(" "));
+}
+
+/** Names of what a stage of the data has. */
+function stageLabel(path: string): string {
+  const source = /^sources\.(.+)\.weight$/.exec(path);
+  if (source) return `Weight of ${source[1]}`;
+  return NAMES[path.replace("band", "curriculum")] ?? humanize(path.replace(".", " "));
 }
 
 /** The source's name in `data.sources.<name>.weight`. */

@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { targetLabel, weightSource } from "./labels";
+
+it.each([
+  ["data.sources.gsm8k.weight", "Weight of gsm8k"],
+  ["data.stages.easy.sources.gsm8k.weight", "Weight of gsm8k in stage easy"],
+  ["data.stages.easy.band.min_pass_rate", "Lower pass rate in stage easy"],
+  ["data.stages.easy.gate.threshold", "Gate threshold in stage easy"],
+  ["data.transition.sources.gsm8k.weight", "Gsm8k weight"],
+])("names %s", (path, label) => {
+  expect(targetLabel(path)).toBe(label);
+});
+
+it("takes the weight of a stage for no weight of the whole run", () => {
+  expect(weightSource("data.sources.gsm8k.weight")).toBe("gsm8k");
+  expect(weightSource("data.stages.easy.sources.gsm8k.weight")).toBeNull();
+});
