@@ -33,7 +33,13 @@ export const FLOORS = [
   ["features/rewards/definition"],
   ["features/rewards/bench", "features/rewards/proposals", "features/rehearsals"],
   // Tabs of a dataset's version.
-  ["features/datasets/card", "features/datasets/lab", "features/datasets/profile", "features/datasets/rows"],
+  [
+    "features/datasets/card",
+    "features/datasets/lab",
+    "features/datasets/profile",
+    "features/datasets/rows",
+    "features/datasets/sharing",
+  ],
   // Pages. Only the router knows them.
   [
     "features/account",

@@ -97,6 +97,15 @@ export const datasets = {
     api.writeDatasetCard(id, body, { "If-Match": `"${revision}"` }),
 };
 
+export const datasetShares = {
+  list: (id: string, signal: Signal) => api.listDatasetShares(id, { limit: 200 }, { signal }),
+  create: (id: string, body: G.OfferDatasetRequest) => api.offerDataset(id, body, key()),
+  revoke: (id: string, share: string) => api.revokeDatasetShare(id, share),
+  received: (signal: Signal) => api.listSharedDatasets({ limit: 200 }, { signal }),
+  offer: (secret: string, signal: Signal) => api.readDatasetOffer(encodeURIComponent(secret), { signal }),
+  accept: (secret: string, body: G.AcceptDatasetRequest) => api.acceptDataset(encodeURIComponent(secret), body, key()),
+};
+
 export const datasetUploads = {
   list: (signal: Signal) => api.listDatasetUploads({ limit: 200 }, { signal }),
   read: (id: string, signal?: Signal) => api.getDatasetUpload(id, { signal }),

@@ -118,6 +118,11 @@ const dataset = createRoute({
   validateSearch: datasetSearch,
   component: lazyRouteComponent(() => import("@/features/datasets/DatasetPage"), "DatasetPage"),
 });
+const datasetOffer = createRoute({
+  getParentRoute: () => app,
+  path: "/dataset-offers/$secret",
+  component: lazyRouteComponent(() => import("@/features/datasets/sharing/OfferPage"), "OfferPage"),
+});
 const rewards = createRoute({
   getParentRoute: () => app,
   path: "/rewards",
@@ -178,6 +183,7 @@ export const router = createRouter({
       rehearsal,
       datasets,
       dataset,
+      datasetOffer,
       rewards,
       newReward,
       reward,

@@ -10,7 +10,7 @@ from django.utils import timezone
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem, conflict, not_found
 from dressage.datasets import notes
-from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
 from dressage.datasets.pins import Pin, pins
 from dressage.teams.services import record_audit
 
@@ -65,7 +65,8 @@ def _locked(dataset: Dataset, **wanted: Any) -> list[DatasetVersion]:
 
 
 def _require_unpinned(dataset: Dataset, versions: Sequence[DatasetVersion]) -> None:
-    found = pins(dataset.team, [f"{dataset.slug}@{version.number}" for version in versions])
+    numbers = [version.number for version in versions]
+    found = [*pins(dataset.team, [f"{dataset.slug}@{number}" for number in numbers]), *_of_guests(dataset, numbers)]
     if found:
         named = ", ".join(_words(pin) for pin in found[:_NAMED])
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
@@ -78,7 +79,22 @@ def _require_unpinned(dataset: Dataset, versions: Sequence[DatasetVersion]) -> N
         )
 
 
+def _of_guests(dataset: Dataset, numbers: Sequence[int]) -> list[Pin]:
+    """Pins of other teams that read the rows, without ids and names of theirs."""
+    found: list[Pin] = []
+    for share in DatasetShare.objects.filter(dataset=dataset).select_related("guest"):
+        if share.guest is None:
+            continue
+        for pin in pins(share.guest, [f"{share.slug}@{number}" for number in numbers]):
+            ref = f"{dataset.slug}@{pin['ref'].rpartition('@')[2]}"
+            masked = Pin(kind=pin["kind"], id="", name=share.guest.name, state=pin["state"], ref=ref)
+            found.append(masked)
+    return found
+
+
 def _words(pin: Pin) -> str:
+    if not pin["id"]:
+        return f"a {pin['kind'].replace('_', ' ')} of the team {pin['name']!r}"
     return f"the {pin['kind'].replace('_', ' ')} {pin['name']!r}"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.db import connection
 
-from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
 from dressage.teams.models import Team
 
 _SHARE = f"""
@@ -15,10 +15,22 @@ _SHARE = f"""
 """  # nosec B608: names of our own tables
 
 
+_SHARED = f"""
+    SELECT version.id FROM {DatasetShare._meta.db_table} share
+    JOIN {DatasetVersion._meta.db_table} version ON version.dataset_id = share.dataset_id
+    WHERE share.guest_id = %s AND share.revoked_at IS NULL AND share.slug || '@' || version.number = ANY(%s)
+    ORDER BY version.id FOR SHARE OF share, version
+"""  # nosec B608: names of our own tables
+
+
 def hold(team: Team, refs: Iterable[str]) -> None:
     """Wait for deletions of the versions ``slug@number`` that have begun, and let none begin before the commit.
+
+    So it is with the end of a share, where a version belongs to another team.
 
     To be called in a transaction, before it is looked whether they are there. Who holds waits for no other who does.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_SHARE, [team.pk, sorted(set(refs))])
+        wanted = sorted(set(refs))
+        cursor.execute(_SHARE, [team.pk, wanted])
+        cursor.execute(_SHARED, [team.pk, wanted])

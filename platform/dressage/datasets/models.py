@@ -22,6 +22,8 @@ class Dataset(TeamModel):
     deleted_at = models.DateTimeField(null=True)
     """Time since which all its versions are gone. Its slug stays taken: what old specs name means nothing else."""
     deleted_by = models.CharField(max_length=300, default="", db_default="", blank=True)
+    shared_by: str | None = None
+    """Name of the team that it belongs to, where ``sharing.guests`` has prepared it for the eyes of another."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_dataset_per_slug")]
@@ -52,6 +54,49 @@ class DatasetCard(models.Model):
     revision = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(default=timezone.now)
     updated_by = models.CharField(max_length=300)
+
+
+class DatasetShare(TeamModel):
+    """Leave of another team to read a dataset; an offer until that team has accepted it.
+
+    ``team`` is the owner of the dataset. Of an offer's token only the SHA-256 is stored.
+    """
+
+    id_prefix: ClassVar[str] = "dss"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="shares")
+    sha256 = models.CharField(max_length=64, unique=True)
+    note = models.CharField(max_length=200, blank=True)
+    """Whom it is meant for, in the words of who offers it. The other team does not see it."""
+    created_by = models.CharField(max_length=300)
+    created_by_id = models.CharField(max_length=120)
+    expires_at = models.DateTimeField()
+    """Time until which the offer can be accepted. What was accepted does not expire."""
+    guest = models.ForeignKey("teams.Team", null=True, on_delete=models.CASCADE, related_name="+")
+    """The team that reads; null until it has accepted."""
+    slug = models.CharField(max_length=63, blank=True)
+    """Name of the dataset in the specs of the guest. It stays taken there, whatever becomes of the share."""
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    revoked_by = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["guest", "slug"],
+                condition=models.Q(revoked_at=None, guest__isnull=False),
+                name="one_shared_dataset_per_slug",
+            ),
+            models.UniqueConstraint(
+                fields=["guest", "dataset"],
+                condition=models.Q(revoked_at=None, guest__isnull=False),
+                name="one_share_per_guest",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["dataset", "created_at", "id"], name="dataset_share_page"),
+            models.Index(fields=["guest", "created_at", "id"], name="shared_dataset_page"),
+        ]
 
 
 class TeamDatasetQuota(models.Model):
@@ -88,6 +133,9 @@ class DatasetVersion(PrefixedModel):
     deleted_at = models.DateTimeField(null=True)
     """Time since which the file is gone; the row stays for the lineage of others."""
     deleted_by = models.CharField(max_length=300, default="", db_default="", blank=True)
+
+    seen_by_guest: bool = False
+    """Whether ``sharing.guests`` has prepared it for the eyes of another team."""
 
     objects = TeamQuerySet.as_manager()
 

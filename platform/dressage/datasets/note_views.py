@@ -21,8 +21,8 @@ class NotesView(ApiView):
     @extend_schema(operation_id="listRowNotes", tags=["datasets"], responses=RowNotesSerializer(many=True))
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """Facts that operations have found about the rows of a version, newest first."""
-        version = selectors.stored_version(request.team, dataset_id, number)
-        return self.page(version.notes.all(), RowNotesSerializer)
+        version = selectors.readable_version(request.team, dataset_id, number)
+        return self.page(notes.visible(version), RowNotesSerializer)
 
 
 class OneNotesView(ApiView):

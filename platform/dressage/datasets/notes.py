@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from typing_extensions import TypedDict
 
 from dressage.common.actors import Actor
@@ -134,12 +135,17 @@ def keep(
 
 def of(version: DatasetVersion) -> list[RowNotes]:
     """All notes of a version, by name."""
-    return list(RowNotes.objects.filter(version=version).order_by("name"))
+    return list(visible(version).order_by("name"))
+
+
+def visible(version: DatasetVersion) -> QuerySet[RowNotes]:
+    """Notes of a version. A guest sees none: they tell of the owner's jobs and of other datasets."""
+    return RowNotes.objects.none() if version.seen_by_guest else RowNotes.objects.filter(version=version)
 
 
 def named(version: DatasetVersion, name: str) -> RowNotes:
     """The notes of that name. Raises a 404 problem."""
-    found = RowNotes.objects.filter(version=version, name=name).first()
+    found = visible(version).filter(name=name).first()
     if found is None:
         raise not_found("row notes")
     return found
@@ -147,7 +153,7 @@ def named(version: DatasetVersion, name: str) -> RowNotes:
 
 def difficulty(version: DatasetVersion) -> RowNotes | None:
     """The notes that tell with what pass rate, and by how many samples, each row was solved; None without such."""
-    found = RowNotes.objects.filter(version=version, name="difficulty").first()
+    found = visible(version).filter(name="difficulty").first()
     told = set() if found is None else {column["name"] for column in found.columns}
     return found if {"pass_rate", "samples"} <= told else None
 

@@ -13,7 +13,9 @@ class Pin(TypedDict):
 
     kind: Literal["run", "rehearsal", "bench_job", "lab_job", "profile"]
     id: str
+    """Empty for what belongs to a team that the dataset is shared with."""
     name: str
+    """Its name; where it belongs to another team, that team's."""
     state: str
     ref: str
     """The version that it needs."""

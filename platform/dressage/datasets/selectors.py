@@ -1,4 +1,8 @@
-"""Reads of datasets."""
+"""Reads of datasets.
+
+``dataset``, ``version`` and ``stored_version`` find what belongs to the team: whatever changes something begins there.
+``readable_dataset`` and ``readable_version`` find what other teams share with it as well.
+"""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -10,6 +14,7 @@ from dressage.common.problems import Problem, invalid, not_found
 from dressage.common.refs import parse_ref
 from dressage.datasets import storage
 from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.sharing import guests
 from dressage.teams.models import Team
 
 
@@ -39,9 +44,29 @@ def version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
 
 def stored_version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
     """One version whose rows are there. Raises a 404 problem, which says so where it was deleted."""
-    found = version(team, dataset_id, number)
-    if found.is_deleted:
-        raise Problem(404, "Not found", f"{_deleted(found)} Its rows are gone.", code="version_deleted")
+    return _stored(version(team, dataset_id, number))
+
+
+def readable_dataset(team: Team, dataset_id: str) -> Dataset:
+    """One dataset of the team, or one that is shared with it. Raises a 404 problem."""
+    shares = guests.with_datasets(guests.shares_with(team).filter(dataset=dataset_id))
+    share = shares.first()
+    return dataset(team, dataset_id) if share is None else guests.seen(share)
+
+
+def readable_version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
+    """One version whose rows are there, of the team's or of what is shared with it. Raises a 404 problem."""
+    return _stored(known_version(team, dataset_id, number))
+
+
+def known_version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
+    """The same, deleted ones included. Raises a 404 problem."""
+    share = guests.with_datasets(guests.shares_with(team).filter(dataset=dataset_id)).first()
+    if share is None:
+        return version(team, dataset_id, number)
+    found = guests.seen_version(share, number)
+    if found is None:
+        raise not_found("dataset version")
     return found
 
 
@@ -53,8 +78,13 @@ def number_before(found: DatasetVersion) -> int | None:
     return earlier.order_by("-number").values_list("number", flat=True).first()
 
 
-def version_by_ref(team: Team, ref: str) -> DatasetVersion:
-    """The version that a spec names as ``slug@number``.
+def version_by_ref(team: Team, ref: str, *, new: bool = True) -> DatasetVersion:
+    """The version that a spec names as ``slug@number``: the team's, or one that is shared with it.
+
+    Args:
+        team: the team of the spec.
+        ref: the name.
+        new: whether something begins; what has begun goes on with rows that were shared then.
 
     Raises:
         LookupError: with a sentence for the one who wrote the spec.
@@ -65,6 +95,10 @@ def version_by_ref(team: Team, ref: str) -> DatasetVersion:
         raise LookupError(str(error)) from error
     versions = DatasetVersion.objects.for_team(team).select_related("dataset")
     found = versions.filter(dataset__slug=slug, number=number).first()
+    if found is None:
+        shares = guests.with_datasets(guests.shares_with(team, ended=not new).filter(slug=slug))
+        share = shares.order_by("-accepted_at").first()
+        found = guests.seen_version(share, number) if share is not None else None
     if found is None:
         raise LookupError(f"There is no dataset version {ref} in this team.")
     if found.is_deleted:
@@ -90,6 +124,12 @@ def missing_files(pointer: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise invalid(pointer, "A file of the rows is gone.", code="missing_files") from error
+
+
+def _stored(found: DatasetVersion) -> DatasetVersion:
+    if found.is_deleted:
+        raise Problem(404, "Not found", f"{_deleted(found)} Its rows are gone.", code="version_deleted")
+    return found
 
 
 def _deleted(found: DatasetVersion) -> str:

@@ -61,6 +61,9 @@ class DatasetSerializer(serializers.Serializer):
     description = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()
+    shared_by = serializers.CharField(
+        allow_null=True, help_text="The team that it belongs to, where that shares it with yours; null for your own."
+    )
     card = CardOfDatasetSerializer(source="*")
     latest_version = DatasetVersionSerializer()
     versions = DatasetVersionSerializer(source="versions.all", many=True)

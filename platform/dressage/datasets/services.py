@@ -17,7 +17,7 @@ from dressage.datasets.cards.row_licences import LicencesOf
 from dressage.datasets.cards.services import begin_card
 from dressage.datasets.limits import MAX_FILE_BYTES
 from dressage.datasets.lineage import VersionOperation, made_of_nothing
-from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
 from dressage.datasets.origin import Origin
 from dressage.datasets.quota.usage import require_quota, within
 from dressage.datasets.reading import UploadedRows
@@ -240,11 +240,21 @@ def add_version(
     return version
 
 
-def require_free(team: Team, slug: str) -> None:
-    """Raise a 409 problem where the team has a dataset of that slug, deleted ones included."""
+def require_free(team: Team, slug: str, *, shared: str | None = None) -> None:
+    """Raise a 409 problem where the team has a dataset of that slug, deleted ones included, or reads one under it.
+
+    Args:
+        team: the team.
+        slug: what a dataset is to be named.
+        shared: id of the dataset of another team that is to be named so; an earlier share of it is no hindrance.
+    """
     taken = Dataset.objects.for_team(team).filter(slug=slug).first()
     if taken is not None:
         detail = f"There is already a dataset {slug!r}. Upload a new version of it, or choose another slug."
         if taken.deleted_at is not None:
             detail = f"There was a dataset {slug!r}, which old specs still name. Choose another slug."
+        raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])
+    read = DatasetShare.objects.filter(guest=team, slug=slug).exclude(dataset=shared).exists()
+    if read:
+        detail = f"Specs of your team name a dataset {slug!r} of another team, or did. Choose another slug."
         raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])

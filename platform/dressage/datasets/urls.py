@@ -7,6 +7,7 @@ from dressage.datasets.cards import views as card_views
 from dressage.datasets.mapping import views as mapping_views
 from dressage.datasets.quota import views as quota_views
 from dressage.datasets.search import views as search_views
+from dressage.datasets.sharing import views as share_views
 from dressage.datasets.uploads import views as uploads
 
 urlpatterns = [
@@ -16,6 +17,8 @@ urlpatterns = [
     path("dataset-mappings/<str:mapping_id>", mapping_views.SavedMappingView.as_view()),
     path("datasets/<str:dataset_id>", views.DatasetView.as_view()),
     path("datasets/<str:dataset_id>/card", card_views.DatasetCardView.as_view()),
+    path("datasets/<str:dataset_id>/shares", share_views.DatasetSharesView.as_view()),
+    path("datasets/<str:dataset_id>/shares/<str:share_id>", share_views.DatasetShareView.as_view()),
     path("datasets/<str:dataset_id>/versions", views.DatasetVersionsView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>", views.DatasetVersionView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/rows", views.DatasetRowsView.as_view()),
@@ -26,6 +29,9 @@ urlpatterns = [
     path("datasets/<str:dataset_id>/versions/<int:number>/download", version_views.DownloadView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/notes", note_views.NotesView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/notes/<str:name>", note_views.OneNotesView.as_view()),
+    path("dataset-offers/<str:secret>", share_views.DatasetOfferView.as_view()),
+    path("dataset-offers/<str:secret>/accept", share_views.AcceptDatasetView.as_view()),
+    path("shared-datasets", share_views.SharedDatasetsView.as_view()),
     path("dataset-usage", quota_views.DatasetUsageView.as_view()),
     path("dataset-uploads", uploads.DatasetUploadsView.as_view()),
     path("dataset-uploads/<str:upload_id>", uploads.DatasetUploadView.as_view()),

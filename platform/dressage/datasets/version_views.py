@@ -38,10 +38,11 @@ class DeriveView(ApiView):
     @idempotent
     def post(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """Make versions of this one: edit, filter, split or merge. `dry_run` counts, and makes nothing."""
-        parent = selectors.stored_version(request.team, dataset_id, number)
+        parent = selectors.readable_version(request.team, dataset_id, number)
         fields = self.body(DeriveSerializer)
         into = Into(**fields["into"]) if fields["into"] else None
         made = derive(
+            request.team,
             parent,
             request.actor,
             fields["operation"].root,
@@ -74,11 +75,11 @@ class DiffView(ApiView):
     @extend_schema(operation_id="diffDatasetVersions", tags=["datasets"], responses=DiffPageSerializer)
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """Rows that were added, removed and changed since another version of the dataset, matched by their ids."""
-        after = selectors.stored_version(request.team, dataset_id, number)
+        after = selectors.readable_version(request.team, dataset_id, number)
         against = self.query["against"] or selectors.number_before(after)
         if against is None:
             raise invalid("/against", "There is no earlier version: say which one to compare with.")
-        before = selectors.stored_version(request.team, dataset_id, against)
+        before = selectors.readable_version(request.team, dataset_id, against)
         limit = self.query["limit"]
         with selectors.missing_files("/against"):
             found = _diff(request.team.id, before.path, after.path)
@@ -135,7 +136,7 @@ class DownloadView(ApiView):
     )
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Any:
         """All rows in order, as JSON lines, a JSON array, CSV or Parquet."""
-        version = selectors.stored_version(request.team, dataset_id, number)
+        version = selectors.readable_version(request.team, dataset_id, number)
         wanted, packed = self.query["type"], self.query["gzip"]
         with selectors.missing_files("/type"):
             file = version.path.open("rb")  # what is open is read to its end, whatever is deleted meanwhile

@@ -97,7 +97,7 @@ class DatasetView(ApiView):
     @extend_schema(operation_id="getDataset", tags=["datasets"], responses=DatasetSerializer)
     def get(self, request: TeamRequest, dataset_id: str) -> Response:
         """A dataset with all its versions."""
-        return Response(DatasetSerializer(selectors.dataset(request.team, dataset_id)).data)
+        return Response(DatasetSerializer(selectors.readable_dataset(request.team, dataset_id)).data)
 
     @extend_schema(operation_id="deleteDataset", tags=["datasets"], responses={204: None})
     def delete(self, request: TeamRequest, dataset_id: str) -> Response:
@@ -142,7 +142,7 @@ class DatasetVersionView(ApiView):
     @extend_schema(operation_id="getDatasetVersion", tags=["datasets"], responses=DatasetVersionSerializer)
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """A version of a dataset."""
-        return Response(DatasetVersionSerializer(selectors.version(request.team, dataset_id, number)).data)
+        return Response(DatasetVersionSerializer(selectors.known_version(request.team, dataset_id, number)).data)
 
     @extend_schema(operation_id="deleteDatasetVersion", tags=["datasets"], responses={204: None})
     def delete(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
@@ -175,7 +175,7 @@ class DatasetRowsView(ApiView):
     )
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """Rows in the order of the upload."""
-        version = selectors.stored_version(request.team, dataset_id, number)
+        version = selectors.readable_version(request.team, dataset_id, number)
         limit, after = self.query["limit"], self.query["after"]
         start = 0 if after is None else after + 1
         rows = selectors.rows(version, start, limit)

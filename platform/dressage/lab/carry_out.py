@@ -75,7 +75,7 @@ def _leave(job: LabJob, folder: Path) -> None:
 
 
 def _plan(job: LabJob, folder: Path) -> dict[str, Any]:
-    others = [selectors.version_by_ref(job.team, ref) for ref in job.operation.get("against", [])]
+    others = [selectors.version_by_ref(job.team, ref, new=False) for ref in job.operation.get("against", [])]
     return {
         "operation": job.operation,
         "version": _stored(job.version),

@@ -53,7 +53,7 @@ def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *,
     with transaction.atomic():
         hold(team, [one.ref for one in (version, *others)])
         for one in (version, *others):  # which may have been deleted until then
-            selectors.stored_version(team, one.dataset_id, one.number)
+            selectors.readable_version(team, one.dataset_id, one.number)
         Team.objects.select_for_update(no_key=True).get(pk=team.pk)
         _require_room(team, version, operation.kind)
         job = LabJob.objects.create(

@@ -48,6 +48,9 @@ def version_of(team: Team, spec: RunSpec) -> DatasetVersion:
         raise invalid("/spec/data/sources", "A profile is of one version: name one source, and none to evaluate on.")
     found = references.require_files(team, spec, new=True)
     version = found.datasets[spec.data.sources[0].dataset]
+    if version.dataset.team_id != team.id:
+        detail = f"{version.ref} is shared with your team to be read, and a profile writes notes: derive your own."
+        raise invalid("/spec/data/sources/0/dataset", detail, code="shared_dataset")
     if version.rows > MAX_ROWS:
         detail = f"{version.ref} has {version.rows:,} rows; a profile takes {MAX_ROWS:,}: make a version of some."
         raise invalid("/spec/data/sources/0/dataset", detail)

@@ -62,7 +62,7 @@ def derive_from_profile(
         "without_suspects": without_suspects,
     }
     operation = KeepRows(name="filter", ids=frozenset(kept), arguments=arguments)
-    return derive(version, actor, operation, into=into, latest=latest, dry_run=dry_run)
+    return derive(version.dataset.team, version, actor, operation, into=into, latest=latest, dry_run=dry_run)
 
 
 def _column(profile: Profile, name: str, column: str) -> list[float | bool | None]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,8 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
     Args:
         team: the owner of what is named.
         spec: the spec that names it.
-        new: nothing was trained by the spec yet, so what its policy cannot do counts, too. A run that has begun goes on
-            under a release that would not begin it.
+        new: nothing was trained by the spec yet, so what its policy cannot do counts, too, and datasets of others
+            must be shared still. A run that has begun goes on under a release that would not begin it.
     """
     found = References()
 
@@ -57,7 +58,7 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
     if spec.distillation is not None:
         found.teacher = look_up("/spec/distillation/teacher", policy_by_name, spec.distillation.teacher)
     for pointer, ref in dataset_references(spec):
-        version = look_up(pointer, dataset_version, ref)
+        version = look_up(pointer, partial(dataset_version, new=new), ref)
         if version is not None:
             found.datasets[ref] = version
             found.errors += _without_notes(pointer, ref, version, spec) if new else []

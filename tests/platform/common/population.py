@@ -12,6 +12,7 @@ from dressage.datasets import notes
 from dressage.datasets.mapping.services import save_mapping
 from dressage.datasets.notes import NoteSource
 from dressage.datasets.services import create_dataset
+from dressage.datasets.sharing.services import offer
 from dressage.datasets.uploads.services import start_upload
 from dressage.lab.models import LabJob
 from dressage.policies.access.services import set_credentials
@@ -83,6 +84,7 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
     invitation, link = invite(
         team, Actor("user", inviter.id, inviter.email), email="guest@example.com", role=Role.VIEWER
     )
+    share, _ = offer(dataset, Actor("user", inviter.id, inviter.email))
     policy = Policy.objects.create(
         team=team, slug="p", name="P", path="/p", architecture="A", parameters=1, vocab_size=1,
         max_position_embeddings=1, bytes=1, sha256="0", created_by="x",
@@ -102,6 +104,7 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         "import": imported.id,
         "upload": start_upload(team, actor, name="large.jsonl", size=1000).id,
         "job": job.id,
+        "share": share.id,
         "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
         "account": token.service_account_id,
         "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,

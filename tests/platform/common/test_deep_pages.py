@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from dressage.common.models import TeamModel
-from dressage.datasets.models import Dataset, DatasetUpload, DatasetVersion, RowNotes, SavedMapping
+from dressage.datasets.models import Dataset, DatasetShare, DatasetUpload, DatasetVersion, RowNotes, SavedMapping
 from dressage.lab.arguments import FindDuplicates
 from dressage.lab.models import LabJob
 from dressage.policies.models import Policy, PolicyImport
@@ -87,6 +87,12 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     of_team(AuditEntry, team, number=lambda n: n + 1, actor_kind="user", action="a", target_type="t", hash="h")
     sets = of_team(Dataset, team, **slugs, **by)
     stored = many(DatasetVersion, dataset=lambda n: sets[n], number=1, rows=1, bytes=1, columns=[], **by)
+    offered = {"created_by_id": "x", "expires_at": ends}
+    of_team(DatasetShare, team, dataset=sets[0], sha256=lambda n: f"offer {unique(n)}", **offered, **by)
+    lent = of_team(Dataset, team, slug=lambda n: f"lent{n}", name="n", **by)
+    many(DatasetVersion, dataset=lambda n: lent[n], number=1, rows=1, bytes=1, columns=[], **by)
+    taken = {"guest": team, "slug": number, "accepted_at": NOW, "dataset": lambda n: lent[n]}
+    of_team(DatasetShare, team, sha256=lambda n: f"share {unique(n)}", **taken, **offered, **by)
     asked = FindDuplicates(kind="duplicates").model_dump(mode="json")
     of_team(LabJob, team, version=stored[0], kind="duplicates", state="done", operation=asked, rows=1, actor={}, **by)
     noted = {"carried": True, "source": {"kind": "k", "id": "j", "arguments": {}}, "columns": [], "file": "f"}
@@ -153,6 +159,8 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/datasets": Dataset,
         "/dataset-mappings": SavedMapping,
         "/dataset-uploads": DatasetUpload,
+        "/datasets/{dataset_id}/shares": DatasetShare,
+        "/shared-datasets": DatasetShare,
         "/datasets/{dataset_id}/versions/{number}/lab": LabJob,
         "/datasets/{dataset_id}/versions/{number}/notes": RowNotes,
         "/datasets/{dataset_id}/versions/{number}/profiles": Profile,

@@ -61,6 +61,7 @@ NEW_KEYS = {
     "scopes",
     "second_factor_due",
     "second_factor_missing",
+    "shared_by",
     "smoothing",
     "speculation",
     "state",

@@ -5,6 +5,15 @@
  * Managed reinforcement-learning post-training, steered live.
  * OpenAPI spec version: 1
  */
+export interface AcceptDatasetRequest {
+  /**
+   * Name of the dataset in the specs of your team.
+   * @minLength 1
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  slug: string;
+}
+
 export interface AcceptInvitationRequest {
   /**
    * For the new account. Leave it out where you are signed in with a proven address.
@@ -1710,6 +1719,11 @@ export interface CurriculumPreviewRequestRequest {
   changes: ChangeRequest[];
 }
 
+/**
+ * The team that it belongs to, where that shares it with yours; null for your own.
+ */
+export type DatasetSharedBy = string | null;
+
 export interface Dataset {
   id: string;
   slug: string;
@@ -1717,6 +1731,8 @@ export interface Dataset {
   description: string;
   created_at: string;
   created_by: string;
+  /** The team that it belongs to, where that shares it with yours; null for your own. */
+  shared_by: DatasetSharedBy;
   card: DatasetCard;
   latest_version: DatasetVersion;
   versions: DatasetVersion[];
@@ -1943,6 +1959,19 @@ missing; `{{` and `}}` are braces.
   template: string;
   /** `chat` asks it as the user's message through the policy's chat template; `text` has the policy continue it. */
   form?: FormEnum;
+}
+
+/**
+ * What an offer offers, for whoever holds its token.
+ */
+export interface DatasetOffer {
+  /** Name of the team that offers. */
+  team: string;
+  name: string;
+  /** A name for it, which may be taken in your team. */
+  slug: string;
+  description: string;
+  expires_at: string;
 }
 
 export type DatasetOperationEditRowsName = typeof DatasetOperationEditRowsName[keyof typeof DatasetOperationEditRowsName];
@@ -2281,6 +2310,28 @@ export interface DatasetRowPage {
   has_more: boolean;
   /** The `after` of the next page. */
   next: DatasetRowPageNext;
+}
+
+/**
+ * The team that reads; null for an offer.
+ */
+export type DatasetShareGuest = string | null;
+
+export type DatasetShareAcceptedAt = string | null;
+
+/**
+ * An offer, or a share, for the owner of the dataset.
+ */
+export interface DatasetShare {
+  id: string;
+  note: string;
+  /** The team that reads; null for an offer. */
+  guest?: DatasetShareGuest;
+  created_by: string;
+  created_at: string;
+  /** When an offer stops working. */
+  expires_at: string;
+  accepted_at: DatasetShareAcceptedAt;
 }
 
 /**
@@ -3697,6 +3748,30 @@ export interface NewDatasetRequest {
 }
 
 /**
+ * The team that reads; null for an offer.
+ */
+export type NewDatasetShareGuest = string | null;
+
+export type NewDatasetShareAcceptedAt = string | null;
+
+/**
+ * The only answer that carries the link.
+ */
+export interface NewDatasetShare {
+  id: string;
+  note: string;
+  /** The team that reads; null for an offer. */
+  guest?: NewDatasetShareGuest;
+  created_by: string;
+  created_at: string;
+  /** When an offer stops working. */
+  expires_at: string;
+  accepted_at: NewDatasetShareAcceptedAt;
+  /** Link for an admin of the other team, shown this once. */
+  link: string;
+}
+
+/**
  * Link to hand over, shown this once; null where it was sent by mail.
  */
 export type NewInvitationLink = string | null;
@@ -3871,6 +3946,14 @@ export interface Offer {
   email: string;
   invited_by: string;
   expires_at: string;
+}
+
+export interface OfferDatasetRequest {
+  /**
+   * Whom it is meant for, for your own list.
+   * @maxLength 200
+   */
+  note?: string;
 }
 
 /**
@@ -4050,6 +4133,19 @@ export interface PaginatedDatasetList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedDatasetListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedDatasetShareListNext = string | null;
+
+export interface PaginatedDatasetShareList {
+  object: ObjectEnum;
+  data: DatasetShare[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedDatasetShareListNext;
 }
 
 /**
@@ -4271,6 +4367,19 @@ export interface PaginatedServiceAccountList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedServiceAccountListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedSharedDatasetListNext = string | null;
+
+export interface PaginatedSharedDatasetList {
+  object: ObjectEnum;
+  data: SharedDataset[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedSharedDatasetListNext;
 }
 
 /**
@@ -6480,6 +6589,26 @@ export interface ShapeOrigin {
   document?: ShapeOriginDocument;
 }
 
+/**
+ * A dataset of another team that this team reads.
+ */
+export interface SharedDataset {
+  /** Id of the share. */
+  id: string;
+  dataset_id: string;
+  /** How specs of this team name it. */
+  slug: string;
+  name: string;
+  description: string;
+  /** Name of the team that it belongs to. */
+  shared_by: string;
+  /** Its newest version. */
+  number: number;
+  rows: number;
+  bytes: number;
+  accepted_at: string;
+}
+
 export type ShownRowAnswer = string | null;
 
 /**
@@ -7424,6 +7553,13 @@ export type CreateDatasetMappingHeaders = {
 'Idempotency-Key'?: string;
 };
 
+export type AcceptDatasetHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
 export type ListDatasetUploadsParams = {
 /**
  * Id of the last row seen.
@@ -7484,6 +7620,28 @@ export type WriteDatasetCardHeaders = {
  * The card's revision as last seen.
  */
 'If-Match': string;
+};
+
+export type ListDatasetSharesParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type OfferDatasetHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
 };
 
 export type CreateDatasetVersionHeaders = {
@@ -8163,6 +8321,21 @@ export type CreateServiceAccountHeaders = {
  * A retry with the same key gets the first answer.
  */
 'Idempotency-Key'?: string;
+};
+
+export type ListSharedDatasetsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
 };
 
 export type GetSpecSchema200 = {[key: string]: unknown};

@@ -6,6 +6,8 @@
  * OpenAPI spec version: 1
  */
 import type {
+  AcceptDatasetHeaders,
+  AcceptDatasetRequest,
   AcceptInvitationRequest,
   AcceptProposalRequest,
   AcceptRubricProposalHeaders,
@@ -58,6 +60,7 @@ import type {
   CurriculumPreviewRequestRequest,
   Dataset,
   DatasetCard,
+  DatasetOffer,
   DatasetPreview,
   DatasetRowPage,
   DatasetUpload,
@@ -96,6 +99,7 @@ import type {
   ListControlsParams,
   ListDatasetMappingsParams,
   ListDatasetRowsParams,
+  ListDatasetSharesParams,
   ListDatasetUploadsParams,
   ListDatasetsParams,
   ListEventsParams,
@@ -116,6 +120,7 @@ import type {
   ListRunsParams,
   ListServiceAccountsParams,
   ListSessionsParams,
+  ListSharedDatasetsParams,
   ListTokensParams,
   LoginRequest,
   MeasureRunNoiseHeaders,
@@ -123,9 +128,12 @@ import type {
   MetricNameList,
   Metrics,
   NamePolicyRequest,
+  NewDatasetShare,
   NewInvitation,
   NewToken,
   Offer,
+  OfferDatasetHeaders,
+  OfferDatasetRequest,
   OneRow,
   PaginatedAccountEventList,
   PaginatedAuditEntryList,
@@ -133,6 +141,7 @@ import type {
   PaginatedCheckpointList,
   PaginatedControlList,
   PaginatedDatasetList,
+  PaginatedDatasetShareList,
   PaginatedDatasetUploadList,
   PaginatedInvitationList,
   PaginatedJudgeEndpointList,
@@ -150,6 +159,7 @@ import type {
   PaginatedRubricProposalList,
   PaginatedSavedMappingList,
   PaginatedServiceAccountList,
+  PaginatedSharedDatasetList,
   PaginatedTokenList,
   PaginatedUserSessionList,
   PasskeyOptions,
@@ -203,6 +213,7 @@ import type {
   Session,
   SetBucketKeysRequest,
   SetHubTokenRequest,
+  SharedDataset,
   StageControlHeaders,
   StageOneOrSeveralRequest,
   Staged,
@@ -575,6 +586,34 @@ export const deleteDatasetMapping = (
     }
   
 /**
+ * Which team offers which dataset to whoever holds the link.
+ */
+export const readDatasetOffer = (
+    secret: string,
+ options?: SecondParameter<typeof http<DatasetOffer>>,) => {
+      return http<DatasetOffer>(
+      {url: `/api/v1/dataset-offers/${secret}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Read the dataset from now on, under a name of your own. The team that offers it learns which team you are.
+ */
+export const acceptDataset = (
+    secret: string,
+    acceptDatasetRequest: AcceptDatasetRequest,
+    headers?: AcceptDatasetHeaders,
+ options?: SecondParameter<typeof http<SharedDataset>>,) => {
+      return http<SharedDataset>(
+      {url: `/api/v1/dataset-offers/${secret}/accept`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: acceptDatasetRequest
+    },
+      options);
+    }
+  
+/**
  * The team's uploads that are not a dataset yet, newest first.
  */
 export const listDatasetUploads = (
@@ -748,6 +787,51 @@ export const writeDatasetCard = (
       {url: `/api/v1/datasets/${datasetId}/card`, method: 'PUT',
       headers: {'Content-Type': 'application/json', ...headers},
       data: writeDatasetCardRequest
+    },
+      options);
+    }
+  
+/**
+ * Teams that read the dataset, and offers that none has accepted yet, newest first.
+ */
+export const listDatasetShares = (
+    datasetId: string,
+    params?: ListDatasetSharesParams,
+ options?: SecondParameter<typeof http<PaginatedDatasetShareList>>,) => {
+      return http<PaginatedDatasetShareList>(
+      {url: `/api/v1/datasets/${datasetId}/shares`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Offer another team to read the dataset. The link is shown this once; an admin of that team accepts it.
+ */
+export const offerDataset = (
+    datasetId: string,
+    offerDatasetRequest: OfferDatasetRequest,
+    headers?: OfferDatasetHeaders,
+ options?: SecondParameter<typeof http<NewDatasetShare>>,) => {
+      return http<NewDatasetShare>(
+      {url: `/api/v1/datasets/${datasetId}/shares`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: offerDatasetRequest
+    },
+      options);
+    }
+  
+/**
+ * Withdraw an offer, or end a share.
+
+The other team can begin nothing new with the rows; what it has begun goes on, and what it has derived stays.
+ */
+export const revokeDatasetShare = (
+    datasetId: string,
+    shareId: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/datasets/${datasetId}/shares/${shareId}`, method: 'DELETE'
     },
       options);
     }
@@ -2165,6 +2249,19 @@ export const chooseTeam = (
     }
   
 /**
+ * Datasets that other teams share with this one, newest first. They can be read, and nothing else.
+ */
+export const listSharedDatasets = (
+    params?: ListSharedDatasetsParams,
+ options?: SecondParameter<typeof http<PaginatedSharedDatasetList>>,) => {
+      return http<PaginatedSharedDatasetList>(
+      {url: `/api/v1/shared-datasets`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
  * Predict step time, idle shares and cost of a spec, and the best split of its GPUs in each mode.
  */
 export const planSpec = (
@@ -2443,6 +2540,8 @@ export type CreateDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof c
 export type GetDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof getDatasetMapping>>>
 export type UpdateDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof updateDatasetMapping>>>
 export type DeleteDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof deleteDatasetMapping>>>
+export type ReadDatasetOfferResult = NonNullable<Awaited<ReturnType<typeof readDatasetOffer>>>
+export type AcceptDatasetResult = NonNullable<Awaited<ReturnType<typeof acceptDataset>>>
 export type ListDatasetUploadsResult = NonNullable<Awaited<ReturnType<typeof listDatasetUploads>>>
 export type StartDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof startDatasetUpload>>>
 export type GetDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof getDatasetUpload>>>
@@ -2454,6 +2553,9 @@ export type CreateDatasetResult = NonNullable<Awaited<ReturnType<typeof createDa
 export type GetDatasetResult = NonNullable<Awaited<ReturnType<typeof getDataset>>>
 export type DeleteDatasetResult = NonNullable<Awaited<ReturnType<typeof deleteDataset>>>
 export type WriteDatasetCardResult = NonNullable<Awaited<ReturnType<typeof writeDatasetCard>>>
+export type ListDatasetSharesResult = NonNullable<Awaited<ReturnType<typeof listDatasetShares>>>
+export type OfferDatasetResult = NonNullable<Awaited<ReturnType<typeof offerDataset>>>
+export type RevokeDatasetShareResult = NonNullable<Awaited<ReturnType<typeof revokeDatasetShare>>>
 export type CreateDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof createDatasetVersion>>>
 export type GetDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof getDatasetVersion>>>
 export type DeleteDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof deleteDatasetVersion>>>
@@ -2552,6 +2654,7 @@ export type BeginPasskeySignInResult = NonNullable<Awaited<ReturnType<typeof beg
 export type ChangePasswordResult = NonNullable<Awaited<ReturnType<typeof changePassword>>>
 export type GiveCodeResult = NonNullable<Awaited<ReturnType<typeof giveCode>>>
 export type ChooseTeamResult = NonNullable<Awaited<ReturnType<typeof chooseTeam>>>
+export type ListSharedDatasetsResult = NonNullable<Awaited<ReturnType<typeof listSharedDatasets>>>
 export type PlanSpecResult = NonNullable<Awaited<ReturnType<typeof planSpec>>>
 export type PlanSpecOnClustersResult = NonNullable<Awaited<ReturnType<typeof planSpecOnClusters>>>
 export type ListRecipesResult = NonNullable<Awaited<ReturnType<typeof listRecipes>>>

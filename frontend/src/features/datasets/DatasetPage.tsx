@@ -7,6 +7,8 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { Dataset, DatasetVersion } from "@/api/model";
 import { CardPanel } from "@/features/datasets/card/CardPanel";
 import { datasetQuery } from "@/features/datasets/data/queries";
+import { ReadOnly } from "@/features/datasets/data/read-only";
+import { SharePanel } from "@/features/datasets/sharing/SharePanel";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";
@@ -26,7 +28,11 @@ export function DatasetPage() {
   const query = useQuery(datasetQuery(datasetId));
   return (
     <Loaded page query={query} skeleton={<Skeleton height={400} aria-label="Loading" />}>
-      {dataset => <Versions dataset={dataset} fetching={query.isFetching} />}
+      {dataset => (
+        <ReadOnly.Provider value={dataset.shared_by !== null}>
+          <Versions dataset={dataset} fetching={query.isFetching} />
+        </ReadOnly.Provider>
+      )}
     </Loaded>
   );
 }
@@ -35,6 +41,7 @@ function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }
   const { version: wanted, against, tab } = useSearch({ from: "/app/datasets/$datasetId" });
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
   const editor = useCan("editor");
+  const admin = useCan("admin");
   const [opened, { open, close }] = useDisclosure(false);
   const [deriving, derivation] = useDisclosure(false);
   const versions = dataset.versions.filter(one => !one.deleted_at).sort((a, b) => b.number - a.number);
@@ -54,13 +61,21 @@ function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }
               <Button variant="default" leftSection={<IconGitBranch size={15} />} onClick={derivation.open}>
                 Filter or split
               </Button>
-              <Button variant="default" leftSection={<IconUpload size={15} />} onClick={open}>
-                Upload a new version
-              </Button>
+              {dataset.shared_by === null && (
+                <Button variant="default" leftSection={<IconUpload size={15} />} onClick={open}>
+                  Upload a new version
+                </Button>
+              )}
             </Group>
           )
         }
       />
+      {dataset.shared_by !== null && (
+        <Alert color="petrol" mb="md" data-testid="shared-by">
+          The team {dataset.shared_by} shares this dataset with yours. Read it, use it in runs, and derive datasets of
+          your own; it cannot be changed here. Once the share ends, nothing new begins with it.
+        </Alert>
+      )}
       {gone && (
         <Alert color="yellow" role="status" mb="md">
           {missing(dataset, wanted)} This is version {version.number}.
@@ -85,6 +100,7 @@ function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }
         <VersionLineage version={version} />
       </Paper>
       <CardPanel dataset={dataset} />
+      {admin && dataset.shared_by === null && <SharePanel dataset={dataset} />}
       {compared && compared.number !== version.number ? (
         <VersionDiff
           key={`${version.number} ${compared.number}`}

@@ -6,6 +6,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { datasetsQuery } from "@/features/datasets/data/queries";
 import { SavedMappings } from "@/features/datasets/mapping/SavedMappings";
+import { SharedDatasets } from "@/features/datasets/sharing/SharedDatasets";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
 import { DropZone } from "@/ui/DropZone";
@@ -104,6 +105,7 @@ export function DatasetsPage() {
           }
         </Loaded>
       </DropZone>
+      <SharedDatasets />
       <Modal opened={keeping} onClose={kept.close} title="Saved mappings">
         <SavedMappings />
       </Modal>

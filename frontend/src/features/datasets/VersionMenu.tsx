@@ -6,7 +6,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { datasets } from "@/api/client";
 import type { Dataset, DatasetVersion } from "@/api/model";
-import { useCan } from "@/features/session/session";
+import { useMayEdit } from "@/features/datasets/data/read-only";
 import { toastError } from "@/ui/toast";
 
 const FORMATS = [
@@ -17,7 +17,7 @@ const FORMATS = [
 ] as const;
 
 export function VersionMenu({ dataset, version }: { dataset: Dataset; version: DatasetVersion }) {
-  const editor = useCan("editor");
+  const editor = useMayEdit();
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
   const remove = useRemoval(dataset, version);
   const others = dataset.versions.filter(one => one.number !== version.number && !one.deleted_at).reverse();

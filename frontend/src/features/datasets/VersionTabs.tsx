@@ -7,7 +7,9 @@ import { VERSION_TABS, type VersionTabProps } from "./tabs";
 export function VersionTabs({ dataset, version }: VersionTabProps) {
   const { tab: wanted } = useSearch({ from: "/app/datasets/$datasetId" });
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
-  const tab = VERSION_TABS.find(one => one.id === wanted) ?? VERSION_TABS[0];
+  // The lab and profiles write notes, which only the owner does.
+  const tabs = dataset.shared_by === null ? VERSION_TABS : VERSION_TABS.slice(0, 1);
+  const tab = tabs.find(one => one.id === wanted) ?? VERSION_TABS[0];
   return (
     <Tabs
       value={tab.id}
@@ -20,13 +22,13 @@ export function VersionTabs({ dataset, version }: VersionTabProps) {
       keepMounted={false}
     >
       <Tabs.List mb="sm" style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
-        {VERSION_TABS.map(({ id, label }) => (
+        {tabs.map(({ id, label }) => (
           <Tabs.Tab key={id} value={id}>
             {label}
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {VERSION_TABS.map(({ id, component: Content }) => (
+      {tabs.map(({ id, component: Content }) => (
         <Tabs.Panel key={id} value={id}>
           <Content key={version.number} dataset={dataset} version={version} />
         </Tabs.Panel>

@@ -1,7 +1,7 @@
 /** Choices among the team's things for the `widget` hints of the spec; anything else may still be typed. */
 import { Autocomplete } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { datasetsQuery } from "@/features/datasets/data/queries";
+import { datasetsQuery, sharedDatasetsQuery } from "@/features/datasets/data/queries";
 import { policiesQuery } from "@/features/policies/data/queries";
 import { rewardsQuery } from "@/features/rewards/data/queries";
 import type { PickerProps } from "@/features/schema-form/context";
@@ -47,6 +47,7 @@ function Choices({
 
 export function DatasetPicker(props: PickerProps) {
   const { data } = useQuery(datasetsQuery);
+  const shared = useQuery(sharedDatasetsQuery);
   const choices = (data?.data ?? []).flatMap(dataset =>
     dataset.versions
       .filter(version => !version.deleted_at)
@@ -55,7 +56,11 @@ export function DatasetPicker(props: PickerProps) {
         note: `${dataset.name}, ${version.rows.toLocaleString("en-GB")} rows`,
       })),
   );
-  return <Choices {...props} choices={choices} placeholder="slug@version" />;
+  const lent = (shared.data?.data ?? []).map(one => ({
+    value: `${one.slug}@${one.number}`,
+    note: `${one.name} of the team ${one.shared_by}, ${one.rows.toLocaleString("en-GB")} rows`,
+  }));
+  return <Choices {...props} choices={[...choices, ...lent]} placeholder="slug@version" />;
 }
 
 export function RewardPicker(props: PickerProps) {

@@ -99,6 +99,7 @@ class _Written:
 
 
 def derive(
+    team: Team,
     parent: DatasetVersion,
     actor: Actor,
     operation: AnyOperation | KeepRows,
@@ -110,7 +111,8 @@ def derive(
     """Make versions of ``parent``, with their lineage.
 
     Args:
-        parent: the version whose rows are taken.
+        team: the owner of what is made.
+        parent: the version whose rows are taken, of the team or shared with it.
         actor: who asks.
         operation: what is done with them.
         into: a new dataset for the result; None makes the next version of the parent's dataset. A split makes new
@@ -119,10 +121,13 @@ def derive(
         dry_run: whether only to count.
 
     Raises:
-        Problem: 409 where a newer version than ``latest`` is there, or a slug is taken; 422 where the operation cannot
-            be done, or would leave no row; 429 or 503 where too many files are read at once. Then nothing is made.
+        Problem: 403 where another team's dataset would get the next version; 409 where a newer version than ``latest``
+            is there, or a slug is taken; 422 where the operation cannot be done, or would leave no row; 429 or 503
+            where too many files are read at once. Then nothing is made.
     """
-    team = parent.dataset.team
+    if into is None and operation.name != "split" and parent.dataset.team_id != team.id:
+        detail = f"{parent.dataset.slug} is shared with your team to be read. Make a new dataset of it, with a name."
+        raise Problem(403, "Not allowed", detail, code="shared_dataset")
     _require_latest(parent.dataset, latest)
     targets = _targets(team, parent, operation, into)
     for target in targets:
@@ -136,7 +141,7 @@ def derive(
         if dry_run:
             results = [_preview(parent, one.target) for one in written]
         else:
-            results = _store_all(parent, actor, operation, written, latest)
+            results = _store_all(team, parent, actor, operation, written, latest)
     counts = _together([target.counts for target in targets])
     return {"operation": operation.name, "dry_run": dry_run, "counts": counts, "results": results}
 
@@ -242,6 +247,7 @@ def _carry_out(parent: DatasetVersion, one: _Written, stack: ExitStack, dry_run:
 
 
 def _store_all(
+    team: Team,
     parent: DatasetVersion,
     actor: Actor,
     operation: AnyOperation | KeepRows,
@@ -249,13 +255,12 @@ def _store_all(
     latest: int | None,
 ) -> list[DerivedVersion]:
     """Store all versions or none, of which then no file is left."""
-    team = parent.dataset.team
     try:
         with transaction.atomic():
             # Datasets are locked before the team, as all who write versions do: the audit log locks the team.
             if any(one.target.into is not None for one in written):
                 Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-            return [_store(parent, actor, operation.name, one, latest) for one in written]
+            return [_store(team, parent, actor, operation.name, one, latest) for one in written]
     except BaseException:
         for one in written:
             if one.kept is not None:
@@ -266,6 +271,7 @@ def _store_all(
 
 
 def _store(
+    team: Team,
     parent: DatasetVersion,
     actor: Actor,
     name: Literal["edit", "filter", "split", "merge"],
@@ -279,9 +285,9 @@ def _store(
         _require_latest(dataset, latest)
     else:
         slug = slug_for(target.into.name, target.into.slug)
-        require_free(parent.dataset.team, slug)
+        require_free(team, slug)
         dataset = Dataset.objects.create(
-            team=parent.dataset.team,
+            team=team,
             slug=slug,
             name=target.into.name,
             description=target.into.description,

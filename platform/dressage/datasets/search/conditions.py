@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from dressage.common.problems import invalid
 from dressage.datasets.facts import SCRIPTS
 from dressage.datasets.models import DatasetVersion, RowNotes
+from dressage.datasets.notes import of as all_notes
 from dressage.datasets.row_query import NoteCondition, RowQuery
 from dressage.datasets.search import index
 from dressage.datasets.search.replaced import read_again
@@ -56,7 +57,7 @@ def of_index(version: DatasetVersion, query: RowQuery) -> np.ndarray | None:
 
 def _of_notes(version: DatasetVersion, conditions: Sequence[NoteCondition], query: str) -> np.ndarray | None:
     found: np.ndarray | None = None
-    known = {notes.name: notes for notes in RowNotes.objects.filter(version=version)} if conditions else {}
+    known = {one.name: one for one in all_notes(version)} if conditions else {}
     for number, condition in enumerate(conditions):
         here = _holds(known, condition, f"{query}/notes/{number}")
         found = here if found is None else found & here

@@ -31,7 +31,7 @@ class RowSearchView(ApiView):
         The first search in a large version begins an index of it. Until it is ready, pages tell of the rows that could
         be looked at in time: ask on with `after` while `has_more`.
         """
-        version = selectors.stored_version(request.team, dataset_id, number)
+        version = selectors.readable_version(request.team, dataset_id, number)
         fields = self.body(SearchRowsSerializer)
         with selectors.missing_files("/number"):
             found = find(version, fields["query"], fields["after"], fields["limit"])
@@ -48,7 +48,7 @@ class RowView(ApiView):
     @extend_schema(operation_id="getDatasetRow", tags=["datasets"], responses=OneRowSerializer)
     def get(self, request: TeamRequest, dataset_id: str, number: int, index: int) -> Response:
         """A row as it is stored, by its position from 0, with what operations have found about it."""
-        version = selectors.stored_version(request.team, dataset_id, number)
+        version = selectors.readable_version(request.team, dataset_id, number)
         with selectors.missing_files("/number"):
             found = one_row(version, index)
         return Response(OneRowSerializer(found).data)

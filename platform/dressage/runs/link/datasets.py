@@ -44,9 +44,12 @@ def dataset_refs(
 
 
 def send_dataset(request: Request, team: Team, ref: str) -> HttpResponseBase:
-    """The Parquet file of a dataset version of the team. Raises a 404 problem where it is gone."""
+    """The Parquet file of a dataset version that the team may read, or might as its use began.
+
+    Raises a 404 problem where it is gone.
+    """
     try:
-        path = version_by_ref(team, ref).path
+        path = version_by_ref(team, ref, new=False).path
     except LookupError as error:
         raise not_found("dataset version") from error
     return _send(request, path, "dataset version")
@@ -55,7 +58,7 @@ def send_dataset(request: Request, team: Team, ref: str) -> HttpResponseBase:
 def send_difficulty(request: Request, team: Team, ref: str) -> HttpResponseBase:
     """The Parquet file of a version's row notes ``difficulty``. Raises a 404 problem where they are gone."""
     try:
-        found = notes.named(version_by_ref(team, ref), "difficulty")
+        found = notes.named(version_by_ref(team, ref, new=False), "difficulty")
     except LookupError as error:
         raise not_found("dataset version") from error
     return _send(request, found.path, "row notes")

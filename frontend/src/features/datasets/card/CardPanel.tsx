@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconPencil } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Dataset, DatasetCard } from "@/api/model";
-import { useCan } from "@/features/session/session";
+import { useMayEdit } from "@/features/datasets/data/read-only";
 import { formatAgo } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
 import { CardForm } from "./CardForm";
@@ -12,7 +12,7 @@ import { missingFacts, ownerText } from "./card-text";
 
 export function CardPanel({ dataset }: { dataset: Dataset }) {
   const { card } = dataset;
-  const editor = useCan("editor");
+  const editor = useMayEdit();
   const [opened, { open, close }] = useDisclosure(false);
   const missing = missingFacts(card);
   return (

@@ -1,10 +1,16 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { datasetMappings, datasets } from "@/api/client";
+import { datasetMappings, datasetShares, datasets } from "@/api/client";
 import type { RowQuery } from "@/api/model";
 
 export const datasetsQuery = queryOptions({
   queryKey: ["datasets"],
   queryFn: ({ signal }) => datasets.list(signal),
+});
+
+/** Datasets of other teams that this team reads. */
+export const sharedDatasetsQuery = queryOptions({
+  queryKey: ["datasets", "shared"],
+  queryFn: ({ signal }) => datasetShares.received(signal),
 });
 
 /** What the team keeps. Asked anew with the datasets. */

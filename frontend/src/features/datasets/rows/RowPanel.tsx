@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { memo, type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import type { DatasetVersion, OneRow } from "@/api/model";
 import { oneRowQuery } from "@/features/datasets/data/queries";
-import { useCan } from "@/features/session/session";
+import { useMayEdit } from "@/features/datasets/data/read-only";
 import { CopyText } from "@/ui/CopyText";
 import { Loaded } from "@/ui/Loaded";
 import { Pre } from "@/ui/Pre";
@@ -88,7 +88,7 @@ interface RowProps {
 }
 
 function Row({ row, onEdit, onDirty, changes }: RowProps) {
-  const editor = useCan("editor");
+  const editor = useMayEdit();
   const [editing, setEditing] = useState(false);
   useEffect(() => () => onDirty(false), [onDirty]); // another row has another draft
   const text = useMemo(() => (editing ? indented(row.json) : ""), [editing, row.json]);

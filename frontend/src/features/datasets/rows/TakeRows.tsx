@@ -3,6 +3,7 @@ import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/co
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import type { RowQuery } from "@/api/model";
+import { useMayEdit } from "@/features/datasets/data/read-only";
 import { useCan } from "@/features/session/session";
 import { CopyText } from "@/ui/CopyText";
 import { isEmpty } from "./query";
@@ -20,6 +21,7 @@ interface Props {
 
 export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
   const editor = useCan("editor");
+  const mayEdit = useMayEdit();
   const [opened, { open, close }] = useDisclosure(false);
   const [name, setName] = useState("");
   const some = ids.length > 0;
@@ -41,7 +43,7 @@ export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
         </Button>
       )}
       {some && <CopyText value={ids.join("\n")} label="Copy the ids" />}
-      {some && editor && (
+      {some && mayEdit && (
         <Button
           size="compact-sm"
           variant="default"
@@ -61,7 +63,8 @@ export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
         <Stack gap="sm">
           <TextInput
             label="Name of a new dataset"
-            description="Without a name, the rows become the next version of this dataset."
+            description={mayEdit ? "Without a name, the rows become the next version of this dataset." : undefined}
+            required={!mayEdit}
             value={name}
             maxLength={120}
             onChange={event => setName(event.currentTarget.value)}
@@ -72,7 +75,11 @@ export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
             </Alert>
           )}
           <Group justify="flex-end">
-            <Button loading={changes.pending} onClick={() => changes.take(some ? { ids } : query, name)}>
+            <Button
+              loading={changes.pending}
+              disabled={!mayEdit && !name.trim()}
+              onClick={() => changes.take(some ? { ids } : query, name)}
+            >
               Make it
             </Button>
           </Group>

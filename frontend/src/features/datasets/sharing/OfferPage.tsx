@@ -1,0 +1,81 @@
+/** What the link of another team offers, and its acceptance. */
+import { Alert, Button, Group, Paper, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { IconDatabase } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { datasetShares } from "@/api/client";
+import type { DatasetOffer } from "@/api/model";
+import { fieldError, restError } from "@/api/problems";
+import { useCan, useSession } from "@/features/session/session";
+import { formatTime } from "@/lib/format";
+import { useSubmit } from "@/lib/useSubmit";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
+import { PageHeader } from "@/ui/PageHeader";
+import { offerQuery } from "./queries";
+
+export function OfferPage() {
+  const { secret } = useParams({ from: "/app/dataset-offers/$secret" });
+  const admin = useCan("admin");
+  const query = useQuery({ ...offerQuery(secret), enabled: admin });
+  if (!admin)
+    return (
+      <EmptyState icon={<IconDatabase size={40} stroke={1.3} />} title="A dataset is offered to your team">
+        An admin of the team accepts it. Hand the link over, or choose a team in which you are an admin.
+      </EmptyState>
+    );
+  return (
+    <Loaded page query={query} skeleton={<Skeleton height={240} aria-label="Loading" />}>
+      {offer => <Offer offer={offer} secret={secret} />}
+    </Loaded>
+  );
+}
+
+function Offer({ offer, secret }: { offer: DatasetOffer; secret: string }) {
+  const [slug, setSlug] = useState(offer.slug);
+  const { team } = useSession();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const accept = useSubmit({
+    mutationFn: () => datasetShares.accept(secret, { slug }),
+    onSuccess: async made => {
+      await client.invalidateQueries({ queryKey: ["datasets"] });
+      await navigate({ to: "/datasets/$datasetId", params: { datasetId: made.dataset_id } });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    accept.mutate();
+  };
+  return (
+    <>
+      <PageHeader title={`${offer.name} of the team ${offer.team}`} description={offer.description} />
+      <Paper p="md" maw={560} component="form" onSubmit={submit}>
+        <Stack gap="sm">
+          <Text size="sm">
+            The team {offer.team} lets your team {team?.name} read this dataset: look at its rows, train with them, and
+            derive datasets of your own. The offer is good until {formatTime(offer.expires_at)}.
+          </Text>
+          <Alert color="petrol">The other team learns which team you are. It may end the share at any time.</Alert>
+          <TextInput
+            label="Name in your specs"
+            description="Small letters, digits, hyphens and underscores. It stays taken."
+            value={slug}
+            maxLength={63}
+            onChange={event => setSlug(event.currentTarget.value)}
+            error={fieldError(accept.error, "/slug")}
+            required
+          />
+          {restError(accept.error, ["/slug"]) !== null && <ErrorState error={accept.error} />}
+          <Group justify="flex-end">
+            <Button type="submit" loading={accept.isPending} disabled={!slug.trim()}>
+              Accept
+            </Button>
+          </Group>
+        </Stack>
+      </Paper>
+    </>
+  );
+}
