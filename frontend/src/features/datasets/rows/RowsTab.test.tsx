@@ -187,3 +187,13 @@ it("says which filters it cannot read, and makes no version of more than was ask
   await screen.findByText("row 1");
   expect(screen.queryByRole("button", { name: "Make a version" })).toBeNull();
 });
+
+it.each([
+  ["building", /an index is being made, 40 %/],
+  ["failed", /no index could be made, so each row is looked at/],
+])("says what an index that is %s means for the search", async (state, text) => {
+  answers[`POST ${PATH}/rows/search`] = () =>
+    Response.json({ data: [found(0)], has_more: false, index: { state, percent: 40 } });
+  show("?q=horses");
+  expect(await screen.findByText(text)).toBeTruthy();
+});

@@ -71,7 +71,7 @@ export function RowsTab({ dataset, version }: { dataset: Dataset; version: Datas
           <Group justify="space-between" gap="xs">
             <Text size="xs" c="dimmed" className="num" role="status">
               {list.total}
-              {list.index?.state === "building" && ` · ${buildingText(list.index)}`}
+              {list.index && indexText(list.index)}
             </Text>
             <TakeRows
               query={query}
@@ -137,6 +137,13 @@ function typesOf(notes: readonly RowNotes[]): NoteTypes {
   return new Map(notes.flatMap(({ name, columns }) => columns.map(one => [`${name}.${one.name}`, one.type] as const)));
 }
 
-function buildingText({ percent }: IndexState): string {
-  return `an index is being made, ${percent} %; until then only part of the rows is looked at`;
+function indexText({ state, percent }: IndexState): string {
+  switch (state) {
+    case "building":
+      return ` · an index is being made, ${percent} %; until then only part of the rows is looked at`;
+    case "failed":
+      return " · no index could be made, so each row is looked at, which takes longer; a search after ten minutes tries again";
+    default:
+      return "";
+  }
 }
