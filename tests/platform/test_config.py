@@ -39,6 +39,8 @@ GIVEN = {
     "max_active_runs": "7",
     "max_active_runs_per_team": "3",
     "gpu_hours_per_team": "500.0",
+    "dataset_gib_per_team": "50.0",
+    "dataset_rows_per_team": "1000000",
     "pause_keeps_place_s": "60.0",
     "policy_roots": "/models",
     "hub_endpoint": "https://mirror.example.com",

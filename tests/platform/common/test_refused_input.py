@@ -27,7 +27,7 @@ from tests.platform.slips import MEMBER, check_slips
 def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str]) -> None:
     client = api("admin")
     before = snapshot()
-    for path in (*(o.path for o in OPERATIONS if o.method == "GET"), *PERSONAL_READS):
+    for path in (*(o.path for o in OPERATIONS if o.method == "GET" and o.status != 404), *PERSONAL_READS):
         name = documented_address(path).replace("versions/1", "versions/{number}")
         needed = {"against": "1"} if path.endswith("/diff") else {}
         assert check_queries(client, "/api/v1/" + path.format(**ids), documented_paths()[name]["get"], needed) > 0

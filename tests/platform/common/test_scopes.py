@@ -20,6 +20,9 @@ FOR_PEOPLE = {
     ("post", "/api/v1/teams/current/invitations"): "a person whom it invites would outlive it",
     ("post", "/api/v1/teams/current/invitations/{invitation_id}/resend"): "the same",
     ("patch", "/api/v1/teams/current/members/{member_id}"): "a person whom it promotes would outlive it",
+    ("post", "/api/v1/datasets/{dataset_id}/shares"): "a team whom it lets in would outlive it",
+    ("delete", "/api/v1/datasets/{dataset_id}/shares/{share_id}"): "a person answers for the other team's runs",
+    ("post", "/api/v1/dataset-offers/{secret}/accept"): "a person answers for what the team takes",
 }
 """Operations of a team that no token may use, and why."""
 OF_ONESELF = {"session", "account", "invitations"}

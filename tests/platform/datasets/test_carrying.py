@@ -47,7 +47,7 @@ def note(version: DatasetVersion, actor: Actor, name: str, values: list[Any], *,
 
 def derived(parent: DatasetVersion, actor: Actor, operation: dict[str, Any], capture: Any) -> DatasetVersion:
     with capture(execute=True):
-        made = derive(parent, actor, DatasetOperation.model_validate(operation).root)
+        made = derive(parent.dataset.team, parent, actor, DatasetOperation.model_validate(operation).root)
     return version_by_ref(parent.dataset.team, made["results"][0]["ref"])
 
 

@@ -157,7 +157,7 @@ def test_no_version_comes_to_a_dataset_that_is_deleted(
         if upload:
             services.create_version(dataset, actor, file=BytesIO(body(4)), size=len(body(4)))
         else:
-            derive(dataset.versions.get(number=1), actor, EDIT)
+            derive(team, dataset.versions.get(number=1), actor, EDIT)
 
     with transaction.atomic():
         Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
@@ -191,7 +191,7 @@ def test_an_upload_and_an_operation_do_not_wait_for_each_other_in_a_circle(
     version = dataset.versions.get(number=1)
     with transaction.atomic():
         services.locked_dataset(dataset.pk)
-        other = elsewhere(derive, version, actor, EDIT)
+        other = elsewhere(derive, team, version, actor, EDIT)
         waits(other)
         # What an upload does next: its entry in the audit log locks the team.
         Team.objects.select_for_update(no_key=True).get(pk=team.pk)
@@ -215,7 +215,7 @@ def test_a_split_of_which_one_part_cannot_be_stored_leaves_nothing(
 
     monkeypatch.setattr(storage, "write_tables", write_beside_another)
     with pytest.raises(Problem) as caught:
-        derive(many.versions.get(), actor, split)
+        derive(team, many.versions.get(), actor, split)
     assert caught.value.code == "slug_taken"
     assert not Dataset.objects.filter(slug="many-train").exists()
     assert files(dataset_root) == before

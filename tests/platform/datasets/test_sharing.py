@@ -313,3 +313,9 @@ def test_a_link_is_told_once(owner: APIClient, dataset: Dataset) -> None:
     assert "link" not in listed
     assert secret_of(made) not in str(list(DatasetShare.objects.values()))
     assert secret_of(made) not in str(list(AuditEntry.objects.values()))
+
+
+def test_an_offer_takes_no_query(owner: APIClient, guest: APIClient, dataset: Dataset) -> None:
+    path = f"/api/v1/dataset-offers/{secret_of(offer(owner, dataset))}"
+    assert guest.get(path, {"team": "mine"}).status_code == 422
+    assert guest.get(path).status_code == 200

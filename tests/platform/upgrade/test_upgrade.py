@@ -60,6 +60,7 @@ NEW_KEYS = {
     "row_field",
     "scopes",
     "second_factor_due",
+    "stages",
     "second_factor_missing",
     "shared_by",
     "smoothing",

@@ -110,7 +110,8 @@ def test_the_loop_goes_on_from_the_state_of_before(state: Any, spec: RunSpec) ->
     }
     curriculum = Curriculum(spec, rows, spec.schedule.seed)
     curriculum.load(state["curriculum"])
-    assert json.loads(json.dumps(curriculum.state())) == state["curriculum"]
+    now = json.loads(json.dumps(curriculum.state()))
+    assert {name: now[name] for name in state["curriculum"]} == state["curriculum"]
     drawn = {draw.prompt_id for draw in curriculum.draw(spec.schedule.prompts_per_step, 3)}
     sampled = {
         row["prompt_id"]
