@@ -10,7 +10,7 @@ from dressage.datasets import diff, lineage, notes
 from dressage.datasets.cards.serializers import CardOfDatasetSerializer
 from dressage.datasets.derivation import operations
 from dressage.datasets.derivation.services import Derived
-from dressage.datasets.mapping.fields import MappingTextField
+from dressage.datasets.mapping.fields import MappingTextField, PartField
 from dressage.datasets.origin import Origin
 
 
@@ -80,20 +80,16 @@ class UploadSerializer(serializers.Serializer):
         "another shape that is known, such as GSM8K's; or a ZIP or TAR archive of Kattis problems or Harbor tasks. "
         "Each row is checked; nothing is stored when one is faulty.",
     )
-    upload = serializers.CharField(
+    upload = PartField(
         max_length=40,
-        required=False,
         help_text="Instead of `file`: the id of an upload in parts of which all has come.",
     )
 
     mapping = MappingTextField(
         help_text="JSON of a mapping: what becomes of the file's columns, in place of a known shape."
     )
-    mapping_id = serializers.CharField(
+    mapping_id = PartField(
         max_length=40,
-        required=False,
-        allow_null=True,
-        default=None,
         help_text="Id of a mapping that the team has saved.",
     )
 

@@ -80,7 +80,7 @@ class DatasetsView(ApiView):
                 name=fields["name"],
                 slug=fields["slug"],
                 description=fields["description"],
-                mapping=mapping_of(request.team, fields["mapping"], fields["mapping_id"]),
+                mapping=mapping_of(request.team, fields.get("mapping"), fields.get("mapping_id")),
                 **file,
             )
         document = DatasetSerializer(selectors.dataset(request.team, made.id)).data
@@ -126,7 +126,7 @@ class DatasetVersionsView(ApiView):
         """Upload the next version. Runs that name an earlier one keep it."""
         found = selectors.dataset(request.team, dataset_id)
         fields = self.body(UploadSerializer)
-        mapping = mapping_of(request.team, fields["mapping"], fields["mapping_id"])
+        mapping = mapping_of(request.team, fields.get("mapping"), fields.get("mapping_id"))
         with given_file(request.team, fields) as file:
             made = services.create_version(found, request.actor, mapping=mapping, **file)
         return Response(DatasetVersionSerializer(made).data, status=status.HTTP_201_CREATED)

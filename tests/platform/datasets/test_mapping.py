@@ -284,6 +284,8 @@ def test_mappings_are_kept_renamed_and_forgotten(
     assert send(other, CAPITALS).json()["saved"] == []
     stolen = send(other, CAPITALS, mapping_id=saved["id"])
     assert (stolen.status_code, stolen.json()["errors"][0]["pointer"]) == (422, "/mapping_id")
+    empty = send(editor, CAPITALS, mapping_id="")
+    assert (empty.status_code, empty.json()["errors"][0]["pointer"]) == (422, "/mapping_id")
     both = send(editor, CAPITALS, mapping=MAPPING, mapping_id=saved["id"])
     assert (both.status_code, both.json()["errors"][0]["pointer"]) == (422, "/mapping_id")
     assert editor.patch(path, {"name": "Towns"}, format="json").json()["name"] == "Towns"

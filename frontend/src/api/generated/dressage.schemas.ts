@@ -1248,20 +1248,6 @@ export interface CreateBenchJobRequest {
 }
 
 /**
- * JSON of a mapping: what becomes of the file's columns, in place of a known shape.
- * @minLength 1
- * @maxLength 65536
- */
-export type CreateDatasetRequestMapping = string | null;
-
-/**
- * Id of a mapping that the team has saved.
- * @minLength 1
- * @maxLength 40
- */
-export type CreateDatasetRequestMappingId = string | null;
-
-/**
  * Made from the name when omitted.
  * @minLength 1
  * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
@@ -1285,13 +1271,13 @@ export interface CreateDatasetRequest {
    * @minLength 1
    * @maxLength 65536
    */
-  mapping?: CreateDatasetRequestMapping;
+  mapping?: string;
   /**
    * Id of a mapping that the team has saved.
    * @minLength 1
    * @maxLength 40
    */
-  mapping_id?: CreateDatasetRequestMappingId;
+  mapping_id?: string;
   /**
    * @minLength 1
    * @maxLength 120
@@ -4904,20 +4890,6 @@ export interface PreviewPath {
 }
 
 /**
- * JSON of a mapping to try.
- * @minLength 1
- * @maxLength 65536
- */
-export type PreviewRequestRequestMapping = string | null;
-
-/**
- * Id of a saved mapping to try.
- * @minLength 1
- * @maxLength 40
- */
-export type PreviewRequestRequestMappingId = string | null;
-
-/**
  * A file to look at, or its beginning.
  */
 export interface PreviewRequestRequest {
@@ -4930,13 +4902,13 @@ export interface PreviewRequestRequest {
    * @minLength 1
    * @maxLength 65536
    */
-  mapping?: PreviewRequestRequestMapping;
+  mapping?: string;
   /**
    * Id of a saved mapping to try.
    * @minLength 1
    * @maxLength 40
    */
-  mapping_id?: PreviewRequestRequestMappingId;
+  mapping_id?: string;
 }
 
 export type PreviewRowSourceAnyOf = {[key: string]: Json};
@@ -7154,20 +7126,6 @@ export const UnitEnum = {
 } as const;
 
 /**
- * JSON of a mapping: what becomes of the file's columns, in place of a known shape.
- * @minLength 1
- * @maxLength 65536
- */
-export type UploadRequestMapping = string | null;
-
-/**
- * Id of a mapping that the team has saved.
- * @minLength 1
- * @maxLength 40
- */
-export type UploadRequestMappingId = string | null;
-
-/**
  * A new version.
  */
 export interface UploadRequest {
@@ -7184,13 +7142,13 @@ export interface UploadRequest {
    * @minLength 1
    * @maxLength 65536
    */
-  mapping?: UploadRequestMapping;
+  mapping?: string;
   /**
    * Id of a mapping that the team has saved.
    * @minLength 1
    * @maxLength 40
    */
-  mapping_id?: UploadRequestMappingId;
+  mapping_id?: string;
 }
 
 export interface User {

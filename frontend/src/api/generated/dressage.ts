@@ -727,10 +727,10 @@ if(createDatasetRequest.file !== undefined) {
 if(createDatasetRequest.upload !== undefined) {
  formData.append(`upload`, createDatasetRequest.upload)
  }
-if(createDatasetRequest.mapping !== undefined && createDatasetRequest.mapping !== null) {
+if(createDatasetRequest.mapping !== undefined) {
  formData.append(`mapping`, createDatasetRequest.mapping)
  }
-if(createDatasetRequest.mapping_id !== undefined && createDatasetRequest.mapping_id !== null) {
+if(createDatasetRequest.mapping_id !== undefined) {
  formData.append(`mapping_id`, createDatasetRequest.mapping_id)
  }
 formData.append(`name`, createDatasetRequest.name)
@@ -850,10 +850,10 @@ if(uploadRequest.file !== undefined) {
 if(uploadRequest.upload !== undefined) {
  formData.append(`upload`, uploadRequest.upload)
  }
-if(uploadRequest.mapping !== undefined && uploadRequest.mapping !== null) {
+if(uploadRequest.mapping !== undefined) {
  formData.append(`mapping`, uploadRequest.mapping)
  }
-if(uploadRequest.mapping_id !== undefined && uploadRequest.mapping_id !== null) {
+if(uploadRequest.mapping_id !== undefined) {
  formData.append(`mapping_id`, uploadRequest.mapping_id)
  }
 
@@ -1077,10 +1077,10 @@ formData.append(`file`, previewRequestRequest.file)
 if(previewRequestRequest.whole !== undefined) {
  formData.append(`whole`, previewRequestRequest.whole.toString())
  }
-if(previewRequestRequest.mapping !== undefined && previewRequestRequest.mapping !== null) {
+if(previewRequestRequest.mapping !== undefined) {
  formData.append(`mapping`, previewRequestRequest.mapping)
  }
-if(previewRequestRequest.mapping_id !== undefined && previewRequestRequest.mapping_id !== null) {
+if(previewRequestRequest.mapping_id !== undefined) {
  formData.append(`mapping_id`, previewRequestRequest.mapping_id)
  }
 

@@ -24,17 +24,29 @@ class MappingField(PydanticField, model=DatasetMapping):
         return super().to_internal_value(data)
 
 
-class MappingTextField(serializers.CharField):
+class PartField(serializers.CharField):
+    """Text in a part of a form that may be left away. Sent empty it is refused, as its document says.
+
+    The framework takes an empty part for one that was not sent.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, **kwargs)
+
+    def get_value(self, dictionary: Any) -> Any:
+        """The text that was sent, or that none was."""
+        return dictionary.get(self.field_name, serializers.empty)
+
+
+class MappingTextField(PartField):
     """A mapping in a form, which is JSON text; the validated value is the model."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=MAX_MAPPING, required=False, allow_null=True, default=None, **kwargs)
+        super().__init__(max_length=MAX_MAPPING, **kwargs)
 
-    def run_validation(self, data: Any = serializers.empty) -> DatasetMapping | None:
+    def run_validation(self, data: Any = serializers.empty) -> DatasetMapping:
         """The mapping. Raises ValidationError with a pointer to each fault within."""
         text = super().run_validation(data)
-        if text is None:
-            return None
         try:
             document = loads(text)
         except ValueError as error:

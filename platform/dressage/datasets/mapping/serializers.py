@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.datasets.mapping import columns, preview
-from dressage.datasets.mapping.fields import MappingField, MappingTextField
+from dressage.datasets.mapping.fields import MappingField, MappingTextField, PartField
 from trainer_core.datasets.mapping.document import MAX_NAME
 
 
@@ -52,9 +52,7 @@ class PreviewRequestSerializer(serializers.Serializer):
         "Parquet and archives are read whole only.",
     )
     mapping = MappingTextField(help_text="JSON of a mapping to try.")
-    mapping_id = serializers.CharField(
-        max_length=40, required=False, allow_null=True, default=None, help_text="Id of a saved mapping to try."
-    )
+    mapping_id = PartField(max_length=40, help_text="Id of a saved mapping to try.")
 
 
 class PreviewColumnSerializer(DocumentSerializer, document=columns.PreviewColumn):

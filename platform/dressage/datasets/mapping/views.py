@@ -44,7 +44,7 @@ class DatasetPreviewView(ApiView):
         made for the same columns, or a proposal. Nothing is stored.
         """
         fields = self.body(PreviewRequestSerializer)
-        mapping = selectors.mapping_of(request.team, fields["mapping"], fields["mapping_id"])
+        mapping = selectors.mapping_of(request.team, fields.get("mapping"), fields.get("mapping_id"))
         upload = fields["file"]
         found = preview(request.team, upload.file, upload.name or "", whole=fields["whole"], mapping=mapping)
         return Response(DatasetPreviewSerializer(found).data)
