@@ -28,10 +28,10 @@ export function LearningRate({ target, state }: { target: Target; state: KnobSta
             onChange={next => state.set(target.path, next)}
           />
         </div>
-        <Button size="xs" variant="default" disabled={state.disabled} onClick={() => scale(0.5)} aria-label="Halve">
+        <Button size="xs" variant="default" disabled={state.disabled} onClick={() => scale(0.5)} aria-label="÷2: halve">
           ÷2
         </Button>
-        <Button size="xs" variant="default" disabled={state.disabled} onClick={() => scale(2)} aria-label="Double">
+        <Button size="xs" variant="default" disabled={state.disabled} onClick={() => scale(2)} aria-label="×2: double">
           ×2
         </Button>
       </Group>
