@@ -60,9 +60,6 @@ def test_the_band_is_dragged_previewed_and_applied(page: Page, installation: Ins
     )
     _shows(knob, wanted)
     assert violations(page) == []
-    page.set_viewport_size({"width": 390, "height": 844})
-    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
-    page.set_viewport_size({"width": 1440, "height": 900})
 
     knob.get_by_label("Reason for the change").fill("leave what is mastered")
     knob.get_by_role("button", name="Apply 2 changes").click()
@@ -76,6 +73,8 @@ def test_the_band_is_dragged_previewed_and_applied(page: Page, installation: Ins
         expect(progress.nth(index)).to_have_attribute("data-state", re.compile("applied|settled"), timeout=60_000)
     found = api.get(f"/runs/{run_id}/curriculum")
     assert (found["min_pass_rate"], found["max_pass_rate"]) == (0.3, 0.89)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
 
 
 def _drag(page: Page, handle: Locator, rate: float) -> None:

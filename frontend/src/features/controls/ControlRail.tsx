@@ -64,7 +64,7 @@ function KnobList({ run, enabled, targets, controls }: KnobListProps) {
   const find = (path: string) => all.find(target => target.path === path);
   const budget = find("thinking.budget");
   const rate = find("optimizer.learning_rate");
-  const curriculum = useQuery(curriculumQuery(run.id)).data;
+  const { data: curriculum, isPending } = useQuery(curriculumQuery(run.id));
   const stage = `data.stages.${curriculum?.stage}.band`;
   const low = find(`${stage}.min_pass_rate`) ?? find("curriculum.min_pass_rate");
   const high = find(`${stage}.max_pass_rate`) ?? find("curriculum.max_pass_rate");
@@ -105,7 +105,7 @@ function KnobList({ run, enabled, targets, controls }: KnobListProps) {
           {state => (
             <Stack gap="sm">
               {weights.length > 0 && <SourceWeights targets={weights} state={state} />}
-              <DifficultyBand {...{ low, high, curriculum, state }} runId={run.id} others={weights} />
+              <DifficultyBand {...{ low, high, curriculum, state }} pending={isPending} runId={run.id} others={weights} />
             </Stack>
           )}
         </Knob>

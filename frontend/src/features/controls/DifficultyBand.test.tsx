@@ -65,10 +65,12 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-const show = (curriculum: Curriculum | undefined, enabled = true) =>
+const show = (curriculum: Curriculum | undefined, enabled = true, pending = false) =>
   renderWith(
     <Knob run={RUN} targets={[LOW, HIGH]} controls={[aControl({ revision: 4 })]} enabled={enabled} testId="difficulty">
-      {state => <DifficultyBand {...{ curriculum, state }} low={LOW} high={HIGH} others={[]} runId="run_1" />}
+      {state => (
+        <DifficultyBand {...{ curriculum, state, pending }} low={LOW} high={HIGH} others={[]} runId="run_1" />
+      )}
     </Knob>,
   );
 const handle = (name: string) => screen.getByRole("slider", { name });
@@ -139,6 +141,12 @@ it("keeps the slider and says why where there are no pass rates", () => {
   expect(screen.getByText("Not told yet.")).toBeTruthy();
   expect(screen.getByTestId("difficulty-band")).toBeTruthy();
   expect(asked).toEqual([]);
+});
+
+it("shows no slider that would be replaced while pass rates are asked for", () => {
+  show(undefined, true, true);
+  expect(screen.getByTestId("band-pending")).toBeTruthy();
+  expect(screen.queryByTestId("difficulty-band")).toBeNull();
 });
 
 it("draws the target over the pass rates", () => {

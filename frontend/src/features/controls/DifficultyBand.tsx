@@ -1,5 +1,5 @@
 /** The band of difficulty, dragged on the pass rates of the run's prompts; a slider where these are not known. */
-import { Group, Text } from "@mantine/core";
+import { Group, Skeleton, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { controls } from "@/api/client";
@@ -18,10 +18,12 @@ interface Props {
   /** Other targets of the same draft, which the preview counts in. */
   others: Target[];
   curriculum: Curriculum | undefined;
+  /** Whether it is still asked for, so that no slider shows which a histogram then replaces. */
+  pending: boolean;
   state: KnobState;
 }
 
-export function DifficultyBand({ runId, low, high, others, curriculum, state }: Props) {
+export function DifficultyBand({ runId, low, high, others, curriculum, pending, state }: Props) {
   const band = { low: Number(state.value(low.path)), high: Number(state.value(high.path)) };
   const set = (next: Band) => {
     if (next.low !== band.low) state.set(low.path, next.low);
@@ -40,6 +42,8 @@ export function DifficultyBand({ runId, low, high, others, curriculum, state }: 
       </Group>
       {rates ? (
         <Drafted {...{ runId, band, state, rates }} targets={[low, high, ...others]} onChange={set} />
+      ) : pending ? (
+        <Skeleton height={220} data-testid="band-pending" />
       ) : (
         <>
           <BandSlider band={band} disabled={state.disabled} onChange={set} />
