@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import AwareDatetime, Field, FiniteFloat, model_validator
 
 from trainer_core.link.base import Count, Message, Name, Number
-from trainer_core.link.limits import MAX_TOKEN_TEXT
+from trainer_core.link.limits import MAX_OUTCOMES, MAX_TOKEN_TEXT
 
 ReportedState = Literal["starting", "running", "paused", "suspended", "succeeded", "failed", "cancelled"]
 """States of a run that a worker reports; ``suspended`` only where the platform has asked it to give its place back."""
@@ -184,6 +184,27 @@ class RubricProposalsData(EventData):
     proposals: Annotated[tuple[ProposedItem, ...], Field(max_length=64)]
 
 
+class PromptOutcome(Message):
+    """What came of the completions of one prompt."""
+
+    prompt_id: Annotated[str, Field(min_length=3, max_length=120, pattern=r":\d{1,9}$")]
+    """``<source>:<row index>``."""
+    right: Count
+    """Successful samples."""
+    graded: Count
+    """Samples whose reward could be computed."""
+    reward: Number | None = None
+    """Their mean reward; None where there are none."""
+
+
+class OutcomesData(EventData):
+    """What came of the prompts that came back in a step, those included whose groups were dropped."""
+
+    kind: ClassVar[str] = "outcomes"
+
+    prompts: Annotated[tuple[PromptOutcome, ...], Field(min_length=1, max_length=MAX_OUTCOMES)]
+
+
 class SourcePassRates(Message):
     """Prompts of one source by pass rate, as ``steering.curriculum.histogram`` counts them."""
 
@@ -248,6 +269,7 @@ KINDS: dict[str, type[EventData]] = {
         EvalData,
         RolloutsData,
         RubricProposalsData,
+        OutcomesData,
         PassRatesData,
         CheckpointData,
         AlertData,

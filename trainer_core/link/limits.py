@@ -8,6 +8,8 @@ BATCH_BYTES = 4 * 2**20
 """Bytes of events after which a worker begins another sync; a single event may be larger."""
 MAX_REQUEST_BYTES = 16 * 2**20
 """Bytes of a request's body that the platform reads."""
+MAX_OUTCOMES = 8192
+"""Prompts of whose outcomes one event tells."""
 MAX_TEXT = 20_000
 """Characters of a prompt or completion that travel with a sampled rollout."""
 MAX_TOKEN_TEXT = 200

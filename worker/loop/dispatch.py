@@ -17,6 +17,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import TailBatchingScheduler
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.steering.curriculum import Curriculum, StageBegun, outcome
+from trainer_core.steering.curriculum.outcome import GroupOutcome
 from trainer_core.steering.length_schedule import LengthSchedule
 from trainer_core.steering.staleness import GroupState, StalenessLedger
 from trainer_core.trajectory import Group
@@ -67,6 +68,7 @@ class Dispatcher:
         self._rollout = spec.rollout
         sequences = spec.parallelism.rollout_workers * spec.rollout.engine.max_num_seqs
         self._max_running = math.ceil(AHEAD * sequences / spec.rollout.group_size)
+        self._outcomes: list[GroupOutcome] = []
         self._datasets = {source.name: source.dataset for source in spec.data.sources}
         self._lengths = LengthSchedule(spec)
         self._ids: dict[int, int] = {}
@@ -206,8 +208,14 @@ class Dispatcher:
         for group in groups:
             found = outcome(group)
             self._curriculum.count(found)
+            self._outcomes.append(found)
             if found.graded:
                 self._curriculum.observe(group.prompt_id, found.right / found.graded, found.graded)
+
+    def outcomes(self) -> list[GroupOutcome]:
+        """What came of the groups that came back since the last call."""
+        found, self._outcomes = self._outcomes, []
+        return found
 
     def end_step(self, step: int) -> None:
         """The curriculum has seen all groups of ``step``."""

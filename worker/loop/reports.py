@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pydantic import ValidationError
 
 from trainer_core.diagnosis import worst_tokens
 from trainer_core.link.base import first_fault, spelled
-from trainer_core.link.events import AlertData, EventData, LogData, RolloutRow, RolloutsData, WorstTokenRow
-from trainer_core.link.limits import MAX_TEXT, MAX_TOKEN_TEXT
+from trainer_core.link.events import (
+    AlertData,
+    EventData,
+    LogData,
+    OutcomesData,
+    PromptOutcome,
+    RolloutRow,
+    RolloutsData,
+    WorstTokenRow,
+)
+from trainer_core.link.limits import MAX_OUTCOMES, MAX_TEXT, MAX_TOKEN_TEXT
+from trainer_core.steering.curriculum.outcome import GroupOutcome
 from trainer_core.steering.guards import Alert
 from trainer_core.trajectory import Group, Trajectory
 
@@ -61,6 +71,21 @@ def rollouts_data(shown: Sequence[Group], batch: Sequence[Group], text: Callable
         WorstTokenRow(**token, text=text(token["token_id"])[:MAX_TOKEN_TEXT]) for token in worst_tokens(batch)
     )
     return RolloutsData(rows=rows, worst_tokens=worst)
+
+
+def outcomes_data(found: Sequence[GroupOutcome]) -> Iterator[OutcomesData]:
+    """What came of the prompts of a step, in as few events as can hold it."""
+    for begin in range(0, len(found), MAX_OUTCOMES):
+        yield OutcomesData(prompts=tuple(_outcome(one) for one in found[begin : begin + MAX_OUTCOMES]))
+
+
+def _outcome(found: GroupOutcome) -> PromptOutcome:
+    return PromptOutcome(
+        prompt_id=found.prompt_id,
+        right=found.right,
+        graded=found.graded,
+        reward=found.reward / found.graded if found.graded else None,
+    )
 
 
 def _row(group: Group, sample: int, trajectory: Trajectory) -> RolloutRow:

@@ -37,7 +37,7 @@ from worker.loop.pass_rates import PassRateReports
 from worker.loop.pausing import Pausing
 from worker.loop.performance import Performance
 from worker.loop.probing import Probing
-from worker.loop.reports import checked, metric_alert, plain, rollouts_data, shown_groups
+from worker.loop.reports import checked, metric_alert, outcomes_data, plain, rollouts_data, shown_groups
 from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving
@@ -258,6 +258,8 @@ class ActiveRun:
             group.prompt_text = self._parts.tokenizer.prompt_text(group.item, form)
         text = self._parts.tokenizer.token_text
         self._link.emit(checked(lambda: rollouts_data(shown, batch.groups, text)), step)
+        for outcomes in outcomes_data(self._dispatcher.outcomes()):
+            self._link.emit(outcomes, step)
         self._pass_rates.tell(step)
         for alert in self._guards.check(step, found):
             self._link.emit(metric_alert("Guard", alert), step)

@@ -83,6 +83,8 @@ export const datasets = {
     api.searchDatasetRows(id, version, body, { signal }),
   row: (id: string, version: number, index: number, signal: Signal) =>
     api.getDatasetRow(id, version, index, { signal }),
+  rowHistory: (id: string, version: number, index: number, signal: Signal) =>
+    api.getRowHistory(id, version, index, { signal }),
   notes: (id: string, version: number, signal: Signal) => api.listRowNotes(id, version, { limit: 200 }, { signal }),
   create: (body: G.CreateDatasetRequest) => api.createDataset(body, key()),
   createVersion: (id: string, body: G.UploadRequest) => api.createDatasetVersion(id, body, key()),

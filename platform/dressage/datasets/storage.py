@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from django.conf import settings
 
@@ -167,6 +168,17 @@ def ids(path: Path) -> Iterator[pa.ChunkedArray]:
             return
         for table in _with_ids(file):
             yield table.column("id")
+
+
+def number_of(path: Path, wanted: str) -> int | None:
+    """Number, from 0, of the row with an id; None where there is none."""
+    start = 0
+    for column in ids(path):
+        found = pc.index(column, wanted).as_py()
+        if found >= 0:
+            return start + found
+        start += len(column)
+    return None
 
 
 def _with_ids(file: pq.ParquetFile) -> Iterator[pa.Table]:

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
+from dressage.monitoring.row_history import RowHistory
 from dressage.telemetry.documents import EventDocument, RolloutDocument
 from dressage.telemetry.selectors import MetricNameDocument, MetricsDocument
 
@@ -29,6 +30,10 @@ class EventPageSerializer(serializers.Serializer):
     data = EventSerializer(many=True)
     has_more = serializers.BooleanField()
     next = serializers.CharField(allow_null=True, help_text="The `after` of the next page.")
+
+
+class RowHistorySerializer(DocumentSerializer, document=RowHistory):
+    """What came of a row in runs."""
 
 
 class RolloutSerializer(DocumentSerializer, document=RolloutDocument):

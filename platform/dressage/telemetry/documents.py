@@ -10,8 +10,8 @@ from dressage.common.times import iso
 from dressage.telemetry.models import Event, Rollout
 from trainer_core.link.events import KINDS
 
-EVENT_KINDS = tuple(sorted({*KINDS, "control", "desired", "run"}))
-"""Kinds of events: those of workers, and what the platform itself tells."""
+EVENT_KINDS = tuple(sorted({*KINDS, "control", "desired", "run"} - {"outcomes"}))
+"""Kinds of events: those of workers, and what the platform itself tells. Outcomes are kept by row instead."""
 
 
 class EventDocument(TypedDict):

@@ -95,4 +95,26 @@ class Rollout(models.Model):
             models.Index(fields=["run", "-step", "group_id", "sample", "id"], name="rollout_by_step"),
             models.Index("run", Coalesce("reward", Value(BOTTOM)), "id", name="rollout_by_reward"),
             models.Index(fields=["run", "length", "id"], name="rollout_by_length"),
+            models.Index(fields=["run", "prompt_id"], name="rollout_by_prompt"),
         ]
+
+
+class Outcome(models.Model):
+    """What came of the completions of one prompt in one step."""
+
+    id = models.BigAutoField(primary_key=True)
+    run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="outcomes", db_index=False)
+    attempt = models.SmallIntegerField()
+    step = models.IntegerField()
+    source = models.CharField(max_length=120)
+    row = models.IntegerField()
+    """Position of the prompt in the source's version, from 0."""
+    right = models.IntegerField()
+    """Successful samples."""
+    graded = models.IntegerField()
+    """Samples whose reward could be computed."""
+    reward = models.FloatField(null=True)
+    """Their mean reward."""
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "source", "row", "step"], name="outcome_by_row")]

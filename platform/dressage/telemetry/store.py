@@ -25,6 +25,7 @@ class Bulk:
     points: list[tuple[int, int, Mapping[str, float]]] = field(default_factory=list)
     """(step, attempt, values by metric name)."""
     rollouts: list[tuple[Any, ...]] = field(default_factory=list)
+    outcomes: list[tuple[Any, ...]] = field(default_factory=list)
 
 
 EVENTS = ("run_id", "seq", "attempt", "kind", "step", "at", "data")
@@ -39,6 +40,8 @@ ROLLOUTS = (
     "budget_hit", "control_revision", "policy_version_min", "policy_version_max",
     "reward_version", "shadow",
 )  # fmt: skip
+
+OUTCOMES = ("run_id", "attempt", "step", "source", "row", "right", "graded", "reward")
 
 
 def write(run_id: str, bulk: Bulk) -> None:
@@ -58,6 +61,8 @@ def write(run_id: str, bulk: Bulk) -> None:
         add_new("telemetry_moment", MOMENTS, bulk.moments)
     if bulk.rollouts:
         copy("telemetry_rollout", ROLLOUTS, bulk.rollouts)
+    if bulk.outcomes:
+        copy("telemetry_outcome", OUTCOMES, bulk.outcomes)
 
 
 def series_ids(run_id: str, names: Collection[str]) -> dict[str, int]:
@@ -74,7 +79,8 @@ def series_ids(run_id: str, names: Collection[str]) -> dict[str, int]:
 
 def copy(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """COPY rows into a table of this app."""
-    statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+    names = ", ".join(f'"{column}"' for column in columns)  # some are words of SQL
+    statement = f"COPY {table} ({names}) FROM STDIN"
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as sink:
         for row in rows:
             sink.write_row(row)

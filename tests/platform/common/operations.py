@@ -83,6 +83,7 @@ OPERATIONS = [
     Operation("GET", "datasets/{dataset}/versions/1", "viewer", 200),
     Operation("GET", "datasets/{dataset}/versions/1/rows", "viewer", 200),
     Operation("GET", "datasets/{dataset}/versions/1/rows/0", "viewer", 200),
+    Operation("GET", "datasets/{dataset}/versions/1/rows/0/history", "viewer", 200),
     Operation("POST", "datasets/{dataset}/versions/1/rows/search", "viewer", 200, {"query": {"text": "1"}}),
     Operation("GET", "datasets/{dataset}/versions/1/notes", "viewer", 200),
     Operation("DELETE", "datasets/{dataset}/versions/1/notes/{name}", "editor", 204),

@@ -39,7 +39,7 @@ def test_every_event_of_a_real_run_is_understood(make_run: Callable[..., Run]) -
     run = make_run(start=True, schedule={"steps": 2})
     sweep()
     worker, events = Worker(run.id, 1), journal(run)
-    assert {event["kind"] for event in events} == set(KINDS) - {"rubric_proposals", "pass_rates"}
+    assert {event["kind"] for event in events} == set(KINDS) - {"rubric_proposals", "outcomes", "pass_rates"}
     applied = json.loads((RECORDED / "short_run_applied.json").read_text())
     answer = worker.post({"attempt": 1, "events": events, "applied": applied})
     assert answer["acked_seq"] == len(events)

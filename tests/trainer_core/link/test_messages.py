@@ -48,8 +48,8 @@ def test_unknown_kinds_and_types_are_refused_by_name() -> None:
     with pytest.raises(ValidationError, match="'dance'"):
         read_command({"id": "d", "type": "dance"})
     assert set(KINDS) == {
-        "state", "phase", "step", "eval", "rollouts", "rubric_proposals", "pass_rates", "checkpoint", "alert",
-        "log",
+        "state", "phase", "step", "eval", "rollouts", "rubric_proposals", "outcomes", "pass_rates", "checkpoint",
+        "alert", "log",
     }  # fmt: skip
 
 

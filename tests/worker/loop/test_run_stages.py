@@ -3,9 +3,12 @@
 import io
 import json
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from dressage.datasets.reading import UploadedRows
 from tests.worker.loop.platform_double import PlatformDouble
@@ -125,6 +128,12 @@ def test_three_files_are_mixed_in_stages(
     assert all(sum(drawn(metrics).values()) == 4 for metrics in steps)
     assert drawn(steps[0], "difficulty").keys() <= {"40-60", "60-80", "untried"}
     assert steps[0]["data/all_wrong/gsm8k"] == 1.0, "a policy of arithmetic solves no word problem"
+
+    outcomes = [(e["step"], e["data"]["prompts"]) for e in platform.of("outcomes")]
+    assert [step for step, _ in outcomes] == [*range(1, 9)]
+    for (_, prompts), metrics in zip(outcomes, steps, strict=True):
+        assert Counter(one["prompt_id"].partition(":")[0] for one in prompts) == drawn(metrics)
+        assert sum(one["reward"] for one in prompts) / 4 == pytest.approx(metrics["critic/score/mean"])
 
     told = [(e["step"], e["data"]) for e in platform.of("alert") if e["data"]["title"].startswith("Stage ")]
     assert [(step, data["title"], data["metric"]) for step, data in told] == [

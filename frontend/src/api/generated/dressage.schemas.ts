@@ -5974,6 +5974,18 @@ export interface RowDiff {
 }
 
 /**
+ * A row's tries in the team's runs.
+ */
+export interface RowHistory {
+  /** Newest first. */
+  runs: RowRun[];
+  /** Whether older runs have sampled it, too. */
+  has_more: boolean;
+  /** Other versions that runs draw from and that were too many or too large to look for the row. */
+  unsearched: string[];
+}
+
+/**
  * Facts about the rows of a version that an operation found, such as their difficulty.
  */
 export interface RowNotes {
@@ -6084,6 +6096,45 @@ export interface RowQueryRequest {
    * @maxItems 10
    */
   notes?: RowQueryNoteCondition[];
+}
+
+/**
+ * A run that has sampled the row.
+ */
+export interface RowRun {
+  run_id: string;
+  name: string;
+  state: string;
+  /** The version that it draws from. */
+  ref: string;
+  /** The row in the run: `<source>:<position in that version, from 0>`. */
+  prompt_id: string;
+  /** Times that it was sampled. */
+  groups: number;
+  right: number;
+  graded: number;
+  /** In the order of the steps; of many groups, the newest. */
+  tries: RowTry[];
+  /** Completions of it that are kept. */
+  rollouts: number;
+}
+
+/**
+ * Their mean reward.
+ */
+export type RowTryReward = number | null;
+
+/**
+ * A group of completions of the row.
+ */
+export interface RowTry {
+  step: number;
+  /** Successful samples. */
+  right: number;
+  /** Samples whose reward could be computed. */
+  graded: number;
+  /** Their mean reward. */
+  reward: RowTryReward;
 }
 
 /**
@@ -8222,6 +8273,12 @@ min_reward?: number;
  * `step`: newest first.
  */
 order?: ListRolloutsOrder;
+/**
+ * Only this prompt: `<source>:<row, from 0>`.
+ * @minLength 1
+ * @maxLength 200
+ */
+prompt_id?: string;
 /**
  * Only this source.
  * @minLength 1

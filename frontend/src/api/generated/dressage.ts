@@ -203,6 +203,7 @@ import type {
   RewardVersion,
   RewindControlHeaders,
   RewindRequest,
+  RowHistory,
   Run,
   RunGraderRequest,
   SavedMapping,
@@ -1041,6 +1042,23 @@ export const getDatasetRow = (
  options?: SecondParameter<typeof http<OneRow>>,) => {
       return http<OneRow>(
       {url: `/api/v1/datasets/${datasetId}/versions/${number}/rows/${index}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Pass rates of a row in the team's runs, by step.
+
+Runs on other versions of the dataset count where these have the row by the same id. What a later attempt has
+done again does not count.
+ */
+export const getRowHistory = (
+    datasetId: string,
+    number: number,
+    index: number,
+ options?: SecondParameter<typeof http<RowHistory>>,) => {
+      return http<RowHistory>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/rows/${index}/history`, method: 'GET'
     },
       options);
     }
@@ -2569,6 +2587,7 @@ export type DeleteRowNotesResult = NonNullable<Awaited<ReturnType<typeof deleteR
 export type ListProfilesResult = NonNullable<Awaited<ReturnType<typeof listProfiles>>>
 export type ListDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof listDatasetRows>>>
 export type GetDatasetRowResult = NonNullable<Awaited<ReturnType<typeof getDatasetRow>>>
+export type GetRowHistoryResult = NonNullable<Awaited<ReturnType<typeof getRowHistory>>>
 export type SearchDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof searchDatasetRows>>>
 export type PreviewDatasetResult = NonNullable<Awaited<ReturnType<typeof previewDataset>>>
 export type RunGraderResult = NonNullable<Awaited<ReturnType<typeof runGrader>>>

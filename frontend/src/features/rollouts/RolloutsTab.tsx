@@ -1,5 +1,5 @@
 /** Sampled rollouts with their reward parts; filters live in the address. */
-import { Button, Checkbox, Group, NumberInput, Select, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Checkbox, Group, NumberInput, Pill, Select, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -22,15 +22,18 @@ import { RolloutDrawer } from "./RolloutDrawer";
 import classes from "./rollouts.module.css";
 import { WorstTokens } from "./WorstTokens";
 
+const NO_FILTER = { step: undefined, source: undefined, prompt: undefined, min: undefined, group: undefined };
+const CLEAR = { "aria-label": "Show all prompts", tabIndex: 0 };
+
 export function RolloutsTab({ run }: { run: Run }) {
-  const { step, source, min, group } = useSearch({ from: "/app/runs/$runId" });
+  const { step, source, prompt, min, group } = useSearch({ from: "/app/runs/$runId" });
   const navigate = useNavigate({ from: "/runs/$runId" });
-  const rollouts = useInfiniteQuery(rolloutsQuery(run.id, { step, source, min }));
+  const rollouts = useInfiniteQuery(rolloutsQuery(run.id, { step, source, prompt, min }));
   const [picked, setPicked] = useState<string[]>([]);
   const set = (change: Partial<RunSearch>) =>
     void navigate({ search: previous => ({ ...previous, ...change }), replace: true, resetScroll: false });
   const rows = rollouts.data?.pages.flatMap(page => page.data) ?? [];
-  const filtered = step !== undefined || source !== undefined || min !== undefined;
+  const filtered = step !== undefined || source !== undefined || prompt !== undefined || min !== undefined;
   return (
     <>
       <div className={ui.toolbar}>
@@ -64,12 +67,17 @@ export function RolloutsTab({ run }: { run: Run }) {
           value={min ?? ""}
           onChange={value => set({ min: typeof value === "number" ? value : undefined })}
         />
-        {filtered && (
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            onClick={() => set({ step: undefined, source: undefined, min: undefined, group: undefined })}
+        {prompt !== undefined && (
+          <Pill
+            withRemoveButton
+            onRemove={() => set({ prompt: undefined, group: undefined })}
+            removeButtonProps={CLEAR}
           >
+            prompt {prompt}
+          </Pill>
+        )}
+        {filtered && (
+          <Button size="compact-xs" variant="subtle" onClick={() => set(NO_FILTER)}>
             Clear
           </Button>
         )}

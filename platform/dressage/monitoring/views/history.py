@@ -19,7 +19,13 @@ ROLLOUT_ORDERS: dict[str, tuple[str, ...]] = {
     "length": ("length", "id"),
     "-length": ("-length", "-id"),
 }
-_FILTERS = (("step", "step"), ("source", "source"), ("group_id", "group_id"), ("min_reward", "reward__gte"))
+_FILTERS = {
+    "step": "step",
+    "source": "source",
+    "group_id": "group_id",
+    "prompt_id": "prompt_id",
+    "min_reward": "reward__gte",
+}
 
 
 class EventsView(ApiView):
@@ -77,6 +83,7 @@ class RolloutsView(ApiView):
             Whole(name="step", description="Only this step."),
             Text(name="source", description="Only this source."),
             Text(name="group_id", description="Only this prompt group."),
+            Text(name="prompt_id", description="Only this prompt: `<source>:<row, from 0>`."),
             Number(name="min_reward", description="Only rewards of at least this."),
             Choice(name="order", choices=tuple(ROLLOUT_ORDERS), default="step", description="`step`: newest first."),
             Flag(name="superseded", description="Instead, what later attempts have done again."),
@@ -92,7 +99,8 @@ class RolloutsView(ApiView):
         """Sampled completions with their rewards."""
         run = plain_run(request.team, run_id)
         found = selectors.rollouts(run.id, line_of(run), superseded=self.query["superseded"])
-        found = found.filter(**{column: self.query[name] for name, column in _FILTERS if self.query[name] is not None})
+        asked = {column: self.query[name] for name, column in _FILTERS.items()}
+        found = found.filter(**{column: value for column, value in asked.items() if value is not None})
         page = RolloutPage(ROLLOUT_ORDERS[self.query["order"]])
         rows = page.paginate_queryset(found, request, self)
         return page.get_paginated_response([rollout_document(rollout) for rollout in rows])

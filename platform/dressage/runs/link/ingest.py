@@ -151,6 +151,13 @@ class Ingest:
             facts = {"component": data.component, "reward": version.reward_id, "reward_version": ref}
             self._event(event, {**facts, "count": len(made), "names": [proposal.name for proposal in made]})
 
+    def _outcomes(self, event: LinkEvent, data: link.OutcomesData) -> None:
+        # One row per prompt and step: they are read by row, and no event of their own tells browsers of them.
+        place = (self.run.id, self.attempt.number, self._step_of(event))
+        for one in data.prompts:
+            source, _, row = one.prompt_id.rpartition(":")
+            self.bulk.outcomes.append((*place, source, int(row), one.right, one.graded, _finite(one.reward)))
+
     def _pass_rates(self, event: LinkEvent, data: link.PassRatesData) -> None:
         self._step_of(event)
         self._event(event, data.model_dump(mode="json"))

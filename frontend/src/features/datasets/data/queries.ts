@@ -76,6 +76,13 @@ export const oneRowQuery = (id: string, version: number, index: number) =>
     queryFn: ({ signal }) => datasets.row(id, version, index, signal),
   });
 
+export const rowHistoryQuery = (id: string, version: number, index: number) =>
+  queryOptions({
+    queryKey: ["datasets", id, "row", version, index, "history"],
+    queryFn: ({ signal }) => datasets.rowHistory(id, version, index, signal),
+    staleTime: 10_000,
+  });
+
 export const diffQuery = (id: string, version: number, against: number) =>
   infiniteQueryOptions({
     queryKey: ["datasets", id, "diff", version, against],

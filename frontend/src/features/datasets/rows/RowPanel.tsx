@@ -3,7 +3,7 @@ import { Alert, Badge, Button, CloseButton, Drawer, Group, Paper, Skeleton, Stac
 import { IconEdit, IconTrash } from "@tabler/icons-react";
 import { useWindowEvent } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { memo, type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { memo, type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import type { DatasetVersion, OneRow } from "@/api/model";
 import { oneRowQuery } from "@/features/datasets/data/queries";
 import { useMayEdit } from "@/features/datasets/data/read-only";
@@ -13,6 +13,7 @@ import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
 import { RowEditor } from "./RowEditor";
 import { noteText } from "./RowList";
+import { RowRuns } from "./RowRuns";
 import { indented, members, type Member } from "./exact-json";
 import type { RowChanges } from "./useRowChanges";
 
@@ -59,6 +60,7 @@ export function RowPanel({ datasetId, version, index, onClose, onEdit, changes }
               <Row
                 key={`${version.number} ${data.id}`}
                 row={data}
+                runs={<RowRuns datasetId={datasetId} version={version.number} index={index} />}
                 onEdit={onEdit}
                 onDirty={setDirty}
                 changes={changes}
@@ -82,12 +84,13 @@ function useEscape(panel: RefObject<HTMLElement | null>, onEscape: () => void) {
 
 interface RowProps {
   row: OneRow;
+  runs: ReactNode;
   onEdit: () => void;
   onDirty: (dirty: boolean) => void;
   changes: RowChanges;
 }
 
-function Row({ row, onEdit, onDirty, changes }: RowProps) {
+function Row({ row, runs, onEdit, onDirty, changes }: RowProps) {
   const editor = useMayEdit();
   const [editing, setEditing] = useState(false);
   useEffect(() => () => onDirty(false), [onDirty]); // another row has another draft
@@ -123,6 +126,7 @@ function Row({ row, onEdit, onDirty, changes }: RowProps) {
       )}
       <Columns json={row.json} />
       <Notes notes={row.notes} />
+      {runs}
       {changes.error && <Alert color="red">{changes.error}</Alert>}
       {editor && (
         <Group>

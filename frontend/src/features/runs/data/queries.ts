@@ -85,6 +85,7 @@ export const metricsQuery = (id: string, keys: string[], window: Window) =>
 export interface RolloutFilter {
   step?: number;
   source?: string;
+  prompt?: string;
   min?: number;
 }
 
@@ -94,7 +95,14 @@ export const rolloutsQuery = (id: string, filter: RolloutFilter) =>
     queryFn: ({ signal, pageParam }) =>
       telemetry.rollouts(
         id,
-        { step: filter.step, source: filter.source, min_reward: filter.min, limit: 64, ...page(pageParam) },
+        {
+          step: filter.step,
+          source: filter.source,
+          prompt_id: filter.prompt,
+          min_reward: filter.min,
+          limit: 64,
+          ...page(pageParam),
+        },
         signal,
       ),
     initialPageParam: null as string | null,

@@ -15,6 +15,7 @@ export interface RunSearch {
   /** Filters of the rollouts table. */
   step?: number;
   source?: string;
+  prompt?: string;
   min?: number;
   group?: string;
   kind?: string;
@@ -29,6 +30,7 @@ export function runSearch(search: Record<string, unknown>): RunSearch {
     to: number(search.to),
     step: number(search.step),
     source: text(search.source),
+    prompt: text(search.prompt),
     min: number(search.min),
     group: text(search.group),
     kind: text(search.kind),

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { tries, tryTitle } from "./row-tries";
+
+const one = (step: number, right: number, graded = 4) => ({
+  step,
+  right,
+  graded,
+  reward: graded ? right / graded : null,
+});
+
+it("places tries by step and by the share that was right", () => {
+  const found = tries([one(2, 0), one(4, 4), one(6, 2), one(6, 0, 0)], 108, 28);
+  expect(found.map(({ x, y }) => [x, y])).toEqual([
+    [4, 24],
+    [54, 4],
+    [104, 14],
+    [104, 24],
+  ]);
+  expect(new Set(found.map(({ key }) => key)).size).toBe(4);
+});
+
+it("places a single try in the middle", () => {
+  expect(tries([one(9, 4)], 108, 28)[0]).toMatchObject({ x: 54, y: 4 });
+  expect(tries([], 108, 28)).toEqual([]);
+});
+
+it("says what came of a try", () => {
+  expect(tryTitle(one(3, 1))).toBe("Step 3: 1 of 4 right, mean reward 0.25");
+  expect(tryTitle(one(3, 0, 0))).toBe("Step 3: no sample could be graded");
+});

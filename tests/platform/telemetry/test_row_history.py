@@ -1,0 +1,158 @@
+"""What came of a row in runs: by step and by run, over versions, and to nobody else."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from rest_framework.test import APIClient
+
+from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.runs.models import Run
+from dressage.runs.reconcile import sweep
+from dressage.teams.models import Team
+from dressage.telemetry.models import Event, Outcome
+from tests.platform.runs.fixtures import Worker, expire_lease
+from tests.platform.telemetry.test_history import rollouts, row
+
+Launch = Callable[..., tuple[Run, Worker]]
+
+
+def outcomes(step: int, **found: tuple[int, int]) -> dict[str, Any]:
+    """An event that tells of right and graded samples by prompt, written as ``add_0``."""
+    prompts = [
+        {
+            "prompt_id": name.replace("_", ":"),
+            "right": right,
+            "graded": graded,
+            "reward": right / graded if graded else None,
+        }
+        for name, (right, graded) in found.items()
+    ]
+    return {"kind": "outcomes", "step": step, "data": {"prompts": prompts}}
+
+
+@pytest.fixture
+def viewer(api: Callable[..., APIClient]) -> APIClient:
+    return api("viewer")
+
+
+def version_of(run: Run) -> DatasetVersion:
+    """The version that the first source draws from."""
+    slug, _, number = run.spec["data"]["sources"][0]["dataset"].partition("@")
+    return DatasetVersion.objects.get(dataset__team=run.team, dataset__slug=slug, number=int(number))
+
+
+def history(client: APIClient, version: DatasetVersion, index: int, status: int = 200) -> Any:
+    answer = client.get(f"/api/v1/datasets/{version.dataset_id}/versions/{version.number}/rows/{index}/history")
+    assert answer.status_code == status, answer.content
+    return answer.json()
+
+
+def test_tries_are_told_by_run_and_step(launch: Launch, viewer: APIClient) -> None:
+    run, worker = launch()
+    version = version_of(run)
+    events = Event.objects.filter(run=run).count()
+    worker.sync(
+        outcomes(1, add_0=(1, 4), add_1=(4, 4)),
+        outcomes(2, add_1=(0, 0)),
+        outcomes(3, add_0=(3, 4), more_0=(2, 2)),
+        rollouts(3, row("3-0", 0, 1.0) | {"prompt_id": "add:0"}, row("3-1", 0, 1.0) | {"prompt_id": "add:1"}),
+    )
+    assert Event.objects.filter(run=run).count() == events + 1  # the rollouts; outcomes are no events
+    found = history(viewer, version, 0)
+    assert found == {
+        "runs": [
+            {
+                "run_id": run.id, "name": "first", "state": "running", "ref": version.ref, "prompt_id": "add:0",
+                "groups": 2, "right": 4, "graded": 8, "rollouts": 1,
+                "tries": [
+                    {"step": 1, "right": 1, "graded": 4, "reward": 0.25},
+                    {"step": 3, "right": 3, "graded": 4, "reward": 0.75},
+                ],
+            },
+            {
+                "run_id": run.id, "name": "first", "state": "running", "ref": version.ref, "prompt_id": "more:0",
+                "groups": 1, "right": 2, "graded": 2, "rollouts": 0,
+                "tries": [{"step": 3, "right": 2, "graded": 2, "reward": 1.0}],
+            },
+        ],
+        "has_more": False,
+        "unsearched": [],
+    }  # fmt: skip
+    [other] = history(viewer, version, 1)["runs"]
+    assert [one["reward"] for one in other["tries"]] == [1.0, None]
+    assert viewer.get(f"/api/v1/runs/{run.id}/rollouts", {"prompt_id": "add:1"}).json()["data"][0]["group_id"] == "3-1"
+
+
+def test_rows_that_no_run_has_sampled_have_none(launch: Launch, viewer: APIClient) -> None:
+    run, worker = launch()
+    worker.sync(outcomes(1, add_1=(1, 4)))
+    assert history(viewer, version_of(run), 0) == {"runs": [], "has_more": False, "unsearched": []}
+    assert history(viewer, version_of(run), 10**6, status=404)["error"]["code"] == "not_found"
+
+
+def test_what_was_done_again_counts_once(launch: Launch, viewer: APIClient) -> None:
+    run, worker = launch()
+    worker.steps(1, 2)
+    worker.sync(outcomes(2, add_0=(4, 4)))
+    expire_lease(run)
+    sweep()
+    again = Worker(run.id, 2)
+    again.state("running")
+    again.sync(outcomes(2, add_0=(0, 4)))
+    [found] = history(viewer, version_of(run), 0)["runs"]
+    assert [one["right"] for one in found["tries"]] == [0]
+    assert Outcome.objects.filter(run=run).count() == 2
+
+
+def test_a_row_is_known_again_in_another_version_by_its_id(
+    launch: Launch, viewer: APIClient, api: Callable[..., APIClient]
+) -> None:
+    run, worker = launch()
+    version = version_of(run)
+    worker.sync(outcomes(1, add_1=(1, 4)))
+    rows = viewer.get(f"/api/v1/datasets/{version.dataset_id}/versions/1/rows").json()["data"]
+    body = {"operation": {"name": "filter", "query": {"ids": [rows[1]["id"]]}}}
+    made = api("editor").post(f"/api/v1/datasets/{version.dataset_id}/versions/1/derive", body, format="json")
+    assert made.status_code == 201, made.content
+    child = DatasetVersion.objects.get(dataset=version.dataset_id, number=2)
+    [found] = history(viewer, child, 0)["runs"]
+    assert (found["ref"], found["prompt_id"], found["right"]) == (version.ref, "add:1", 1)
+
+
+def test_teams_see_their_own_runs_alone(
+    launch: Launch, api: Callable[..., APIClient], other_team: Team, viewer: APIClient
+) -> None:
+    run, worker = launch()
+    version = version_of(run)
+    worker.sync(outcomes(1, add_0=(1, 4)))
+    history(api("viewer", team=other_team), version, 0, status=404)
+    Dataset.objects.filter(pk=version.dataset_id).update(team=other_team)
+    version.refresh_from_db()
+    assert history(api("viewer", team=other_team), version_of_id(version), 0)["runs"] == []
+
+
+def version_of_id(version: DatasetVersion) -> DatasetVersion:
+    return DatasetVersion.objects.select_related("dataset").get(pk=version.pk)
+
+
+@pytest.mark.parametrize(
+    "prompts", [[], [{"prompt_id": "add", "right": 0, "graded": 0}], [{"prompt_id": "add:-1", "right": 0, "graded": 0}]]
+)
+def test_outcomes_that_make_no_sense_are_told_as_an_error(launch: Launch, prompts: Any) -> None:
+    run, worker = launch()
+    worker.sync({"kind": "outcomes", "step": 1, "data": {"prompts": prompts}})
+    assert not Outcome.objects.exists()
+    assert "unreadable outcomes event" in Event.objects.filter(run=run, kind="log").latest("seq").data["message"]
+
+
+def test_a_row_is_found_by_an_index(launch: Launch) -> None:
+    run, _ = launch()
+    Outcome.objects.bulk_create(
+        Outcome(run=run, attempt=1, step=n // 50, source="add", row=n, right=1, graded=2) for n in range(5000)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE telemetry_outcome")
+    plan = Outcome.objects.filter(run=run, source="add", row=17).explain()
+    assert "outcome_by_row" in plan
