@@ -1,4 +1,5 @@
 import { Box } from "@mantine/core";
+import type { ReactNode } from "react";
 import classes from "./ui.module.css";
 
 interface Props {
@@ -6,7 +7,8 @@ interface Props {
   className?: string;
   /** As high as its text, in the place of a box that scrolls. */
   whole?: boolean;
-  children: string;
+  /** A text, or one that has been drawn. */
+  children: ReactNode;
 }
 
 /** Text as it was written. It may scroll, so it can be reached by keyboard. */

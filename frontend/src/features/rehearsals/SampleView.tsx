@@ -4,8 +4,8 @@ import type { RehearsalSample } from "@/api/model";
 import rollouts from "@/features/rollouts/rollouts.module.css";
 import { splitThinking, type Tags } from "@/features/rollouts/thinking";
 import { formatNumber } from "@/lib/format";
-import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
+import { Written } from "@/ui/Written";
 import { endOf } from "./rehearsal";
 
 interface Props {
@@ -43,14 +43,14 @@ export function SampleView({ sample, number, tags }: Props) {
           <div className={ui.caption}>
             Thinking <span className="num">{closed ? `${sample.thinking_tokens} tokens` : "never closed"}</span>
           </div>
-          <Pre label={`Thinking of sample ${number}`} className={rollouts.thinking}>
+          <Written label={`Thinking of sample ${number}`} className={rollouts.thinking}>
             {thinking.trim()}
-          </Pre>
+          </Written>
         </>
       )}
       <div className={ui.caption}>Answer</div>
       {answer.trim() ? (
-        <Pre label={`Answer of sample ${number}`}>{answer.trim()}</Pre>
+        <Written label={`Answer of sample ${number}`}>{answer.trim()}</Written>
       ) : (
         <Text size="sm" c="var(--c-warn)">
           There is none.

@@ -5,8 +5,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { Rollout, Run } from "@/api/model";
 import { DASH, formatNumber, formatValue } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
-import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
+import { Written } from "@/ui/Written";
 import { RewardCell } from "./RewardCell";
 import classes from "./rollouts.module.css";
 import { splitThinking, type Tags, thinkingTags } from "./thinking";
@@ -43,7 +43,7 @@ export function RolloutDrawer({ run, selected, onSelect }: Props) {
       {first && (
         <>
           <div className={ui.caption}>Prompt</div>
-          <Pre label="Prompt">{first.prompt}</Pre>
+          <Written label="Prompt">{first.prompt}</Written>
           <Group gap="lg" mt="xs" mb="sm">
             <Fact label="Reference answer" value={first.answer === null ? DASH : formatValue(first.answer)} />
             <Fact label="Prompt id" value={first.prompt_id} />
@@ -91,13 +91,13 @@ function Sibling({ row, tags, current }: { row: Rollout; tags: Tags | null; curr
             Thinking <span className="num">{row.thinking_tokens} tokens</span>
             {!closed && <span>not closed</span>}
           </div>
-          <Pre label={`Thinking of sample ${row.sample + 1}`} className={classes.thinking}>
+          <Written label={`Thinking of sample ${row.sample + 1}`} className={classes.thinking}>
             {thinking.trim()}
-          </Pre>
+          </Written>
         </>
       )}
       <div className={ui.caption}>Answer</div>
-      <Pre label={`Answer of sample ${row.sample + 1}`}>{answer.trim()}</Pre>
+      <Written label={`Answer of sample ${row.sample + 1}`}>{answer.trim()}</Written>
     </Paper>
   );
 }

@@ -9,8 +9,8 @@ import { oneRowQuery } from "@/features/datasets/data/queries";
 import { useMayEdit } from "@/features/datasets/data/read-only";
 import { CopyText } from "@/ui/CopyText";
 import { Loaded } from "@/ui/Loaded";
-import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
+import { Written } from "@/ui/Written";
 import { RowEditor } from "./RowEditor";
 import { noteText } from "./RowList";
 import { RowRuns } from "./RowRuns";
@@ -171,11 +171,11 @@ function Column({ member: { name, text } }: { member: Member }) {
             <Badge variant="light" color={turn.role === "user" ? "petrol" : "gray"} mb={4}>
               {turn.role}
             </Badge>
-            <Pre label={`${turn.role}, message ${number + 1}`}>{turn.content}</Pre>
+            <Written label={`${turn.role}, message ${number + 1}`}>{turn.content}</Written>
           </Paper>
         ))
       ) : (
-        <Pre label={name}>{text.startsWith('"') ? (JSON.parse(text) as string) : indented(text)}</Pre>
+        <Written label={name}>{text.startsWith('"') ? (JSON.parse(text) as string) : indented(text)}</Written>
       )}
     </div>
   );

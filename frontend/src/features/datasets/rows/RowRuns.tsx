@@ -109,7 +109,7 @@ function Tries({ run }: { run: RowRun }) {
           x2={WIDTH}
           y1={4 + rate * (HEIGHT - 8)}
           y2={4 + rate * (HEIGHT - 8)}
-          stroke="var(--c-line)"
+          stroke="var(--c-border)"
         />
       ))}
       {tries(run.tries, WIDTH, HEIGHT).map(({ key, x, y, one }) => (

@@ -8,6 +8,7 @@ import { getIn } from "@/features/schema-form/pointer";
 import { DASH, formatNumber, formatValue } from "@/lib/format";
 import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
+import { Written } from "@/ui/Written";
 import { type BenchRow, type ErrorParts, errorParts, formatLatency, probeName, promptOf, sampleNumber } from "./bench";
 import classes from "./bench.module.css";
 import { Reward } from "./BenchTable";
@@ -58,7 +59,7 @@ function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
       {prompt && (
         <>
           <div className={ui.caption}>Prompt</div>
-          <Pre label="Prompt">{prompt}</Pre>
+          <Written label="Prompt">{prompt}</Written>
         </>
       )}
       {sample.item.answer !== undefined && (
@@ -70,9 +71,9 @@ function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
       {thinking !== null && (
         <>
           <div className={ui.caption}>Thinking {!closed && <span>not closed</span>}</div>
-          <Pre label="Thinking" className={rollouts.thinking}>
+          <Written label="Thinking" className={rollouts.thinking}>
             {thinking.trim()}
-          </Pre>
+          </Written>
         </>
       )}
       <div className={ui.caption}>
@@ -82,7 +83,7 @@ function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
           {sample.finish_reason}
         </span>
       </div>
-      <Pre label="Answer">{answer.trim()}</Pre>
+      <Written label="Answer">{answer.trim()}</Written>
       <details style={{ marginTop: 12 }}>
         <summary style={{ fontSize: 12, cursor: "pointer" }}>The dataset row</summary>
         <Pre label="The dataset row">{JSON.stringify(sample.item, null, 2)}</Pre>

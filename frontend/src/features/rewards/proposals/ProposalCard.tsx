@@ -7,9 +7,9 @@ import { NumberField } from "@/features/schema-form/NumberField";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatNumber } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
-import { Pre } from "@/ui/Pre";
 import { TextLink } from "@/ui/TextLink";
 import ui from "@/ui/ui.module.css";
+import { Written } from "@/ui/Written";
 import classes from "./proposals.module.css";
 import { editsOf, type ItemEdit, startEdit } from "./edit";
 import { useDecide } from "./useDecide";
@@ -53,9 +53,9 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
         <Provenance proposal={proposal} />
       </Group>
       <div className={ui.caption}>Prompt</div>
-      <Pre label={`Prompt of ${proposal.name}`} className={classes.prompt}>
+      <Written label={`Prompt of ${proposal.name}`} className={classes.prompt}>
         {proposal.prompt_text}
-      </Pre>
+      </Written>
       <div className={classes.pair}>
         <Side title="Better" of={proposal.name} reward={proposal.better_reward} text={proposal.better} good />
         <Side title="Worse" of={proposal.name} reward={proposal.worse_reward} text={proposal.worse} />
@@ -163,7 +163,7 @@ function Side({ title, of, reward, text, good }: SideProps) {
       <div className={ui.caption}>
         {title} <span className="num">reward {formatNumber(reward, 3)}</span>
       </div>
-      <Pre label={`${title} rollout for ${of}`}>{text}</Pre>
+      <Written label={`${title} rollout for ${of}`}>{text}</Written>
     </div>
   );
 }

@@ -1,0 +1,40 @@
+/** Parts of a text with formulas as MathML and code in colours. It comes with its libraries, so it is loaded late. */
+import hljs from "highlight.js/lib/common";
+import katex from "katex";
+import { memo } from "react";
+import type { Part } from "./written-parts";
+import classes from "./written.module.css";
+
+export default memo(function Drawn({ parts }: { parts: Part[] }) {
+  return parts.map((part, index) => <OnePart key={index} part={part} />);
+});
+
+function OnePart({ part }: { part: Part }) {
+  if (part.kind === "text") return part.text;
+  if (part.kind === "code")
+    return (
+      <code className={classes.code} data-language={part.language || undefined}>
+        <span dangerouslySetInnerHTML={{ __html: coloured(part.code, part.language) }} />
+      </code>
+    );
+  const html = formula(part.tex, part.display);
+  if (html === null) return <span title="This formula cannot be read; its source is shown.">{part.text}</span>;
+  // Both libraries escape what they are given; formulas may name no link and no file (`trust`).
+  return <span className={part.display ? classes.display : undefined} dangerouslySetInnerHTML={{ __html: html }} />;
+}
+
+/** The formula as HTML; null where it cannot be read. */
+export function formula(tex: string, displayMode: boolean): string | null {
+  const options = { displayMode, output: "mathml", trust: false, strict: false, maxSize: 20, maxExpand: 200 } as const;
+  try {
+    return katex.renderToString(tex, options);
+  } catch {
+    return null;
+  }
+}
+
+/** The code as HTML, in colours where its language is known. */
+export function coloured(code: string, language: string): string {
+  const known = hljs.getLanguage(language) ? language : "plaintext";
+  return hljs.highlight(code, { language: known, ignoreIllegals: true }).value;
+}
