@@ -50,6 +50,7 @@ export type {
   LearnerMemory,
   Memory,
   Member,
+  MetricName,
   MetricNameList,
   ModePlan,
   NewInvitation,

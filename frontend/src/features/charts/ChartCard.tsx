@@ -1,7 +1,7 @@
 /** One chart with its title, explanation, and its data as a table. */
 import { ActionIcon, Group, Paper, Text, Title, Tooltip } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
-import { IconInfoCircle, IconMathFunction, IconTable } from "@tabler/icons-react";
+import { IconInfoCircle, IconMathFunction, IconPin, IconTable } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import type { MetricData, XAxis } from "@/api/model";
 import { ChartTable } from "./ChartTable";
@@ -25,9 +25,15 @@ interface Props {
   onZoom: (range: [number, number] | null) => void;
   onPick?: (x: number) => void;
   syncKey: string;
+  /** Metrics whose lines are not drawn. */
+  hidden: ReadonlySet<string>;
+  onHide: (key: string) => void;
+  /** Ids of the charts that stand first. */
+  pins: string[];
+  onPin: (id: string) => void;
 }
 
-export function ChartCard({ chart, data, names, steps, ...rest }: Props) {
+export function ChartCard({ chart, data, names, steps, pins, onPin, ...rest }: Props) {
   const [table, setTable] = useState(false);
   const [log, setLog] = useState(chart.log ?? false);
   // Charts far outside of the screen draw nothing, so that many charts stay quick.
@@ -37,6 +43,7 @@ export function ChartCard({ chart, data, names, steps, ...rest }: Props) {
     [chart, names, data],
   );
   const series = useMemo(() => lines.map(line => data?.series[line.key]), [lines, data]);
+  const isPinned = pins.includes(chart.id);
   const title = chart.unit ? `${chart.title}, ${chart.unit}` : chart.title;
   const empty = series.every(one => !one || (one.x.length === 0 && one.nan.length === 0));
   return (
@@ -56,6 +63,17 @@ export function ChartCard({ chart, data, names, steps, ...rest }: Props) {
           </span>
         </Tooltip>
         <Group gap={2} ml="auto" wrap="nowrap">
+          <Tooltip label={isPinned ? "Unpin" : "Pin: stands first, in all runs"}>
+            <ActionIcon
+              size="sm"
+              aria-label="Pin"
+              aria-pressed={isPinned}
+              variant={isPinned ? "light" : "subtle"}
+              onClick={() => onPin(chart.id)}
+            >
+              <IconPin size={14} />
+            </ActionIcon>
+          </Tooltip>
           <Tooltip label={log ? "Linear axis" : "Logarithmic axis"}>
             <ActionIcon
               size="sm"

@@ -1,4 +1,5 @@
 /** Names and values under the title of a chart: at the crosshair, else the latest; a dash where there is none. */
+import { UnstyledButton } from "@mantine/core";
 import { formatNumber } from "@/lib/format";
 import classes from "./charts.module.css";
 import type { LineStyle } from "./options";
@@ -25,17 +26,25 @@ interface Props {
   values: (number | null)[];
   /** x of the crosshair; null without one. */
   at: string | null;
+  hidden: ReadonlySet<string>;
+  onHide: (key: string) => void;
 }
 
-export function ChartLegend({ lines, values, at }: Props) {
+export function ChartLegend({ lines, values, at, hidden, onHide }: Props) {
   return (
     <div className={classes.legend}>
       {lines.map((line, index) => (
-        <span key={line.key} className={classes.entry}>
+        <UnstyledButton
+          key={line.key}
+          className={classes.entry}
+          aria-pressed={!hidden.has(line.key)}
+          title={`${hidden.has(line.key) ? "Show" : "Hide"} ${line.key}`}
+          onClick={() => onHide(line.key)}
+        >
           <LineSwatch line={line} />
           <span className={classes.name}>{line.label}</span>
-          <span className="num">{formatNumber(values[index])}</span>
-        </span>
+          <span className="num">{hidden.has(line.key) ? "hidden" : formatNumber(values[index])}</span>
+        </UnstyledButton>
       ))}
       <span className={`${classes.at} num`}>{at !== null && `@ ${at}`}</span>
     </div>

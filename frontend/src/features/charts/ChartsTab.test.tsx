@@ -1,4 +1,4 @@
-import { screen, waitFor } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { Run } from "@/api/model";
@@ -63,4 +63,42 @@ it("says that there are no points where the platform says so", async () => {
   renderWith(<ChartsTab run={RUN} />);
   expect((await screen.findAllByText("No points yet")).length).toBeGreaterThan(0);
   expect(screen.queryByRole("alert")).toBeNull();
+});
+
+const ENTRY = { title: "Mean reward", unit: "", formula: "sum / n", group: "reward" };
+const NEW = { name: "perf/new", title: "Newly measured", unit: "s", formula: "b - a", group: "speed" };
+
+it("draws metrics that no chart names, and pinned charts first", async () => {
+  localStorage.clear();
+  vi.stubGlobal("fetch", (url: string) =>
+    Promise.resolve(
+      url.includes("/metrics/names")
+        ? Response.json({ object: "list", data: [{ name: "critic/score/mean", ...ENTRY }, NEW] })
+        : url.includes("/metrics?")
+          ? Response.json({
+              x: "step",
+              series: Object.fromEntries(
+                (new URL(url, "http://x").searchParams.get("keys") ?? "")
+                  .split(",")
+                  .map(key => [key, METRICS.series["critic/score/mean"]]),
+              ),
+            })
+          : answer(url),
+    ),
+  );
+  const view = renderWith(<ChartsTab run={RUN} />);
+  const more = await screen.findByTestId("more-charts");
+  expect(within(more).getByRole("heading", { name: "Speed" })).toBeTruthy();
+  expect(within(more).queryByText("Mean reward")).toBeNull();
+  await screen.findByTestId("chart-reward");
+  view.unmount();
+
+  localStorage.setItem("dressage.pinned-charts", JSON.stringify(["metric-perf-new", "entropy", "gone"]));
+  renderWith(<ChartsTab run={RUN} />);
+  await screen.findByTestId("chart-reward");
+  const shown = [...document.querySelectorAll("[data-testid^=chart-]")].map(one => one.getAttribute("data-testid"));
+  expect(shown.slice(0, 2)).toEqual(["chart-metric-perf-new", "chart-reward"]);
+  expect(screen.queryByTestId("more-charts")).toBeNull();
+  await userEvent.click(within(screen.getByTestId("chart-reward")).getByRole("button", { name: "Pin" }));
+  expect(JSON.parse(localStorage.getItem("dressage.pinned-charts") ?? "")).toContain("reward");
 });

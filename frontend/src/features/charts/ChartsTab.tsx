@@ -1,28 +1,29 @@
 /** The grid of live charts with one crosshair, one zoom and one x axis. */
-import { Button, Group, SegmentedControl, Skeleton, Slider, Text, Title } from "@mantine/core";
-import { IconChartLine, IconZoomReset } from "@tabler/icons-react";
+import { Skeleton, Title } from "@mantine/core";
+import { IconChartLine } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useMemo } from "react";
-import type { Control, Run, XAxis } from "@/api/model";
-import { controlsQuery, metricNamesQuery, metricsQuery } from "@/features/runs/data/queries";
+import type { Control, MetricName, Run, XAxis } from "@/api/model";
+import { controlsQuery, metricEntriesQuery, metricsQuery, type Window } from "@/features/runs/data/queries";
+import type { RunSearch } from "@/features/runs/data/search";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
-import ui from "@/ui/ui.module.css";
+import { Nothing } from "@/ui/Nothing";
 import { interpolate } from "./align";
 import { ChartCard } from "./ChartCard";
-import { CHARTS, chartKeys } from "./charts";
+import { CHARTS, chartKeys, type ChartSpec } from "./charts";
+import { ChartsToolbar } from "./ChartsToolbar";
 import classes from "./charts.module.css";
 import { stepsOf } from "./gaps";
+import { isFound, moreCharts } from "./more";
+import { MoreCharts } from "./MoreCharts";
 import { TimelineCard } from "./TimelineCard";
 import { useControlMarks } from "./useControlMarks";
+import { usePins } from "./usePins";
 
-const X_AXES = [
-  { value: "step", label: "Step" },
-  { value: "time", label: "Time" },
-  { value: "tokens", label: "Tokens" },
-];
 const NO_CONTROLS: Control[] = [];
+const NO_METRICS: MetricName[] = [];
 
 export function ChartsTab({ run }: { run: Run }) {
   const search = useSearch({ from: "/app/runs/$runId" });
@@ -34,21 +35,25 @@ export function ChartsTab({ run }: { run: Run }) {
     (): [number, number] | null => (from !== undefined && to !== undefined ? [from, to] : null),
     [from, to],
   );
-  const names = useQuery(metricNamesQuery(run.id));
-  const known = useMemo(() => names.data ?? [], [names.data]);
-  const keys = useMemo(() => chartKeys(known), [known]);
-  const metrics = useQuery(metricsQuery(run.id, keys, { x, from: wide(from, to, -1), to: wide(from, to, 1) }));
+  const names = useQuery(metricEntriesQuery(run.id));
+  const entries = names.data ?? NO_METRICS;
+  const { pins, toggle } = usePins();
+  const { known, more, pinned, keys } = useMemo(() => arranged(entries, pins), [entries, pins]);
+  const window: Window = { x, from: wide(from, to, -1), to: wide(from, to, 1) };
+  const metrics = useQuery(metricsQuery(run.id, keys, window));
   const steps = useMemo(() => stepsOf(metrics.data?.series ?? {}), [metrics.data]);
   const controls = useQuery(controlsQuery(run.id)).data?.data ?? NO_CONTROLS;
   const marks = useControlMarks(run.id, controls, x);
   const stepOf = useQuery({ ...metricsQuery(run.id, ["critic/score/mean"], { x: "step" }), enabled: x !== "step" });
 
-  const zoom = (next: [number, number] | null) =>
-    void navigate({
-      search: previous => ({ ...previous, from: tidy(next?.[0], x), to: tidy(next?.[1], x) }),
-      replace: true,
-      resetScroll: false,
-    });
+  const change = (next: Partial<RunSearch>) =>
+    void navigate({ search: previous => ({ ...previous, ...next }), replace: true, resetScroll: false });
+  const zoom = (next: [number, number] | null) => change({ from: tidy(next?.[0], x), to: tidy(next?.[1], x) });
+  const hidden = useMemo(() => new Set(search.hide?.split(",")), [search.hide]);
+  const hide = (key: string) => {
+    const next = hidden.has(key) ? [...hidden].filter(one => one !== key) : [...hidden, key];
+    change({ hide: next.join(",") || undefined });
+  };
   const pick = (at: number) => {
     const axis = metrics.data?.series["critic/score/mean"]?.x ?? [];
     const steps = stepOf.data?.series["critic/score/mean"]?.x ?? [];
@@ -60,66 +65,34 @@ export function ChartsTab({ run }: { run: Run }) {
   // What could not be read is not "No points yet".
   const unread = [names, metrics].some(query => query.isError && query.data === undefined);
   const waiting = (run.state === "draft" || run.state === "queued") && names.isSuccess && known.length === 0;
-  const visible = CHARTS.filter(
+  const { find } = search;
+  const wanted = (chart: ChartSpec) => !find?.trim() || isFound(chart, known, find.trim());
+  const drawn = CHARTS.filter(
     chart => known.length === 0 || chart.lines(known).some(line => known.includes(line.key)),
-  );
+  ).filter(chart => !pins.includes(chart.id));
+  const visible = [...pinned, ...drawn].filter(wanted);
+  const sections = more.flatMap(({ heading, charts }) => {
+    const left = charts.filter(chart => !pins.includes(chart.id) && wanted(chart));
+    return left.length > 0 ? [{ heading, charts: left }] : [];
+  });
+  const common = {
+    names: known,
+    steps,
+    xAxis: x,
+    marks,
+    smoothing,
+    range,
+    onZoom: zoom,
+    onPick: pick,
+    syncKey: `run-${run.id}`,
+    hidden,
+    onHide: hide,
+    pins,
+    onPin: toggle,
+  };
   return (
     <>
-      <div className={ui.toolbar}>
-        <SegmentedControl
-          size="xs"
-          aria-label="X axis"
-          data={X_AXES}
-          value={x}
-          onChange={next =>
-            void navigate({
-              search: previous => ({
-                ...previous,
-                x: next === "step" ? undefined : (next as XAxis),
-                from: undefined,
-                to: undefined,
-              }),
-              replace: true,
-              resetScroll: false,
-            })
-          }
-        />
-        <Group gap={8} wrap="nowrap">
-          <Text size="xs" c="dimmed">
-            Smoothing
-          </Text>
-          <Slider
-            w={110}
-            size="xs"
-            min={0}
-            max={0.98}
-            step={0.02}
-            label={value => value.toFixed(2)}
-            value={smoothing}
-            onChange={next =>
-              void navigate({
-                search: previous => ({ ...previous, smooth: next > 0 ? Number(next.toFixed(2)) : undefined }),
-                replace: true,
-                resetScroll: false,
-              })
-            }
-            thumbLabel="Smoothing"
-          />
-        </Group>
-        {range && (
-          <Button
-            size="compact-xs"
-            variant="light"
-            leftSection={<IconZoomReset size={14} />}
-            onClick={() => zoom(null)}
-          >
-            Reset zoom
-          </Button>
-        )}
-        <Text size="xs" c="dimmed" ml="auto" visibleFrom="md">
-          Drag to zoom · click a point for its rollouts
-        </Text>
-      </div>
+      <ChartsToolbar search={search} onChange={change} />
       {metrics.isError && <ErrorState error={metrics.error} retry={() => void metrics.refetch()} />}
       {names.isError && <ErrorState error={names.error} retry={() => void names.refetch()} />}
       {waiting && <NotStarted run={run} />}
@@ -136,24 +109,30 @@ export function ChartsTab({ run }: { run: Run }) {
                       {chart.group}
                     </Title>
                   )}
-                  <ChartCard
-                    chart={chart}
-                    data={metrics.data}
-                    names={known}
-                    steps={steps}
-                    xAxis={x}
-                    marks={marks}
-                    smoothing={smoothing}
-                    range={range}
-                    onZoom={zoom}
-                    onPick={pick}
-                    syncKey={`run-${run.id}`}
-                  />
+                  <ChartCard chart={chart} data={metrics.data} {...common} />
                 </Fragment>
               ))}
       </div>
+      {!waiting && !unread && <MoreCharts runId={run.id} {...{ sections, window, common }} />}
+      {find && names.isSuccess && visible.length === 0 && sections.length === 0 && (
+        <Nothing>No metric of this run fits “{find}”.</Nothing>
+      )}
     </>
   );
+}
+
+/** The metrics that a run has reported, and the charts beside the curated ones. */
+function arranged(entries: MetricName[], pins: string[]) {
+  const known = entries.map(entry => entry.name);
+  const curated = chartKeys(known);
+  const more = moreCharts(entries, new Set(curated));
+  const all = new Map([...CHARTS, ...more.flatMap(({ charts }) => charts)].map(chart => [chart.id, chart]));
+  const pinned = pins.flatMap(id => {
+    const chart = all.get(id);
+    return chart?.lines(known).some(line => known.includes(line.key)) ? [{ ...chart, group: undefined }] : [];
+  });
+  const extra = pinned.flatMap(chart => chart.lines(known).map(line => line.key)).filter(key => known.includes(key));
+  return { known, more, pinned, keys: [...new Set([...curated, ...extra])].sort() };
 }
 
 function NotStarted({ run }: { run: Run }) {

@@ -30,10 +30,16 @@ export interface LineChartProps {
   onPick?: (x: number) => void;
   syncKey: string;
   height: number;
+  hidden: ReadonlySet<string>;
+  onHide: (key: string) => void;
 }
 
 export function LineChart(props: LineChartProps) {
-  const { lines, series, steps, xAxis, marks, smoothing, log, range, syncKey, height } = props;
+  const { steps, xAxis, marks, smoothing, log, range, syncKey, height, hidden } = props;
+  // A hidden line is as good as none, so that the axes fit the others; the legend keeps all.
+  const shown = useMemo(() => props.lines.map(line => !hidden.has(line.key)), [props.lines, hidden]);
+  const lines = useMemo(() => props.lines.filter((_, index) => shown[index]), [props.lines, shown]);
+  const series = useMemo(() => props.series.filter((_, index) => shown[index]), [props.series, shown]);
   const scheme = useComputedColorScheme("light");
   const { ref: sizeRef, width } = useElementSize<HTMLDivElement>();
   const host = useRef<HTMLDivElement>(null);
@@ -65,7 +71,7 @@ export function LineChart(props: LineChartProps) {
     if (!element) return;
     const made = new uPlot(
       chartOptions({
-        lines: handlers.current.lines,
+        lines: handlers.current.lines.filter(line => !handlers.current.hidden.has(line.key)),
         xAxis,
         log,
         width: Math.max(element.clientWidth, 80),
@@ -110,8 +116,10 @@ export function LineChart(props: LineChartProps) {
   return (
     <div>
       <ChartLegend
-        lines={lines}
-        values={lines.map((_, index) => legendValue(aligned.mean[index] ?? [], cursor))}
+        lines={props.lines}
+        values={props.lines.map(line => legendValue(aligned.mean[lines.indexOf(line)] ?? [], cursor))}
+        hidden={hidden}
+        onHide={props.onHide}
         at={cursor === null ? null : formatX(aligned.x[cursor] ?? 0, xAxis)}
       />
       <div ref={sizeRef} className={classes.plot} style={{ height }}>

@@ -12,7 +12,7 @@ export interface ChartSpec {
   lines: (names: string[]) => LineStyle[];
 }
 
-const DASHES: (number[] | undefined)[] = [undefined, [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4]];
+export const DASHES: (number[] | undefined)[] = [undefined, [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4]];
 
 /** Fixed lines; those that the run does not report are left out by the chart. */
 function lines(...styles: Omit<LineStyle, "dash">[]) {

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { controls, page, runs, spec, telemetry } from "@/api/client";
 import { worstTokensOf } from "@/api/events";
-import type { Recipe, RunState, Target, XAxis } from "@/api/model";
+import type { MetricName, Recipe, RunState, Target, XAxis } from "@/api/model";
 import { fetchInOrder } from "@/lib/updates";
 import { mergeControls, mergeRun } from "./merge";
 import { mergeMetrics } from "./points";
@@ -63,6 +63,10 @@ export const metricNamesQuery = (id: string) =>
     queryFn: ({ signal }) => telemetry.names(id, signal),
     select: (found): string[] => found.data.map(one => one.name),
   });
+
+/** The same with what the registry says of each. */
+export const metricEntriesQuery = (id: string) =>
+  queryOptions({ ...metricNamesQuery(id), select: (found): MetricName[] => found.data });
 
 /** Key of the drawn metrics; the stream writes into the one without a window. */
 export const metricsKey = (id: string, { x, from, to }: Window) =>

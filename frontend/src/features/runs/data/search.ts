@@ -10,6 +10,10 @@ export interface RunSearch {
   tab?: RunTab;
   x?: XAxis;
   smooth?: number;
+  /** Words of the metrics whose charts are shown. */
+  find?: string;
+  /** Metrics whose lines are hidden, separated by commas. */
+  hide?: string;
   from?: number;
   to?: number;
   /** Filters of the rollouts table. */
@@ -26,6 +30,8 @@ export function runSearch(search: Record<string, unknown>): RunSearch {
     tab: oneOf(search.tab, RUN_TABS),
     x: oneOf(search.x, X_AXES),
     smooth: number(search.smooth),
+    find: text(search.find),
+    hide: text(search.hide),
     from: number(search.from),
     to: number(search.to),
     step: number(search.step),

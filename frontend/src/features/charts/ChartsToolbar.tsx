@@ -1,0 +1,87 @@
+/** What is drawn, over which axis, how smooth; all of it in the address. */
+import { Button, CloseButton, Group, SegmentedControl, Slider, Text, TextInput } from "@mantine/core";
+import { IconEye, IconSearch, IconZoomReset } from "@tabler/icons-react";
+import type { XAxis } from "@/api/model";
+import type { RunSearch } from "@/features/runs/data/search";
+import ui from "@/ui/ui.module.css";
+
+const X_AXES = [
+  { value: "step", label: "Step" },
+  { value: "time", label: "Time" },
+  { value: "tokens", label: "Tokens" },
+];
+
+interface Props {
+  search: RunSearch;
+  onChange: (change: Partial<RunSearch>) => void;
+}
+
+export function ChartsToolbar({ search, onChange }: Props) {
+  const { x = "step", smooth = 0, find = "", hide, from, to } = search;
+  return (
+    <div className={ui.toolbar}>
+      <SegmentedControl
+        size="xs"
+        aria-label="X axis"
+        data={X_AXES}
+        value={x}
+        onChange={next =>
+          onChange({ x: next === "step" ? undefined : (next as XAxis), from: undefined, to: undefined })
+        }
+      />
+      <Group gap={8} wrap="nowrap">
+        <Text size="xs" c="dimmed">
+          Smoothing
+        </Text>
+        <Slider
+          w={110}
+          size="xs"
+          min={0}
+          max={0.98}
+          step={0.02}
+          label={value => value.toFixed(2)}
+          value={smooth}
+          onChange={next => onChange({ smooth: next > 0 ? Number(next.toFixed(2)) : undefined })}
+          thumbLabel="Smoothing"
+        />
+      </Group>
+      <TextInput
+        size="xs"
+        w={190}
+        aria-label="Find a metric"
+        placeholder="Find a metric"
+        leftSection={<IconSearch size={14} />}
+        rightSection={
+          find && <CloseButton size="sm" aria-label="Show all charts" onClick={() => onChange({ find: undefined })} />
+        }
+        value={find}
+        maxLength={100}
+        onChange={event => onChange({ find: event.currentTarget.value || undefined })}
+        onKeyDown={event => event.key === "Escape" && find && onChange({ find: undefined })}
+      />
+      {from !== undefined && to !== undefined && (
+        <Button
+          size="compact-xs"
+          variant="light"
+          leftSection={<IconZoomReset size={14} />}
+          onClick={() => onChange({ from: undefined, to: undefined })}
+        >
+          Reset zoom
+        </Button>
+      )}
+      {hide && (
+        <Button
+          size="compact-xs"
+          variant="light"
+          leftSection={<IconEye size={14} />}
+          onClick={() => onChange({ hide: undefined })}
+        >
+          Show hidden lines
+        </Button>
+      )}
+      <Text size="xs" c="dimmed" ml="auto" visibleFrom="md">
+        Drag to zoom · click a point for its rollouts
+      </Text>
+    </div>
+  );
+}

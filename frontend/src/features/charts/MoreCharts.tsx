@@ -1,0 +1,63 @@
+/** Every metric that no curated chart draws, by group. A group is read when it comes near the screen. */
+import { Skeleton, Text, Title } from "@mantine/core";
+import { useIntersection } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { type ComponentProps, useState } from "react";
+import { metricsQuery, type Window } from "@/features/runs/data/queries";
+import { ErrorState } from "@/ui/ErrorState";
+import { ChartCard } from "./ChartCard";
+import classes from "./charts.module.css";
+import type { Section } from "./more";
+
+type Common = Omit<ComponentProps<typeof ChartCard>, "chart" | "data">;
+
+interface Props {
+  runId: string;
+  sections: Section[];
+  window: Window;
+  common: Common;
+}
+
+export function MoreCharts({ runId, sections, window, common }: Props) {
+  if (sections.length === 0) return null;
+  const count = sections.reduce((sum, { charts }) => sum + charts.length, 0);
+  return (
+    <section aria-labelledby="more-charts" data-testid="more-charts">
+      <Title order={2} id="more-charts" mt="lg">
+        All other metrics{" "}
+        <Text component="span" c="dimmed" className="num">
+          {count}
+        </Text>
+      </Title>
+      {sections.map(section => (
+        <Group key={section.heading} {...{ runId, section, window, common }} />
+      ))}
+    </section>
+  );
+}
+
+function Group({ runId, section, window, common }: Omit<Props, "sections"> & { section: Section }) {
+  const { ref, entry } = useIntersection<HTMLDivElement>({ rootMargin: "600px" });
+  const [seen, setSeen] = useState(false);
+  if (entry?.isIntersecting && !seen) setSeen(true);
+  const keys = section.charts.flatMap(chart => chart.lines([]).map(line => line.key));
+  const metrics = useQuery({ ...metricsQuery(runId, keys, window), enabled: seen });
+  return (
+    <>
+      <Title order={3} mt="md" mb={8}>
+        {section.heading}
+      </Title>
+      {metrics.isError && <ErrorState error={metrics.error} retry={() => void metrics.refetch()} />}
+      <div ref={ref} className={classes.grid}>
+        {!metrics.isError &&
+          section.charts.map(chart =>
+            metrics.data ? (
+              <ChartCard key={chart.id} chart={chart} data={metrics.data} {...common} />
+            ) : (
+              <Skeleton key={chart.id} height={264} radius="sm" />
+            ),
+          )}
+      </div>
+    </>
+  );
+}

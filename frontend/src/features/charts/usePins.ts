@@ -1,0 +1,12 @@
+/** Charts that a person wants first, in every run. They are kept in the browser. */
+import { useLocalStorage } from "@mantine/hooks";
+
+export function usePins() {
+  const [pins, setPins] = useLocalStorage<string[]>({
+    key: "dressage.pinned-charts",
+    defaultValue: [],
+    getInitialValueInEffect: false,
+  });
+  const toggle = (id: string) => setPins(now => (now.includes(id) ? now.filter(one => one !== id) : [...now, id]));
+  return { pins, toggle };
+}
