@@ -53,6 +53,8 @@ def test_create_watch_steer_and_stop(page: Page, installation: Installation) -> 
     expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "cancelled", timeout=60_000)
     page.reload()
     expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "cancelled")
+    _every_metric_is_drawn_found_and_hidden(page, installation, run_id)
+    _row_tells_of_the_run(page, installation, run_id)
 
 
 def _create_from_the_form(page: Page) -> str:
@@ -73,6 +75,53 @@ def _reward_rises_on_the_page(page: Page) -> None:
     newest = [float(text) for text in card.locator("tbody tr td:nth-child(2)").all_inner_texts() if text.strip("–— ")]
     assert fmean(newest[:5]) > fmean(newest[-3:])
     card.get_by_role("button", name="Data table").click()
+
+
+def _every_metric_is_drawn_found_and_hidden(page: Page, installation: Installation, run_id: str) -> None:
+    reported = {one["name"] for one in installation.api.get(f"/runs/{run_id}/metrics/names")["data"]}
+    expect(page.get_by_test_id("more-charts")).to_be_visible()
+    legends = page.locator('section[data-testid^="chart-"] button[aria-pressed][title^="Hide "]')
+    drawn: set[str] = set()
+    cards = page.locator('section[data-testid^="chart-"]')
+    for index in range(cards.count()):
+        cards.nth(index).scroll_into_view_if_needed()
+        expect(cards.nth(index).locator("canvas, :text('No points yet')").first).to_be_attached()
+        drawn.update(title.removeprefix("Hide ") for title in legends.evaluate_all("all => all.map(one => one.title)"))
+    assert reported - drawn == set()
+
+    find = page.get_by_label("Find a metric")
+    find.fill("learning rate")
+    expect(page.get_by_test_id("chart-gradient")).to_be_visible()
+    expect(page.get_by_test_id("chart-reward")).to_have_count(0)
+    line = page.get_by_test_id("chart-gradient").get_by_title("Hide actor/grad_norm")
+    line.click()
+    page.wait_for_url(re.compile(r"find=learning.*hide=actor"))
+    page.reload()
+    expect(page.get_by_title("Show actor/grad_norm")).to_contain_text("hidden")
+    page.get_by_role("button", name="Show hidden lines").click()
+    find.fill("no such thing")
+    expect(page.get_by_text("No metric of this run fits “no such thing”.")).to_be_visible()
+    find.press("Escape")
+    expect(page.get_by_test_id("chart-reward")).to_be_visible()
+
+
+def _row_tells_of_the_run(page: Page, installation: Installation, run_id: str) -> None:
+    """A row of the dataset leads to the run that sampled it, and from there to its completions."""
+    api = installation.api
+    rollout = api.get(f"/runs/{run_id}/rollouts")["data"][0]
+    name, _, index = rollout["prompt_id"].rpartition(":")
+    sources = api.get(f"/runs/{run_id}")["spec"]["data"]["sources"]
+    slug, _, number = next(one["dataset"] for one in sources if one["name"] == name).partition("@")
+    dataset = next(one for one in api.get("/datasets")["data"] if one["slug"] == slug)
+    row = api.get(f"/datasets/{dataset['id']}/versions/{number}/rows/{index}")
+    assert str(rollout["answer"]) in row["json"]
+    page.goto(f"/datasets/{dataset['id']}?version={number}&row={index}")
+    told = page.get_by_test_id("row-runs").locator(f'[data-run="{run_id}"]')
+    expect(told.get_by_role("link", name="Made in the browser")).to_be_visible()
+    told.get_by_role("link", name=re.compile(r"^\d+ completions?$")).click()
+    expect(page.get_by_text(f"prompt {rollout['prompt_id']}")).to_be_visible()
+    found = api.get(f"/runs/{run_id}/rollouts", prompt_id=rollout["prompt_id"])["data"]
+    expect(page.get_by_test_id("rollouts-table").locator("tbody tr")).to_have_count(len(found))
 
 
 def _set_thinking_budget(page: Page) -> None:
