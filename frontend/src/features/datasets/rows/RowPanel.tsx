@@ -9,6 +9,7 @@ import { oneRowQuery } from "@/features/datasets/data/queries";
 import { useMayEdit } from "@/features/datasets/data/read-only";
 import { CopyText } from "@/ui/CopyText";
 import { Loaded } from "@/ui/Loaded";
+import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
 import { Written } from "@/ui/Written";
 import { RowEditor } from "./RowEditor";
@@ -174,8 +175,10 @@ function Column({ member: { name, text } }: { member: Member }) {
             <Written label={`${turn.role}, message ${number + 1}`}>{turn.content}</Written>
           </Paper>
         ))
+      ) : text.startsWith('"') ? (
+        <Written label={name}>{JSON.parse(text) as string}</Written>
       ) : (
-        <Written label={name}>{text.startsWith('"') ? (JSON.parse(text) as string) : indented(text)}</Written>
+        <Pre label={name}>{indented(text)}</Pre>
       )}
     </div>
   );
