@@ -82,13 +82,15 @@ def _every_metric_is_drawn_found_and_hidden(page: Page, installation: Installati
     expect(page.get_by_test_id("more-charts")).to_be_visible()
     legends = page.locator('section[data-testid^="chart-"] button[aria-pressed][title^="Hide "]')
     drawn: set[str] = set()
-    cards = page.locator('section[data-testid^="chart-"]')
-    for index in range(cards.count()):
-        cards.nth(index).scroll_into_view_if_needed()
-        expect(cards.nth(index).locator("canvas, :text('No points yet')").first).to_be_attached()
-        drawn.update(title.removeprefix("Hide ") for title in legends.evaluate_all("all => all.map(one => one.title)"))
-    assert reported - drawn == set()
 
+    def all_are_drawn() -> bool:
+        """Charts are drawn near the screen only, so each look is a little further down."""
+        page.evaluate("scrollTo(0, (scrollY + 400) % document.documentElement.scrollHeight)")
+        drawn.update(title.removeprefix("Hide ") for title in legends.evaluate_all("all => all.map(one => one.title)"))
+        return reported <= drawn
+
+    wait_until(all_are_drawn, 90, lambda: f"{sorted(reported - drawn)} were not drawn")
+    page.evaluate("scrollTo(0, 0)")
     find = page.get_by_label("Find a metric")
     find.fill("learning rate")
     expect(page.get_by_test_id("chart-gradient")).to_be_visible()
