@@ -26,6 +26,7 @@ OURS = (
     "dressage.profiles",
     "dressage.policies",
     "dressage.compat",
+    "dressage.monitoring.views.row_history",
 )
 
 
