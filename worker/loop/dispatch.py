@@ -213,7 +213,7 @@ class Dispatcher:
                 self._curriculum.observe(group.prompt_id, found.right / found.graded, found.graded)
 
     def outcomes(self) -> list[GroupOutcome]:
-        """What came of the groups that came back since the last call."""
+        """Outcomes of the groups that came back since the last call."""
         found, self._outcomes = self._outcomes, []
         return found
 

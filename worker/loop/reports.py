@@ -74,7 +74,7 @@ def rollouts_data(shown: Sequence[Group], batch: Sequence[Group], text: Callable
 
 
 def outcomes_data(found: Sequence[GroupOutcome]) -> Iterator[OutcomesData]:
-    """What came of the prompts of a step, in as few events as can hold it."""
+    """Outcomes of the prompts of a step, in as few events as can hold them."""
     for begin in range(0, len(found), MAX_OUTCOMES):
         yield OutcomesData(prompts=tuple(_outcome(one) for one in found[begin : begin + MAX_OUTCOMES]))
 

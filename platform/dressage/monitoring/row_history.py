@@ -1,4 +1,4 @@
-"""What came of one row of a dataset in the team's runs."""
+"""The history of one row of a dataset: its outcomes in the team's runs."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from dressage.datasets.models import DatasetVersion
 from dressage.runs.models import Run
 from dressage.runs.selectors import line_of
 from dressage.teams.models import Team
-from dressage.telemetry.models import Outcome, Rollout
+from dressage.telemetry.models import Rollout, RowOutcome
 
 MAX_NAMING = 500
 """Newest runs that are looked at, of those that draw from the dataset."""
@@ -54,7 +54,7 @@ class RowRun(TypedDict):
     right: int
     graded: int
     tries: list[RowTry]
-    """In the order of the steps; of many groups, the newest."""
+    """The newest groups, in the order of their steps."""
     rollouts: int
     """Completions of it that are kept."""
 
@@ -71,11 +71,11 @@ class RowHistory(TypedDict):
 
 
 def row_history(team: Team, version: DatasetVersion, number: int) -> RowHistory:
-    """What came of a row in runs that draw from its version, or from another one that has kept it by its id.
+    """Outcomes of a row in the runs that draw from its version, or from another one that has kept it by its id.
 
     Args:
-        team: whose runs count.
-        version: of the team, or shared with it.
+        team: the team of the runs.
+        version: the version of the row, the team's or shared with it.
         number: position of the row, from 0.
 
     Raises a 404 problem, or FileNotFoundError.
@@ -132,13 +132,13 @@ def _sampled(wanted: dict[str, list[tuple[str, int, str]]]) -> Iterator[str]:
     for run_id, at in wanted.items():
         for source, place, _ in at:
             condition |= Q(run_id=run_id, source=source, row=place)
-    yield from Outcome.objects.filter(condition).values_list("run_id", flat=True).distinct()
+    yield from RowOutcome.objects.filter(condition).values_list("run_id", flat=True).distinct()
 
 
 def _told(run: Run, at: list[tuple[str, int, str]]) -> Iterator[RowRun]:
     line = line_of(run)
     for source, place, ref in at:
-        tries = Outcome.objects.filter(line.condition(), run=run, source=source, row=place)
+        tries = RowOutcome.objects.filter(line.condition(), run=run, source=source, row=place)
         columns = list(tries.order_by("step", "id").values_list("step", "right", "graded", "reward"))
         if not columns:
             continue

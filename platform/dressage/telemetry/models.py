@@ -99,7 +99,7 @@ class Rollout(models.Model):
         ]
 
 
-class Outcome(models.Model):
+class RowOutcome(models.Model):
     """What came of the completions of one prompt in one step."""
 
     id = models.BigAutoField(primary_key=True)

@@ -62,7 +62,7 @@ def write(run_id: str, bulk: Bulk) -> None:
     if bulk.rollouts:
         copy("telemetry_rollout", ROLLOUTS, bulk.rollouts)
     if bulk.outcomes:
-        copy("telemetry_outcome", OUTCOMES, bulk.outcomes)
+        copy("telemetry_rowoutcome", OUTCOMES, bulk.outcomes)
 
 
 def series_ids(run_id: str, names: Collection[str]) -> dict[str, int]:

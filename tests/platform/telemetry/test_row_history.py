@@ -11,7 +11,7 @@ from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.runs.models import Run
 from dressage.runs.reconcile import sweep
 from dressage.teams.models import Team
-from dressage.telemetry.models import Event, Outcome
+from dressage.telemetry.models import Event, RowOutcome
 from tests.platform.runs.fixtures import Worker, expire_lease
 from tests.platform.telemetry.test_history import rollouts, row
 
@@ -103,7 +103,7 @@ def test_what_was_done_again_counts_once(launch: Launch, viewer: APIClient) -> N
     again.sync(outcomes(2, add_0=(0, 4)))
     [found] = history(viewer, version_of(run), 0)["runs"]
     assert [one["right"] for one in found["tries"]] == [0]
-    assert Outcome.objects.filter(run=run).count() == 2
+    assert RowOutcome.objects.filter(run=run).count() == 2
 
 
 def test_a_row_is_known_again_in_another_version_by_its_id(
@@ -143,16 +143,16 @@ def version_of_id(version: DatasetVersion) -> DatasetVersion:
 def test_outcomes_that_make_no_sense_are_told_as_an_error(launch: Launch, prompts: Any) -> None:
     run, worker = launch()
     worker.sync({"kind": "outcomes", "step": 1, "data": {"prompts": prompts}})
-    assert not Outcome.objects.exists()
+    assert not RowOutcome.objects.exists()
     assert "unreadable outcomes event" in Event.objects.filter(run=run, kind="log").latest("seq").data["message"]
 
 
 def test_a_row_is_found_by_an_index(launch: Launch) -> None:
     run, _ = launch()
-    Outcome.objects.bulk_create(
-        Outcome(run=run, attempt=1, step=n // 50, source="add", row=n, right=1, graded=2) for n in range(5000)
+    RowOutcome.objects.bulk_create(
+        RowOutcome(run=run, attempt=1, step=n // 50, source="add", row=n, right=1, graded=2) for n in range(5000)
     )
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE telemetry_outcome")
-    plan = Outcome.objects.filter(run=run, source="add", row=17).explain()
+        cursor.execute("ANALYZE telemetry_rowoutcome")
+    plan = RowOutcome.objects.filter(run=run, source="add", row=17).explain()
     assert "outcome_by_row" in plan

@@ -6113,7 +6113,7 @@ export interface RowRun {
   groups: number;
   right: number;
   graded: number;
-  /** In the order of the steps; of many groups, the newest. */
+  /** The newest groups, in the order of their steps. */
   tries: RowTry[];
   /** Completions of it that are kept. */
   rollouts: number;

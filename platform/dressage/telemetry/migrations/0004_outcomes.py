@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="Outcome",
+            name="RowOutcome",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
                 ("attempt", models.SmallIntegerField()),
