@@ -2,6 +2,7 @@
 import hljs from "highlight.js/lib/common";
 import katex from "katex";
 import { memo } from "react";
+import { elements } from "./elements";
 import type { Part } from "./written-parts";
 import classes from "./written.module.css";
 
@@ -14,16 +15,15 @@ function OnePart({ part }: { part: Part }) {
   if (part.kind === "code")
     return (
       <code className={classes.code} data-language={part.language || undefined}>
-        <span dangerouslySetInnerHTML={{ __html: coloured(part.code, part.language) }} />
+        {elements(coloured(part.code, part.language))}
       </code>
     );
   const html = formula(part.tex, part.display);
   if (html === null) return <span title="This formula cannot be read; its source is shown.">{part.text}</span>;
-  // Both libraries escape what they are given; formulas may name no link and no file (`trust`).
-  return <span className={part.display ? classes.display : undefined} dangerouslySetInnerHTML={{ __html: html }} />;
+  return <span className={part.display ? classes.display : undefined}>{elements(html)}</span>;
 }
 
-/** The formula as HTML; null where it cannot be read. */
+/** The formula as markup, which may name no link and no file (`trust`); null where it cannot be read. */
 export function formula(tex: string, displayMode: boolean): string | null {
   const options = { displayMode, output: "mathml", trust: false, strict: false, maxSize: 20, maxExpand: 200 } as const;
   try {
@@ -33,7 +33,7 @@ export function formula(tex: string, displayMode: boolean): string | null {
   }
 }
 
-/** The code as HTML, in colours where its language is known. */
+/** The code as markup, in colours where its language is known. */
 export function coloured(code: string, language: string): string {
   const known = hljs.getLanguage(language) ? language : "plaintext";
   return hljs.highlight(code, { language: known, ignoreIllegals: true }).value;

@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it } from "vitest";
 import { renderWith } from "@/test/render";
 import { coloured, formula } from "./DrawnParts";
+import { elements } from "./elements";
 import { Written } from "./Written";
 
 beforeEach(() => localStorage.clear());
@@ -31,23 +32,38 @@ it("shows the source of a formula that cannot be read", async () => {
   expect(await screen.findByTitle("This formula cannot be read; its source is shown.")).toBeTruthy();
 });
 
+/** What a person's browser holds of what a library wrote. */
+const drawn = (markup: string | null) => renderWith(<div>{elements(markup ?? "")}</div>).container;
+
 it.each(['<img src=x onerror="alert(1)">', "</math><script>alert(1)</script>"])("makes no markup of %s", hostile => {
-  for (const html of [coloured(hostile, "xml"), coloured(hostile, ""), formula(`\\text{${hostile}}`, false) ?? ""]) {
-    const box = document.createElement("div");
-    box.innerHTML = html;
-    expect(box.querySelector("img, script")).toBeNull();
-  }
+  for (const markup of [coloured(hostile, "xml"), coloured(hostile, ""), formula(`\\text{${hostile}}`, false)])
+    expect(drawn(markup).querySelector("img, script")).toBeNull();
+  expect(drawn(coloured(hostile, "")).textContent).toContain(hostile);
 });
 
 it.each(["\\href{javascript:alert(1)}{x}", "\\includegraphics{https://a.example/b.png}", "\\htmlClass{a}{b}"])(
   "obeys no %s",
-  tex => {
-    const html = formula(tex, false) ?? "";
-    const box = document.createElement("div");
-    box.innerHTML = html;
-    expect(box.querySelector("a, img, [href], [src]")).toBeNull();
-  },
+  tex => expect(drawn(formula(tex, false)).querySelector("a, img, [href], [src], .a")).toBeNull(),
 );
+
+it("takes no element and no attribute over that no formula has, whatever a library writes", () => {
+  const hostile =
+    '<math><mi onclick="alert(1)" href="javascript:alert(1)" style="position:fixed" mathvariant="bold">x</mi>' +
+    '<maction actiontype="statusline">y</maction></math><iframe></iframe><img alt="">';
+  const kept = drawn(hostile).querySelector("mi");
+  expect(kept?.getAttributeNames()).toEqual(["mathvariant"]);
+  expect(drawn(hostile).querySelector("iframe, img, maction")).toBeNull();
+});
+
+it("draws every part of a formula", () => {
+  const tex = "\\sum_{i=1}^{n} \\sqrt[3]{x_i} = \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}";
+  const box = drawn(formula(tex, true));
+  const names = ["munderover", "mroot", "msub", "mtable", "mtr", "mtd"];
+  expect(names.filter(name => !box.querySelector(name))).toEqual([]);
+  expect(box.querySelector("math")?.getAttribute("display")).toBe("block");
+  expect(box.querySelector("math")?.namespaceURI).toBe("http://www.w3.org/1998/Math/MathML");
+  expect(box.querySelector("annotation")).toBeNull();
+});
 
 it("gives up formulas that expand without end", () => {
   expect(formula("\\def\\a{\\a\\a}\\a", false)).toBeNull();

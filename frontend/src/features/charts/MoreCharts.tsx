@@ -53,8 +53,11 @@ function Group({ runId, section, window, common }: Omit<Props, "sections"> & { s
           section.charts.map(chart =>
             metrics.data ? (
               <ChartCard key={chart.id} chart={chart} data={metrics.data} {...common} />
-            ) : (
+            ) : seen ? (
               <Skeleton key={chart.id} height={264} radius="sm" />
+            ) : (
+              // Where nobody looks nothing is on its way, and only the place is kept.
+              <div key={chart.id} style={{ height: 264 }} />
             ),
           )}
       </div>
