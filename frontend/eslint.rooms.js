@@ -47,6 +47,7 @@ export const FLOORS = [
     "features/datasets",
     "features/policies",
     "features/rewards/page",
+    "features/runs/compare",
     "features/runs/create",
     "features/runs/list",
     "features/runs/page",

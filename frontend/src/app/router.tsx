@@ -11,7 +11,7 @@ import {
 import type { RunState } from "@/api/model";
 import { datasetSearch } from "@/features/datasets/data/search";
 import { rewardSearch } from "@/features/rewards/data/search";
-import { runSearch } from "@/features/runs/data/search";
+import { compareSearch, runSearch } from "@/features/runs/data/search";
 import { sessionQuery } from "@/features/session/session";
 import { Shell } from "@/features/shell/Shell";
 import { oneOf, text } from "@/lib/search";
@@ -92,6 +92,13 @@ const newRun = createRoute({
     checkpoint: text(search.checkpoint),
   }),
   component: lazyRouteComponent(() => import("@/features/runs/create/NewRunPage"), "NewRunPage"),
+});
+
+const compare = createRoute({
+  getParentRoute: () => app,
+  path: "/runs/compare",
+  validateSearch: compareSearch,
+  component: lazyRouteComponent(() => import("@/features/runs/compare/ComparePage"), "ComparePage"),
 });
 
 const run = createRoute({
@@ -179,6 +186,7 @@ export const router = createRouter({
       home,
       runs,
       newRun,
+      compare,
       run,
       rehearsal,
       datasets,

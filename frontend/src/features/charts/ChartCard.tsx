@@ -18,6 +18,10 @@ interface Props {
   names: string[];
   /** The x of the run's steps. */
   steps: number[];
+  /** The same by line, where each is of a run of its own. */
+  stepsByLine?: Record<string, number[]>;
+  /** The same metrics of another run, to be drawn faintly behind these. */
+  ghost?: { data: MetricData; steps: number[] };
   xAxis: XAxis;
   marks: ControlMark[];
   smoothing: number;
@@ -30,10 +34,11 @@ interface Props {
   onHide: (key: string) => void;
   /** Ids of the charts that stand first. */
   pins: string[];
-  onPin: (id: string) => void;
+  /** None where charts cannot be pinned. */
+  onPin?: (id: string) => void;
 }
 
-export function ChartCard({ chart, data, names, steps, pins, onPin, ...rest }: Props) {
+export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, pins, onPin, ...rest }: Props) {
   const [table, setTable] = useState(false);
   const [log, setLog] = useState(chart.log ?? false);
   // Charts far outside of the screen draw nothing, so that many charts stay quick.
@@ -43,6 +48,8 @@ export function ChartCard({ chart, data, names, steps, pins, onPin, ...rest }: P
     [chart, names, data],
   );
   const series = useMemo(() => lines.map(line => data?.series[line.key]), [lines, data]);
+  const stepsOf = useMemo(() => stepsByLine && lines.map(line => stepsByLine[line.key]), [lines, stepsByLine]);
+  const ghosts = useMemo(() => ghost && lines.map(line => ghost.data.series[line.key]), [lines, ghost]);
   const isPinned = pins.includes(chart.id);
   const title = chart.unit ? `${chart.title}, ${chart.unit}` : chart.title;
   const empty = series.every(one => !one || (one.x.length === 0 && one.nan.length === 0));
@@ -63,17 +70,19 @@ export function ChartCard({ chart, data, names, steps, pins, onPin, ...rest }: P
           </span>
         </Tooltip>
         <Group gap={2} ml="auto" wrap="nowrap">
-          <Tooltip label={isPinned ? "Unpin" : "Pin: stands first, in all runs"}>
-            <ActionIcon
-              size="sm"
-              aria-label="Pin"
-              aria-pressed={isPinned}
-              variant={isPinned ? "light" : "subtle"}
-              onClick={() => onPin(chart.id)}
-            >
-              <IconPin size={14} />
-            </ActionIcon>
-          </Tooltip>
+          {onPin && (
+            <Tooltip label={isPinned ? "Unpin" : "Pin: stands first, in all runs"}>
+              <ActionIcon
+                size="sm"
+                aria-label="Pin"
+                aria-pressed={isPinned}
+                variant={isPinned ? "light" : "subtle"}
+                onClick={() => onPin(chart.id)}
+              >
+                <IconPin size={14} />
+              </ActionIcon>
+            </Tooltip>
+          )}
           <Tooltip label={log ? "Linear axis" : "Logarithmic axis"}>
             <ActionIcon
               size="sm"
@@ -105,7 +114,13 @@ export function ChartCard({ chart, data, names, steps, pins, onPin, ...rest }: P
       ) : table ? (
         <ChartTable lines={lines} series={series} xAxis={rest.xAxis} height={HEIGHT + 20} title={title} />
       ) : entry?.isIntersecting ? (
-        <LineChart label={title} lines={lines} series={series} steps={steps} log={log} height={HEIGHT} {...rest} />
+        <LineChart
+          label={title}
+          height={HEIGHT}
+          {...{ lines, series, steps, stepsOf, ghosts, log }}
+          ghostSteps={ghost?.steps}
+          {...rest}
+        />
       ) : (
         <div style={{ height: HEIGHT + 20 }} />
       )}

@@ -1,16 +1,17 @@
 /** The grid of live charts with one crosshair, one zoom and one x axis. */
-import { Skeleton, Title } from "@mantine/core";
+import { Skeleton, Switch, Title } from "@mantine/core";
 import { IconChartLine } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useMemo } from "react";
 import type { Control, MetricName, Run, XAxis } from "@/api/model";
+import { originOf } from "@/features/runs/data/lineage";
 import { controlsQuery, metricEntriesQuery, metricsQuery, type Window } from "@/features/runs/data/queries";
 import type { RunSearch } from "@/features/runs/data/search";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";
-import { interpolate } from "./align";
+import { interpolate } from "@/lib/interpolate";
 import { ChartCard } from "./ChartCard";
 import { CHARTS, chartKeys, type ChartSpec } from "./charts";
 import { ChartsToolbar } from "./ChartsToolbar";
@@ -20,6 +21,7 @@ import { isFound, moreCharts } from "./more";
 import { MoreCharts } from "./MoreCharts";
 import { TimelineCard } from "./TimelineCard";
 import { useControlMarks } from "./useControlMarks";
+import { useGhost } from "./useGhost";
 import { usePins } from "./usePins";
 
 const NO_CONTROLS: Control[] = [];
@@ -42,6 +44,8 @@ export function ChartsTab({ run }: { run: Run }) {
   const window: Window = { x, from: wide(from, to, -1), to: wide(from, to, 1) };
   const metrics = useQuery(metricsQuery(run.id, keys, window));
   const steps = useMemo(() => stepsOf(metrics.data?.series ?? {}), [metrics.data]);
+  const origin = originOf(run);
+  const ghost = useGhost(run, keys, window, search.parent !== "off");
   const controls = useQuery(controlsQuery(run.id)).data?.data ?? NO_CONTROLS;
   const marks = useControlMarks(run.id, controls, x);
   const stepOf = useQuery({ ...metricsQuery(run.id, ["critic/score/mean"], { x: "step" }), enabled: x !== "step" });
@@ -92,7 +96,17 @@ export function ChartsTab({ run }: { run: Run }) {
   };
   return (
     <>
-      <ChartsToolbar search={search} onChange={change} />
+      <ChartsToolbar search={search} hint="Drag to zoom · click a point for its rollouts" onChange={change}>
+        {origin && (
+          <Switch
+            size="xs"
+            label="Parent behind"
+            title={`The course of ${origin.name}, dotted, on the same axis`}
+            checked={search.parent !== "off"}
+            onChange={event => change({ parent: event.currentTarget.checked ? undefined : "off" })}
+          />
+        )}
+      </ChartsToolbar>
       {metrics.isError && <ErrorState error={metrics.error} retry={() => void metrics.refetch()} />}
       {names.isError && <ErrorState error={names.error} retry={() => void names.refetch()} />}
       {waiting && <NotStarted run={run} />}
@@ -109,11 +123,13 @@ export function ChartsTab({ run }: { run: Run }) {
                       {chart.group}
                     </Title>
                   )}
-                  <ChartCard chart={chart} data={metrics.data} {...common} />
+                  <ChartCard chart={chart} data={metrics.data} ghost={ghost} {...common} />
                 </Fragment>
               ))}
       </div>
-      {!waiting && !unread && <MoreCharts runId={run.id} {...{ sections, window, common }} />}
+      {!waiting && !unread && (
+        <MoreCharts run={run} isGhostDrawn={search.parent !== "off"} {...{ sections, window, common }} />
+      )}
       {find && names.isSuccess && visible.length === 0 && sections.length === 0 && (
         <Nothing>No metric of this run fits “{find}”.</Nothing>
       )}

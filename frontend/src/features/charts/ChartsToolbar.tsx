@@ -1,8 +1,9 @@
 /** What is drawn, over which axis, how smooth; all of it in the address. */
 import { Button, CloseButton, Group, SegmentedControl, Slider, Text, TextInput } from "@mantine/core";
 import { IconEye, IconSearch, IconZoomReset } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import type { XAxis } from "@/api/model";
-import type { RunSearch } from "@/features/runs/data/search";
+import type { ChartsSearch } from "@/features/runs/data/search";
 import ui from "@/ui/ui.module.css";
 
 const X_AXES = [
@@ -12,11 +13,14 @@ const X_AXES = [
 ];
 
 interface Props {
-  search: RunSearch;
-  onChange: (change: Partial<RunSearch>) => void;
+  search: ChartsSearch;
+  /** What a drag and a click do. */
+  hint: string;
+  children?: ReactNode;
+  onChange: (change: Partial<ChartsSearch>) => void;
 }
 
-export function ChartsToolbar({ search, onChange }: Props) {
+export function ChartsToolbar({ search, hint, children, onChange }: Props) {
   const { x = "step", smooth = 0, find = "", hide, from, to } = search;
   return (
     <div className={ui.toolbar}>
@@ -79,8 +83,9 @@ export function ChartsToolbar({ search, onChange }: Props) {
           Show hidden lines
         </Button>
       )}
+      {children}
       <Text size="xs" c="dimmed" ml="auto" visibleFrom="md">
-        Drag to zoom · click a point for its rollouts
+        {hint}
       </Text>
     </div>
   );

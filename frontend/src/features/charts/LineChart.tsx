@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import type { MetricSeries, XAxis } from "@/api/model";
 import { formatNumber } from "@/lib/format";
-import { align, type Column, latest } from "./align";
+import { align, type Column, latest, valueAt } from "./align";
 import { ChartLegend } from "./ChartLegend";
 import classes from "./charts.module.css";
 import { ControlMarks, type ControlMark } from "./ControlMarks";
@@ -21,6 +21,11 @@ export interface LineChartProps {
   series: (MetricSeries | undefined)[];
   /** The x of the run's steps; see `gaps.ts`. */
   steps: number[];
+  /** Where each line is of a run of its own: the steps of each. */
+  stepsOf?: (number[] | undefined)[];
+  /** The course of each line in another run, drawn faintly behind it; with that run's steps. */
+  ghosts?: (MetricSeries | undefined)[];
+  ghostSteps?: number[];
   xAxis: XAxis;
   marks: ControlMark[];
   smoothing: number;
@@ -35,11 +40,12 @@ export interface LineChartProps {
 }
 
 export function LineChart(props: LineChartProps) {
-  const { steps, xAxis, marks, smoothing, log, range, syncKey, height, hidden } = props;
+  const { steps, stepsOf, ghosts, ghostSteps, xAxis, marks, smoothing, log, range, syncKey, height, hidden } = props;
   // A hidden line is as good as none, so that the axes fit the others; the legend keeps all.
   const shown = useMemo(() => props.lines.map(line => !hidden.has(line.key)), [props.lines, hidden]);
   const lines = useMemo(() => props.lines.filter((_, index) => shown[index]), [props.lines, shown]);
   const series = useMemo(() => props.series.filter((_, index) => shown[index]), [props.series, shown]);
+  const behind = useMemo(() => ghosts?.filter((_, index) => shown[index]) ?? [], [ghosts, shown]);
   const scheme = useComputedColorScheme("light");
   const { ref: sizeRef, width } = useElementSize<HTMLDivElement>();
   const host = useRef<HTMLDivElement>(null);
@@ -47,16 +53,22 @@ export function LineChart(props: LineChartProps) {
   const [cursor, setCursor] = useState<number | null>(null);
   const [positions, setPositions] = useState<Map<string, number>>(new Map());
   // Rare values and settings are shown as they are.
-  const treatments = useMemo(
-    () => lines.map(({ rare, stepped }) => ({ rare, smoothing: rare || stepped ? 0 : smoothing })),
-    [lines, smoothing],
-  );
-  const aligned = useMemo(() => align(series, steps, treatments), [series, steps, treatments]);
-  const raw = useMemo(
-    () => (smoothing > 0 ? align(series, steps, lines).mean : null),
-    [series, steps, lines, smoothing],
-  );
-  const data = useMemo(() => columns(aligned, raw, log), [aligned, raw, log]);
+  const treatments = useMemo(() => {
+    const own = stepsOf?.filter((_, index) => shown[index]);
+    const treated = lines.map(({ rare, stepped }, index) => ({
+      rare,
+      smoothing: rare || stepped ? 0 : smoothing,
+      steps: own?.[index],
+    }));
+    return [...treated, ...behind.map((_, index) => ({ ...treated[index], steps: ghostSteps }))];
+  }, [lines, smoothing, stepsOf, shown, behind, ghostSteps]);
+  const aligned = useMemo(() => align([...series, ...behind], steps, treatments), [series, behind, steps, treatments]);
+  const raw = useMemo(() => {
+    if (smoothing <= 0) return null;
+    const plain = treatments.map(one => ({ ...one, smoothing: 0 }));
+    return align([...series, ...behind], steps, plain).mean;
+  }, [series, behind, steps, treatments, smoothing]);
+  const data = useMemo(() => columns(aligned, raw, lines.length, log), [aligned, raw, lines.length, log]);
   const drawn = useRef<Drawn>({ marks, nan: aligned.nan, range });
   const handlers = useRef(props);
   const structure = lines.map(line => `${line.key}:${line.color}:${line.axis}:${line.label}`).join("|");
@@ -117,7 +129,10 @@ export function LineChart(props: LineChartProps) {
     <div>
       <ChartLegend
         lines={props.lines}
-        values={props.lines.map(line => legendValue(aligned.mean[lines.indexOf(line)] ?? [], cursor))}
+        values={props.lines.map(line => {
+          const column = aligned.mean[lines.indexOf(line)] ?? [];
+          return stepsOf ? overlaidValue(aligned.x, column, cursor) : legendValue(column, cursor);
+        })}
         hidden={hidden}
         onHide={props.onHide}
         at={cursor === null ? null : formatX(aligned.x[cursor] ?? 0, xAxis)}
@@ -136,22 +151,37 @@ export function LineChart(props: LineChartProps) {
   );
 }
 
-function columns(aligned: ReturnType<typeof align>, raw: Column[] | null, log: boolean): uPlot.AlignedData {
+/** What uPlot draws: of each line its values, those without smoothing, the extremes, and its ghost. */
+function columns(
+  aligned: ReturnType<typeof align>,
+  raw: Column[] | null,
+  lines: number,
+  log: boolean,
+): uPlot.AlignedData {
   const none: Column = new Array<null>(aligned.x.length).fill(null);
   const fit = (column: Column): Column =>
     log ? column.map(value => (typeof value === "number" && value <= 0 ? null : value)) : column;
-  const rest = aligned.mean.flatMap((mean, index) => [
-    fit(mean),
-    raw ? fit(raw[index] ?? none) : none,
-    fit(aligned.min[index] ?? none),
-    fit(aligned.max[index] ?? none),
-  ]);
+  const rest = aligned.mean
+    .slice(0, lines)
+    .flatMap((mean, index) => [
+      fit(mean),
+      raw ? fit(raw[index] ?? none) : none,
+      fit(aligned.min[index] ?? none),
+      fit(aligned.max[index] ?? none),
+      fit(aligned.mean[lines + index] ?? none),
+    ]);
   return [aligned.x, ...rest];
 }
 
 /** The value at the crosshair, else the latest; null where there is none. */
 export function legendValue(column: Column, cursor: number | null): number | null {
   return cursor === null ? latest(column) : (column[cursor] ?? null);
+}
+
+/** The same where runs lie over each other: each has steps of its own, and one that has ended keeps its last value. */
+function overlaidValue(x: number[], column: Column, cursor: number | null): number | null {
+  if (cursor !== null) return valueAt(x, column, cursor);
+  return column.findLast(value => typeof value === "number") ?? null;
 }
 
 function placed(plot: uPlot, drawn: Drawn, previous: Map<string, number>): Map<string, number> {

@@ -3,22 +3,25 @@ import { Skeleton, Text, Title } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ComponentProps, useState } from "react";
+import type { Run } from "@/api/model";
 import { metricsQuery, type Window } from "@/features/runs/data/queries";
 import { ErrorState } from "@/ui/ErrorState";
 import { ChartCard } from "./ChartCard";
 import classes from "./charts.module.css";
 import type { Section } from "./more";
+import { useGhost } from "./useGhost";
 
 type Common = Omit<ComponentProps<typeof ChartCard>, "chart" | "data">;
 
 interface Props {
-  runId: string;
+  run: Run;
   sections: Section[];
   window: Window;
   common: Common;
+  isGhostDrawn: boolean;
 }
 
-export function MoreCharts({ runId, sections, window, common }: Props) {
+export function MoreCharts({ sections, ...rest }: Props) {
   if (sections.length === 0) return null;
   const count = sections.reduce((sum, { charts }) => sum + charts.length, 0);
   return (
@@ -30,18 +33,19 @@ export function MoreCharts({ runId, sections, window, common }: Props) {
         </Text>
       </Title>
       {sections.map(section => (
-        <Group key={section.heading} {...{ runId, section, window, common }} />
+        <Group key={section.heading} section={section} {...rest} />
       ))}
     </section>
   );
 }
 
-function Group({ runId, section, window, common }: Omit<Props, "sections"> & { section: Section }) {
+function Group({ run, section, window, common, isGhostDrawn }: Omit<Props, "sections"> & { section: Section }) {
   const { ref, entry } = useIntersection<HTMLDivElement>({ rootMargin: "600px" });
   const [seen, setSeen] = useState(false);
   if (entry?.isIntersecting && !seen) setSeen(true);
   const keys = section.charts.flatMap(chart => chart.lines([]).map(line => line.key));
-  const metrics = useQuery({ ...metricsQuery(runId, keys, window), enabled: seen });
+  const metrics = useQuery({ ...metricsQuery(run.id, keys, window), enabled: seen });
+  const ghost = useGhost(run, keys, window, seen && isGhostDrawn);
   return (
     <>
       <Title order={3} mt="md" mb={8}>
@@ -52,7 +56,7 @@ function Group({ runId, section, window, common }: Omit<Props, "sections"> & { s
         {!metrics.isError &&
           section.charts.map(chart =>
             metrics.data ? (
-              <ChartCard key={chart.id} chart={chart} data={metrics.data} {...common} />
+              <ChartCard key={chart.id} chart={chart} data={metrics.data} ghost={ghost} {...common} />
             ) : seen ? (
               <Skeleton key={chart.id} height={264} radius="sm" />
             ) : (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MetricSeries } from "@/api/model";
-import { align, interpolate, latest, smooth, type Treatment } from "./align";
+import { align, latest, smooth, type Treatment, valueAt } from "./align";
 
 const series = (x: number[], mean: number[], nan: number[] = []) => ({
   x,
@@ -73,9 +73,20 @@ it("smooths without the drag of the first value, and keeps gaps", () => {
   expect(smooth([4, 5], 0)).toEqual([4, 5]);
 });
 
-it("interpolates between known points, and not beyond them", () => {
-  expect(interpolate([1, 3], [10, 30], 2)).toBe(20);
-  expect(interpolate([1, 3], [10, 30], 3)).toBe(30);
-  expect(interpolate([1, 3], [10, 30], 4)).toBeNull();
-  expect(interpolate([], [], 1)).toBeNull();
+it("reads a line between its points where another run has steps, and not where it breaks or has ended", () => {
+  const x = [1, 2, 3, 4, 5];
+  const column = [10, undefined, 30, null, undefined];
+  expect(x.map((_, place) => valueAt(x, column, place))).toEqual([10, 20, 30, null, null]);
+  expect(valueAt([1, 2], [undefined, 5], 0)).toBeNull();
+});
+
+it("breaks each line at the steps of its own run", () => {
+  const first = series([1, 2, 4], [1, 2, 4]);
+  const second = series([2, 4], [5, 7]);
+  const aligned = align([first, second], [3], [{ steps: [1, 2, 3, 4] }, { steps: [2, 4] }]);
+  expect(aligned.x).toEqual([1, 2, 3, 4]);
+  expect(aligned.mean).toEqual([
+    [1, 2, null, 4],
+    [null, 5, undefined, 7],
+  ]);
 });

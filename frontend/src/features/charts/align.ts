@@ -1,5 +1,6 @@
 /** Turns series with x values of their own into the columns uPlot draws: one x, one column per line. */
 import type { MetricSeries } from "@/api/model";
+import { interpolate } from "@/lib/interpolate";
 import { reach, stepAt } from "./gaps";
 
 /** null: a value is missing, and the line breaks. undefined: none is due here, and the line goes on. */
@@ -18,6 +19,8 @@ export interface Aligned {
 export interface Treatment {
   rare?: boolean;
   smoothing?: number;
+  /** The steps that the series is due at, where they are not those of the others: it is of another run. */
+  steps?: number[];
 }
 
 /** The series over all their x and the run's `steps`, broken where values are missing; see `gaps.ts` for the rule. */
@@ -28,7 +31,10 @@ export function align(
 ): Aligned {
   const x = [...new Set([...steps, ...series.flatMap(one => one?.x ?? [])])].sort((a, b) => a - b);
   const row = new Map(x.map((value, index) => [value, index]));
-  const blanks = series.map((one, index) => blank(one?.x ?? [], x, row, steps, treatments[index]?.rare ?? false));
+  const blanks = series.map((one, index) => {
+    const { rare = false, steps: due = steps } = treatments[index] ?? {};
+    return blank(one?.x ?? [], x, row, due, rare);
+  });
   const column = (index: number, values: (number | null)[]): Column => {
     const out: Column = [...(blanks[index] as Column)];
     series[index]?.x.forEach((at, place) => {
@@ -71,6 +77,17 @@ export function latest(column: Column): number | null {
   return column.findLast(value => value !== undefined) ?? null;
 }
 
+/** The value of a line at a place, or between its values beside it where none is due there; null where it breaks. */
+export function valueAt(x: number[], column: Column, place: number): number | null {
+  const value = column[place];
+  if (value !== undefined) return value;
+  const before = column.slice(0, place).findLastIndex(one => one !== undefined);
+  const after = column.findIndex((one, index) => index > place && one !== undefined);
+  const [from, to] = [column[before], column[after]];
+  if (typeof from !== "number" || typeof to !== "number") return null;
+  return interpolate([x[before] as number, x[after] as number], [from, to], x[place] as number);
+}
+
 /**
  * Exponential moving average with the start-up bias removed: y_t = Σ w^(t−i) x_i / Σ w^(t−i). Gaps stay gaps.
  * `weight` 0 leaves the values as they are.
@@ -85,20 +102,4 @@ export function smooth(values: (number | null)[], weight: number): (number | nul
     norm = norm * weight + 1;
     return sum / norm;
   });
-}
-
-/** y at `x` by linear interpolation between known points; null outside of them. */
-export function interpolate(xs: number[], ys: (number | null)[], x: number): number | null {
-  if (xs.length === 0) return null;
-  let low = 0;
-  let high = xs.length - 1;
-  if (x < (xs[low] as number) || x > (xs[high] as number)) return null;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((xs[middle] as number) <= x) low = middle;
-    else high = middle;
-  }
-  const [x0, x1, y0, y1] = [xs[low], xs[high], ys[low], ys[high]] as [number, number, number | null, number | null];
-  if (y0 === null || y1 === null) return y0 ?? y1;
-  return x1 === x0 ? y0 : y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
 }

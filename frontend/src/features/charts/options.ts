@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import type { XAxis } from "@/api/model";
 import { formatCount, formatDuration, formatNumber } from "@/lib/format";
 
-/** One line of a chart. Each becomes four uPlot series: main, unsmoothed, minimum and maximum. */
+/** One line of a chart. Each becomes five uPlot series: main, unsmoothed, minimum, maximum, and its ghost. */
 export interface LineStyle {
   key: string;
   label: string;
@@ -28,7 +28,7 @@ export interface Drawn {
   range: [number, number] | null;
 }
 
-export const SERIES_PER_LINE = 4;
+export const SERIES_PER_LINE = 5;
 const FONT = "11px 'Inter Variable', system-ui, 'DejaVu Sans', sans-serif";
 
 export function cssColor(name: string): string {
@@ -142,6 +142,7 @@ function lineSeries(line: LineStyle): uPlot.Series[] {
     { scale, stroke: `${stroke}55`, width: 1, points: { show: false } },
     hidden,
     hidden,
+    { scale, stroke: `${stroke}70`, width: 1.25, dash: [2, 4], points: { show: false } },
   ];
 }
 

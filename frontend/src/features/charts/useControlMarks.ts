@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import type { Control, XAxis } from "@/api/model";
 import { marked } from "@/features/controls/model";
 import { metricsQuery } from "@/features/runs/data/queries";
-import { interpolate } from "./align";
+import { interpolate } from "@/lib/interpolate";
 import type { ControlMark } from "./ControlMarks";
 
 /** A metric that every step has, to translate steps into seconds and tokens. */

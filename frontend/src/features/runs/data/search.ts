@@ -6,16 +6,22 @@ export const RUN_TABS = ["charts", "rollouts", "events", "controls", "checkpoint
 export type RunTab = (typeof RUN_TABS)[number];
 const X_AXES = ["step", "time", "tokens"] as const;
 
-export interface RunSearch {
-  tab?: RunTab;
+/** What is drawn, over which axis, how smooth. */
+export interface ChartsSearch {
   x?: XAxis;
   smooth?: number;
   /** Words of the metrics whose charts are shown. */
   find?: string;
-  /** Metrics whose lines are hidden, separated by commas. */
+  /** Metrics, or runs that are compared, whose lines are hidden; separated by commas. */
   hide?: string;
   from?: number;
   to?: number;
+}
+
+export interface RunSearch extends ChartsSearch {
+  tab?: RunTab;
+  /** Whether the parent's course is drawn behind; it is unless this says no. */
+  parent?: "off";
   /** Filters of the rollouts table. */
   step?: number;
   source?: string;
@@ -25,15 +31,36 @@ export interface RunSearch {
   kind?: string;
 }
 
-export function runSearch(search: Record<string, unknown>): RunSearch {
+/** View state of the page on which runs are compared. */
+export interface CompareSearch extends ChartsSearch {
+  /** Ids, separated by commas. */
+  runs?: string;
+  /** Whether children go on where their parents were; they do unless this says no. */
+  lineage?: "off";
+}
+
+export const MOST_COMPARED = 20;
+
+function chartsSearch(search: Record<string, unknown>): ChartsSearch {
   return {
-    tab: oneOf(search.tab, RUN_TABS),
     x: oneOf(search.x, X_AXES),
     smooth: number(search.smooth),
     find: text(search.find),
     hide: text(search.hide),
     from: number(search.from),
     to: number(search.to),
+  };
+}
+
+export function compareSearch(search: Record<string, unknown>): CompareSearch {
+  return { ...chartsSearch(search), runs: text(search.runs), lineage: oneOf(search.lineage, ["off"]) };
+}
+
+export function runSearch(search: Record<string, unknown>): RunSearch {
+  return {
+    ...chartsSearch(search),
+    tab: oneOf(search.tab, RUN_TABS),
+    parent: oneOf(search.parent, ["off"]),
     step: number(search.step),
     source: text(search.source),
     prompt: text(search.prompt),

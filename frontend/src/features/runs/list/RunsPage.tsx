@@ -1,8 +1,9 @@
 /** All runs of the team, live. */
 import { Button, Group, SegmentedControl, Select, Text, TextInput } from "@mantine/core";
-import { IconPlus, IconRoute, IconSearch } from "@tabler/icons-react";
+import { IconChartLine, IconPlus, IconRoute, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import type { RunState } from "@/api/model";
 import { runsQuery } from "@/features/runs/data/queries";
 import { useCan } from "@/features/session/session";
@@ -31,6 +32,8 @@ export function RunsPage() {
   const { state, q } = useSearch({ from: "/app/runs" });
   const navigate = useNavigate({ from: "/runs" });
   const runs = useQuery(runsQuery(state));
+  const [chosen, setChosen] = useState<string[]>([]);
+  const choose = (id: string) => setChosen(chosen.includes(id) ? chosen.filter(one => one !== id) : [...chosen, id]);
   const stream = useTeamStream();
   const editor = useCan("editor");
   const setState = (next: string | null) =>
@@ -42,11 +45,14 @@ export function RunsPage() {
       <PageHeader
         title="Runs"
         actions={
-          editor && (
-            <Button component={Link} to="/runs/new" leftSection={<IconPlus size={15} />}>
-              New run
-            </Button>
-          )
+          <>
+            {!isEmpty && <CompareButton chosen={chosen} />}
+            {editor && (
+              <Button component={Link} to="/runs/new" leftSection={<IconPlus size={15} />}>
+                New run
+              </Button>
+            )}
+          </>
         }
       />
       {!isEmpty && (
@@ -108,8 +114,22 @@ export function RunsPage() {
           </Link>
         </Nothing>
       )}
-      {found.length > 0 && <RunsTable runs={found} />}
+      {found.length > 0 && <RunsTable runs={found} chosen={chosen} onChoose={choose} />}
     </>
+  );
+}
+
+/** Opens the runs that are ticked; with none it opens the page on which they are chosen. */
+function CompareButton({ chosen }: { chosen: string[] }) {
+  return (
+    <Button
+      component={Link}
+      to={`/runs/compare${chosen.length > 0 ? `?runs=${chosen.join(",")}` : ""}`}
+      variant="default"
+      leftSection={<IconChartLine size={15} />}
+    >
+      {chosen.length > 0 ? `Compare ${chosen.length}` : "Compare"}
+    </Button>
   );
 }
 

@@ -1,7 +1,8 @@
-import { Anchor, Paper, Progress, Table, Text } from "@mantine/core";
+import { Anchor, Checkbox, Paper, Progress, Table, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
 import type { Run } from "@/api/model";
+import { MOST_COMPARED } from "@/features/runs/data/search";
 import { isAtWork, isStill } from "@/features/runs/data/states";
 import { DASH, formatAgo, formatDuration, formatNumber } from "@/lib/format";
 import { StateBadge } from "@/ui/StateBadge";
@@ -9,14 +10,22 @@ import { TableFrame } from "@/ui/TableFrame";
 import { RewardTrend } from "./RewardTrend";
 import classes from "./list.module.css";
 
-export function RunsTable({ runs }: { runs: Run[] }) {
+interface Props {
+  runs: Run[];
+  /** Ids of the runs that are to be compared. */
+  chosen: string[];
+  onChoose: (id: string) => void;
+}
+
+export function RunsTable({ runs, chosen, onChoose }: Props) {
   const narrow = useMediaQuery("(max-width: 48em)");
-  if (narrow) return <RunCards runs={runs} />;
+  if (narrow) return <RunCards {...{ runs, chosen, onChoose }} />;
   return (
     <TableFrame label="Runs">
       <Table highlightOnHover data-testid="runs-table">
         <Table.Thead>
           <Table.Tr>
+            <Table.Th w={36} aria-label="To compare" />
             <Table.Th>Run</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th w={190}>Progress</Table.Th>
@@ -31,6 +40,9 @@ export function RunsTable({ runs }: { runs: Run[] }) {
         <Table.Tbody>
           {runs.map(run => (
             <Table.Tr key={run.id}>
+              <Table.Td>
+                <Choice {...{ run, chosen, onChoose }} />
+              </Table.Td>
               <Table.Td maw={280}>
                 <RunLink run={run} />
               </Table.Td>
@@ -63,13 +75,16 @@ export function RunsTable({ runs }: { runs: Run[] }) {
 }
 
 /** One card per run, for narrow screens. */
-function RunCards({ runs }: { runs: Run[] }) {
+function RunCards({ runs, chosen, onChoose }: Props) {
   return (
     <div className={classes.cards} data-testid="runs-table">
       {runs.map(run => (
         <Paper key={run.id} p="sm" className={classes.card}>
           <div className={classes.cardHead}>
-            <RunLink run={run} />
+            <div className={classes.choice}>
+              <Choice {...{ run, chosen, onChoose }} />
+              <RunLink run={run} />
+            </div>
             <StateBadge state={run.state} />
           </div>
           <RunProgress run={run} />
@@ -82,6 +97,21 @@ function RunCards({ runs }: { runs: Run[] }) {
         </Paper>
       ))}
     </div>
+  );
+}
+
+function Choice({ run, chosen, onChoose }: Omit<Props, "runs"> & { run: Run }) {
+  const isChosen = chosen.includes(run.id);
+  const isFull = !isChosen && chosen.length >= MOST_COMPARED;
+  return (
+    <Checkbox
+      size="xs"
+      aria-label={`Compare ${run.name}`}
+      title={isFull ? `At most ${MOST_COMPARED} runs are compared` : undefined}
+      checked={isChosen}
+      disabled={isFull}
+      onChange={() => onChoose(run.id)}
+    />
   );
 }
 

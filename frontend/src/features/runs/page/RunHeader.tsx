@@ -1,5 +1,5 @@
 import { ActionIcon, Anchor, Button, Group, Menu, Text, TextInput, Title } from "@mantine/core";
-import { IconCopy, IconDots, IconGitFork, IconPencil, IconTerminal2 } from "@tabler/icons-react";
+import { IconChartLine, IconCopy, IconDots, IconGitFork, IconPencil, IconTerminal2 } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
@@ -79,6 +79,13 @@ export function RunHeader({ run }: { run: Run }) {
                 Rename
               </Menu.Item>
             )}
+            <Menu.Item
+              leftSection={<IconChartLine size={15} />}
+              component={Link}
+              to={`/runs/compare?runs=${parent ? `${parent.run},` : ""}${run.id}`}
+            >
+              {parent ? "Compare with its parent" : "Compare with other runs"}
+            </Menu.Item>
             <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => copy(run.id, "The id was")}>
               Copy the run’s id
             </Menu.Item>

@@ -1,0 +1,28 @@
+/** The parent's metrics, placed where they lie on the axis of a run that began with one of its checkpoints. */
+import { skipToken, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { MetricData, Run } from "@/api/model";
+import { originOf, shiftQuery, shifted } from "@/features/runs/data/lineage";
+import { metricsQuery, type Window } from "@/features/runs/data/queries";
+import { stepsOf } from "./gaps";
+
+export interface Ghost {
+  data: MetricData;
+  steps: number[];
+}
+
+/** undefined where the run has no parent, where nothing is known of it, and until it is known. */
+export function useGhost(run: Run, keys: string[], { x, from, to }: Window, enabled: boolean): Ghost | undefined {
+  const origin = enabled ? originOf(run) : null;
+  const drawn = origin !== null;
+  const shift = useQuery(origin ? shiftQuery(origin, x) : { queryKey: ["no shift"], queryFn: skipToken }).data ?? null;
+  const by = shift ?? 0;
+  const window = { x, from: from === undefined ? from : from + by, to: to === undefined ? to : to + by };
+  const parent = metricsQuery(origin?.run ?? "", keys, window);
+  const metrics = useQuery({ ...parent, enabled: drawn && shift !== null && keys.length > 0 });
+  return useMemo(() => {
+    if (!drawn || shift === null || !metrics.data || metrics.isPlaceholderData) return undefined;
+    const data = shifted(metrics.data, -shift);
+    return { data, steps: stepsOf(data.series) };
+  }, [drawn, shift, metrics.data, metrics.isPlaceholderData]);
+}

@@ -1,0 +1,166 @@
+/** Runs over each other: results, differences, and every metric with one line per run. All of it is in the address. */
+import { Skeleton, Stack, Switch } from "@mantine/core";
+import { IconChartLine } from "@tabler/icons-react";
+import { useQueries } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Run, XAxis } from "@/api/model";
+import { ChartsToolbar } from "@/features/charts/ChartsToolbar";
+import { isFound } from "@/features/charts/more";
+import { metricEntriesQuery, runQuery, type Window } from "@/features/runs/data/queries";
+import { type CompareSearch, MOST_COMPARED } from "@/features/runs/data/search";
+import { isLive } from "@/features/runs/data/states";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState, isNotThere } from "@/ui/ErrorState";
+import { Nothing } from "@/ui/Nothing";
+import { PageHeader } from "@/ui/PageHeader";
+import { changedKeys } from "./changed";
+import { ComparedRuns } from "./ComparedRuns";
+import { Differences } from "./Differences";
+import { Evaluations } from "./Evaluations";
+import { allMetrics, lineKey, overlaySections, splitKey } from "./overlay";
+import { OverlaySection } from "./OverlaySection";
+import { ParallelCoordinates } from "./ParallelCoordinates";
+import { useShifts } from "./useShifts";
+
+const LOOK_EVERY = 10_000;
+const NO_PINS: string[] = [];
+
+export function ComparePage() {
+  const search = useSearch({ from: "/app/runs/compare" });
+  const navigate = useNavigate({ from: "/runs/compare" });
+  const change = (next: Partial<CompareSearch>) =>
+    void navigate({ search: previous => ({ ...previous, ...next }), replace: true, resetScroll: false });
+  const ids = useMemo(() => idsOf(search.runs), [search.runs]);
+  const hidden = useMemo(() => new Set(search.hide?.split(",")), [search.hide]);
+  const { runs, missing, failed, isPending } = useRuns(ids);
+  const setRuns = (next: string[]) => change({ runs: next.join(",") || undefined });
+  const hide = (id: string) => {
+    const next = hidden.has(id) ? [...hidden].filter(one => one !== id) : [...hidden, id];
+    change({ hide: next.join(",") || undefined });
+  };
+  return (
+    <>
+      <PageHeader title="Compare runs" />
+      {failed && <ErrorState error={failed.error} retry={() => void failed.refetch()} />}
+      {isPending && !failed ? (
+        <Stack aria-busy="true" aria-label="Loading">
+          <Skeleton height={90} />
+          <Skeleton height={420} />
+        </Stack>
+      ) : (
+        <ComparedRuns
+          {...{ runs, missing, hidden }}
+          onHide={hide}
+          onAdd={id => setRuns([...ids, id])}
+          onRemove={id => setRuns(ids.filter(one => one !== id))}
+        />
+      )}
+      {ids.length === 0 && (
+        <EmptyState icon={<IconChartLine size={40} stroke={1.3} />} title="Nothing to compare yet">
+          Add runs above, or tick them in the list of runs. Their charts are laid over each other here.
+        </EmptyState>
+      )}
+      {!isPending && runs.length > 0 && <Comparison {...{ runs, search, change, hidden }} onHide={hide} />}
+    </>
+  );
+}
+
+interface ComparisonProps {
+  runs: Run[];
+  search: CompareSearch;
+  change: (next: Partial<CompareSearch>) => void;
+  hidden: ReadonlySet<string>;
+  onHide: (id: string) => void;
+}
+
+function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
+  const { find, from, to } = search;
+  const x: XAxis = search.x ?? "step";
+  const names = useQueries({
+    queries: runs.map(run => ({ ...metricEntriesQuery(run.id), refetchInterval: isLive(run.state) && LOOK_EVERY })),
+    combine: found => ({
+      metrics: allMetrics(found.map(one => one.data)),
+      failed: found.find(one => one.isError && one.data === undefined),
+      isPending: found.some(one => one.isPending),
+    }),
+  });
+  const { metrics } = names;
+  const shifts = useShifts(runs, x, search.lineage !== "off");
+  const sections = useMemo(() => overlaySections(metrics, runs), [metrics, runs]);
+  const keys = useMemo(() => changedKeys(runs.map(run => run.effective_spec ?? null)), [runs]);
+  const isHidden = useMemo(
+    () => new Set(metrics.flatMap(({ name }) => [...hidden].map(id => lineKey(id, name)))),
+    [metrics, hidden],
+  );
+  const range = useMemo(
+    (): [number, number] | null => (from !== undefined && to !== undefined ? [from, to] : null),
+    [from, to],
+  );
+  const window: Window = { x, from, to };
+  const shown = sections.flatMap(section => {
+    const charts = section.charts.filter(chart => !find?.trim() || isFound(chart, [], find.trim()));
+    return charts.length > 0 ? [{ ...section, charts }] : [];
+  });
+  const common = {
+    names: [],
+    xAxis: x,
+    marks: [],
+    smoothing: search.smooth ?? 0,
+    range,
+    onZoom: (next: [number, number] | null) => change({ from: next?.[0], to: next?.[1] }),
+    syncKey: "compare",
+    hidden: isHidden,
+    onHide: (key: string) => onHide(splitKey(key).runId),
+    pins: NO_PINS,
+  };
+  const ids = new Set(runs.map(run => run.id));
+  const hasChildren = runs.some(run => run.parent && ids.has(run.parent.run));
+  return (
+    <>
+      {runs.length > 1 && <Differences runs={runs} keys={keys} />}
+      <ParallelCoordinates {...{ runs, keys, hidden }} />
+      <Evaluations runs={runs} metrics={metrics} />
+      <ChartsToolbar search={search} hint="Drag to zoom · double click for all" onChange={change}>
+        {hasChildren && (
+          <Switch
+            size="xs"
+            label="Children go on where their parents were"
+            checked={search.lineage !== "off"}
+            onChange={event => change({ lineage: event.currentTarget.checked ? undefined : "off" })}
+          />
+        )}
+      </ChartsToolbar>
+      {names.failed && <ErrorState error={names.failed.error} retry={() => void names.failed?.refetch()} />}
+      {shown.map(section => (
+        <OverlaySection key={section.id} {...{ section, runs, shifts, window, common }} />
+      ))}
+      {!names.isPending && !names.failed && shown.length === 0 && (
+        <Nothing>
+          {find ? `No metric of these runs fits “${find}”.` : "None of these runs has told a metric yet."}
+        </Nothing>
+      )}
+    </>
+  );
+}
+
+/** The ids of an address, each once, no more than can be compared. */
+function idsOf(runs: string | undefined): string[] {
+  return [...new Set(runs?.split(",").filter(Boolean))].slice(0, MOST_COMPARED);
+}
+
+function useRuns(ids: string[]) {
+  return useQueries({
+    queries: ids.map(id => ({
+      ...runQuery(id),
+      refetchInterval: ({ state }: { state: { data?: Run } }) =>
+        state.data && isLive(state.data.state) ? LOOK_EVERY : (false as const),
+    })),
+    combine: found => ({
+      runs: found.flatMap(one => (one.data ? [one.data] : [])),
+      missing: ids.filter((_, place) => isNotThere(found[place]?.error) && !found[place]?.data),
+      failed: found.find(one => one.isError && !one.data && !isNotThere(one.error)),
+      isPending: found.some(one => one.isPending),
+    }),
+  });
+}

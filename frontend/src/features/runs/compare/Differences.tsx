@@ -1,0 +1,36 @@
+/** Keys of the specs in which the runs differ, and no others. */
+import { Text } from "@mantine/core";
+import type { Run } from "@/api/model";
+import { formatValue } from "@/lib/format";
+import type { ChangedKey } from "./changed";
+import { RunColumns } from "./RunColumns";
+
+export function Differences({ runs, keys }: { runs: Run[]; keys: ChangedKey[] }) {
+  return (
+    <RunColumns
+      title="What differs"
+      description={
+        keys.length > 0
+          ? "Keys in which the specs in force differ, controls included. All others are the same."
+          : "Nothing: the specs in force are the same."
+      }
+      runs={runs}
+      rows={keys.map(({ path, values }) => ({
+        key: path.join("."),
+        head: <span className="mono">{path.join(".") || "spec"}</span>,
+        cells: values.map(value =>
+          value === undefined ? (
+            <Text size="sm" c="dimmed">
+              absent
+            </Text>
+          ) : (
+            <span className="num" style={{ overflowWrap: "anywhere" }}>
+              {formatValue(value)}
+            </span>
+          ),
+        ),
+      }))}
+      testId="differences"
+    />
+  );
+}

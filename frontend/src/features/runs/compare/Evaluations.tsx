@@ -1,0 +1,81 @@
+/** Held-out results of the runs beside each other, with their intervals. */
+import { Text } from "@mantine/core";
+import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import type { MetricName, Run } from "@/api/model";
+import { requestMetrics } from "@/features/runs/data/requestMetrics";
+import { isLive } from "@/features/runs/data/states";
+import { formatNumber } from "@/lib/format";
+import { ErrorState } from "@/ui/ErrorState";
+import { bestRun, type EvaluationRow, evaluationKeys, evaluationRows, type Measured } from "./evaluations";
+import { RunColumns } from "./RunColumns";
+
+const MOST_RESULTS = 2_000;
+const LOOK_EVERY = 30_000;
+
+export function Evaluations({ runs, metrics }: { runs: Run[]; metrics: MetricName[] }) {
+  const keys = evaluationKeys(metrics);
+  const found = useQueries({
+    queries: runs.map(run => ({
+      queryKey: ["run", run.id, "evaluations", keys.join(",")],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        requestMetrics(run.id, keys, { x: "step", max_points: MOST_RESULTS }, signal),
+      enabled: keys.length > 0,
+      refetchInterval: isLive(run.state) ? LOOK_EVERY : (false as const),
+      placeholderData: keepPreviousData,
+    })),
+  });
+  if (keys.length === 0) return null;
+  const failed = found.find(one => one.isError && one.data === undefined);
+  if (failed) return <ErrorState error={failed.error} retry={() => void failed.refetch()} />;
+  const rows = evaluationRows(
+    metrics,
+    found.map(one => one.data),
+  );
+  return (
+    <RunColumns
+      title="Held-out evaluations"
+      description="The newest result of each run and, below it, its best one, each with its step. Brackets are 95 % intervals over prompts: where they overlap widely, the difference may be chance."
+      runs={runs}
+      rows={rows.map(row => rowOf(row))}
+      testId="evaluations"
+    />
+  );
+}
+
+function rowOf(row: EvaluationRow) {
+  const best = bestRun(row);
+  return {
+    key: row.metric,
+    head: (
+      <>
+        {row.source}
+        <Text size="xs" c="dimmed" fw={400}>
+          {row.title}
+        </Text>
+      </>
+    ),
+    cells: row.runs.map((run, place) =>
+      run === null ? (
+        <Text size="sm" c="dimmed">
+          not evaluated
+        </Text>
+      ) : (
+        <>
+          <Text size="sm" className="num" fw={place === best ? 700 : undefined} data-best={place === best || undefined}>
+            {told(run.last)}
+          </Text>
+          {row.isMoreBetter && run.best.step !== run.last.step && (
+            <Text size="xs" c="dimmed" className="num">
+              best {told(run.best)}
+            </Text>
+          )}
+        </>
+      ),
+    ),
+  };
+}
+
+function told({ step, value, low, high }: Measured): string {
+  const interval = low === null || high === null ? "" : ` [${formatNumber(low, 3)}, ${formatNumber(high, 3)}]`;
+  return `${formatNumber(value, 3)}${interval} @ ${step.toLocaleString("en-GB")}`;
+}

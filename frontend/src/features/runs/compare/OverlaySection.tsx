@@ -1,0 +1,83 @@
+/** A block of charts with one line per run. Its metrics are read when it comes near the screen. */
+import { Skeleton, Title } from "@mantine/core";
+import { useIntersection } from "@mantine/hooks";
+import { keepPreviousData, useQueries, type UseQueryResult } from "@tanstack/react-query";
+import { type ComponentProps, useCallback, useState } from "react";
+import type { MetricData, Run } from "@/api/model";
+import { ChartCard } from "@/features/charts/ChartCard";
+import classes from "@/features/charts/charts.module.css";
+import { MAX_POINTS, type Window } from "@/features/runs/data/queries";
+import { requestMetrics } from "@/features/runs/data/requestMetrics";
+import { isLive } from "@/features/runs/data/states";
+import { ErrorState } from "@/ui/ErrorState";
+import { overlaidData, type Section, splitKey } from "./overlay";
+
+/** Milliseconds between two looks at a run that goes on. */
+const LOOK_EVERY = 10_000;
+
+interface Props {
+  section: Section;
+  runs: Run[];
+  /** How far each run's points are moved along the axis. */
+  shifts: number[];
+  window: Window;
+  common: Omit<ComponentProps<typeof ChartCard>, "chart" | "data" | "steps" | "stepsByLine">;
+}
+
+const NO_STEPS: number[] = [];
+
+export function OverlaySection({ section, runs, shifts, window, common }: Props) {
+  const { ref, entry } = useIntersection<HTMLDivElement>({ rootMargin: "600px" });
+  const [seen, setSeen] = useState(false);
+  if (entry?.isIntersecting && !seen) setSeen(true);
+  const lines = section.charts.flatMap(chart => chart.lines([]));
+  const keys = [...new Set(lines.map(line => splitKey(line.key).metric))].sort();
+  const { x, from, to } = window;
+  const combine = useCallback(
+    (found: UseQueryResult<MetricData>[]) => ({
+      error: found.find(one => one.isError && one.data === undefined)?.error,
+      retry: () => found.filter(one => one.isError).forEach(one => void one.refetch()),
+      isPending: found.some(one => one.isPending),
+      ...overlaidData(
+        runs.map(({ id }, place) => ({ id, data: found[place]?.data, shift: shifts[place] ?? 0 })),
+        x,
+      ),
+    }),
+    [runs, shifts, x],
+  );
+  const { error, retry, isPending, data, stepsByLine } = useQueries({
+    queries: runs.map((run, place) => {
+      const by = shifts[place] ?? 0;
+      const own = { x, from: from === undefined ? from : from - by, to: to === undefined ? to : to - by };
+      return {
+        queryKey: ["run", run.id, "overlay", own, keys.join(",")],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          requestMetrics(run.id, keys, { max_points: MAX_POINTS, ...own }, signal),
+        enabled: seen,
+        refetchInterval: isLive(run.state) ? LOOK_EVERY : (false as const),
+        placeholderData: keepPreviousData,
+      };
+    }),
+    combine,
+  });
+  return (
+    <>
+      {section.heading && (
+        <Title order={2} mt="lg" mb={8}>
+          {section.heading}
+        </Title>
+      )}
+      {error && <ErrorState error={error} retry={retry} />}
+      <div ref={ref} className={classes.grid} style={{ marginBottom: 12 }}>
+        {!error &&
+          section.charts.map(chart =>
+            isPending ? (
+              <Skeleton key={chart.id} height={264} radius="sm" />
+            ) : (
+              <ChartCard key={chart.id} chart={chart} steps={NO_STEPS} {...{ data, stepsByLine }} {...common} />
+            ),
+          )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+/** Where a run stands on the axes of its parent, of which it has a checkpoint. */
+import { queryOptions } from "@tanstack/react-query";
+import { telemetry } from "@/api/client";
+import type { MetricData, MetricSeries, Run, XAxis } from "@/api/model";
+import { interpolate } from "@/lib/interpolate";
+
+/** A metric that every step has, to translate steps into seconds and tokens. */
+const EVERY_STEP = "critic/score/mean";
+const MOST_POINTS = 10_000;
+
+export interface Origin {
+  run: string;
+  name: string;
+  /** The step of the checkpoint. */
+  step: number;
+  /** The child counts its steps and tokens on from there; otherwise it begins anew. */
+  continues: boolean;
+}
+
+/** The parent's checkpoint that a run began with; null where it began with a policy. */
+export function originOf({ parent }: Run): Origin | null {
+  if (!parent || parent.step === null) return null;
+  return { run: parent.run, name: parent.name, step: parent.step, continues: parent.continues };
+}
+
+/**
+ * How much further on its parent's axis a child's points lie than on its own. Seconds are counted from each run's own
+ * start, steps and tokens only by a fork. null where the parent has not told.
+ */
+export const shiftQuery = (origin: Origin, x: XAxis) =>
+  queryOptions({
+    queryKey: ["run", origin.run, "shift", x, origin.step, origin.continues],
+    queryFn: async ({ signal }) => {
+      if (origin.continues && x !== "time") return 0;
+      if (x === "step" || origin.step === 0) return origin.step;
+      const read = (axis: XAxis) =>
+        telemetry.metrics(origin.run, { keys: EVERY_STEP, x: axis, max_points: MOST_POINTS }, signal);
+      const [steps, places] = await Promise.all([read("step"), read(x)]);
+      return interpolate(steps.series[EVERY_STEP]?.x ?? [], places.series[EVERY_STEP]?.x ?? [], origin.step);
+    },
+    staleTime: Infinity, // what came before a checkpoint is over
+    retry: false,
+  });
+
+/** The same points further along the axis. */
+export function shifted(data: MetricData, by: number): MetricData {
+  if (by === 0) return data;
+  const move = (one: MetricSeries): MetricSeries => ({
+    ...one,
+    x: one.x.map(x => x + by),
+    nan: one.nan.map(x => x + by),
+  });
+  return { ...data, series: Object.fromEntries(Object.entries(data.series).map(([name, one]) => [name, move(one)])) };
+}
