@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import type { MetricData, Run } from "@/api/model";
+import { originOf, shifted, shiftQuery } from "./lineage";
+
+const child = (step: number | null, continues: boolean) =>
+  ({ parent: { run: "run_p", name: "parent", step, continues } }) as Run;
+
+it("knows no origin of a run without a parent, or of one that took no checkpoint", () => {
+  expect(originOf({ parent: null } as Run)).toBeNull();
+  expect(originOf(child(null, false))).toBeNull();
+  expect(originOf(child(4, true))).toEqual({ run: "run_p", name: "parent", step: 4, continues: true });
+});
+
+it("does not move a fork on axes that it counts on, and moves a new run by the checkpoint's step", async () => {
+  const by = (continues: boolean, x: "step" | "tokens") => {
+    const { queryFn } = shiftQuery({ run: "run_p", name: "parent", step: 4, continues }, x);
+    return (queryFn as (context: object) => Promise<number | null>)({ signal: new AbortController().signal });
+  };
+  expect(await by(true, "step")).toBe(0);
+  expect(await by(true, "tokens")).toBe(0);
+  expect(await by(false, "step")).toBe(4);
+});
+
+it("moves points and what was no number alike, and values not at all", () => {
+  const data: MetricData = {
+    x: "step",
+    series: { loss: { x: [1, 2], mean: [5, 6], min: [5, 6], max: [5, 6], raw_count: 2, nan: [3] } },
+  };
+  expect(shifted(data, 10).series.loss).toEqual({
+    x: [11, 12],
+    mean: [5, 6],
+    min: [5, 6],
+    max: [5, 6],
+    raw_count: 2,
+    nan: [13],
+  });
+  expect(shifted(data, 0)).toBe(data);
+});
