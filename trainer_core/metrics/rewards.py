@@ -56,6 +56,20 @@ ENTRIES = (
         "eval/<source>/pass_rate", "Held-out pass rate", "share", "successful samples / scored samples", "evaluation"
     ),
     Metric(
+        "eval/<source>/pass_rate/low",
+        "Held-out pass rate, lower end",
+        "share",
+        "lower end of Wilson's 95 % interval over prompts",
+        "evaluation",
+    ),
+    Metric(
+        "eval/<source>/pass_rate/high",
+        "Held-out pass rate, upper end",
+        "share",
+        "upper end of Wilson's 95 % interval over prompts",
+        "evaluation",
+    ),
+    Metric(
         "eval/<source>/pass_at/<k>/mean",
         "Held-out pass@k",
         "share",

@@ -138,7 +138,7 @@ def evaluation_batch(
 
 
 def evaluation_metrics(batch: Batch, pass_at: Sequence[int] = ()) -> dict[str, float]:
-    """Mean reward, pass rate, length and pass@k of each source. A source without any computed reward has no score."""
+    """Mean reward, pass rate and pass@k with intervals, and length of each source. A source without any computed reward has no score."""
     metrics: dict[str, float] = {}
     for source in dict.fromkeys(group.source for group in batch.groups):
         groups = [group for group in batch.groups if group.source == source]
@@ -149,6 +149,8 @@ def evaluation_metrics(batch: Batch, pass_at: Sequence[int] = ()) -> dict[str, f
         rate = pass_rate(groups)
         if not math.isnan(rate):
             metrics[f"eval/{source}/pass_rate"] = rate
+        if (first := pass_at_k(groups, 1)) is not None:
+            metrics |= {f"eval/{source}/pass_rate/low": first.low, f"eval/{source}/pass_rate/high": first.high}
         for k in pass_at:
             if (found := pass_at_k(groups, k)) is not None:
                 name = f"eval/{source}/pass_at/{k}"

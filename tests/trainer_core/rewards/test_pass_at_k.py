@@ -88,7 +88,10 @@ def test_an_evaluation_tells_what_its_spec_asks_for() -> None:
     asked, sampling = spec(), Sampling(temperature=1.0, max_tokens=8)
     batch = Batch(3, [Ticket(one, np.zeros(1, np.int32), asked, 4, sampling) for one in groups])
     metrics = evaluation_metrics(batch, (1, 2))
-    assert metrics["eval/sums/pass_at/1/mean"] == pytest.approx(0.125)
+    assert metrics["eval/sums/pass_at/1/mean"] == metrics["eval/sums/pass_rate"] == pytest.approx(0.125)
+    assert [metrics[f"eval/sums/pass_rate/{end}"] for end in ("low", "high")] == [
+        metrics[f"eval/sums/pass_at/1/{end}"] for end in ("low", "high")
+    ]
     assert metrics["eval/sums/pass_at/2/mean"] == pytest.approx(0.25)
     assert metrics["eval/sums/pass_at/2/low"] < 0.25 < metrics["eval/sums/pass_at/2/high"]
     assert all(find(name) for name in metrics)
