@@ -30,6 +30,7 @@ def paths(installation: Installation) -> dict[str, str]:
     return {
         "runs": "/runs",
         "new run": "/runs/new",
+        "compare": f"/runs/compare?runs={','.join(one['id'] for one in runs[:3])}",
         **{f"run, {tab}": f"/runs/{run}?tab={tab}" for tab in TABS},
         "datasets": "/datasets",
         "dataset": f"/datasets/{dataset}",
