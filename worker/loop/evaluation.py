@@ -138,7 +138,10 @@ def evaluation_batch(
 
 
 def evaluation_metrics(batch: Batch, pass_at: Sequence[int] = ()) -> dict[str, float]:
-    """Mean reward, pass rate and pass@k with intervals, and length of each source. A source without any computed reward has no score."""
+    """Mean reward, pass rate and pass@k with their intervals, and length of each source.
+
+    A source without any computed reward has no score.
+    """
     metrics: dict[str, float] = {}
     for source in dict.fromkeys(group.source for group in batch.groups):
         groups = [group for group in batch.groups if group.source == source]

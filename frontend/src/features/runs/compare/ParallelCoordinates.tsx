@@ -10,8 +10,10 @@ import { type Axis, keyAxes, numberAxis } from "./parallel";
 
 const HEIGHT = 220;
 const TOP = 30;
-const SIDE = 60;
-const LEAST_GAP = 120;
+const SIDE = 80;
+const LEAST_GAP = 150;
+/** Of an axis' title: as many as fit between two axes. */
+const MOST_LETTERS = 24;
 
 interface Props {
   runs: Run[];
@@ -54,7 +56,14 @@ export function ParallelCoordinates({ runs, keys, hidden }: Props) {
       >
         <svg width={whole} height={HEIGHT} role="img" aria-label={`${runs.length} runs over ${axes.length} axes`}>
           {axes.map((axis, place) => (
-            <AxisLine key={axis.id} axis={axis} x={xOf(place)} />
+            <line
+              key={axis.id}
+              x1={xOf(place)}
+              x2={xOf(place)}
+              y1={yOf(1)}
+              y2={yOf(0)}
+              stroke="var(--c-border-strong)"
+            />
           ))}
           {runs.map((run, index) => {
             if (hidden.has(run.id)) return null;
@@ -76,6 +85,9 @@ export function ParallelCoordinates({ runs, keys, hidden }: Props) {
               </polyline>
             ));
           })}
+          {axes.map((axis, place) => (
+            <AxisWords key={axis.id} axis={axis} x={xOf(place)} />
+          ))}
         </svg>
       </div>
     </section>
@@ -84,11 +96,11 @@ export function ParallelCoordinates({ runs, keys, hidden }: Props) {
 
 const yOf = (place: number) => TOP + (1 - place) * (HEIGHT - TOP - 16);
 
-function AxisLine({ axis, x }: { axis: Axis; x: number }) {
-  const title = axis.title.length > 20 ? `…${axis.title.slice(-19)}` : axis.title;
+function AxisWords({ axis, x }: { axis: Axis; x: number }) {
+  // The end of a key tells the most.
+  const title = axis.title.length > MOST_LETTERS ? `…${axis.title.slice(1 - MOST_LETTERS)}` : axis.title;
   return (
     <g>
-      <line x1={x} x2={x} y1={yOf(1)} y2={yOf(0)} stroke="var(--c-border-strong)" />
       <text x={x} y={14} textAnchor="middle" className={classes.axisTitle}>
         {title}
         <title>{axis.title}</title>
