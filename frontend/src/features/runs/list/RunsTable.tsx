@@ -1,4 +1,4 @@
-import { Anchor, Checkbox, Paper, Progress, Table, Text } from "@mantine/core";
+import { Anchor, Checkbox, Paper, Progress, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
 import type { Run } from "@/api/model";
@@ -25,7 +25,9 @@ export function RunsTable({ runs, chosen, onChoose }: Props) {
       <Table highlightOnHover data-testid="runs-table">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={36} aria-label="To compare" />
+            <Table.Th w={36}>
+              <VisuallyHidden>To compare</VisuallyHidden>
+            </Table.Th>
             <Table.Th>Run</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th w={190}>Progress</Table.Th>
