@@ -24,6 +24,8 @@ interface Props {
   common: Omit<ComponentProps<typeof ChartCard>, "chart" | "data" | "steps" | "stepsByLine">;
 }
 
+/** Of a chart in pixels, kept free until there is one. */
+const HEIGHT = 264;
 const NO_STEPS: number[] = [];
 
 export function OverlaySection({ section, runs, shifts, window, common }: Props) {
@@ -71,8 +73,11 @@ export function OverlaySection({ section, runs, shifts, window, common }: Props)
       <div ref={ref} className={classes.grid} style={{ marginBottom: 12 }}>
         {!error &&
           section.charts.map(chart =>
-            isPending ? (
-              <Skeleton key={chart.id} height={264} radius="sm" />
+            !seen ? (
+              // Where nobody looks nothing is on its way, and only the place is kept.
+              <div key={chart.id} style={{ height: HEIGHT }} />
+            ) : isPending ? (
+              <Skeleton key={chart.id} height={HEIGHT} radius="sm" />
             ) : (
               <ChartCard key={chart.id} chart={chart} steps={NO_STEPS} {...{ data, stepsByLine }} {...common} />
             ),

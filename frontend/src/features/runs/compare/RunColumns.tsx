@@ -1,5 +1,5 @@
 /** A table with one column per run. */
-import { Table, Text, Title } from "@mantine/core";
+import { Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/model";
 import { LineSwatch } from "@/features/charts/ChartLegend";
@@ -24,7 +24,7 @@ interface Props {
 export function RunColumns({ title, description, runs, rows, testId }: Props) {
   const named = labels(runs);
   return (
-    <section aria-label={title} style={{ marginBottom: 16 }}>
+    <div style={{ marginBottom: 16 }}>
       <Title order={2}>{title}</Title>
       <Text size="xs" c="dimmed" mb={6}>
         {description}
@@ -34,7 +34,9 @@ export function RunColumns({ title, description, runs, rows, testId }: Props) {
           <Table verticalSpacing={5} fz="sm" data-testid={testId}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th className={classes.first} />
+                <Table.Th className={classes.first}>
+                  <VisuallyHidden>Of each run</VisuallyHidden>
+                </Table.Th>
                 {runs.map((run, place) => (
                   <Table.Th key={run.id} title={run.name}>
                     <span className={classes.columnHead}>
@@ -60,6 +62,6 @@ export function RunColumns({ title, description, runs, rows, testId }: Props) {
           </Table>
         </TableFrame>
       )}
-    </section>
+    </div>
   );
 }

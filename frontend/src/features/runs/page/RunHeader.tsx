@@ -47,7 +47,7 @@ export function RunHeader({ run }: { run: Run }) {
             <>
               {" "}
               · from{" "}
-              <Anchor component={Link} to={`/runs/${parent.run}`} size="xs">
+              <Anchor component={Link} to={`/runs/${parent.run}`} size="xs" underline="always">
                 {parent.name ?? parent.run}
               </Anchor>
               {typeof parent.step === "number" && ` at step ${parent.step}`}
