@@ -105,7 +105,12 @@ function KnobList({ run, enabled, targets, controls }: KnobListProps) {
           {state => (
             <Stack gap="sm">
               {weights.length > 0 && <SourceWeights targets={weights} state={state} />}
-              <DifficultyBand {...{ low, high, curriculum, state }} pending={isPending} runId={run.id} others={weights} />
+              <DifficultyBand
+                {...{ low, high, curriculum, state }}
+                pending={isPending}
+                runId={run.id}
+                others={weights}
+              />
             </Stack>
           )}
         </Knob>

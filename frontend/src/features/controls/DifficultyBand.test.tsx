@@ -68,9 +68,7 @@ afterEach(() => vi.unstubAllGlobals());
 const show = (curriculum: Curriculum | undefined, enabled = true, pending = false) =>
   renderWith(
     <Knob run={RUN} targets={[LOW, HIGH]} controls={[aControl({ revision: 4 })]} enabled={enabled} testId="difficulty">
-      {state => (
-        <DifficultyBand {...{ curriculum, state, pending }} low={LOW} high={HIGH} others={[]} runId="run_1" />
-      )}
+      {state => <DifficultyBand {...{ curriculum, state, pending }} low={LOW} high={HIGH} others={[]} runId="run_1" />}
     </Knob>,
   );
 const handle = (name: string) => screen.getByRole("slider", { name });
