@@ -44,9 +44,20 @@ def test_the_parent_is_drawn_behind_its_child(page: Page, installation: Installa
     page.goto(f"/runs/{child['id']}")
     behind = page.get_by_label("Parent behind")
     expect(behind).to_be_checked()
-    expect(page.get_by_test_id("chart-reward").locator("canvas").first).to_be_visible()
+    canvas = page.get_by_test_id("chart-reward").locator("canvas").first
+    expect(canvas).to_be_visible()
+    page.wait_for_load_state("networkidle")
+
+    def picture() -> str:
+        drawn: str = canvas.evaluate("canvas => canvas.toDataURL()")
+        return drawn
+
+    with_parent = picture()
     behind.click()
     page.wait_for_url(re.compile("parent=off"))
+    wait_until(lambda: picture() != with_parent, 20, lambda: "the chart is the same without the parent")
+    behind.click()
+    wait_until(lambda: picture() == with_parent, 20, lambda: "the parent does not come back")
     page.get_by_label("More about this run").click()
     page.get_by_role("menuitem", name="Compare with its parent").click()
     expect(page.get_by_test_id("compared-runs").locator("li")).to_have_count(2)
@@ -59,6 +70,11 @@ def test_what_cannot_be_compared_is_told(page: Page, installation: Installation)
     page.goto("/runs/compare?runs=run_of_nobody,,run_of_nobody")
     expect(page.get_by_text("There is no run run_of_nobody in this team.")).to_have_count(1)
     page.get_by_label("Leave run_of_nobody out").click()
+    expect(page.get_by_text("Nothing to compare yet")).to_be_visible()
+    page.goto(f"/runs/compare?runs={','.join(f'run_{n}' for n in range(25))}")
+    expect(page.get_by_text("The address names 25 runs: the first 20 are compared.")).to_be_visible()
+    expect(page.get_by_test_id("compared-runs").locator("li")).to_have_count(20)
+    page.goto("/runs/compare")
     expect(page.get_by_text("Nothing to compare yet")).to_be_visible()
 
 

@@ -59,14 +59,14 @@ ENTRIES = (
         "eval/<source>/pass_rate/low",
         "Held-out pass rate, lower end",
         "share",
-        "lower end of Wilson's 95 % interval over prompts",
+        "lower end of Wilson's 95 % interval of pass@1 over prompts",
         "evaluation",
     ),
     Metric(
         "eval/<source>/pass_rate/high",
         "Held-out pass rate, upper end",
         "share",
-        "upper end of Wilson's 95 % interval over prompts",
+        "upper end of Wilson's 95 % interval of pass@1 over prompts",
         "evaluation",
     ),
     Metric(

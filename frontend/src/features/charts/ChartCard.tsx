@@ -1,7 +1,7 @@
 /** One chart with its title, explanation, and its data as a table. */
 import { ActionIcon, Group, Paper, Text, Title, Tooltip } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
-import { IconInfoCircle, IconMathFunction, IconPin, IconTable } from "@tabler/icons-react";
+import { type Icon, IconInfoCircle, IconMathFunction, IconPin, IconTable } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import type { MetricData, XAxis } from "@/api/model";
 import { ChartTable } from "./ChartTable";
@@ -71,40 +71,28 @@ export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, pins,
         </Tooltip>
         <Group gap={2} ml="auto" wrap="nowrap">
           {onPin && (
-            <Tooltip label={isPinned ? "Unpin" : "Pin: stands first, in all runs"}>
-              <ActionIcon
-                size="sm"
-                aria-label="Pin"
-                aria-pressed={isPinned}
-                variant={isPinned ? "light" : "subtle"}
-                onClick={() => onPin(chart.id)}
-              >
-                <IconPin size={14} />
-              </ActionIcon>
-            </Tooltip>
+            <Toggle
+              label="Pin"
+              hint={isPinned ? "Unpin" : "Pin: stands first, in all runs"}
+              isOn={isPinned}
+              icon={IconPin}
+              onClick={() => onPin(chart.id)}
+            />
           )}
-          <Tooltip label={log ? "Linear axis" : "Logarithmic axis"}>
-            <ActionIcon
-              size="sm"
-              aria-label="Logarithmic axis"
-              aria-pressed={log}
-              variant={log ? "light" : "subtle"}
-              onClick={() => setLog(!log)}
-            >
-              <IconMathFunction size={14} />
-            </ActionIcon>
-          </Tooltip>
-          <Tooltip label={table ? "Show the chart" : "Show the data as a table"}>
-            <ActionIcon
-              size="sm"
-              aria-label="Data table"
-              aria-pressed={table}
-              variant={table ? "light" : "subtle"}
-              onClick={() => setTable(!table)}
-            >
-              <IconTable size={14} />
-            </ActionIcon>
-          </Tooltip>
+          <Toggle
+            label="Logarithmic axis"
+            hint={log ? "Linear axis" : "Logarithmic axis"}
+            isOn={log}
+            icon={IconMathFunction}
+            onClick={() => setLog(!log)}
+          />
+          <Toggle
+            label="Data table"
+            hint={table ? "Show the chart" : "Show the data as a table"}
+            isOn={table}
+            icon={IconTable}
+            onClick={() => setTable(!table)}
+          />
         </Group>
       </div>
       {empty ? (
@@ -125,5 +113,30 @@ export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, pins,
         <div style={{ height: HEIGHT + 20 }} />
       )}
     </Paper>
+  );
+}
+
+interface ToggleProps {
+  label: string;
+  /** What a click does. */
+  hint: string;
+  isOn: boolean;
+  icon: Icon;
+  onClick: () => void;
+}
+
+function Toggle({ label, hint, isOn, icon: Sign, onClick }: ToggleProps) {
+  return (
+    <Tooltip label={hint}>
+      <ActionIcon
+        size="sm"
+        aria-label={label}
+        aria-pressed={isOn}
+        variant={isOn ? "light" : "subtle"}
+        onClick={onClick}
+      >
+        <Sign size={14} />
+      </ActionIcon>
+    </Tooltip>
   );
 }

@@ -1,11 +1,11 @@
 /** The grid of live charts with one crosshair, one zoom and one x axis. */
-import { Skeleton, Switch, Title } from "@mantine/core";
+import { Switch, Title } from "@mantine/core";
 import { IconChartLine } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useMemo } from "react";
 import type { Control, MetricName, Run, XAxis } from "@/api/model";
-import { originOf } from "@/features/runs/data/lineage";
+import { EVERY_STEP, originOf } from "@/features/runs/data/lineage";
 import { controlsQuery, metricEntriesQuery, metricsQuery, type Window } from "@/features/runs/data/queries";
 import type { RunSearch } from "@/features/runs/data/search";
 import { EmptyState } from "@/ui/EmptyState";
@@ -13,6 +13,7 @@ import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";
 import { interpolate } from "@/lib/interpolate";
 import { ChartCard } from "./ChartCard";
+import { ChartPlace } from "./ChartPlace";
 import { CHARTS, chartKeys, type ChartSpec } from "./charts";
 import { ChartsToolbar } from "./ChartsToolbar";
 import classes from "./charts.module.css";
@@ -48,7 +49,7 @@ export function ChartsTab({ run }: { run: Run }) {
   const ghost = useGhost(run, keys, window, search.parent !== "off");
   const controls = useQuery(controlsQuery(run.id)).data?.data ?? NO_CONTROLS;
   const marks = useControlMarks(run.id, controls, x);
-  const stepOf = useQuery({ ...metricsQuery(run.id, ["critic/score/mean"], { x: "step" }), enabled: x !== "step" });
+  const stepOf = useQuery({ ...metricsQuery(run.id, [EVERY_STEP], { x: "step" }), enabled: x !== "step" });
 
   const change = (next: Partial<RunSearch>) =>
     void navigate({ search: previous => ({ ...previous, ...next }), replace: true, resetScroll: false });
@@ -59,8 +60,8 @@ export function ChartsTab({ run }: { run: Run }) {
     change({ hide: next.join(",") || undefined });
   };
   const pick = (at: number) => {
-    const axis = metrics.data?.series["critic/score/mean"]?.x ?? [];
-    const steps = stepOf.data?.series["critic/score/mean"]?.x ?? [];
+    const axis = metrics.data?.series[EVERY_STEP]?.x ?? [];
+    const steps = stepOf.data?.series[EVERY_STEP]?.x ?? [];
     const step = x === "step" ? at : interpolate(axis, steps, at);
     if (step !== null && step > 0) {
       void navigate({ search: previous => ({ ...previous, tab: "rollouts", step: Math.round(step) }) });
@@ -115,7 +116,7 @@ export function ChartsTab({ run }: { run: Run }) {
         {unread
           ? null
           : names.isPending || (keys.length > 0 && metrics.isPending)
-            ? visible.slice(0, 6).map(chart => <Skeleton key={chart.id} height={264} radius="sm" />)
+            ? visible.slice(0, 6).map(chart => <ChartPlace key={chart.id} isAwaited />)
             : visible.map((chart, index) => (
                 <Fragment key={chart.id}>
                   {chart.group && chart.group !== visible[index - 1]?.group && (

@@ -1,15 +1,16 @@
 /** Every metric that no curated chart draws, by group. A group is read when it comes near the screen. */
-import { Skeleton, Text, Title } from "@mantine/core";
-import { useIntersection } from "@mantine/hooks";
+import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ComponentProps, useState } from "react";
+import type { ComponentProps } from "react";
 import type { Run } from "@/api/model";
 import { metricsQuery, type Window } from "@/features/runs/data/queries";
 import { ErrorState } from "@/ui/ErrorState";
 import { ChartCard } from "./ChartCard";
+import { ChartPlace } from "./ChartPlace";
 import classes from "./charts.module.css";
 import type { Section } from "./more";
 import { useGhost } from "./useGhost";
+import { useSeen } from "./useSeen";
 
 type Common = Omit<ComponentProps<typeof ChartCard>, "chart" | "data">;
 
@@ -40,9 +41,7 @@ export function MoreCharts({ sections, ...rest }: Props) {
 }
 
 function Group({ run, section, window, common, isGhostDrawn }: Omit<Props, "sections"> & { section: Section }) {
-  const { ref, entry } = useIntersection<HTMLDivElement>({ rootMargin: "600px" });
-  const [seen, setSeen] = useState(false);
-  if (entry?.isIntersecting && !seen) setSeen(true);
+  const { ref, seen } = useSeen();
   const keys = section.charts.flatMap(chart => chart.lines([]).map(line => line.key));
   const metrics = useQuery({ ...metricsQuery(run.id, keys, window), enabled: seen });
   const ghost = useGhost(run, keys, window, seen && isGhostDrawn);
@@ -57,11 +56,8 @@ function Group({ run, section, window, common, isGhostDrawn }: Omit<Props, "sect
           section.charts.map(chart =>
             metrics.data ? (
               <ChartCard key={chart.id} chart={chart} data={metrics.data} ghost={ghost} {...common} />
-            ) : seen ? (
-              <Skeleton key={chart.id} height={264} radius="sm" />
             ) : (
-              // Where nobody looks nothing is on its way, and only the place is kept.
-              <div key={chart.id} style={{ height: 264 }} />
+              <ChartPlace key={chart.id} isAwaited={seen} />
             ),
           )}
       </div>

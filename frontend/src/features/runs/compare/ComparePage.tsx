@@ -1,5 +1,5 @@
 /** Runs over each other: results, differences, and every metric with one line per run. All of it is in the address. */
-import { Skeleton, Stack, Switch } from "@mantine/core";
+import { Skeleton, Stack, Switch, Text } from "@mantine/core";
 import { IconChartLine } from "@tabler/icons-react";
 import { useQueries } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -31,7 +31,8 @@ export function ComparePage() {
   const navigate = useNavigate({ from: "/runs/compare" });
   const change = (next: Partial<CompareSearch>) =>
     void navigate({ search: previous => ({ ...previous, ...next }), replace: true, resetScroll: false });
-  const ids = useMemo(() => idsOf(search.runs), [search.runs]);
+  const asked = useMemo(() => [...new Set(search.runs?.split(",").filter(Boolean))], [search.runs]);
+  const ids = useMemo(() => asked.slice(0, MOST_COMPARED), [asked]);
   const hidden = useMemo(() => new Set(search.hide?.split(",")), [search.hide]);
   const { runs, missing, failed, isPending } = useRuns(ids);
   const setRuns = (next: string[]) => change({ runs: next.join(",") || undefined });
@@ -55,6 +56,11 @@ export function ComparePage() {
           onAdd={id => setRuns([...ids, id])}
           onRemove={id => setRuns(ids.filter(one => one !== id))}
         />
+      )}
+      {asked.length > ids.length && (
+        <Text size="sm" c="dimmed" mb="sm" role="status">
+          The address names {asked.length} runs: the first {MOST_COMPARED} are compared.
+        </Text>
       )}
       {ids.length === 0 && (
         <EmptyState icon={<IconChartLine size={40} stroke={1.3} />} title="Nothing to compare yet">
@@ -142,11 +148,6 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
       )}
     </>
   );
-}
-
-/** The ids of an address, each once, no more than can be compared. */
-function idsOf(runs: string | undefined): string[] {
-  return [...new Set(runs?.split(",").filter(Boolean))].slice(0, MOST_COMPARED);
 }
 
 function useRuns(ids: string[]) {

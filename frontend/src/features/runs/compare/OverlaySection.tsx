@@ -1,11 +1,12 @@
 /** A block of charts with one line per run. Its metrics are read when it comes near the screen. */
-import { Skeleton, Title } from "@mantine/core";
-import { useIntersection } from "@mantine/hooks";
+import { Title } from "@mantine/core";
 import { keepPreviousData, useQueries, type UseQueryResult } from "@tanstack/react-query";
-import { type ComponentProps, useCallback, useState } from "react";
+import { type ComponentProps, useCallback } from "react";
 import type { MetricData, Run } from "@/api/model";
 import { ChartCard } from "@/features/charts/ChartCard";
+import { ChartPlace } from "@/features/charts/ChartPlace";
 import classes from "@/features/charts/charts.module.css";
+import { useSeen } from "@/features/charts/useSeen";
 import { MAX_POINTS, type Window } from "@/features/runs/data/queries";
 import { requestMetrics } from "@/features/runs/data/requestMetrics";
 import { isLive } from "@/features/runs/data/states";
@@ -24,14 +25,10 @@ interface Props {
   common: Omit<ComponentProps<typeof ChartCard>, "chart" | "data" | "steps" | "stepsByLine">;
 }
 
-/** Of a chart in pixels, kept free until there is one. */
-const HEIGHT = 264;
 const NO_STEPS: number[] = [];
 
 export function OverlaySection({ section, runs, shifts, window, common }: Props) {
-  const { ref, entry } = useIntersection<HTMLDivElement>({ rootMargin: "600px" });
-  const [seen, setSeen] = useState(false);
-  if (entry?.isIntersecting && !seen) setSeen(true);
+  const { ref, seen } = useSeen();
   const lines = section.charts.flatMap(chart => chart.lines([]));
   const keys = [...new Set(lines.map(line => splitKey(line.key).metric))].sort();
   const { x, from, to } = window;
@@ -73,11 +70,8 @@ export function OverlaySection({ section, runs, shifts, window, common }: Props)
       <div ref={ref} className={classes.grid} style={{ marginBottom: 12 }}>
         {!error &&
           section.charts.map(chart =>
-            !seen ? (
-              // Where nobody looks nothing is on its way, and only the place is kept.
-              <div key={chart.id} style={{ height: HEIGHT }} />
-            ) : isPending ? (
-              <Skeleton key={chart.id} height={HEIGHT} radius="sm" />
+            isPending ? (
+              <ChartPlace key={chart.id} isAwaited={seen} />
             ) : (
               <ChartCard key={chart.id} chart={chart} steps={NO_STEPS} {...{ data, stepsByLine }} {...common} />
             ),

@@ -5,7 +5,7 @@ import type { MetricData, MetricSeries, Run, XAxis } from "@/api/model";
 import { interpolate } from "@/lib/interpolate";
 
 /** A metric that every step has, to translate steps into seconds and tokens. */
-const EVERY_STEP = "critic/score/mean";
+export const EVERY_STEP = "critic/score/mean";
 const MOST_POINTS = 10_000;
 
 export interface Origin {
