@@ -29,13 +29,37 @@ class FindDuplicates(_LabModel):
     """``slug@version`` of others. A row that one of them has, or nearly has, is not kept."""
 
 
+class FindContamination(_LabModel):
+    """Rows that evaluation sets have, in whole or in part; notes ``contamination``.
+
+    Source: GPT-3 (arXiv 2005.14165), appendix C, looks for shared runs of 13 words; Llama 3 (arXiv 2407.21783), section
+    5.1.4, for runs of 8 and the share that they cover.
+    """
+
+    kind: Literal["contamination"]
+    against: list[Ref] = Field(min_length=1, max_length=10)
+    """``slug@version`` of the evaluation sets."""
+    run: int = Field(13, ge=5, le=50)
+    """Words of a run; in scripts without spaces each sign is a word. Shorter texts are found where equal or near."""
+    threshold: float = Field(0.5, gt=0, le=1)
+    """Share of the runs of the shorter of two texts that the other has as well, from which a row is contaminated."""
+    common: float = Field(0.05, gt=0, le=1)
+    """Share of the rows of one version, and ten rows at least, above which a run is taken for common and left out."""
+    near: float = Field(0.8, ge=0.5, le=1)
+    """Jaccard similarity of the sets of three-word runs from which rows are near; 1 finds equal ones alone."""
+    columns: list[Column] = Field(["prompt"], min_length=1, max_length=8)
+    """What is compared, as for duplicates."""
+    same_figures: bool = True
+    """Whether numbers and operators beside the shared runs must agree: a question with other numbers is another."""
+
+
 class FindStatistics(_LabModel):
     """Length, words, language, script and kind of answer of each row; notes ``statistics``."""
 
     kind: Literal["statistics"]
 
 
-AnyOperation = FindDuplicates | FindStatistics
+AnyOperation = FindDuplicates | FindContamination | FindStatistics
 
 
 class LabOperation(RootModel[Annotated[AnyOperation, Field(discriminator="kind")]]):

@@ -36,7 +36,7 @@ _CRASHED = (
     "on fewer rows; the platform's log says more."
 )
 
-_CARRIED = {"duplicates": False, "statistics": True}
+_CARRIED = {"duplicates": False, "contamination": True, "statistics": True}
 """Whether what was found of a row holds for it in other versions, too: a cluster is one of this version's rows."""
 
 
@@ -134,7 +134,7 @@ def _keep(job: LabJob, folder: Path, seconds: float) -> None:
     """Store notes and report together, so that a job that is done has both."""
     found = json.loads((folder / REPORT).read_text())
     table = pq.read_table(folder / NOTES)
-    report = LabReport(duplicates=None, statistics=None)
+    report = LabReport(duplicates=None, contamination=None, statistics=None)
     report[job.kind] = found["report"]  # type: ignore[literal-required]  # its keys are the kinds
     with transaction.atomic():
         locked = LabJob.objects.select_for_update().get(pk=job.pk)

@@ -13,6 +13,7 @@ class LabKind(models.TextChoices):
     """Kind of operation."""
 
     DUPLICATES = "duplicates", "Rows that say the same"
+    CONTAMINATION = "contamination", "Rows that evaluation sets have"
     STATISTICS = "statistics", "Lengths, languages and kinds of answers"
 
 

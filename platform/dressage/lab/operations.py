@@ -1,6 +1,7 @@
 """The operations by their kind."""
 
-from dressage.lab.arguments import AnyOperation, FindDuplicates, FindStatistics
+from dressage.lab.arguments import AnyOperation, FindContamination, FindDuplicates, FindStatistics
+from dressage.lab.contamination.find import find_contamination
 from dressage.lab.duplicates.find import find_duplicates
 from dressage.lab.plan import LabWork, Result
 from dressage.lab.statistics.find import find_statistics
@@ -11,5 +12,7 @@ def carry_out(work: LabWork, operation: AnyOperation) -> Result:
     match operation:
         case FindDuplicates():
             return find_duplicates(work, operation)
+        case FindContamination():
+            return find_contamination(work, operation)
         case FindStatistics():
             return find_statistics(work)

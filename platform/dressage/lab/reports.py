@@ -1,7 +1,11 @@
 """Reports of operations, as the API tells them."""
 
+from typing import Any, Literal
+
 from typing_extensions import TypedDict
 
+Match = Literal["equal", "near", "part"]
+"""How a row meets one of an evaluation set."""
 LONGEST = 400
 """Signs of a text that a report shows."""
 
@@ -54,6 +58,45 @@ class DuplicatesReport(TypedDict):
     """The largest clusters, those with different answers first."""
 
 
+class ComparedSet(TypedDict):
+    """A version that rows were compared with."""
+
+    ref: str
+    rows: int
+    found: int
+    """Its rows that some row of this version has."""
+
+
+class ContaminatedRow(TypedDict):
+    """A row with the row of an evaluation set that it meets."""
+
+    row: ShownRow
+    met: ShownRow
+    match: Match
+    """`equal`, `near`, or `part` where one text stands in the other."""
+    share: float
+    longest: int
+
+
+class ContaminationReport(TypedDict):
+    """Rows that evaluation sets have, in whole or in part."""
+
+    rows: int
+    clean: int
+    """Rows that are left without those."""
+    equal_rows: int
+    near_rows: int
+    part_rows: int
+    """Rows of which an evaluation set has a part, or which have a part of one."""
+    other_numbers: int
+    """Rows that share enough runs but have other numbers. They are clean."""
+    common_runs: int
+    """Runs of the evaluation sets that were left out, since many rows have them."""
+    sets: list[ComparedSet]
+    largest: list[ContaminatedRow]
+    """The rows with the greatest share, equal ones first."""
+
+
 class CountedName(TypedDict):
     """Rows of one kind."""
 
@@ -86,4 +129,10 @@ class LabReport(TypedDict):
     """What an operation found; the member of its kind is set."""
 
     duplicates: DuplicatesReport | None
+    contamination: ContaminationReport | None
     statistics: StatisticsReport | None
+
+
+def completed(report: dict[str, Any]) -> dict[str, Any]:
+    """A stored report with the members that came after it was stored."""
+    return {name: report.get(name) for name in LabReport.__annotations__}

@@ -1,5 +1,7 @@
 """Bodies of the lab's endpoints."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
@@ -7,7 +9,7 @@ from dressage.common.serializers import PydanticField
 from dressage.lab.arguments import LabOperation
 from dressage.lab.cost import LabCost
 from dressage.lab.models import LabKind, LabState
-from dressage.lab.reports import LabReport
+from dressage.lab.reports import LabReport, completed
 
 
 class LabOperationField(PydanticField, model=LabOperation):
@@ -27,6 +29,9 @@ class LabCostSerializer(DocumentSerializer, document=LabCost):
 
 class LabReportSerializer(DocumentSerializer, document=LabReport):
     """What an operation found."""
+
+    def to_representation(self, instance: Any) -> Any:
+        return completed(instance)
 
 
 class LabJobSerializer(serializers.Serializer):

@@ -9,7 +9,7 @@ from dressage.common.problems import Problem, conflict, invalid
 from dressage.datasets import notes, selectors
 from dressage.datasets.holding import hold
 from dressage.datasets.models import DatasetVersion
-from dressage.lab.arguments import AnyOperation, FindDuplicates
+from dressage.lab.arguments import AnyOperation, FindContamination, FindDuplicates
 from dressage.lab.cost import LabCost, cost_of
 from dressage.lab.enqueue import enqueue_job
 from dressage.lab.life import end
@@ -44,7 +44,7 @@ def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *,
     """
     team = version.dataset.team
     others: list[DatasetVersion] = []
-    if isinstance(operation, FindDuplicates):
+    if isinstance(operation, FindDuplicates | FindContamination):
         _check_columns(version, operation.columns)
         others = _others(team, version, operation.against)
     cost = cost_of(operation.kind, [version, *others])

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 Places = np.ndarray[Any, np.dtype[np.int64]]
+Marks = np.ndarray[Any, np.dtype[np.bool_]]
 _QUOTES = r'["“”„«»「」『』]'
 _STOPS = r"[.,;:?]+(\s|$)|[。，、？；：]"
 _APART = r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[^\p{L}\p{M}\p{N}_\s])"
@@ -29,7 +30,7 @@ _ODD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB866
 
 @dataclass(frozen=True, slots=True)
 class TextTokens:
-    """TextTokens of several texts, one text after the other."""
+    """Tokens of several texts, one text after the other."""
 
     hashes: Hashes
     """Hashes of shape [tokens]."""
@@ -39,6 +40,8 @@ class TextTokens:
     """Digests of whole texts in their normal form: equal texts have equal ones, blank ones 0. Of shape [texts]."""
     figures: Hashes
     """Hashes of the numbers and operators of each text, whatever their order. Of shape [texts]."""
+    is_figure: Marks
+    """Whether each token is a number or an operator. Of shape [tokens]."""
 
 
 class Tokenizer:
@@ -59,7 +62,7 @@ class Tokenizer:
         values = np.array([value for value, _ in known], np.uint64)[codes] if known else np.zeros(0, np.uint64)
         is_figure = np.array([figure for _, figure in known], bool)[codes] if known else np.zeros(0, bool)
         figures = sums_of(np.where(is_figure, mixed(values), np.uint64(0)), offsets)
-        return TextTokens(values, offsets, _digests(joined), figures)
+        return TextTokens(values, offsets, _digests(joined), figures, is_figure)
 
     def _hash(self, word: str) -> tuple[int, bool]:
         found = self._known.get(word)
