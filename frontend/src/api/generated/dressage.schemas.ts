@@ -1071,6 +1071,48 @@ export const ColumnTypeEnum = {
 } as const;
 
 /**
+ * A version that rows were compared with.
+ */
+export interface ComparedSet {
+  ref: string;
+  rows: number;
+  /** Its rows that some row of this version has. */
+  found: number;
+}
+
+/**
+ * A row with the row of an evaluation set that it meets.
+ */
+export interface ContaminatedRow {
+  row: ShownRow;
+  met: ShownRow;
+  /** `equal`, `near`, or `part` where one text stands in the other. */
+  match: MatchEnum;
+  share: number;
+  longest: number;
+}
+
+/**
+ * Rows that evaluation sets have, in whole or in part.
+ */
+export interface ContaminationReport {
+  rows: number;
+  /** Rows that are left without those. */
+  clean: number;
+  equal_rows: number;
+  near_rows: number;
+  /** Rows of which an evaluation set has a part, or which have a part of one. */
+  part_rows: number;
+  /** Rows that share enough runs but have other numbers. They are clean. */
+  other_numbers: number;
+  /** Runs of the evaluation sets that were left out, since many rows have them. */
+  common_runs: number;
+  sets: ComparedSet[];
+  /** The rows with the greatest share, equal ones first. */
+  largest: ContaminatedRow[];
+}
+
+/**
  * How many numbers are stored of each type, such as `bfloat16`.
  */
 export type ContentsNumbers = {[key: string]: number};
@@ -3278,6 +3320,7 @@ export interface LabJobWithReport {
 
 /**
  * * `duplicates` - Rows that say the same
+* `contamination` - Rows that evaluation sets have
 * `statistics` - Lengths, languages and kinds of answers
  */
 export type LabKindEnum = typeof LabKindEnum[keyof typeof LabKindEnum];
@@ -3286,13 +3329,68 @@ export type LabKindEnum = typeof LabKindEnum[keyof typeof LabKindEnum];
 // eslint-disable-next-line @typescript-eslint/no-redeclare
 export const LabKindEnum = {
   duplicates: 'duplicates',
+  contamination: 'contamination',
   statistics: 'statistics',
 } as const;
 
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperation = LabOperationFindDuplicates | LabOperationFindStatistics;
+export type LabOperation = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics;
+
+export type LabOperationFindContaminationKind = typeof LabOperationFindContaminationKind[keyof typeof LabOperationFindContaminationKind];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LabOperationFindContaminationKind = {
+  contamination: 'contamination',
+} as const;
+
+/**
+ * Rows that evaluation sets have, in whole or in part; notes ``contamination``.
+
+Source: GPT-3 (arXiv 2005.14165), appendix C, looks for shared runs of 13 words; Llama 3 (arXiv 2407.21783), section
+5.1.4, for runs of 8 and the share that they cover.
+ */
+export interface LabOperationFindContamination {
+  kind: LabOperationFindContaminationKind;
+  /**
+   * ``slug@version`` of the evaluation sets.
+   * @minItems 1
+   * @maxItems 10
+   */
+  against: string[];
+  /**
+   * Words of a run; in scripts without spaces each sign is a word. Shorter texts are found where equal or near.
+   * @minimum 5
+   * @maximum 50
+   */
+  run?: number;
+  /**
+   * Share of the runs of the shorter of two texts that the other has as well, from which a row is contaminated.
+   * @maximum 1
+   */
+  threshold?: number;
+  /**
+   * Share of the rows of one version, and ten rows at least, above which a run is taken for common and left out.
+   * @maximum 1
+   */
+  common?: number;
+  /**
+   * Jaccard similarity of the sets of three-word runs from which rows are near; 1 finds equal ones alone.
+   * @minimum 0.5
+   * @maximum 1
+   */
+  near?: number;
+  /**
+   * What is compared, as for duplicates.
+   * @minItems 1
+   * @maxItems 8
+   */
+  columns?: string[];
+  /** Whether numbers and operators beside the shared runs must agree: a question with other numbers is another. */
+  same_figures?: boolean;
+}
 
 export type LabOperationFindDuplicatesKind = typeof LabOperationFindDuplicatesKind[keyof typeof LabOperationFindDuplicatesKind];
 
@@ -3353,9 +3451,11 @@ export interface LabOperationFindStatistics {
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindStatistics;
+export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics;
 
 export type LabReportDuplicates = DuplicatesReport | null;
+
+export type LabReportContamination = ContaminationReport | null;
 
 export type LabReportStatistics = StatisticsReport | null;
 
@@ -3364,6 +3464,7 @@ export type LabReportStatistics = StatisticsReport | null;
  */
 export interface LabReport {
   duplicates: LabReportDuplicates;
+  contamination: LabReportContamination;
   statistics: LabReportStatistics;
 }
 
@@ -3545,6 +3646,16 @@ export interface MappingProposal {
   mapping: DatasetMapping;
   notes: string[];
 }
+
+export type MatchEnum = typeof MatchEnum[keyof typeof MatchEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const MatchEnum = {
+  equal: 'equal',
+  near: 'near',
+  part: 'part',
+} as const;
 
 export interface Member {
   id: string;

@@ -3,6 +3,7 @@ import { Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Dataset, DatasetVersion } from "@/api/model";
 import { Loaded } from "@/ui/Loaded";
+import { ContaminationCard } from "./ContaminationCard";
 import { DuplicatesCard } from "./DuplicatesCard";
 import { StatisticsCard } from "./StatisticsCard";
 import { labJobsQuery } from "./queries";
@@ -18,6 +19,11 @@ export function LabTab({ dataset, version }: { dataset: Dataset; version: Datase
         {({ data }) => (
           <>
             <DuplicatesCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "duplicates")} />
+            <ContaminationCard
+              dataset={dataset}
+              version={version}
+              jobs={data.filter(job => job.kind === "contamination")}
+            />
             <StatisticsCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "statistics")} />
           </>
         )}
