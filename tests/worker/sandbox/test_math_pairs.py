@@ -1,13 +1,11 @@
 """The labelled suite of mathematical answers: what is right is paid, what is wrong is not, at any load."""
 
-import multiprocessing
-import os
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.support.busy import busy
 from tests.support.math_pairs import suite
 from tests.support.math_pairs.in_process import InProcess
 from tests.support.math_pairs.pair import Pair
@@ -43,33 +41,43 @@ def test_the_jail_says_the_same(jail: JailPool) -> None:
     assert [pair for pair in PAIRS[::IN_JAIL] if graded(pair, jail) != float(pair.right)] == []
 
 
-def _spin() -> None:
-    while True:
-        pass
-
-
-@pytest.fixture
-def busy() -> Iterator[None]:
-    """Two processes for each core of this machine that compute without end."""
-    spinning = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(2 * (os.cpu_count() or 1))]
-    for process in spinning:
-        process.start()
-    yield
-    for process in spinning:
-        process.kill()
-        process.join()
-
-
 HARD = [
     Pair("load", r"\int_0^1 x\,dx", r"\int_0^1 y\,dy", True),
     Pair("load", "x^2+2x+1", "(x+1)^2", True),
     Pair("load", r"\frac{\sin 2x}{2}", r"\sin x\cos x", True),
     Pair("load", "2^{9000}", "2^{9000}+1", False),
 ]
+LOAD = 40
+"""Busy processes beside a grader that must not change what it says."""
 
 
-def test_a_busy_machine_changes_no_verdict(jail: JailPool, busy: None) -> None:
-    assert [graded(pair, jail) for pair in HARD] == [float(pair.right) for pair in HARD]
+def sample() -> list[Pair]:
+    """Of each family two right and two wrong pairs, the last of which is one that is calculated if there is any."""
+    families: dict[tuple[str, bool], list[Pair]] = {}
+    for pair in PAIRS:
+        families.setdefault((pair.family, pair.right), []).append(pair)
+    found = []
+    for pairs in families.values():
+        found += [pairs[0], next(filter(_is_calculated, pairs[:60]), pairs[-1])]
+    return found
+
+
+def _is_calculated(pair: Pair) -> bool:
+    jail = InProcess()
+    graded(pair, jail)
+    return jail.asked > 0
+
+
+def test_a_busy_machine_changes_no_verdict(jail: JailPool) -> None:
+    pairs = [*sample(), *HARD]
+    assert {pair.family for pair in pairs} == {pair.family for pair in PAIRS} | {"load"}
+    assert sum(map(_is_calculated, pairs)) >= 30
+    alone = [graded(pair, jail) for pair in pairs]
+    with busy(LOAD):
+        beside = [graded(pair, jail) for pair in pairs]
+    differing = [pair for pair, one, other in zip(pairs, alone, beside, strict=True) if one != other]
+    assert differing == []
+    assert alone == [float(pair.right) for pair in pairs]
 
 
 def test_what_cannot_be_finished_is_an_error_and_another_gold_answer_still_counts(jail: JailPool) -> None:
