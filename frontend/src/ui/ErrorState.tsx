@@ -3,6 +3,7 @@ import { Alert, Button, Center, Code, Group, Stack, Text, Title } from "@mantine
 import { IconAlertTriangle, IconCompass } from "@tabler/icons-react";
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import { errorText, Problem } from "@/api/http";
+import { useTold } from "./told";
 
 /** Answers that stay: refused, or not there. */
 const SETTLED = [403, 404, 410];
@@ -10,6 +11,7 @@ const SETTLED = [403, 404, 410];
 export const isNotThere = (error: unknown) => error instanceof Problem && error.status === 404;
 
 export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
+  useTold(error);
   const problem = error instanceof Problem ? error : null;
   // Asking again would be answered in the same way.
   const settled = problem !== null && SETTLED.includes(problem.status);

@@ -1,0 +1,28 @@
+/** Errors that stand on the page in the place of what could not be loaded. The frame tells all others, above the page. */
+import { useEffect } from "react";
+
+const counts = new Map<unknown, number>();
+const listeners = new Set<() => void>();
+
+export const isTold = (error: unknown) => counts.has(error);
+
+/** Calls back whenever an error is told, or no longer. Returns what ends it. */
+export function onTold(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Marks an error as told while the calling component is on the page. */
+export function useTold(error: unknown): void {
+  useEffect(() => {
+    count(error, 1);
+    return () => count(error, -1);
+  }, [error]);
+}
+
+function count(error: unknown, by: number): void {
+  const places = (counts.get(error) ?? 0) + by;
+  if (places > 0) counts.set(error, places);
+  else counts.delete(error);
+  for (const listener of listeners) listener();
+}
