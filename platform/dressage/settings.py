@@ -199,6 +199,8 @@ FRONTEND_DIST = BASE_DIR / "frontend" / "dist"
 # The console's files sit at the root of the site; index.html is served by dressage.urls for every page of the app.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
+# The build names these files by their content, so browsers keep them for good.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8}\.\w+$"
 
 LOGGING = {
     "version": 1,
