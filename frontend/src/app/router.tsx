@@ -177,6 +177,8 @@ const account = createRoute({
   path: "/account",
   component: lazyRouteComponent(() => import("@/features/account/AccountPage"), "AccountPage"),
 });
+/** Addresses that are none, under the navigation. */
+const nowhere = createRoute({ getParentRoute: () => app, path: "$", component: NotFoundPage });
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -200,6 +202,7 @@ export const router = createRouter({
       clusters,
       team,
       account,
+      nowhere,
     ]),
   ]),
   context: { queryClient },
