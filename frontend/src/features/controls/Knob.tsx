@@ -44,7 +44,7 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
     if (!faulty && !stale) draft.apply();
   };
   return (
-    <div data-testid={testId}>
+    <div data-testid={testId} data-targets={targets.map(target => target.path).join(" ")}>
       {children({ value: draft.value, set: draft.set, disabled: !enabled || draft.sending })}
       {pending.length > 0 && (
         <Stack gap={6} mt={8} component="form" onSubmit={submit}>

@@ -1,9 +1,11 @@
-/** ⌘K: pages, actions, and everything of the team by name. */
+/** ⌘K: pages, acts, everything of the team by name, and what the open run has. */
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import {
   IconActivity,
+  IconBrain,
   IconDatabase,
+  IconKeyboard,
   IconMoon,
   IconPlus,
   IconSearch,
@@ -13,17 +15,25 @@ import {
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { datasetsQuery } from "@/features/datasets/data/queries";
+import { policiesQuery } from "@/features/policies/data/queries";
 import { rewardsQuery } from "@/features/rewards/data/queries";
 import { runsQuery } from "@/features/runs/data/queries";
+import { useOpenRun } from "./commands";
 import { NAV } from "./nav";
+import { useRunGroups } from "./runGroups";
 
-export function CommandPalette() {
+export function CommandPalette({ onHelp }: { onHelp: () => void }) {
+  const [searching, setSearching] = useState(false);
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
-  const runs = useQuery(runsQuery());
-  const datasets = useQuery(datasetsQuery);
-  const rewards = useQuery(rewardsQuery);
+  // Asked for when somebody searches, and not by every page.
+  const runs = useQuery({ ...runsQuery(), enabled: searching });
+  const datasets = useQuery({ ...datasetsQuery, enabled: searching });
+  const rewards = useQuery({ ...rewardsQuery, enabled: searching });
+  const policies = useQuery({ ...policiesQuery, enabled: searching });
+  const ofRun = useRunGroups(useOpenRun(), searching);
   const actions: SpotlightActionGroupData[] = [
     {
       group: "Pages",
@@ -50,6 +60,13 @@ export function CommandPalette() {
           onClick: () => void navigate({ to: "/datasets" }),
         },
         {
+          id: "new-reward",
+          label: "New reward",
+          leftSection: <IconPlus size={16} />,
+          onClick: () => void navigate({ to: "/rewards/new" }),
+        },
+        { id: "keys", label: "Keys of this page", leftSection: <IconKeyboard size={16} />, onClick: onHelp },
+        {
           id: "light",
           label: "Light theme",
           leftSection: <IconSun size={16} />,
@@ -58,6 +75,7 @@ export function CommandPalette() {
         { id: "dark", label: "Dark theme", leftSection: <IconMoon size={16} />, onClick: () => setColorScheme("dark") },
       ],
     },
+    ...ofRun,
     {
       group: "Runs",
       actions: (runs.data?.data ?? []).map(run => ({
@@ -89,11 +107,22 @@ export function CommandPalette() {
         onClick: () => void navigate({ to: "/rewards/$rewardId", params: { rewardId: reward.id } }),
       })),
     },
+    {
+      group: "Policies",
+      actions: (policies.data?.data ?? []).map(policy => ({
+        id: policy.id,
+        label: policy.name,
+        description: policy.slug,
+        leftSection: <IconBrain size={16} />,
+        onClick: () => void navigate({ to: "/policies/$policyId", params: { policyId: policy.id } }),
+      })),
+    },
   ];
   return (
     <Spotlight
       actions={actions}
-      shortcut={["mod + K", "/"]}
+      shortcut="mod + K"
+      onSpotlightOpen={() => setSearching(true)}
       nothingFound="Nothing of this name"
       highlightQuery
       scrollable
@@ -101,7 +130,7 @@ export function CommandPalette() {
       limit={24}
       searchProps={{
         leftSection: <IconSearch size={17} />,
-        placeholder: "Search runs, datasets, rewards and actions",
+        placeholder: "Search runs, data, rewards, policies, metrics, knobs and acts",
         "aria-label": "Search",
       }}
     />

@@ -12,8 +12,10 @@ import { Logo } from "@/ui/Logo";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { ThemeToggle } from "@/ui/ThemeToggle";
 import { CommandPalette } from "./CommandPalette";
+import { FailedParts } from "./FailedParts";
 import { NAV } from "./nav";
 import classes from "./shell.module.css";
+import { Shortcuts } from "./Shortcuts";
 import { TeamName } from "./TeamName";
 import { UserMenu } from "./UserMenu";
 
@@ -26,6 +28,7 @@ export function Shell() {
 
 function Frame({ session }: { session: Session }) {
   const [drawer, { open, close }] = useDisclosure(false);
+  const [help, keys] = useDisclosure(false);
   return (
     <AppShell header={{ height: 52 }} padding={0}>
       <a href="#main" className="skip-link">
@@ -69,7 +72,9 @@ function Frame({ session }: { session: Session }) {
           <Outlet />
         </Suspense>
       </AppShell.Main>
-      <CommandPalette />
+      <FailedParts />
+      <CommandPalette onHelp={keys.open} />
+      <Shortcuts opened={help} onOpen={keys.open} onClose={keys.close} />
     </AppShell>
   );
 }

@@ -1,10 +1,10 @@
 import { IconActivity, IconBrain, IconDatabase, IconServer2, IconTarget, IconUsers } from "@tabler/icons-react";
 
 export const NAV = [
-  { to: "/runs", label: "Runs", icon: IconActivity },
-  { to: "/datasets", label: "Datasets", icon: IconDatabase },
-  { to: "/rewards", label: "Rewards", icon: IconTarget },
-  { to: "/policies", label: "Policies", icon: IconBrain },
-  { to: "/clusters", label: "Clusters", icon: IconServer2 },
-  { to: "/team", label: "Team", icon: IconUsers },
+  { to: "/runs", label: "Runs", key: "r", icon: IconActivity },
+  { to: "/datasets", label: "Datasets", key: "d", icon: IconDatabase },
+  { to: "/rewards", label: "Rewards", key: "w", icon: IconTarget },
+  { to: "/policies", label: "Policies", key: "p", icon: IconBrain },
+  { to: "/clusters", label: "Clusters", key: "c", icon: IconServer2 },
+  { to: "/team", label: "Team", key: "t", icon: IconUsers },
 ] as const;

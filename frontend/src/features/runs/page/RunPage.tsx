@@ -42,6 +42,11 @@ export function RunPage() {
   const run = query.data;
   return (
     <>
+      {wide && (
+        <a href="#controls" className="skip-link">
+          Skip to the controls
+        </a>
+      )}
       <RunHeader run={run} />
       <PhaseStrip run={run} stream={stream} updatedAt={query.dataUpdatedAt} />
       <div className={classes.body}>
@@ -83,7 +88,7 @@ export function RunPage() {
           </Suspense>
         </Tabs>
         {wide ? (
-          <aside className={classes.rail} aria-label="Controls">
+          <aside id="controls" tabIndex={-1} className={classes.rail} aria-label="Controls">
             <ControlRail run={run} />
           </aside>
         ) : (

@@ -1,0 +1,47 @@
+/** What ⌘K and the single keys can do wherever a person is. */
+import { spotlight } from "@mantine/spotlight";
+import { useMatch, useNavigate } from "@tanstack/react-router";
+import { RUN_TABS } from "@/features/runs/data/search";
+import { humanize } from "@/lib/format";
+import { focusControls } from "./focus";
+import { NAV } from "./nav";
+
+export interface Command {
+  /** The keys that are pressed one after the other. */
+  keys: string;
+  label: string;
+  run: () => void;
+}
+
+/** The run whose page is open. */
+export function useOpenRun(): string | undefined {
+  return useMatch({ from: "/app/runs/$runId", shouldThrow: false })?.params.runId;
+}
+
+/** Everything that has keys on this page. Each page of the navigation is `g` and its first letter that is free. */
+export function useCommands(): Command[] {
+  const navigate = useNavigate();
+  const runId = useOpenRun();
+  const pages = NAV.map(({ to, label, key }) => ({
+    keys: `g ${key}`,
+    label: `Go to ${label.toLowerCase()}`,
+    run: () => void navigate({ to }),
+  }));
+  const everywhere = [
+    ...pages,
+    { keys: "n", label: "New run", run: () => void navigate({ to: "/runs/new" }) },
+    { keys: "/", label: "Search or jump to", run: spotlight.open },
+  ];
+  if (runId === undefined) return everywhere;
+  const tabs = RUN_TABS.map((tab, index) => ({
+    keys: String(index + 1),
+    label: `${humanize(tab)} of this run`,
+    run: () =>
+      void navigate({
+        to: "/runs/$runId",
+        params: { runId },
+        search: previous => ({ ...previous, tab: tab === "charts" ? undefined : tab }),
+      }),
+  }));
+  return [...everywhere, ...tabs, { keys: "s", label: "Steer this run", run: () => focusControls() }];
+}

@@ -1,0 +1,79 @@
+/** What ⌘K finds on the page of a run: its acts, metrics, knobs and checkpoints. */
+import type { SpotlightActionGroupData } from "@mantine/spotlight";
+import {
+  IconAdjustmentsHorizontal,
+  IconBookmark,
+  IconChartLine,
+  IconGitFork,
+  IconLayoutNavbar,
+} from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { targetLabel } from "@/features/controls/labels";
+import { checkpointsQuery, metricEntriesQuery, runQuery, targetsQuery } from "@/features/runs/data/queries";
+import { RUN_TABS } from "@/features/runs/data/search";
+import { isLive } from "@/features/runs/data/states";
+import { humanize } from "@/lib/format";
+import { focusControls } from "./focus";
+
+/** Groups about one run; nothing is asked of the platform before somebody searches. */
+export function useRunGroups(runId: string | undefined, searching: boolean): SpotlightActionGroupData[] {
+  const navigate = useNavigate();
+  const id = runId ?? "";
+  const enabled = runId !== undefined && searching;
+  const run = useQuery({ ...runQuery(id), enabled }).data;
+  const live = run !== undefined && isLive(run.state);
+  const metrics = useQuery({ ...metricEntriesQuery(id), enabled }).data ?? [];
+  const targets = useQuery({ ...targetsQuery(id, run?.revision ?? 0), enabled: enabled && live }).data ?? [];
+  const checkpoints = useQuery({ ...checkpointsQuery(id), enabled }).data?.data ?? [];
+  if (runId === undefined || !run) return [];
+  const open = (search: Record<string, unknown>) => void navigate({ to: "/runs/$runId", params: { runId }, search });
+  const fork = (checkpoint?: string) => void navigate({ to: "/runs/new", search: { fork: runId, checkpoint } });
+  return [
+    {
+      group: "This run",
+      actions: [
+        ...RUN_TABS.map(tab => ({
+          id: `tab-${tab}`,
+          label: `${humanize(tab)} of ${run.name}`,
+          leftSection: <IconLayoutNavbar size={16} />,
+          onClick: () => open({ tab: tab === "charts" ? undefined : tab }),
+        })),
+        { id: "fork", label: `Fork ${run.name}`, leftSection: <IconGitFork size={16} />, onClick: () => fork() },
+      ],
+    },
+    {
+      group: "Knobs of this run",
+      actions: targets.map(({ path }) => ({
+        id: `knob-${path}`,
+        label: targetLabel(path),
+        description: path,
+        leftSection: <IconAdjustmentsHorizontal size={16} />,
+        // After the palette has closed and given the focus back.
+        onClick: () => void setTimeout(() => focusControls(path), 250),
+      })),
+    },
+    {
+      group: "Metrics of this run",
+      actions: metrics.map(({ name, title }) => ({
+        id: `metric-${name}`,
+        label: title || name,
+        description: name,
+        keywords: [name],
+        leftSection: <IconChartLine size={16} />,
+        onClick: () => open({ find: name }),
+      })),
+    },
+    {
+      group: "Checkpoints of this run",
+      actions: checkpoints
+        .filter(one => one.available !== false)
+        .map(({ id: checkpoint, step }) => ({
+          id: checkpoint,
+          label: `Fork from the checkpoint of step ${step}`,
+          leftSection: <IconBookmark size={16} />,
+          onClick: () => fork(checkpoint),
+        })),
+    },
+  ];
+}
