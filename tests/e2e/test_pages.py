@@ -1,10 +1,14 @@
-"""Every page on a desk and on a phone, light and dark: axe-core finds nothing, and nothing is wider than the screen."""
+"""Every page on a desk and on a phone, light and dark: axe-core finds nothing, nothing is wider than the screen, and
+whatever the platform fails to answer is told."""
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from tests.support.browser import sign_in, violations
 from tests.support.installation import Installation, wait_until
@@ -83,6 +87,62 @@ def test_every_page_is_accessible_and_fits_the_screen(screen: Page, paths: dict[
         if trouble:
             found[name] = trouble
     assert not found, "\n".join(f"{name}: {'; '.join(trouble)}" for name, trouble in found.items())
+
+
+IDS = re.compile(r"\b[a-z]+_[0-9a-z]{8,}\b|\b\d+\b")
+# Answered at once, where a fault of the platform would be asked again for seconds before it is told.
+REFUSED = {"title": "Too many requests", "status": 429, "detail": "Planted: ask again later."}
+
+
+def test_no_page_takes_a_failed_answer_for_emptiness(
+    browser: Browser, installation: Installation, paths: dict[str, str]
+) -> None:
+    context = browser.new_context(base_url=installation.url, viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    sign_in(page)
+    tried: set[str] = set()
+    silent = []
+    for name, path in paths.items():
+        for operation in sorted(_asked_by(page, path) - tried):
+            tried.add(operation)
+            page.route("**/api/v1/**", lambda route, refused=operation: _answer(route, refused))
+            page.goto(path)
+            try:
+                expect(page.get_by_text(REFUSED["detail"]).first).to_be_visible(timeout=10_000)
+            except AssertionError:
+                silent.append(f"{name}: {operation}")
+            page.unroute("**/api/v1/**")
+    context.close()
+    assert len(tried) > 40
+    assert silent == []
+
+
+def _asked_by(page: Page, path: str) -> set[str]:
+    """What a page reads, without ids. Its session comes before any page."""
+    asked: set[str] = set()
+
+    def note(request: Request) -> None:
+        if request.method == "GET":
+            asked.add(_operation(request.url))
+
+    page.on("request", note)
+    page.goto(path)
+    page.wait_for_load_state("networkidle")
+    page.remove_listener("request", note)
+    return {one for one in asked if one.startswith("/api/v1/")} - {"/api/v1/session"}
+
+
+def _operation(url: str) -> str:
+    return IDS.sub("{}", urlsplit(url).path)
+
+
+def _answer(route: Route, refused: str) -> None:
+    if route.request.method == "GET" and _operation(route.request.url) == refused:
+        body = json.dumps(REFUSED)
+        route.fulfill(status=429, content_type="application/problem+json", body=body)
+    else:
+        route.continue_()
 
 
 def _rubric_on_the_bench(installation: Installation) -> tuple[str, str]:

@@ -1,27 +1,27 @@
 /** Held-out results of the runs beside each other, with their intervals. */
 import { Text } from "@mantine/core";
-import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import { useQueries } from "@tanstack/react-query";
 import type { MetricName, Run } from "@/api/model";
-import { requestMetrics } from "@/features/runs/data/requestMetrics";
+import {
+  bestRun,
+  type EvaluationRow,
+  evaluationKeys,
+  evaluationRows,
+  evaluationsQuery,
+  measuredText,
+} from "@/features/runs/data/evaluations";
 import { isLive } from "@/features/runs/data/states";
-import { formatNumber } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
-import { bestRun, type EvaluationRow, evaluationKeys, evaluationRows, type Measured } from "./evaluations";
 import { RunColumns } from "./RunColumns";
 
-const MOST_RESULTS = 2_000;
 const LOOK_EVERY = 30_000;
 
 export function Evaluations({ runs, metrics }: { runs: Run[]; metrics: MetricName[] }) {
   const keys = evaluationKeys(metrics);
   const found = useQueries({
     queries: runs.map(run => ({
-      queryKey: ["run", run.id, "evaluations", keys.join(",")],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        requestMetrics(run.id, keys, { x: "step", max_points: MOST_RESULTS }, signal),
-      enabled: keys.length > 0,
+      ...evaluationsQuery(run.id, keys),
       refetchInterval: isLive(run.state) ? LOOK_EVERY : (false as const),
-      placeholderData: keepPreviousData,
     })),
   });
   if (keys.length === 0) return null;
@@ -62,20 +62,15 @@ function rowOf(row: EvaluationRow) {
       ) : (
         <>
           <Text size="sm" className="num" fw={place === best ? 700 : undefined} data-best={place === best || undefined}>
-            {told(run.last)}
+            {measuredText(run.last)}
           </Text>
           {row.isMoreBetter && run.best.step !== run.last.step && (
             <Text size="xs" c="dimmed" className="num">
-              best {told(run.best)}
+              best {measuredText(run.best)}
             </Text>
           )}
         </>
       ),
     ),
   };
-}
-
-function told({ step, value, low, high }: Measured): string {
-  const interval = low === null || high === null ? "" : ` [${formatNumber(low, 3)}, ${formatNumber(high, 3)}]`;
-  return `${formatNumber(value, 3)}${interval} @ ${step.toLocaleString("en-GB")}`;
 }

@@ -1,15 +1,18 @@
-import { Anchor, Button, Group, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Anchor, Badge, Button, Group, Table, Text, VisuallyHidden } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { IconDownload, IconGitFork } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Checkpoint, Run } from "@/api/model";
+import { type Measured, measuredText } from "@/features/runs/data/evaluations";
 import { checkpointsQuery } from "@/features/runs/data/queries";
 import { useCan } from "@/features/session/session";
-import { formatAgo, formatBytes } from "@/lib/format";
+import { DASH, formatAgo, formatBytes, formatNumber } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
 import { TableFrame } from "@/ui/TableFrame";
 import { CheckpointPolicy } from "./CheckpointPolicy";
+import { useHeldOut } from "./heldOut";
 
 const REASONS: Record<string, string> = {
   schedule: "by schedule",
@@ -21,7 +24,6 @@ const REASONS: Record<string, string> = {
 
 export function CheckpointsTab({ run }: { run: Run }) {
   const checkpoints = useQuery(checkpointsQuery(run.id));
-  const editor = useCan("editor");
   return (
     <Loaded query={checkpoints}>
       {({ data }) =>
@@ -30,43 +32,82 @@ export function CheckpointsTab({ run }: { run: Run }) {
             No checkpoint yet. The worker saves them by the run’s schedule, before controls, and when you ask.
           </Nothing>
         ) : (
-          <TableFrame label="Checkpoints">
-            <Table data-testid="checkpoints-table">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th ta="right">Step</Table.Th>
-                  <Table.Th>Why</Table.Th>
-                  <Table.Th ta="right">Size</Table.Th>
-                  <Table.Th>Saved</Table.Th>
-                  <Table.Th>Manifest</Table.Th>
-                  <Table.Th pos="relative">
-                    <VisuallyHidden>Actions</VisuallyHidden>
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {[...data]
-                  .sort((a, b) => b.step - a.step)
-                  .map(row => (
-                    <Table.Tr key={row.id}>
-                      <Table.Td ta="right">{row.step}</Table.Td>
-                      <Table.Td>{REASONS[row.reason] ?? row.reason}</Table.Td>
-                      <Table.Td ta="right">{formatBytes(row.bytes)}</Table.Td>
-                      <Table.Td title={row.created_at}>{formatAgo(row.created_at)}</Table.Td>
-                      <Table.Td className="mono" title={row.manifest_sha256}>
-                        {row.manifest_sha256.slice(0, 12)}
-                      </Table.Td>
-                      <Table.Td>
-                        <Actions run={run} row={row} editor={editor} />
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-              </Table.Tbody>
-            </Table>
-          </TableFrame>
+          <Checkpoints run={run} rows={[...data].sort((a, b) => b.step - a.step)} />
         )
       }
     </Loaded>
+  );
+}
+
+/** Those that are there; what the keep rule has deleted is folded away. */
+function Checkpoints({ run, rows }: { run: Run; rows: Checkpoint[] }) {
+  const editor = useCan("editor");
+  const [whole, { toggle }] = useDisclosure(false);
+  const results = useHeldOut(run, rows);
+  const deleted = rows.filter(row => row.available === false).length;
+  const shown = whole ? rows : rows.filter(row => row.available !== false);
+  return (
+    <>
+      <TableFrame label="Checkpoints">
+        <Table data-testid="checkpoints-table">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th ta="right">Step</Table.Th>
+              {results.sources.map(source => (
+                <Table.Th key={source} ta="right">
+                  Held-out {source}
+                </Table.Th>
+              ))}
+              <Table.Th>Why</Table.Th>
+              <Table.Th ta="right">Size</Table.Th>
+              <Table.Th>Saved</Table.Th>
+              <Table.Th>Manifest</Table.Th>
+              <Table.Th pos="relative">
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {shown.map(row => (
+              <Table.Tr key={row.id}>
+                <Table.Td ta="right">{row.step}</Table.Td>
+                {results.sources.map(source => (
+                  <Result key={source} found={results.of(row, source)} isBest={results.best(source) === row.id} />
+                ))}
+                <Table.Td>{REASONS[row.reason] ?? row.reason}</Table.Td>
+                <Table.Td ta="right">{formatBytes(row.bytes)}</Table.Td>
+                <Table.Td title={row.created_at}>{formatAgo(row.created_at)}</Table.Td>
+                <Table.Td className="mono" title={row.manifest_sha256}>
+                  {row.manifest_sha256.slice(0, 12)}
+                </Table.Td>
+                <Table.Td>
+                  <Actions run={run} row={row} editor={editor} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </TableFrame>
+      {deleted > 0 && (
+        <Button mt="xs" size="compact-xs" variant="subtle" color="gray" aria-expanded={whole} onClick={toggle}>
+          {whole ? "Hide" : "Show"} {deleted} deleted by the keep rule
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** What was measured at or before the checkpoint, with its interval; the step where it is another. */
+function Result({ found, isBest }: { found: Measured | null; isBest: boolean }) {
+  return (
+    <Table.Td ta="right" className="num" title={found ? measuredText(found) : "not evaluated by then"}>
+      {found === null ? DASH : formatNumber(found.value, 3)}
+      {isBest && (
+        <Badge size="xs" ml={6} variant="light">
+          best
+        </Badge>
+      )}
+    </Table.Td>
   );
 }
 

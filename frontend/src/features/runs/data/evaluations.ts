@@ -1,5 +1,8 @@
 /** What held-out evaluations have found, run by run. */
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { MetricData, MetricName, MetricSeries } from "@/api/model";
+import { formatNumber } from "@/lib/format";
+import { requestMetrics } from "./requestMetrics";
 
 export interface Measured {
   step: number;
@@ -20,6 +23,16 @@ export interface EvaluationRow {
 }
 
 const RESULT = /^eval\/(.+?)\/(score\/mean|pass_rate|pass_at\/\d+\/mean|response_length\/mean)$/;
+
+const MOST_RESULTS = 2_000;
+
+export const evaluationsQuery = (id: string, keys: string[]) =>
+  queryOptions({
+    queryKey: ["run", id, "evaluations", keys.join(",")],
+    queryFn: ({ signal }) => requestMetrics(id, keys, { x: "step", max_points: MOST_RESULTS }, signal),
+    enabled: keys.length > 0,
+    placeholderData: keepPreviousData,
+  });
 
 /** Metrics that the table reads, with the ends of their intervals. */
 export function evaluationKeys(metrics: MetricName[]): string[] {
@@ -48,13 +61,7 @@ export function evaluationRows(metrics: MetricName[], found: (MetricData | undef
 function results(found: MetricData | undefined, name: string) {
   const series = found?.series[name];
   if (!series) return null;
-  const ends = name.endsWith("/mean") ? name.slice(0, -"/mean".length) : name;
-  const at = (place: number): Measured => ({
-    step: series.x[place] as number,
-    value: series.mean[place] as number,
-    low: valueOf(found.series[`${ends}/low`], series.x[place]),
-    high: valueOf(found.series[`${ends}/high`], series.x[place]),
-  });
+  const at = (place: number) => measured(found, name, place);
   const places = series.mean.flatMap((value, place) => (value === null ? [] : [place]));
   const last = places.at(-1);
   if (last === undefined) return null;
@@ -62,9 +69,37 @@ function results(found: MetricData | undefined, name: string) {
   return { last: at(last), best: at(best) };
 }
 
+function measured(found: MetricData, name: string, place: number): Measured {
+  const series = found.series[name] as MetricSeries;
+  const ends = name.endsWith("/mean") ? name.slice(0, -"/mean".length) : name;
+  return {
+    step: series.x[place] as number,
+    value: series.mean[place] as number,
+    low: valueOf(found.series[`${ends}/low`], series.x[place]),
+    high: valueOf(found.series[`${ends}/high`], series.x[place]),
+  };
+}
+
 function valueOf(series: MetricSeries | undefined, x: number | undefined): number | null {
   const place = x === undefined ? -1 : (series?.x.indexOf(x) ?? -1);
   return series?.mean[place] ?? null;
+}
+
+/**
+ * The newest result at or before a step: what is known of the weights that a checkpoint of this step has.
+ *
+ * @returns null where the run was not evaluated by then
+ */
+export function resultAt(found: MetricData | undefined, name: string, step: number): Measured | null {
+  const series = found?.series[name];
+  const place = series ? series.x.findLastIndex((x, at) => x <= step && series.mean[at] !== null) : -1;
+  return place < 0 ? null : measured(found as MetricData, name, place);
+}
+
+/** A result with its interval and its step. */
+export function measuredText({ step, value, low, high }: Measured): string {
+  const interval = low === null || high === null ? "" : ` [${formatNumber(low, 3)}, ${formatNumber(high, 3)}]`;
+  return `${formatNumber(value, 3)}${interval} @ ${step.toLocaleString("en-GB")}`;
 }
 
 /** Place of the best of the newest results; null where they do not differ, or where neither more nor less is better. */

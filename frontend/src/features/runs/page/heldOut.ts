@@ -1,0 +1,38 @@
+/** Held-out results beside checkpoints: which weights were how good. */
+import { useQuery } from "@tanstack/react-query";
+import type { Checkpoint, MetricData, MetricName, Run } from "@/api/model";
+import { evaluationKeys, evaluationsQuery, type Measured, resultAt } from "@/features/runs/data/evaluations";
+import { metricEntriesQuery } from "@/features/runs/data/queries";
+
+const SCORE = /^eval\/(.+)\/score\/mean$/;
+
+export interface HeldOut {
+  /** Held-out sources, which have a column each. */
+  sources: string[];
+  /** What is known of a checkpoint's weights on a source. */
+  of: (row: Checkpoint, source: string) => Measured | null;
+  /** The checkpoint with the best result on a source, of those that are there and differ. */
+  best: (source: string) => string | null;
+}
+
+export function useHeldOut(run: Run, rows: Checkpoint[]) {
+  const metrics = useQuery(metricEntriesQuery(run.id));
+  const keys = evaluationKeys(metrics.data ?? []);
+  const found = useQuery(evaluationsQuery(run.id, keys));
+  return heldOut(metrics.data ?? [], found.data, rows);
+}
+
+export function heldOut(metrics: MetricName[], found: MetricData | undefined, rows: Checkpoint[]): HeldOut {
+  const sources = metrics.flatMap(({ name }) => SCORE.exec(name)?.[1] ?? []);
+  const of = (row: Checkpoint, source: string) => resultAt(found, `eval/${source}/score/mean`, row.step);
+  const best = (source: string) => {
+    const there = rows.filter(row => row.available !== false);
+    const known = there.flatMap(row => {
+      const result = of(row, source);
+      return result === null ? [] : [{ id: row.id, value: result.value }];
+    });
+    if (new Set(known.map(one => one.value)).size < 2) return null;
+    return known.reduce((a, b) => (b.value > a.value ? b : a)).id;
+  };
+  return { sources, of, best };
+}
