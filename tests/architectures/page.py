@@ -43,8 +43,9 @@ policy for your own tests.
   The figure is the largest difference that the run's own probe has told, and a dash says that nobody has run it yet.
 
 Architectures that are not here and that transformers and vLLM both know are not refused, but nobody has seen them
-train. What cannot train is refused when the run is made, with a sentence that says what to do. Nobody has tried engines
-in float16: they are refused where vLLM refuses them.
+train. What cannot train, or is unknown to one of the two libraries, is refused when the policy is registered and when
+the run is made, with a sentence that says what to do. Nobody has tried engines in float16: they are refused where vLLM
+refuses them.
 """
 TEXT_PART = """
 ## Models that see or hear

@@ -10,6 +10,8 @@ from trainer_core.spec.learner.routing import LossFreeBalancing, NoBalancing
 from trainer_core.support.architectures import ARCHITECTURES, Support, class_of, support_of
 from trainer_core.support.context_parallel import of_context
 from trainer_core.support.engine_devices import of_devices
+from trainer_core.support.families import FIXED_ATTENTION, RECURRENT
+from trainer_core.support.libraries import of_libraries
 
 if TYPE_CHECKING:
     from trainer_core.spec import RunSpec
@@ -26,18 +28,6 @@ TEXT_PARTS = {
 }
 """Classes whose text part docs/architectures.md takes out: model type of that part, and its class by itself. A test
 does so with each of them."""
-_RECURRENT = frozenset(
-    """
-    Bamba FalconH1 FalconMamba GraniteMoeHybrid Inkling Jamba KimiLinear Lfm2 Lfm2Moe Mamba Mamba2 NemotronH
-    OlmoHybrid Qwen3Next Qwen3_5 Qwen3_5Moe RecurrentGemma Rwkv Zamba Zamba2 xLSTM
-    """.split()  # noqa: SIM905 - a name a line would fill a page
-)
-_FIXED_ATTENTION = frozenset(
-    """
-    BioGpt Bloom Blt CodeGen CpmAnt Falcon GPTJ GPTNeo GPTNeoXJapanese Mpt OpenAIGPT StableLm XGLM
-    """.split()  # noqa: SIM905 - a name a line would fill a page
-)
-"""Families whose class in transformers computes attention in its own way, which cannot be told of packed sequences."""
 _SIBLINGS = {
     "Qwen3Next": "Qwen3MoeForCausalLM",
     "Qwen3_5": "Qwen3ForCausalLM",
@@ -98,9 +88,9 @@ def _of_class(config: Mapping[str, Any]) -> str | None:
         return f"{name} sees or hears, and only text is trained here: {way}choose {_choice(family)}."
     if config.get("is_encoder_decoder"):
         return f"{name} has an encoder, and only decoders are trained here: choose {_choice()}."
-    if family in _RECURRENT:
+    if family in RECURRENT:
         return f"{name} has recurrent layers, which would mix packed sequences: choose {_choice(family)}."
-    if family in _FIXED_ATTENTION:
+    if family in FIXED_ATTENTION:
         return (
             f"The attention of {name} cannot be exchanged in transformers, so packed sequences would mix: choose "
             f"{_choice(family)}."
@@ -110,6 +100,8 @@ def _of_class(config: Mapping[str, Any]) -> str | None:
     known = ARCHITECTURES.get(name)
     if known is not None and not known.trains:
         return f"{name} does not train yet ({' '.join(known.remarks)}): choose {_choice(family)}."
+    if (reason := of_libraries(name, config)) is not None:
+        return f"{reason} Else choose {_choice(family)}: docs/architectures.md has what works with each."
     return None
 
 

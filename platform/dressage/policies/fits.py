@@ -9,8 +9,8 @@ from dressage.policies.models import Policy
 from trainer_core.support import Support, refusal, support_of
 
 _UNTRIED = (
-    "Policies of this class were never tried here: a rehearsal, or a short run, tells. Engine and learner are compared "
-    "at every update, so a difference is not overlooked."
+    "Policies of this class were never tried here, though both libraries load them: a rehearsal, or a short run, "
+    "tells. Engine and learner are compared at every update, so a difference is not overlooked."
 )
 _BFLOAT16: dict[bool | None, str] = {
     True: "",
@@ -34,9 +34,11 @@ def refusal_of(config: dict[str, Any]) -> str:
 
 
 def remarks_of(config: dict[str, Any]) -> list[str]:
-    """Sentences about policies of its class."""
+    """Sentences about policies of its class; none where what stands beside them is a refusal."""
     known = support_of(config)
-    return [_UNTRIED] if known is None else list(known.remarks)
+    if known is None:
+        return [] if refusal_of(config) else [_UNTRIED]
+    return list(known.remarks)
 
 
 def fits(config: dict[str, Any]) -> list[FitDocument]:

@@ -16,7 +16,8 @@ from dressage.common.slugs import slug_for
 from dressage.embedded.private_files import sync_folder
 from dressage.policies.facts import read_contents
 from dressage.policies.folders import ClosedFolder, own_root, require_open
-from dressage.policies.inspection import PolicyFacts, UnfitFolder, inspect
+from dressage.policies.inspection import PolicyFacts, UnfitFolder, inspect, inspect_config
+from dressage.policies.kinds import unfit_config
 from dressage.policies.leftovers import unfinished
 from dressage.policies.models import OPEN, Policy, PolicyImport
 from dressage.policies.snapshots import SnapshotError, copy_checkpoint
@@ -36,10 +37,17 @@ def register_policy(team: Team, actor: Actor, name: str, path: str | Path, *, sl
         folder = require_open(team, Path(path))
         with FILES.place(team.id):
             facts = inspect(folder)
+            _refuse_unfit(folder)
         require_open(team, folder)  # it may have been replaced by a link while it was read
     except (ClosedFolder, UnfitFolder) as error:
         raise invalid("/path", str(error), code="unfit_policy") from error
     return store_policy(team, actor, slug, name, facts, read_from=folder)
+
+
+def _refuse_unfit(folder: Path) -> None:
+    """Refuse a folder whose policy could not be trained, as an import does."""
+    if (reason := unfit_config(inspect_config(folder))) is not None:
+        raise UnfitFolder(reason)
 
 
 def register_checkpoint(

@@ -172,6 +172,14 @@ def no_architecture(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps({**CONFIG, "architectures": []}))
 
 
+def unknown_class(folder: Path) -> None:
+    (folder / "config.json").write_text(json.dumps({**CONFIG, "architectures": ["Qwen4ForCausalLM"]}))
+
+
+def recurrent_class(folder: Path) -> None:
+    (folder / "config.json").write_text(json.dumps({**CONFIG, "architectures": ["MambaForCausalLM"]}))
+
+
 def no_tokenizer(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
 
@@ -197,6 +205,8 @@ def weights_elsewhere(folder: Path) -> None:
         (list_config, "config.json is not a JSON object."),
         (no_vocabulary, "config.json has no usable vocab_size."),
         (no_architecture, "config.json names no architecture."),
+        (unknown_class, "The nearest that learner and engine know is Qwen3ForCausalLM: if its weights are the same"),
+        (recurrent_class, "has recurrent layers, which would mix packed sequences"),
         (no_tokenizer, "The folder has no tokenizer"),
         (weights_elsewhere, "model.safetensors leads to a place that does not belong to this team"),
     ],

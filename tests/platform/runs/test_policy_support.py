@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
+from dressage.rehearsals.models import Rehearsal
 from dressage.runs.models import Run
 from dressage.runs.reconcile import sweep
 from dressage.runs.services import resume_run
@@ -16,19 +17,41 @@ from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, spec_document
 
 REFUSED = json.dumps({"architectures": ["Gemma3ForConditionalGeneration"], "vision_config": {}})
+UNKNOWN = json.dumps({"architectures": ["Qwen4ForCausalLM"], "model_type": "qwen4"})
+UNTRIED = json.dumps({"architectures": ["Ernie4_5ForCausalLM"], "model_type": "ernie4_5"})
 
 
-def test_a_policy_that_cannot_train_is_refused_with_the_way_out(api: Callable[..., APIClient], nouns: Path) -> None:
-    (nouns / "config.json").write_text(REFUSED)
+@pytest.mark.parametrize(
+    ("config", "way_out"),
+    [
+        (REFUSED, "save its text part as Gemma3ForCausalLM"),
+        (UNKNOWN, "The nearest that learner and engine know is Qwen3ForCausalLM"),
+    ],
+)
+def test_a_policy_that_cannot_train_is_refused_with_the_way_out(
+    api: Callable[..., APIClient], nouns: Path, config: str, way_out: str
+) -> None:
+    (nouns / "config.json").write_text(config)
     body = {"name": "n", "spec": spec_document(), "start": False}
     answer = api("operator").post("/api/v1/runs", body, format="json")
     assert answer.status_code == 422
     [error] = answer.json()["errors"]
     assert error["pointer"] == "/spec/policy/base"
-    assert "save its text part as Gemma3ForCausalLM" in error["detail"]
+    assert way_out in error["detail"]
+    rehearsed = api("operator").post("/api/v1/rehearsals", {"spec": spec_document()}, format="json")
+    assert (rehearsed.status_code, rehearsed.json()["errors"]) == (422, [error])
     assert not Run.objects.exists()
+    assert not Rehearsal.objects.exists()
     checked = api("operator").post("/api/v1/spec/validate", {"spec": spec_document()}, format="json").json()
     assert (checked["valid"], checked["errors"]) == (False, [error])
+
+
+def test_a_class_that_both_libraries_load_may_be_tried(api: Callable[..., APIClient], nouns: Path) -> None:
+    (nouns / "config.json").write_text(UNTRIED)
+    checked = api("operator").post("/api/v1/spec/validate", {"spec": spec_document()}, format="json").json()
+    assert (checked["valid"], checked["errors"]) == (True, [])
+    made = api("operator").post("/api/v1/runs", {"name": "n", "spec": spec_document(), "start": False}, format="json")
+    assert made.status_code == 201
 
 
 def test_a_spec_beyond_a_policys_positions_is_told_the_field(api: Callable[..., APIClient], nouns: Path) -> None:

@@ -106,6 +106,12 @@ def test_an_architecture_that_was_never_tried_is_not_refused() -> None:
         (config("GptOssForCausalLM", model_type="gpt_oss", layer_types=["full_attention"]), "windows", "published"),
         (config("LlamaForCausalLM", quantization_config={"quant_method": "awq"}), "in awq", "own version in bfloat16."),
         ({}, "names no architecture", "write the model's class"),
+        (config("MadeUpForCausalLM"), "is unknown to both transformers 5.19.0 and vLLM", "Else choose one of Llama"),
+        (config("Qwen4ForCausalLM"), "code that comes with a model is never run", "is Qwen3ForCausalLM: if its"),
+        (config("LLaMAForCausalLM"), "is unknown to transformers 5.19.0, and", "know is LlamaForCausalLM"),
+        (config("GPTNeoXJapaneseLMHeadModel"), "cannot be exchanged", "choose one of"),
+        (config("BertLMHeadModel"), "is unknown to vLLM 0.32.0, and", "docs/architectures.md has what works"),
+        (config("LlamaForCausalLM", model_type="lama"), "has the model_type 'lama'", "that other policies of Llama"),
     ],
 )  # fmt: skip
 def test_a_policy_that_cannot_train_is_told_the_way_out(given: dict[str, Any], says: str, way_out: str) -> None:

@@ -74,11 +74,11 @@ def test_facts_of_a_policy_of_before_are_read_when_somebody_looks(editor: APICli
 
 def test_a_class_that_was_never_tried_says_so(editor: APIClient, team: Team) -> None:
     policy = Policy.objects.create(
-        team=team, slug="p", name="P", path="/gone", architecture="OtherForCausalLM", parameters=1,
+        team=team, slug="p", name="P", path="/gone", architecture="Ernie4_5ForCausalLM", parameters=1,
         vocab_size=1, max_position_embeddings=1, bytes=1, sha256="0", created_by="x",
     )  # fmt: skip
     facts = editor.get(f"/api/v1/policies/{policy.id}/facts").json()
-    assert (facts["fits"], len(facts["remarks"])) == ([], 1)
+    assert (facts["fits"], len(facts["remarks"]), facts["refusal"]) == ([], 1, "")
     assert facts["remarks"][0].startswith("Policies of this class were never tried here")
     Policy.objects.update(architecture="MiniMaxForCausalLM")
     fits = editor.get(f"/api/v1/policies/{policy.id}/facts").json()["fits"]
@@ -87,6 +87,10 @@ def test_a_class_that_was_never_tried_says_so(editor: APIClient, team: Team) -> 
     Policy.objects.update(architecture="MambaForCausalLM")
     facts = editor.get(f"/api/v1/policies/{policy.id}/facts").json()
     assert facts["refusal"].startswith("MambaForCausalLM has recurrent layers")
+    Policy.objects.update(architecture="OtherForCausalLM")
+    facts = editor.get(f"/api/v1/policies/{policy.id}/facts").json()
+    assert facts["refusal"].startswith("OtherForCausalLM is unknown to both transformers")
+    assert (facts["fits"], facts["remarks"]) == ([], []), "nothing invites to try what is refused"
 
 
 def test_facts_of_a_folder_that_is_gone(editor: APIClient, team: Team) -> None:

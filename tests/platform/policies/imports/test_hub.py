@@ -316,6 +316,7 @@ def private_redirect(hub: HubServer, team: Team, actor: Actor) -> None:
         (_config(vision_config={"hidden_size": 8}), "sees or hears, and only text is trained here"),
         (_config(is_encoder_decoder=True), "has an encoder, and only decoders are trained here"),
         (_config(architectures=["MambaForCausalLM"]), "has recurrent layers, which would mix packed sequences"),
+        (_config(architectures=["MadeUpForCausalLM"]), "and code that comes with a model is never run. Else choose"),
         (bad_index, "names '../../etc/passwd', which is not there"),
         (private_redirect, "redirects to 127.0.0.2, which is not on the public internet"),
     ],
