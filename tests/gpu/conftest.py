@@ -1,6 +1,7 @@
 """What runs on a card: ``make test-gpu``. Each test says in words why it is skipped where there is none.
 
 Tests that are cheap at a tiny size take a ``device`` and run on the CPU too, in ``make test``: they cannot rot unseen.
+What takes several cards says so: ``pytest.mark.gpu(2)``.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ HERE = Path(__file__).parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs a card: everything here but what is given the CPU as its device."""
     for item in items:
-        own = HERE in item.path.parents
+        own = HERE in item.path.parents and item.get_closest_marker("gpu") is None
         if own and (not isinstance(item, pytest.Function) or "cpu" not in _parameters(item)):
             item.add_marker(pytest.mark.gpu)
 
@@ -34,7 +35,8 @@ def _parameters(item: pytest.Function) -> list[object]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what needs a card, before anything is started for it."""
-    if item.get_closest_marker("gpu") is not None and (reason := missing_card()) is not None:
+    marked = item.get_closest_marker("gpu")
+    if marked is not None and (reason := missing_card(*marked.args)) is not None:
         pytest.skip(reason)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from worker.learner.transport.layout import raw
+
 Fingerprint = dict[str, tuple[str, tuple[int, ...], bytes]]
 
 
@@ -34,10 +36,7 @@ def layers(seed: int, rows: int = 64) -> list[dict[str, Tensor]]:
 
 def fingerprint(tensors: Mapping[str, Tensor]) -> Fingerprint:
     """Type, shape and bytes of each tensor."""
-    return {
-        name: (str(one.dtype), tuple(one.shape), one.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-        for name, one in tensors.items()
-    }
+    return {name: (str(one.dtype), tuple(one.shape), bytes(raw(one))) for name, one in tensors.items()}
 
 
 def expected(seed: int, rows: int = 64) -> Fingerprint:

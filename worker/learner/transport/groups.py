@@ -17,6 +17,8 @@ PATIENCE = timedelta(seconds=30)
 """Time for a peer to join a group, and for one bucket to arrive."""
 BUCKET = 32 << 20
 """Bytes that travel at once: on CUDA as much as stands on the device meanwhile."""
+STAGED_ON = "cuda"
+"""Device on which NCCL finds them."""
 
 
 def listening_store(address: str) -> dist.TCPStore:
@@ -80,7 +82,7 @@ class SenderGroup:
         """
         staged = None
         if self._backend == "nccl":
-            staged = torch.empty(min(BUCKET, whole.numel()), dtype=torch.uint8, device="cuda")
+            staged = torch.empty(min(BUCKET, whole.numel()), dtype=torch.uint8, device=STAGED_ON)
         for start in range(0, whole.numel(), BUCKET):
             part = whole[start : start + BUCKET]
             moved = part if staged is None else staged[: part.numel()]
