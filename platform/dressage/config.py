@@ -93,6 +93,10 @@ class Config(BaseSettings):
     """Runs of one team that train at the same time. Default: as many as there are places."""
     gpu_hours_per_team: float | None = Field(default=None, ge=0, allow_inf_nan=False, alias="GPU_HOURS_PER_TEAM")
     """GPU hours of a month that one team may use. Default: no limit."""
+    gpu_hour_price: float | None = Field(default=None, ge=0, allow_inf_nan=False, alias="GPU_HOUR_PRICE")
+    """Price of one GPU hour, by which runs tell their cost. Default: hours only."""
+    gpu_hour_currency: str = Field(default="USD", pattern=r"^[A-Z]{3}$", alias="GPU_HOUR_CURRENCY")
+    """Currency of that price, as ISO 4217 writes it."""
     dataset_gib_per_team: float = Field(default=200.0, ge=0, le=2**32, alias="DATASET_GIB_PER_TEAM")
     """GiB that one team may keep in datasets."""
     dataset_rows_per_team: int = Field(default=500_000_000, ge=0, le=2**62, alias="DATASET_ROWS_PER_TEAM")

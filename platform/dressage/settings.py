@@ -22,6 +22,7 @@ IMPORT_NETWORKS = config.resolved_import_networks
 IMPORT_GIB, TEAM_IMPORTS_GIB = config.import_gib, config.team_imports_gib
 CLUSTERS = tuple(cluster.name for cluster in config.resolved_clusters)
 GPU_HOURS_PER_TEAM = config.gpu_hours_per_team
+GPU_HOUR_PRICE, GPU_HOUR_CURRENCY = config.gpu_hour_price, config.gpu_hour_currency
 DATASET_BYTES_PER_TEAM, DATASET_ROWS_PER_TEAM = int(config.dataset_gib_per_team * 2**30), config.dataset_rows_per_team
 MAX_ACTIVE_RUNS = config.max_active_runs
 MAX_ACTIVE_RUNS_PER_TEAM = config.max_active_runs_per_team

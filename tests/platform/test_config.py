@@ -39,6 +39,8 @@ GIVEN = {
     "max_active_runs": "7",
     "max_active_runs_per_team": "3",
     "gpu_hours_per_team": "500.0",
+    "gpu_hour_price": "2.5",
+    "gpu_hour_currency": "EUR",
     "dataset_gib_per_team": "50.0",
     "dataset_rows_per_team": "1000000",
     "pause_keeps_place_s": "60.0",

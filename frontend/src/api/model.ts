@@ -136,6 +136,7 @@ export interface JsonSchema {
   $defs?: Record<string, JsonSchema>;
 }
 
+export type Cost = G.Cost;
 export type RunState = G.LiveRun["state"];
 export type ControlState = G.Control["state"];
 export type Role = G.Member["role"];
@@ -143,7 +144,7 @@ export type Scope = G.ScopeEnum;
 export type XAxis = G.Metrics["x"];
 
 /** Lists and the live stream leave out the specs. */
-export type Run = G.LiveRun & Partial<Pick<G.Run, "spec" | "effective_spec">>;
+export type Run = G.LiveRun & Partial<Pick<G.Run, "spec" | "effective_spec" | "cost">>;
 export type RunEvent = G.Event;
 export type MetricSeries = G.Series;
 export type MetricData = Pick<G.Metrics, "x"> & { series: Record<string, MetricSeries> };

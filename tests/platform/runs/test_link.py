@@ -55,7 +55,7 @@ def test_a_sync_twice_is_a_sync_once(launch: Launch) -> None:
     assert Point.objects.count() == 4
     run.refresh_from_db()
     assert (run.step, run.tokens_total) == (2, 20)
-    assert run.summary == {"reward": 0.02, "eval": 0.25, "seconds_per_step": 2.0}
+    assert run.summary == {"reward": 0.02, "eval": 0.25, "seconds_per_step": 2.0, "times": {"step": [2.0, 2.0]}}
 
 
 @pytest.mark.parametrize("numbers", [[3], [3, 4], [2, 4], [2, 2], [3, 2], [2, 3, 5]])
@@ -188,7 +188,8 @@ def test_phases_are_not_kept(launch: Launch) -> None:
     worker.sync({"kind": "phase", "step": 3, "data": {"phase": "generate", "done": 37, "total": 256}})
     run.refresh_from_db()
     assert run.progress == {
-        "phase": "generate", "done": 37, "total": 256, "step": 3, "at": "2026-11-21T06:00:00.000Z"
+        "phase": "generate", "done": 37, "total": 256, "step": 3, "at": "2026-11-21T06:00:00.000Z",
+        "since": "2026-11-21T06:00:00.000Z",
     }  # fmt: skip
     assert Event.objects.count() == count
 
@@ -212,3 +213,13 @@ def test_one_folder_with_two_reasons_is_one_checkpoint(launch: Launch) -> None:
     worker.checkpoint(3, reason="before_control", control_id="ctl_x")
     worker.checkpoint(3)
     assert list(Checkpoint.objects.values_list("step", "reason")) == [(3, "before_control")]
+
+
+def test_a_phase_keeps_its_beginning_until_another_begins(launch: Launch) -> None:
+    run, worker = launch()
+    for second, phase, step in ((0, "generate", 3), (4, "generate", 3), (6, "learn", 3), (7, "generate", 4)):
+        at = f"2026-11-21T06:00:0{second}.000Z"
+        worker.sync({"kind": "phase", "step": step, "at": at, "data": {"phase": phase}})
+        run.refresh_from_db()
+        since = {0: 0, 4: 0, 6: 6, 7: 7}[second]
+        assert (run.progress or {})["since"] == f"2026-11-21T06:00:0{since}.000Z"

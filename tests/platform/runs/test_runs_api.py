@@ -91,8 +91,12 @@ def test_the_document_of_a_running_run(launch: Launch, api: Callable[..., APICli
     worker.checkpoint(10)
     document = api("viewer").get(f"/api/v1/runs/{run.id}").json()
     assert document["summary"] == {
-        "reward": 0.1, "eval": 0.2, "tokens_total": 100, "seconds_per_step": 2.0, "eta_seconds": 60.0
+        "reward": 0.1, "eval": 0.2, "tokens_total": 100, "seconds_per_step": 2.0, "eta_seconds": 60.0,
+        "eta_low_seconds": 60.0, "eta_high_seconds": 60.0, "p95_seconds": {},
     }  # fmt: skip
+    cost = document["cost"]
+    assert (cost["gpu_hours"], cost["price"], cost["currency"]) == (0.0, None, None)
+    assert 0 < cost["place_hours"] < 0.1
     assert (document["last_checkpoint"]["step"], document["step"], document["attempt"]) == (10, 10, 1)
     assert 0 <= document["lease_age_s"] < 30
     assert document["started_at"] is not None

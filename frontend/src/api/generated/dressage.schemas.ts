@@ -1252,6 +1252,30 @@ export const ControlStateEnum = {
 } as const;
 
 /**
+ * Price of its GPU hours; null where the installation sets none.
+ */
+export type CostPrice = number | null;
+
+/**
+ * Currency of the price, as ISO 4217 writes it.
+ */
+export type CostCurrency = string | null;
+
+/**
+ * What a run has cost until now, all its attempts together.
+ */
+export interface Cost {
+  /** Hours for which its attempts have held a place on a cluster. */
+  place_hours: number;
+  /** GPUs times the hours for which it held them. */
+  gpu_hours: number;
+  /** Price of its GPU hours; null where the installation sets none. */
+  price: CostPrice;
+  /** Currency of the price, as ISO 4217 writes it. */
+  currency: CostCurrency;
+}
+
+/**
  * Rows of one kind.
  */
 export interface CountedName {
@@ -5325,6 +5349,11 @@ export interface ProfileRow {
 export type ProgressStep = number | null;
 
 /**
+ * When it was first told of; null where a platform of before has taken it in.
+ */
+export type ProgressSince = string | null;
+
+/**
  * What a run is doing.
  */
 export interface Progress {
@@ -5339,7 +5368,10 @@ export interface Progress {
    */
   total: number;
   step: ProgressStep;
+  /** When the worker told of it last. */
   at: string;
+  /** When it was first told of; null where a platform of before has taken it in. */
+  since: ProgressSince;
 }
 
 /**
@@ -6392,6 +6424,7 @@ export interface Run {
   last_checkpoint: RunLastCheckpoint;
   /** Seconds since the worker was last heard of. */
   lease_age_s: RunLeaseAgeS;
+  cost: Cost;
   spec: Spec;
   /** The spec with every applied control. */
   effective_spec: Spec;
@@ -6981,6 +7014,19 @@ export type SummarySecondsPerStep = number | null;
 export type SummaryEtaSeconds = number | null;
 
 /**
+ * With the next, the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
+steps.
+ */
+export type SummaryEtaLowSeconds = number | null;
+
+export type SummaryEtaHighSeconds = number | null;
+
+/**
+ * By phase, how long it lasted at most in 95 % of the last steps; empty before five steps.
+ */
+export type SummaryP95Seconds = {[key: string]: number};
+
+/**
  * How a run fares.
  */
 export interface Summary {
@@ -6991,6 +7037,12 @@ export interface Summary {
   tokens_total: number;
   seconds_per_step: SummarySecondsPerStep;
   eta_seconds: SummaryEtaSeconds;
+  /** With the next, the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
+steps. */
+  eta_low_seconds: SummaryEtaLowSeconds;
+  eta_high_seconds: SummaryEtaHighSeconds;
+  /** By phase, how long it lasted at most in 95 % of the last steps; empty before five steps. */
+  p95_seconds: SummaryP95Seconds;
 }
 
 /**

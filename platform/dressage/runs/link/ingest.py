@@ -20,6 +20,7 @@ from dressage.runs.lifecycle import TransitionRefused, follow_wish, transition
 from dressage.runs.link.checkpoints import record_checkpoint
 from dressage.runs.models import Attempt, Run
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
+from dressage.runs.step_times import with_step
 from dressage.telemetry.store import Bulk, encode, write
 from trainer_core.link import events as link
 from trainer_core.link.base import first_fault
@@ -70,7 +71,10 @@ class Ingest:
         self._event(log, {"level": "error", "message": f"An unreadable {event.kind} event of the worker: {why}"})
 
     def _phase(self, event: LinkEvent, data: link.PhaseData) -> None:
-        self.run.progress = {**data.model_dump(), "step": event.step, "at": iso(_aware(event.at))}
+        known, at = self.run.progress or {}, iso(_aware(event.at))
+        goes_on = (known.get("phase"), known.get("step")) == (data.phase, event.step)
+        since = known.get("since", at) if goes_on else at
+        self.run.progress = {**data.model_dump(), "step": event.step, "at": at, "since": since}
         self.changed = True
 
     def _state(self, event: LinkEvent, data: link.StateData) -> None:
@@ -100,7 +104,10 @@ class Ingest:
             pace = data.seconds
         else:
             pace = _PACE_MEMORY * pace + (1 - _PACE_MEMORY) * data.seconds
-        summary |= {"seconds_per_step": pace, "reward": _finite(data.metrics.get("critic/score/mean"))}
+        # What came before a start says little of how quick it is since: another machine, another number of workers.
+        known = {} if step == self.attempt.resume_step + 1 else summary.get("times", {})
+        times = with_step(known, data.seconds, data.metrics)
+        summary |= {"seconds_per_step": pace, "reward": _finite(data.metrics.get("critic/score/mean")), "times": times}
         run.summary = summary
         self._point(event, step, data.metrics, data.seconds)
 
