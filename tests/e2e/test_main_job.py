@@ -38,7 +38,7 @@ def test_create_watch_steer_and_stop(page: Page, installation: Installation) -> 
 
     _set_thinking_budget(page)
     applied = _applied_step(installation, run_id)
-    line = page.locator('[data-testid="control-line"][data-target="thinking.budget"]').first
+    line = page.locator('[data-testid="control-line"][data-target~="thinking.budget"]').first
     expect(line).to_have_attribute("data-step", str(applied))
     wait_until(lambda: len(metrics()["thinking/max"]) >= applied + 3, 60, installation.log_tail)
     seen = metrics()

@@ -57,5 +57,5 @@ def test_a_shadow_is_promoted_in_mid_run(page: Page, installation: Installation,
     assert (control["value"], control["reason"]) == (f"{slug}@2", "agrees, on a wider scale")
     wait_until(lambda: highest()[-1:] == [3.0], 120, installation.log_tail)
     assert set(highest()[: control["applied_step"] - 1]) <= {0.0, 1.0}
-    line = page.locator('[data-testid="control-line"][data-target="reward.definition"]').first
+    line = page.locator('[data-testid="control-line"][data-target~="reward.definition"]').first
     expect(line).to_have_attribute("data-step", str(control["applied_step"]))

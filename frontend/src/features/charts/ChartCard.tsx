@@ -7,10 +7,9 @@ import type { MetricData, XAxis } from "@/api/model";
 import { ChartTable } from "./ChartTable";
 import type { ChartSpec } from "./charts";
 import classes from "./charts.module.css";
-import type { ControlMark } from "./ControlMarks";
 import { LineChart } from "./LineChart";
-
-const HEIGHT = 196;
+import type { Mark } from "./options";
+import { usePlotHeight } from "./usePlotHeight";
 
 interface Props {
   chart: ChartSpec;
@@ -23,7 +22,7 @@ interface Props {
   /** The same metrics of another run, to be drawn faintly behind these. */
   ghost?: { data: MetricData; steps: number[] };
   xAxis: XAxis;
-  marks: ControlMark[];
+  marks: Mark[];
   smoothing: number;
   range: [number, number] | null;
   onZoom: (range: [number, number] | null) => void;
@@ -39,6 +38,7 @@ interface Props {
 }
 
 export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, pins, onPin, ...rest }: Props) {
+  const height = usePlotHeight();
   const [table, setTable] = useState(false);
   const [log, setLog] = useState(chart.log ?? false);
   // Charts far outside of the screen draw nothing, so that many charts stay quick.
@@ -96,21 +96,21 @@ export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, pins,
         </Group>
       </div>
       {empty ? (
-        <div className={classes.empty} style={{ height: HEIGHT + 20 }}>
+        <div className={classes.empty} style={{ height: height + 20 }}>
           No points yet
         </div>
       ) : table ? (
-        <ChartTable lines={lines} series={series} xAxis={rest.xAxis} height={HEIGHT + 20} title={title} />
+        <ChartTable lines={lines} series={series} xAxis={rest.xAxis} height={height + 20} title={title} />
       ) : entry?.isIntersecting ? (
         <LineChart
           label={title}
-          height={HEIGHT}
+          height={height}
           {...{ lines, series, steps, stepsOf, ghosts, log }}
           ghostSteps={ghost?.steps}
           {...rest}
         />
       ) : (
-        <div style={{ height: HEIGHT + 20 }} />
+        <div style={{ height: height + 20 }} />
       )}
     </Paper>
   );

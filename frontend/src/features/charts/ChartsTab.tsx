@@ -12,6 +12,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";
 import { interpolate } from "@/lib/interpolate";
+import { AnnotationLane } from "./AnnotationLane";
 import { ChartCard } from "./ChartCard";
 import { ChartPlace } from "./ChartPlace";
 import { CHARTS, chartKeys, type ChartSpec } from "./charts";
@@ -80,6 +81,7 @@ export function ChartsTab({ run }: { run: Run }) {
     const left = charts.filter(chart => !pins.includes(chart.id) && wanted(chart));
     return left.length > 0 ? [{ heading, charts: left }] : [];
   });
+  const reach = range ?? [steps[0] ?? 0, steps.at(-1) ?? 0];
   const common = {
     names: known,
     steps,
@@ -111,7 +113,7 @@ export function ChartsTab({ run }: { run: Run }) {
       {metrics.isError && <ErrorState error={metrics.error} retry={() => void metrics.refetch()} />}
       {names.isError && <ErrorState error={names.error} retry={() => void names.refetch()} />}
       {waiting && <NotStarted run={run} />}
-      {!waiting && <TimelineCard runId={run.id} />}
+      {!waiting && !unread && <AnnotationLane run={run} marks={marks} range={reach} xAxis={x} />}
       <div className={classes.grid} hidden={waiting}>
         {unread
           ? null
@@ -128,6 +130,7 @@ export function ChartsTab({ run }: { run: Run }) {
                 </Fragment>
               ))}
       </div>
+      {!waiting && <TimelineCard runId={run.id} />}
       {!waiting && !unread && (
         <MoreCharts run={run} isGhostDrawn={search.parent !== "off"} {...{ sections, window, common }} />
       )}

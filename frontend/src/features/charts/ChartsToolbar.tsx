@@ -1,10 +1,21 @@
 /** What is drawn, over which axis, how smooth; all of it in the address. */
-import { Button, CloseButton, Group, SegmentedControl, Slider, Text, TextInput } from "@mantine/core";
-import { IconEye, IconSearch, IconZoomReset } from "@tabler/icons-react";
+import {
+  ActionIcon,
+  Button,
+  CloseButton,
+  Group,
+  Popover,
+  SegmentedControl,
+  Slider,
+  Text,
+  TextInput,
+} from "@mantine/core";
+import { IconEye, IconSearch, IconWaveSine, IconZoomReset } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { XAxis } from "@/api/model";
 import type { ChartsSearch } from "@/features/runs/data/search";
 import ui from "@/ui/ui.module.css";
+import classes from "./charts.module.css";
 
 const X_AXES = [
   { value: "step", label: "Step" },
@@ -22,8 +33,21 @@ interface Props {
 
 export function ChartsToolbar({ search, hint, children, onChange }: Props) {
   const { x = "step", smooth = 0, find = "", hide, from, to } = search;
+  const smoothing = (
+    <Slider
+      w={110}
+      size="xs"
+      min={0}
+      max={0.98}
+      step={0.02}
+      label={value => value.toFixed(2)}
+      value={smooth}
+      onChange={next => onChange({ smooth: next > 0 ? Number(next.toFixed(2)) : undefined })}
+      thumbLabel="Smoothing"
+    />
+  );
   return (
-    <div className={ui.toolbar}>
+    <div className={`${ui.toolbar} ${classes.toolbar}`}>
       <SegmentedControl
         size="xs"
         aria-label="X axis"
@@ -33,25 +57,23 @@ export function ChartsToolbar({ search, hint, children, onChange }: Props) {
           onChange({ x: next === "step" ? undefined : (next as XAxis), from: undefined, to: undefined })
         }
       />
-      <Group gap={8} wrap="nowrap">
+      <Group gap={8} wrap="nowrap" visibleFrom="sm">
         <Text size="xs" c="dimmed">
           Smoothing
         </Text>
-        <Slider
-          w={110}
-          size="xs"
-          min={0}
-          max={0.98}
-          step={0.02}
-          label={value => value.toFixed(2)}
-          value={smooth}
-          onChange={next => onChange({ smooth: next > 0 ? Number(next.toFixed(2)) : undefined })}
-          thumbLabel="Smoothing"
-        />
+        {smoothing}
       </Group>
+      <Popover position="bottom" shadow="md" withArrow>
+        <Popover.Target>
+          <ActionIcon size={30} variant="default" aria-label="Smoothing" hiddenFrom="sm">
+            <IconWaveSine size={15} />
+          </ActionIcon>
+        </Popover.Target>
+        <Popover.Dropdown>{smoothing}</Popover.Dropdown>
+      </Popover>
       <TextInput
         size="xs"
-        w={190}
+        className={classes.find}
         aria-label="Find a metric"
         placeholder="Find a metric"
         leftSection={<IconSearch size={14} />}

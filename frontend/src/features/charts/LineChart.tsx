@@ -9,8 +9,7 @@ import { formatNumber } from "@/lib/format";
 import { align, type Column, latest, valueAt } from "./align";
 import { ChartLegend } from "./ChartLegend";
 import classes from "./charts.module.css";
-import { ControlMarks, type ControlMark } from "./ControlMarks";
-import { chartOptions, type Drawn, formatX, type LineStyle } from "./options";
+import { chartOptions, type Drawn, formatX, type LineStyle, type Mark } from "./options";
 
 /** Milliseconds within which a second click belongs to the first. */
 const DOUBLE_CLICK = 240;
@@ -27,7 +26,7 @@ export interface LineChartProps {
   ghosts?: (MetricSeries | undefined)[];
   ghostSteps?: number[];
   xAxis: XAxis;
-  marks: ControlMark[];
+  marks: Mark[];
   smoothing: number;
   log: boolean;
   range: [number, number] | null;
@@ -51,7 +50,6 @@ export function LineChart(props: LineChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
-  const [positions, setPositions] = useState<Map<string, number>>(new Map());
   // Rare values and settings are shown as they are.
   const treatments = useMemo(() => {
     const own = stepsOf?.filter((_, index) => shown[index]);
@@ -92,7 +90,6 @@ export function LineChart(props: LineChartProps) {
         drawn: () => drawn.current,
         onCursor: setCursor,
         onZoom: found => handlers.current.onZoom(found),
-        onDraw: current => setPositions(previous => placed(current, drawn.current, previous)),
       }),
       undefined,
       element,
@@ -145,7 +142,6 @@ export function LineChart(props: LineChartProps) {
           aria-label={summary(props.label, lines, aligned.mean)}
           className={props.onPick ? classes.pickable : undefined}
         />
-        <ControlMarks marks={marks} positions={positions} />
       </div>
     </div>
   );
@@ -182,18 +178,6 @@ export function legendValue(column: Column, cursor: number | null): number | nul
 function overlaidValue(x: number[], column: Column, cursor: number | null): number | null {
   if (cursor !== null) return valueAt(x, column, cursor);
   return column.findLast(value => typeof value === "number") ?? null;
-}
-
-function placed(plot: uPlot, drawn: Drawn, previous: Map<string, number>): Map<string, number> {
-  const next = new Map<string, number>();
-  const left = plot.bbox.left / uPlot.pxRatio;
-  const width = plot.bbox.width / uPlot.pxRatio;
-  for (const mark of drawn.marks) {
-    const x = plot.valToPos(mark.x, "x");
-    if (x >= 0 && x <= width) next.set(mark.id, Math.round(left + x));
-  }
-  const same = next.size === previous.size && [...next].every(([id, x]) => previous.get(id) === x);
-  return same ? previous : next;
 }
 
 function summary(label: string, lines: LineStyle[], means: Column[]): string {

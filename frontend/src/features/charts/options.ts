@@ -20,6 +20,8 @@ export interface LineStyle {
 export interface Mark {
   id: string;
   x: number;
+  /** Between `x` and here, batches are mixed between two revisions; null: to the end of what is drawn. */
+  until: number | null;
 }
 
 export interface Drawn {
@@ -54,7 +56,6 @@ export interface OptionsInput {
   drawn: () => Drawn;
   onCursor: (index: number | null) => void;
   onZoom: (range: [number, number]) => void;
-  onDraw: (plot: uPlot) => void;
 }
 
 export function chartOptions(input: OptionsInput): uPlot.Options {
@@ -111,7 +112,8 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
         },
       ],
-      draw: [plot => (drawOver(plot, input.drawn()), input.onDraw(plot))],
+      drawClear: [plot => drawBands(plot, input.drawn().marks)],
+      draw: [plot => drawOver(plot, input.drawn())],
     },
   };
 }
@@ -180,6 +182,23 @@ function decades(_: uPlot, splits: (number | null)[]): (number | null)[] {
 
 function tick(value: number): string {
   return Math.abs(value) >= 1e4 ? formatCount(value) : formatNumber(value, 3);
+}
+
+/** Behind the lines: where batches hold groups of two revisions, because a change is still draining. */
+function drawBands(plot: uPlot, marks: Mark[]): void {
+  const { ctx, bbox } = plot;
+  const end = plot.scales.x?.max ?? 0;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.fillStyle = `${cssColor("--c-control")}1f`;
+  for (const { x, until } of marks) {
+    const from = plot.valToPos(x, "x", true);
+    const width = plot.valToPos(until ?? end, "x", true) - from;
+    if (width > 0) ctx.fillRect(from, bbox.top, width, bbox.height);
+  }
+  ctx.restore();
 }
 
 /** Control lines over the whole height; red ticks at the foot where a value was not a number. */

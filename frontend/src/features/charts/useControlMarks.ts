@@ -6,7 +6,7 @@ import { marked } from "@/features/controls/model";
 import { EVERY_STEP } from "@/features/runs/data/lineage";
 import { metricsQuery } from "@/features/runs/data/queries";
 import { interpolate } from "@/lib/interpolate";
-import type { ControlMark } from "./ControlMarks";
+import { byChange, type ControlMark } from "./marks";
 
 export function useControlMarks(runId: string, controls: Control[], x: XAxis): ControlMark[] {
   const translate = x !== "step";
@@ -15,10 +15,13 @@ export function useControlMarks(runId: string, controls: Control[], x: XAxis): C
   return useMemo(() => {
     const steps = bySteps.data?.series[EVERY_STEP]?.x ?? [];
     const axis = byAxis.data?.series[EVERY_STEP]?.x ?? [];
-    return marked(controls).flatMap(control => {
-      const step = control.applied_step as number;
-      const position = translate ? interpolate(steps, axis, step) : step;
-      return position === null ? [] : [{ id: control.id, x: position, control }];
+    const place = (step: number) => (translate ? interpolate(steps, axis, step) : step);
+    return byChange(marked(controls)).flatMap(change => {
+      const begun = place(Math.min(...change.map(one => one.applied_step as number)));
+      const settled = change.map(one => one.settled_step);
+      const until = settled.some(step => step === null) ? null : place(Math.max(...(settled as number[])));
+      const id = change[0]?.change_set ?? change[0]?.id ?? "";
+      return begun === null ? [] : [{ id, x: begun, until, controls: change }];
     });
   }, [controls, translate, bySteps.data, byAxis.data]);
 }

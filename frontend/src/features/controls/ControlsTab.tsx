@@ -1,19 +1,14 @@
 /** The history of every change, with the two ways back: revert and rewind. */
-import { Badge, Button, Group, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
-import { modals } from "@mantine/modals";
+import { Badge, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import type { Control, ControlState, Run } from "@/api/model";
+import type { ControlState, Run } from "@/api/model";
 import { controlsQuery } from "@/features/runs/data/queries";
-import { isLive } from "@/features/runs/data/states";
-import { useCan } from "@/features/session/session";
 import { DASH, formatTime, formatValue } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
 import { TableFrame } from "@/ui/TableFrame";
-import { toast, toastError } from "@/ui/toast";
+import { ControlActions } from "./ControlActions";
 import { targetLabel } from "./labels";
-import { useControlAct } from "./useSteer";
 
 const COLORS: Record<ControlState, string> = {
   staged: "yellow",
@@ -80,7 +75,7 @@ export function ControlsTab({ run }: { run: Run }) {
                       </Table.Td>
                       <Table.Td style={{ whiteSpace: "nowrap" }}>{formatTime(control.created_at)}</Table.Td>
                       <Table.Td>
-                        <Actions run={run} control={control} />
+                        <ControlActions run={run} controls={[control]} />
                       </Table.Td>
                     </Table.Tr>
                   ))}
@@ -90,58 +85,5 @@ export function ControlsTab({ run }: { run: Run }) {
         )
       }
     </Loaded>
-  );
-}
-
-function Actions({ run, control }: { run: Run; control: Control }) {
-  const act = useControlAct(run.id);
-  const operator = useCan("operator");
-  const navigate = useNavigate();
-  if (!operator) return null;
-  const inEffect = control.state === "applied" || control.state === "settled";
-  const send = (name: "cancel" | "revert" | "rewind") =>
-    act.mutate(
-      { control, act: name, revision: run.revision },
-      {
-        onError: error => toastError("Nothing was changed", error),
-        onSuccess: made => {
-          if (name !== "rewind") return;
-          toast("A draft run has been made from the checkpoint before this change.");
-          void navigate({ to: "/runs/$runId", params: { runId: made.id } });
-        },
-      },
-    );
-  const rewind = () =>
-    modals.openConfirmModal({
-      title: "Rewind to before this change?",
-      children: (
-        <Text size="sm">
-          A new run goes on from the checkpoint before {targetLabel(control.target).toLowerCase()} was changed, with the
-          optimizer and the curriculum of that moment. This run and its history stay as they are.
-        </Text>
-      ),
-      labels: { confirm: "Make the rewound run", cancel: "Not now" },
-      onConfirm: () => send("rewind"),
-    });
-  return (
-    <Group gap={4} wrap="nowrap" justify="flex-end">
-      {control.state === "staged" && (
-        <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => send("cancel")}>
-          Cancel
-        </Button>
-      )}
-      {inEffect && isLive(run.state) && (
-        <Tooltip label={`Set it back to ${formatValue(control.before)}; the weights keep what they have learned`}>
-          <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => send("revert")}>
-            Revert
-          </Button>
-        </Tooltip>
-      )}
-      {inEffect && (
-        <Button size="compact-xs" variant="default" disabled={act.isPending} onClick={rewind}>
-          Rewind
-        </Button>
-      )}
-    </Group>
   );
 }

@@ -124,7 +124,7 @@ function Progress({ run, control, enabled }: { run: Run; control: Control; enabl
             loading={act.isPending}
             onClick={() =>
               act.mutate(
-                { control, act: "cancel", revision: run.revision },
+                { controls: [control], act: "cancel", revision: run.revision },
                 { onError: error => toastError("The change was not cancelled", error) },
               )
             }

@@ -52,18 +52,26 @@ export function useControlAct(runId: string) {
   return useSubmit({
     mutationKey: steerKey(runId),
     mutationFn: async ({
-      control,
+      controls: together,
       act,
       revision,
     }: {
-      control: Control;
+      /** Those that were made together, at least one. */
+      controls: Control[];
       act: ControlAct;
       revision: number;
     }): Promise<{ id: string }> => {
+      const [control, ...others] = together;
+      if (!control) throw new Error("There is no control to act on.");
       if (act === "revert") {
-        const made = await controls.revert(runId, control.id, revision);
-        noteOwnChange(client, runId, { after: revision, revision: made.revision });
-        return made;
+        const back = together.map(({ target, before }) => ({ target, value: before }));
+        const why = `reverts ${together.map(one => `revision ${one.revision}`).join(" and ")}`;
+        const made =
+          others.length > 0
+            ? await controls.stage(runId, back, why, revision)
+            : [await controls.revert(runId, control.id, revision)];
+        noteOwnChange(client, runId, { after: revision, revision: seenRevision(made) });
+        return control;
       }
       return act === "cancel" ? controls.cancel(runId, control.id) : controls.rewind(runId, control.id);
     },

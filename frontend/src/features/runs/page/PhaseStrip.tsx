@@ -1,5 +1,5 @@
-/** What happens now, how far, how fast, and how fresh this is. */
-import { Alert, Paper, Progress, Text } from "@mantine/core";
+/** What happens now, how far, how fast, at what cost, and how fresh this is: one line on a desk. */
+import { Alert, Paper, Progress, Text, Tooltip } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/model";
@@ -8,8 +8,9 @@ import type { RunStream } from "@/features/stream/useRunStream";
 import { DASH, formatAgo, formatCount, formatDuration, formatNumber, humanize } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
 import { PauseText } from "./PauseText";
+import { costText, doing, phaseAge, shareDone, timeLeft } from "./phases";
 import { WaitingFact } from "./WaitingFact";
-import classes from "./page.module.css";
+import classes from "./strip.module.css";
 
 /** Seconds without a word from the worker after which what is shown counts as stale. */
 const STALE_AFTER = 15;
@@ -35,52 +36,70 @@ export function PhaseStrip({ run, stream, updatedAt }: { run: Run; stream: RunSt
           <PauseText run={run} />
         </Alert>
       )}
-      <Paper className={classes.strip} component="section" aria-label="Status" data-testid="phase-strip">
-        <div className={classes.phase}>
-          <PhaseNow run={run} stale={stale} />
-        </div>
+      <Paper
+        className={classes.strip}
+        component="section"
+        aria-label="Status"
+        data-testid="phase-strip"
+        data-stale={lost !== null || undefined}
+      >
+        <PhaseNow run={run} stale={stale} now={now} />
         <Fact label="Step">
           <span data-testid="step">{run.step.toLocaleString("en-GB")}</span>
-          <span style={{ color: "var(--c-text-3)", fontWeight: 400 }}>
-            {" "}
-            / {run.total_steps.toLocaleString("en-GB")}
-          </span>
+          <span className={classes.faint}> / {run.total_steps.toLocaleString("en-GB")}</span>
         </Fact>
         <Fact label="Reward">
           <span data-testid="reward">{formatNumber(run.summary.reward, 3)}</span>
         </Fact>
         <Fact label="Held out">{formatNumber(run.summary.eval, 3)}</Fact>
-        <Fact label="Time left">{active ? formatDuration(run.summary.eta_seconds) : DASH}</Fact>
-        <Fact label="Per step">{formatDuration(run.summary.seconds_per_step)}</Fact>
+        <Fact
+          label="Left"
+          hint="If steps stay as the last ones: the range that holds the time left in 80 % of cases, from their spread."
+        >
+          {active ? timeLeft(run.summary) : DASH}
+        </Fact>
+        <Fact label="Step time">{formatDuration(run.summary.seconds_per_step)}</Fact>
         <Fact label="Tokens">{formatCount(run.summary.tokens_total)}</Fact>
-        <Fact label="Last checkpoint">{checkpoint(run, now)}</Fact>
+        <Fact label="Cost" hint={costHint(run)}>
+          {costText(run.cost)}
+        </Fact>
+        <Fact label="Saved">{checkpoint(run, now)}</Fact>
       </Paper>
     </>
   );
 }
 
-function PhaseNow({ run, stale }: { run: Run; stale: number | null }) {
+function PhaseNow({ run, stale, now }: { run: Run; stale: number | null; now: number }) {
   const phase = run.progress;
-  const active = ["starting", "running"].includes(run.state);
   if (run.state === "queued") {
     return (
-      <Fact label="Queue">
+      <div className={classes.phase}>
         <WaitingFact run={run} />
-      </Fact>
+      </div>
     );
   }
-  if (!active || !phase) {
-    return <Fact label="Phase">{run.state === "starting" ? "starting" : humanize(run.state)}</Fact>;
-  }
+  const isActive = run.state === "starting" || run.state === "running";
+  const { age, p95, isLate } = phaseAge(run, now);
+  const share = isActive ? shareDone(phase) : null;
   return (
-    <div>
-      <Text size="sm" fw={550} className="num" data-testid="phase">
-        {phase.phase}
-        {phase.total > 0 && (
-          <Text component="span" inherit fw={400} c="dimmed">
-            {" "}
-            {phase.done}/{phase.total}
-          </Text>
+    <div className={classes.phase}>
+      <Text component="div" className={classes.phaseText} data-testid="phase" data-late={isLate || undefined}>
+        {!isActive || !phase ? (
+          humanize(run.state)
+        ) : (
+          <>
+            {doing(phase.phase)}{" "}
+            {age !== null && (
+              <span className={isLate ? classes.late : undefined}>{formatDuration(Math.round(age))}</span>
+            )}
+            {p95 !== null && <span className={classes.faint}>, p95 {formatDuration(p95)}</span>}
+            {phase.total > 0 && (
+              <span className={classes.faint}>
+                {" "}
+                · {phase.done}/{phase.total}
+              </span>
+            )}
+          </>
         )}
         {stale !== null && (
           <Text component="span" inherit c="var(--c-warn)" ml={8} role="status">
@@ -88,24 +107,36 @@ function PhaseNow({ run, stale }: { run: Run; stale: number | null }) {
           </Text>
         )}
       </Text>
-      <Progress
-        size={4}
-        mt={4}
-        value={phase.total > 0 ? (phase.done / phase.total) * 100 : 100}
-        color={stale === null ? "petrol" : "yellow"}
-        aria-label={`Phase ${phase.phase}`}
-      />
+      {share === null ? (
+        <div className={classes.noBar} />
+      ) : (
+        <Progress
+          size={3}
+          value={share * 100}
+          color={stale === null && !isLate ? "petrol" : "yellow"}
+          aria-label={`Progress of ${doing(phase?.phase ?? "")}`}
+        />
+      )}
     </div>
   );
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
+function Fact({ label, hint, children }: { label: string; hint?: string; children: ReactNode }) {
   return (
-    <div className={classes.fact}>
-      <div className={classes.factLabel}>{label}</div>
-      <div className={classes.factValue}>{children}</div>
-    </div>
+    <Tooltip label={hint} disabled={!hint} multiline maw={300} events={{ hover: true, focus: false, touch: true }}>
+      <div className={classes.fact}>
+        <span className={classes.label}>{label}</span> <span className={classes.value}>{children}</span>
+        {hint && <span className="sr-only">{hint}</span>}
+      </div>
+    </Tooltip>
   );
+}
+
+function costHint({ cost }: Run): string | undefined {
+  if (!cost) return undefined;
+  const held = `It has held a place for ${formatDuration(cost.place_hours * 3600)}`;
+  if (cost.gpu_hours === 0) return `${held}, without GPUs.`;
+  return `${held}: GPUs times the hours for which it held them${cost.price === null ? "." : ", at the installation’s price."}`;
 }
 
 function checkpoint(run: Run, now: number): string {

@@ -28,7 +28,7 @@ export function RunHeader({ run }: { run: Run }) {
   const parent = typeof run.parent === "object" && run.parent !== null ? run.parent : null;
   return (
     <div className={classes.header}>
-      <div style={{ minWidth: 0, flex: "1 1 260px" }}>
+      <div style={{ minWidth: 0, flex: "1 1 200px" }}>
         <Group gap={10} wrap="nowrap">
           {editing ? (
             <Rename run={run} onDone={() => setEditing(false)} />

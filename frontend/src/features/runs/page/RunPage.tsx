@@ -59,7 +59,7 @@ export function RunPage() {
           }
           keepMounted={false}
         >
-          <Tabs.List mb="sm" style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
+          <Tabs.List mb={6} style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
             {RUN_TABS.map(one => (
               <Tabs.Tab key={one} value={one}>
                 {humanize(one)}

@@ -1,0 +1,49 @@
+/** One change behind a flag: what was what before, who, why, how far it is, and the ways back. */
+import { Text } from "@mantine/core";
+import type { Run } from "@/api/model";
+import { ControlActions } from "@/features/controls/ControlActions";
+import { targetLabel } from "@/features/controls/labels";
+import { formatTime, formatValue } from "@/lib/format";
+import classes from "./lane.module.css";
+import { type ControlMark, revisionsText } from "./marks";
+
+export function FlagCard({ run, mark }: { run: Run; mark: ControlMark }) {
+  const { controls } = mark;
+  const first = controls[0];
+  if (!first) return null;
+  const applied = Math.min(...controls.map(one => one.applied_step ?? 0));
+  const settled = controls.every(one => one.settled_step !== null)
+    ? Math.max(...controls.map(one => one.settled_step ?? 0))
+    : null;
+  return (
+    <article className={classes.change} data-testid="flag-card">
+      <dl className={classes.diff} aria-label="What changed">
+        {controls.map(control => (
+          <div key={control.id}>
+            <dt>{targetLabel(control.target)}</dt>
+            <dd className="num">
+              <del>{formatValue(control.before)}</del> → <ins>{formatValue(control.value)}</ins>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {first.reason && <Text size="xs">“{first.reason}”</Text>}
+      <Text size="xs" c="dimmed">
+        {first.actor} · {formatTime(first.created_at)} · {revisionsText(controls)}
+      </Text>
+      <Text size="xs" c="dimmed" className="num">
+        {progressOf(applied, settled)}
+      </Text>
+      <ControlActions run={run} controls={controls} />
+    </article>
+  );
+}
+
+/** Where it took effect, and which batches hold groups of both revisions. */
+export function progressOf(applied: number, settled: number | null): string {
+  if (settled === null) return `applied at step ${applied}, settling: batches are mixed`;
+  if (settled <= applied) return `applied at step ${applied}, wholly in effect with it`;
+  const mixed =
+    settled - 1 === applied ? `batch ${applied} is mixed` : `batches ${applied} to ${settled - 1} are mixed`;
+  return `applied at step ${applied}, settled at step ${settled}: ${mixed}`;
+}

@@ -1,0 +1,88 @@
+/** What can be done about a change: cancel it while it is staged, revert it, rewind to before it, fork from there. */
+import { Button, Group, Text, Tooltip } from "@mantine/core";
+import { modals } from "@mantine/modals";
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { Control, Run } from "@/api/model";
+import { isLive } from "@/features/runs/data/states";
+import { useCan } from "@/features/session/session";
+import { formatValue } from "@/lib/format";
+import { toast, toastError } from "@/ui/toast";
+import { targetLabel } from "./labels";
+import { useControlAct } from "./useSteer";
+
+interface Props {
+  run: Run;
+  /** Those that were made together: they are undone together. */
+  controls: Control[];
+}
+
+export function ControlActions({ run, controls }: Props) {
+  const act = useControlAct(run.id);
+  const operator = useCan("operator");
+  const editor = useCan("editor");
+  const navigate = useNavigate();
+  const first = controls[0];
+  if (!first || !(operator || editor)) return null;
+  const inEffect = controls.every(one => one.state === "applied" || one.state === "settled");
+  const checkpoint = controls.find(one => one.checkpoint !== null)?.checkpoint;
+  const before = controls.map(one => `${targetLabel(one.target).toLowerCase()} to ${formatValue(one.before)}`);
+  const send = (name: "cancel" | "revert" | "rewind") =>
+    act.mutate(
+      { controls, act: name, revision: run.revision },
+      {
+        onError: error => toastError("Nothing was changed", error),
+        onSuccess: made => {
+          if (name !== "rewind") return;
+          toast("A draft run has been made from the checkpoint before this change.");
+          void navigate({ to: "/runs/$runId", params: { runId: made.id } });
+        },
+      },
+    );
+  const rewind = () =>
+    modals.openConfirmModal({
+      title: "Rewind to before this change?",
+      children: (
+        <Text size="sm">
+          A new run goes on from the checkpoint before {targetLabel(first.target).toLowerCase()} was changed, with the
+          optimizer and the curriculum of that moment. This run and its history stay as they are.
+        </Text>
+      ),
+      labels: { confirm: "Make the rewound run", cancel: "Not now" },
+      onConfirm: () => send("rewind"),
+    });
+  return (
+    <Group gap={4} mt={4}>
+      {first.state === "staged" && operator && (
+        <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => send("cancel")}>
+          Cancel
+        </Button>
+      )}
+      {inEffect && operator && isLive(run.state) && (
+        <Tooltip
+          label={`Set back ${before.join(" and ")}; the weights keep what they have learned`}
+          multiline
+          maw={320}
+        >
+          <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => send("revert")}>
+            Revert
+          </Button>
+        </Tooltip>
+      )}
+      {inEffect && editor && (
+        <Button size="compact-xs" variant="default" disabled={act.isPending} onClick={rewind}>
+          Rewind
+        </Button>
+      )}
+      {inEffect && editor && (
+        <Button
+          component={Link}
+          to={`/runs/new?fork=${run.id}${checkpoint ? `&checkpoint=${checkpoint}` : ""}`}
+          size="compact-xs"
+          variant="default"
+        >
+          Fork
+        </Button>
+      )}
+    </Group>
+  );
+}
