@@ -6,6 +6,7 @@ import { runs } from "@/api/client";
 import type { Json, JsonSchema, Spec } from "@/api/model";
 import { ClusterSelect } from "@/features/pickers/ClusterSelect";
 import { PICKERS } from "@/features/pickers/pickers";
+import type { FoundField } from "@/features/schema-form/fieldIndex";
 import { diff } from "@/features/schema-form/pointer";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
 import { useRequestKey } from "@/lib/useRequestKey";
@@ -14,9 +15,11 @@ import { LeaveGuard } from "@/ui/LeaveGuard";
 import { CodeTab } from "./CodeTab";
 import { CreatePanel } from "./CreatePanel";
 import classes from "./create.module.css";
+import { FieldSearch } from "./FieldSearch";
 import { SectionNav, SpecSections } from "./SpecSections";
 import type { TextDraft } from "./textDraft";
 import { TextTab } from "./TextTab";
+import { showField } from "./showField";
 import { UnreadText } from "./UnreadText";
 import { useValidation } from "./useValidation";
 
@@ -76,6 +79,11 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
     toggle(section, true);
     document.getElementById(`section-${section}`)?.scrollIntoView({ block: "start" });
   };
+  const find = (field: FoundField) => {
+    toggle(String(field.path[0]), true);
+    // Once the section has unfolded.
+    requestAnimationFrame(() => showField(field.path));
+  };
   const waits = unread !== null && (
     <UnreadText fault={unread} onBack={() => setTab("text")} onDrop={() => setText(null)} />
   );
@@ -110,6 +118,11 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
             <Tabs.Tab value="code">As API</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="form">
+            {!waits && (
+              <div style={{ marginBottom: 12 }}>
+                <FieldSearch schema={schema} value={spec} onChoose={find} />
+              </div>
+            )}
             {waits || (
               <SchemaForm
                 schema={schema}
