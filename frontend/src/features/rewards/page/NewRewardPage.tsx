@@ -2,18 +2,19 @@
 import { Button, Group, Paper, Skeleton, Stack, TextInput, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { rewards } from "@/api/client";
-import type { Json, JsonSchema, Spec } from "@/api/model";
+import type { JsonSchema } from "@/api/model";
 import { fieldError } from "@/api/problems";
 import { rewardSchemaQuery } from "@/features/rewards/data/queries";
 import classes from "@/features/rewards/definition/definition.module.css";
 import { DefinitionForm } from "@/features/rewards/definition/DefinitionForm";
 import { definitionErrors } from "@/features/rewards/definition/errors";
 import { QuickTry } from "@/features/rewards/definition/QuickTry";
+import { TemplatePicker } from "@/features/rewards/definition/TemplatePicker";
+import { definitionOf, type Template, templates } from "@/features/rewards/definition/templates";
 import { useDraft, forgetDraft } from "@/features/rewards/definition/useDraft";
 import { FIRST, type Pasted } from "@/features/rewards/samples/samples";
-import { initialValue } from "@/features/schema-form/schema";
 import { useCan } from "@/features/session/session";
 import { useSubmit } from "@/lib/useSubmit";
 import { Crumbs } from "@/ui/Crumbs";
@@ -33,7 +34,8 @@ export function NewRewardPage() {
 const KEY = "new";
 
 function NewReward({ schema }: { schema: JsonSchema }) {
-  const [base] = useState(() => firstDefinition(schema));
+  const [template, setTemplate] = useState<Template | undefined>(templates[0]);
+  const base = useMemo(() => definitionOf(template, schema), [template, schema]);
   const draft = useDraft(KEY, base);
   const [name, setName] = useState("");
   const [samples, setSamples] = useState<Pasted[]>([FIRST]);
@@ -67,7 +69,16 @@ function NewReward({ schema }: { schema: JsonSchema }) {
               required
               mb="sm"
             />
+            <TemplatePicker
+              value={template?.id ?? null}
+              changed={draft.changed}
+              onChoose={next => {
+                setTemplate(next);
+                draft.set(definitionOf(next, schema));
+              }}
+            />
             <DefinitionForm
+              key={template?.id}
               schema={schema}
               definition={draft.definition}
               base={base}
@@ -96,13 +107,4 @@ function NewReward({ schema }: { schema: JsonSchema }) {
       </div>
     </>
   );
-}
-
-/** One component, so that the form begins with something to change. */
-function firstDefinition(schema: JsonSchema): Spec {
-  const made = initialValue(schema, schema) as Spec;
-  const components = made.components as Json[] | undefined;
-  const first = components?.[0];
-  if (typeof first === "object" && first !== null && !Array.isArray(first)) first.name = "correct";
-  return made;
 }
