@@ -26,6 +26,8 @@ import { useValidation } from "./useValidation";
 interface Props {
   schema: JsonSchema;
   base: Spec;
+  /** What the form begins with, where it is not the base itself. */
+  initial?: Spec;
   baseLabel: string;
   name: string;
   fork?: { run: string; checkpoint: string | null };
@@ -33,8 +35,8 @@ interface Props {
 
 const NO_ERRORS: { pointer: string; detail: string }[] = [];
 
-export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: Props) {
-  const [spec, setSpec] = useState<Spec>(base);
+export function NewRunForm({ schema, base, initial = base, baseLabel, name: firstName, fork }: Props) {
+  const [spec, setSpec] = useState<Spec>(initial);
   const [text, setText] = useState<TextDraft | null>(null);
   const [tab, setTab] = useState<string | null>("form");
   const [name, setName] = useState(firstName);

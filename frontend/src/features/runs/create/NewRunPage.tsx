@@ -3,17 +3,21 @@ import { Alert, Skeleton, Stack } from "@mantine/core";
 import { IconGitFork } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import type { Json, Spec } from "@/api/model";
 import { checkpointsQuery, recipesQuery, runQuery, specSchemaQuery } from "@/features/runs/data/queries";
 import { withDefaults } from "@/features/schema-form/schema";
 import { ErrorState } from "@/ui/ErrorState";
 import { PageHeader } from "@/ui/PageHeader";
+import { FirstRun } from "./FirstRun";
+import { type Answers, presetFor, specOf } from "./firstRunSpec";
 import { NewRunForm } from "./NewRunForm";
 import { PresetPicker } from "./PresetPicker";
 
 export function NewRunPage() {
   const { recipe, fork, checkpoint } = useSearch({ from: "/app/runs/new" });
   const navigate = useNavigate({ from: "/runs/new" });
+  const [answers, setAnswers] = useState<Answers | null>(null);
   const schema = useQuery(specSchemaQuery);
   const recipes = useQuery(recipesQuery);
   const parent = useQuery({ ...runQuery(fork ?? ""), enabled: fork !== undefined });
@@ -34,12 +38,19 @@ export function NewRunPage() {
   const from = fork ? parent.data : undefined;
   const start = (from?.effective_spec ?? from?.spec ?? preset?.spec ?? {}) as Json;
   const base = withDefaults(schema.data, schema.data, start) as Spec;
+  const initial = answers && !from ? specOf(base, answers) : base;
+  const answer = (next: Answers) => {
+    setAnswers(next);
+    const fitting = presetFor(next.policy.parameters, recipes.data);
+    void navigate({ search: { recipe: fitting?.name }, replace: true });
+  };
   const origin = checkpoints.data?.data.find(one => one.id === checkpoint) ?? checkpoints.data?.data[0];
   return (
     <>
       <PageHeader
         title={from ? "Fork a run" : "New run"}
         description={from ? undefined : "Choose a preset, change what you need, and start."}
+        actions={from ? undefined : <FirstRun onAnswer={answer} />}
       />
       {from ? (
         <Alert color="petrol" variant="light" icon={<IconGitFork size={18} />} mb="md" py="xs">
@@ -51,13 +62,17 @@ export function NewRunPage() {
         <PresetPicker
           recipes={recipes.data}
           value={preset?.name ?? ""}
-          onChange={name => void navigate({ search: { recipe: name }, replace: true })}
+          onChange={name => {
+            setAnswers(null);
+            void navigate({ search: { recipe: name }, replace: true });
+          }}
         />
       )}
       <NewRunForm
-        key={`${from?.id ?? ""}${preset?.name ?? ""}`}
+        key={`${from?.id ?? ""}${preset?.name ?? ""}${JSON.stringify(answers)}`}
         schema={schema.data}
         base={base}
+        initial={initial}
         baseLabel={from ? "the run it is forked from" : "the preset"}
         name={from ? `${from.name} (fork)` : (preset?.title ?? "")}
         fork={from && { run: from.id, checkpoint: origin?.id ?? null }}
