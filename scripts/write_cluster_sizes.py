@@ -36,14 +36,15 @@ def cells(found: ClusterEstimate) -> str:
     return f"{found.gpus:,} | {split} | {found.step_seconds:,.0f} s | {hours:,.0f} | ${cost:,.0f}"
 
 
-def main() -> None:
-    """Print the table."""
-    print("| policy | GPUs | split | step | GPU hours of 1,000 steps | cost |\n|---|---|---|---|---|---|")
+def table() -> str:
+    """The whole table."""
+    lines = ["| policy | GPUs | split | step | GPU hours of 1,000 steps | cost |", "|---|---|---|---|---|---|"]
     spec = run_spec()
     for policy in POLICIES:
         for found in estimate(spec, SCALES[policy], GPU, SIZES, price=PRICE):
-            print(f"| {policy} | {cells(found).rstrip()} |")
+            lines.append(f"| {policy} | {cells(found).rstrip()} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    print(table(), end="")

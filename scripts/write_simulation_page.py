@@ -1,13 +1,14 @@
 """Writes docs/simulation.md: the simulated clusters beside what others have published, sizes and costs, and the load
-that 4,096 GPUs put on the platform.
+that 4,096 GPUs put on the platform. The simulated systems stand in docs/benchmarks.md too, in short, between two marks.
 
 ``--sizes`` prints the table of sizes and costs alone, ``--fit`` the constants that the fit would choose; ``--check``
-only tells whether the page is up to date.
+only tells whether both pages are up to date.
 """
 
 import argparse
 import math
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,7 +28,12 @@ from trainer_core.planning.models import MODELS
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Published, Recipe, list_published
 
-OUT = Path(__file__).resolve().parents[1] / "docs" / "simulation.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+OUT, BENCHMARKS = DOCS / "simulation.md", DOCS / "benchmarks.md"
+BEGIN, END = (
+    "<!-- simulated systems, written by scripts/write_simulation_page.py -->",
+    "<!-- end of simulated systems -->",
+)
 GPU, PRICE = "H100", 2.5
 """Kind of GPU of the table of sizes, and a price of one for an hour. Prices differ: take your own."""
 POLICIES = {
@@ -58,7 +64,7 @@ exchange behind the backward pass, evaluations, correlated lengths within a grou
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the page, or do what the options say."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="only tell whether the page is up to date")
+    parser.add_argument("--check", action="store_true", help="only tell whether the pages are up to date")
     parser.add_argument("--sizes", action="store_true", help="print the table of sizes and costs")
     parser.add_argument("--price", type=float, default=PRICE, help="of one GPU for an hour, for --sizes")
     parser.add_argument("--fit", action="store_true", help="print the constants that the fit chooses")
@@ -68,9 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif given.sizes:
         print(sizes_table(given.price), end="")
     elif given.check:
-        return int(not OUT.exists() or OUT.read_text() != page())
+        return int(OUT.read_text() != page() or BENCHMARKS.read_text() != benchmarks_page(BENCHMARKS.read_text()))
     else:
         OUT.write_text(page())
+        BENCHMARKS.write_text(benchmarks_page(BENCHMARKS.read_text()))
     return 0
 
 
@@ -79,11 +86,48 @@ def page() -> str:
     return HEADER + _published() + _constants() + _sizes() + _demands()
 
 
+def benchmarks_page(text: str) -> str:
+    """``text`` with the simulated systems between its marks.
+
+    Raises:
+        ValueError: it has no such marks.
+    """
+    before, begun, rest = text.partition(BEGIN)
+    _, ended, behind = rest.partition(END)
+    if not begun or not ended:
+        raise ValueError(f"{BENCHMARKS.name} has no place for the simulated systems: put {BEGIN} and {END} there")
+    return f"{before}{BEGIN}\n\n{systems_table()}\n{END}{behind}"
+
+
+def systems_table() -> str:
+    """What was published and what is simulated, with the error, of the figures that judge the simulation."""
+    fitted, judged = _halves()
+    rows = ["| system | figure | published | simulated | error |", "|---|---|---:|---:|---:|"]
+    rows += [
+        f"| {claim.system} | {claim.figure} | {_figure(claim.published)} {claim.unit} | "
+        f"{_figure(claim.simulated())} {claim.unit} | {claim.error():+.0%} |"
+        for claim in judged
+    ]
+    worst = max(judged, key=lambda claim: abs(math.log(claim.simulated() / claim.published)))
+    told = (
+        f"Mean factor between simulated and published: {math.exp(distance(judged, FITTED)):.2f} over these "
+        f"{len(judged)} figures, {math.exp(distance(fitted, FITTED)):.2f} over the {len(fitted)} that the constants "
+        f"were fitted on. Farthest off: {worst.system}, {worst.figure}."
+    )
+    return textwrap.fill(told, 120) + "\n\n" + "\n".join(rows) + "\n"
+
+
 # ── published systems ──
 
 
-def _published() -> str:
+def _halves() -> tuple[list[Claim], list[Claim]]:
+    """The figures that the constants were fitted on, and those that judge them."""
     fitted, judged = ([claim for claim in CLAIMS if claim.fitted is half] for half in (True, False))
+    return fitted, judged
+
+
+def _published() -> str:
+    fitted, judged = _halves()
     return (
         "\n## Beside published systems\n\n"
         f"{len(CONSTANTS)} constants hold for all systems. They were fitted on the {len(fitted)} figures of the first "

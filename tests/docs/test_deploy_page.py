@@ -1,6 +1,7 @@
 """What ``deploy/README.md`` tells people to write is taken by what reads it."""
 
 import re
+import runpy
 from pathlib import Path
 
 from deploy.kubernetes.reading import read_values
@@ -24,6 +25,12 @@ def test_the_values_for_kubernetes_are_taken(tmp_path: Path) -> None:
     (tmp_path / "values.yaml").write_text(values)
     read = read_values(tmp_path / "values.yaml")
     assert (read.url, read.clusters[0].workers[0].gpus) == ("https://dressage.example.com", 8)
+
+
+def test_sizes_and_costs_are_the_planners() -> None:
+    table = runpy.run_path(str(ROOT / "scripts" / "write_cluster_sizes.py"))["table"]()
+    assert len(table.splitlines()) > 10
+    assert f"\n\n{table}\n" in TEXT, "put there what scripts/write_cluster_sizes.py prints"
 
 
 def test_every_link_leads_somewhere() -> None:
