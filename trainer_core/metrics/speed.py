@@ -64,6 +64,13 @@ ENTRIES = (
         "speed",
     ),
     Metric("perf/engine_busy_share", "Engine busy", "share", "time inside engine steps / wall time", "speed"),
+    Metric(
+        "perf/engine_share_min",
+        "Least engine's share",
+        "share",
+        "tokens of the engine that generated fewest / tokens of all; 1 / engines where they are alike",
+        "speed",
+    ),
     Metric("perf/kv_usage", "KV cache", "share", "used blocks / blocks, the most seen", "speed"),
     Metric("perf/preemptions", "Preemptions", "sequences", "running sequences that had to compute anew", "speed"),
     Metric(

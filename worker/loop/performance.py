@@ -63,7 +63,7 @@ class Performance:
 
     def _engines(self) -> dict[str, float]:
         loads = self._generation.engines.loads
-        busy, running = [], []
+        busy, running, generated = [], [], []
         preemptions = violations = 0
         speculation: list[tuple[SpeculationStats, SpeculationStats]] = []
         for key, load in loads.items():
@@ -76,6 +76,7 @@ class Performance:
             if before is None or load.at <= before.at:
                 continue
             busy.append((load.busy_s - before.busy_s) / (load.at - before.at))
+            generated.append(load.generated_tokens - before.generated_tokens)
             if load.steps > before.steps:
                 running.append((load.running_sum - before.running_sum) / (load.steps - before.steps))
         self._loads = loads
@@ -84,6 +85,8 @@ class Performance:
             metrics["perf/fp8_simulated"] = sum(rounding) / len(rounding)
         if busy:
             metrics["perf/engine_busy_share"] = sum(busy) / len(busy)
+        if len(generated) > 1 and sum(generated):
+            metrics["perf/engine_share_min"] = min(generated) / sum(generated)
         if running:
             metrics["perf/running_sequences"] = sum(running)
         return metrics | speculation_metrics(speculation)
