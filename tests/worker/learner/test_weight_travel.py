@@ -372,6 +372,41 @@ def test_a_run_takes_shared_memory_on_one_host_and_rays_store_on_several() -> No
     assert choose(Travel("distributed", Topology(hosts=3))) == ChosenTransport("distributed", "the run's spec names it")
 
 
+GPUS = Topology(hosts=4, engines=3, device="cuda", gpus=1.0, cards=8)
+"""Four hosts of two cards, of which every model has one to itself."""
+BROADCAST = "the run's models may stand on 4 hosts with a GPU each, between which NCCL broadcasts"
+ON_FOUR = "the run's models may stand on 4 hosts, which share no memory"
+
+
+@pytest.mark.parametrize(
+    ("topology", "nccl", "chosen", "why"),
+    [
+        (GPUS, True, "distributed", BROADCAST),
+        (replace(GPUS, hosts=1), True, "shared_memory", "all models of the run are on one host"),
+        (GPUS, False, "object_store", f"{ON_FOUR}, and not by NCCL: the installed torch has no nccl"),
+        (replace(GPUS, gpus=0.5), True, "object_store", ON_FOUR),
+        (replace(GPUS, device="cpu", gpus=0.0, cards=0), True, "object_store", ON_FOUR),
+        (replace(GPUS, location="s3://weights/here"), True, "distributed", None),
+    ],
+    ids=["a card each", "one host", "no NCCL", "shared cards", "CPUs", "a place for files"],
+)
+def test_a_run_left_to_itself_takes_nccl_between_hosts_of_cards(
+    topology: Topology, nccl: bool, chosen: str, why: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: nccl)
+    found = choose(Travel("auto", topology))
+    assert found.name == chosen
+    assert why is None or found.why == why
+    assert TRANSPORTS[found.name].refusal(topology) is None
+
+
+def test_nccl_is_not_taken_where_ray_encrypts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
+    found = choose(Travel("auto", replace(GPUS, encrypted=True)))
+    assert found.name == "object_store"
+    assert found.why.startswith(f"{ON_FOUR}, and not by NCCL: torch.distributed does not encrypt what it sends")
+
+
 @pytest.mark.parametrize(
     ("asked", "topology", "words"),
     [

@@ -239,10 +239,10 @@ class Rollout(SpecModel):
     kv_on_update: Literal["keep", "recompute"] | None = None
     """Keys and values of running sequences at a weight update. None: kept in flight, else computed again."""
     weight_transport: Literal["auto", "object_store", "shared_memory", "distributed", "files", "cuda_ipc"] = "auto"
-    """How new weights travel to the engines. ``auto`` takes shared memory where all models are on one host, else Ray's
-    object store; the run's log says which, and why. ``distributed`` sends them by torch.distributed, ``files`` through
-    the folder or bucket that the operator has named for weights, ``cuda_ipc`` within the memory of one GPU that all
-    models share. What cannot be is refused before the run starts."""
+    """How new weights travel to the engines. ``auto`` takes shared memory where all models are on one host, NCCL where
+    they are on several with a GPU each, else Ray's object store; the run's log says which, and why. ``distributed``
+    sends them by torch.distributed, ``files`` through the folder or bucket that the operator has named for weights,
+    ``cuda_ipc`` within the memory of one GPU that all models share. What cannot be is refused before the run starts."""
     partial: Partial = Partial()
     """Start more groups than needed, and stop when the batch is full."""
     scheduler: Scheduler = FifoScheduler()

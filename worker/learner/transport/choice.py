@@ -42,19 +42,14 @@ class ChosenTransport:
 def choose(travel: Travel) -> ChosenTransport:
     """The transport for a run, before anything of it has started, or again when its hosts have changed.
 
-    Left to itself, a run on one host takes shared memory: there it is the quicker of the two that need nothing but the
-    host (``docs/benchmarks.md``), and its segments are bounded by nothing but memory. Elsewhere it takes Ray's store,
-    which serves every host that there is or will be. All others are taken where the spec names them.
+    What a run takes that is left to itself, ``_by_itself`` says. All others are taken where the spec names them.
 
     Raises:
         StartError: the transport that the spec names cannot serve this topology.
     """
     asked, topology = travel.asked, travel.topology
     if asked == AUTO:
-        reason = TRANSPORTS["shared_memory"].refusal(topology)
-        if reason is None:
-            return ChosenTransport("shared_memory", "all models of the run are on one host")
-        return ChosenTransport(OBJECT_STORE, reason)
+        return _by_itself(topology)
     reason = TRANSPORTS[asked].refusal(topology)
     if reason is not None:
         serving = [name for name, other in TRANSPORTS.items() if other.refusal(topology) is None]
@@ -63,3 +58,24 @@ def choose(travel: Travel) -> ChosenTransport:
             f"Those that can serve this run: auto, {', '.join(serving)}."
         )
     return ChosenTransport(asked, "the run's spec names it")
+
+
+def _by_itself(topology: Topology) -> ChosenTransport:
+    """The transport of a run whose spec leaves it open.
+
+    On one host shared memory: there it is the quicker of the two that need nothing but the host
+    (``docs/benchmarks.md``), and its segments are bounded by nothing but memory. On several hosts whose models have a
+    GPU each, NCCL: one broadcast over the links between the GPUs serves all engines that ask together, where through
+    Ray's store each host fetches by itself. Else Ray's store, which serves every host that there is or will be, and
+    encrypts where Ray does.
+    """
+    reason = TRANSPORTS["shared_memory"].refusal(topology)
+    if reason is None:
+        return ChosenTransport("shared_memory", "all models of the run are on one host")
+    if topology.hosts > 1 and topology.own_gpus:
+        refused = TRANSPORTS["distributed"].refusal(topology)
+        if refused is None:
+            why = f"the run's models may stand on {topology.hosts} hosts with a GPU each, between which NCCL broadcasts"
+            return ChosenTransport("distributed", why)
+        reason = f"{reason}, and not by NCCL: {refused}"
+    return ChosenTransport(OBJECT_STORE, reason)

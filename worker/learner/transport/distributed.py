@@ -184,8 +184,7 @@ class Gone(RuntimeError):
 
 
 def _backend(topology: Topology) -> Backend:
-    # NCCL refuses two members that share a GPU.
-    return "nccl" if topology.device == "cuda" and topology.gpus >= 1.0 else "gloo"
+    return "nccl" if topology.own_gpus else "gloo"
 
 
 def _digest(whole: Tensor) -> bytes:

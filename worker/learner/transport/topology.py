@@ -30,6 +30,11 @@ class Topology:
     folder: str = ""
     """Name of this run's own folder at that location."""
 
+    @property
+    def own_gpus(self) -> bool:
+        """Whether each model has a GPU that no other shares: NCCL refuses two members on one."""
+        return self.device == "cuda" and self.gpus >= 1.0
+
 
 def hosts() -> int:
     """Ray nodes on which a model may stand now."""
