@@ -3,13 +3,17 @@
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from typing_extensions import TypedDict
 
 from trainer_core.datasets import control_tokens
 from trainer_core.datasets.invisible import is_blank
+
+if TYPE_CHECKING:
+    from dressage.datasets.columnar.stored import TakenRows
 
 Code = Literal[
     "control_tokens",
@@ -68,6 +72,11 @@ class _Repeated:
         self._hashes.append(hash(value))
         self._numbers.append(number)
 
+    def add_all(self, values: Iterable[object], first: int) -> None:
+        before = len(self._hashes)
+        self._hashes.extend(map(hash, values))
+        self._numbers.extend(range(first, first + len(self._hashes) - before))
+
     def rows(self) -> _Rows:
         found = _Rows()
         hashes = np.frombuffer(self._hashes, dtype=np.int64) if self._hashes else np.empty(0, np.int64)
@@ -107,6 +116,22 @@ class Findings:
         given = data.get("id")
         if isinstance(given, str | int) and not isinstance(given, bool):
             self._ids.add(str(given), number)
+
+    def look_at_all(self, first: int, rows: "TakenRows") -> None:
+        """Look through rows that were taken as a block, in which nothing is odd; the first has the number ``first``."""
+        answers, tests = rows.values("answer"), rows.values("tests")
+        numbers = range(first, first + len(rows))
+        if answers is None:
+            answers = [None] * len(rows)
+        for number, answer in zip(numbers, answers, strict=True) if None in answers else ():
+            if answer is None:
+                self._missing.add(number)
+        self._answered = self._answered or answers.count(None) < len(answers)
+        told = map(str, tests) if tests is not None else repeat("None")
+        self._asked.add_all(zip(rows.made.asked, map(str, answers), told), first)  # noqa: B905 - one may be endless
+        for number, given in zip(numbers, rows.values("id") or (), strict=False):
+            if isinstance(given, str | int) and not isinstance(given, bool):
+                self._ids.add(str(given), number)
 
     def leave_out(self, number: int, why: str) -> None:
         """Remember a row of the file that cannot be used."""

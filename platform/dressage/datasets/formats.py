@@ -4,12 +4,14 @@ Each comes plain or packed with gzip or Zstandard, and text in UTF-8 or UTF-16. 
 """
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
-from dressage.datasets import delimited, json_document, json_rows, jsonl, parquet
+from dressage.datasets import delimited, json_document, json_rows, parquet
 from dressage.datasets.archives import TaskArchive
+from dressage.datasets.columnar.lines import line_blocks
+from dressage.datasets.columnar.source import RowBlock, single
 from dressage.datasets.faults import FileFaultError
 from dressage.datasets.json_array import numbered_elements
 from dressage.datasets.limits import MAX_ARCHIVE_BYTES, MAX_FILE_BYTES
@@ -63,8 +65,13 @@ class Format:
     """How it came packed."""
     unit: Literal["line", "row"]
     """What the numbers of its rows count."""
-    records: Callable[[], Records]
-    """Its rows, which can be read once."""
+    blocks: Callable[[], Iterator[RowBlock]]
+    """Its rows, which can be read once, in stretches."""
+
+    def records(self) -> Records:
+        """Its rows one by one, which can be read once."""
+        for block in self.blocks():
+            yield from block.records()
 
     @property
     def packed(self) -> bool:
@@ -83,13 +90,13 @@ def open_format(file: BinaryIO, file_name: str = "") -> Format:
     _refuse_foreign(head)
     if head.startswith(_PARQUET):
         plain = _seekable(file, packing, MAX_FILE_BYTES)
-        return Format("parquet", packing, "row", lambda: parquet.records(plain))
+        return Format("parquet", packing, "row", lambda: parquet.blocks(plain))
     kind: Literal["zip", "tar"] | None = "zip" if head.startswith(_ZIP) else None
     if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
         kind = "tar"
     if kind is not None:
         archive = TaskArchive(_seekable(file, packing, MAX_ARCHIVE_BYTES), kind)
-        return Format(archive.format.name, packing, "row", archive.records)
+        return Format(archive.format.name, packing, "row", lambda: single(archive.records))
     return _text_format(file, packing, head, file_name)
 
 
@@ -107,19 +114,21 @@ def _text_format(file: BinaryIO, packing: Packing | None, head: bytes, file_name
     plain, whole = text(), len(head) < _HEAD
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if start.startswith(b"["):
-        return Format("json", packing, "row", lambda: json_rows.records(numbered_elements(plain), "row"))
+        return Format(
+            "json", packing, "row", lambda: single(lambda: json_rows.records(numbered_elements(plain), "row"))
+        )
     if start.startswith(b"{") and json_document.is_document(start, whole):
         position = json_document.list_position(start, whole)
         plain.read(len(head) - len(start))
         pieces = json_document.numbered_rows(plain, position)
-        return Format("json", packing, "row", lambda: json_rows.records(pieces, "row"))
+        return Format("json", packing, "row", lambda: single(lambda: json_rows.records(pieces, "row")))
     if not start.startswith(b"{") and b"\r" in start.rstrip() and b"\n" not in start:
         raise FileFaultError(
             "The lines end as those of old Macs did (CR alone). Save the file with line ends of today."
         )
     if not start.startswith(b"{") and (dialect := delimited.sniff(head, whole=whole, file_name=file_name)):
-        return Format(dialect.name, packing, "line", lambda: delimited.records(plain, dialect))
-    return Format("jsonl", packing, "line", lambda: json_rows.records(jsonl.numbered_lines(plain), "line"))
+        return Format(dialect.name, packing, "line", lambda: single(lambda: delimited.records(plain, dialect)))
+    return Format("jsonl", packing, "line", lambda: line_blocks(plain))
 
 
 def _head(file: BinaryIO) -> bytes:

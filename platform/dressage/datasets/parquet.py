@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -10,11 +11,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dressage.common.parsers import check
+from dressage.datasets.columnar.batches import source_of
+from dressage.datasets.columnar.source import RowBlock, SourceRows
 from dressage.datasets.faults import FileFaultError
 from dressage.datasets.limits import MAX_COLUMNS, MAX_DEPTH, MAX_FILE_BYTES, MAX_ROW_BYTES, MAX_ROWS
 from dressage.datasets.records import Record, Records
 
 _BATCH_ROWS, _BATCH_ROWS_OF_LARGE = 1024, 128
+_READ_ROWS = 16 * _BATCH_ROWS
+"""Rows of which different texts are gathered at once: doing that for each batch would take longer than all else."""
+_FEW_ROWS = 32
 _SMALL_GROUP = 64 << 20
 """Bytes of a row group of which all different texts may be kept at once."""
 _BUFFER = 1 << 20
@@ -29,8 +35,8 @@ _LEAVES = 2_000
 _NAMES = 200
 
 
-def records(file: BinaryIO) -> Records:
-    """The rows of a seekable file.
+def blocks(file: BinaryIO) -> Iterator[RowBlock]:
+    """The rows of a seekable file, in batches.
 
     Raises:
         FileFaultError: it cannot be read, or is beyond the limits by what it says of itself or by what it unpacks to.
@@ -41,7 +47,7 @@ def records(file: BinaryIO) -> Records:
         nested = [path for path in texts if "." in path]
         plain = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=nested)
         with pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=texts) as opened:
-            yield from _rows(plain, opened)
+            yield from _blocks(plain, opened)
     except FileFaultError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
@@ -90,25 +96,57 @@ def _require_kind(kind: pa.DataType, name: str, depth: int) -> None:
         _require_kind(kind.field(place).type, name, depth + 1)
 
 
-def _rows(opened: pq.ParquetFile, repeated: pq.ParquetFile) -> Records:
-    """The rows. Groups that say they are small are read from ``repeated``, which keeps text that repeats once."""
+def _blocks(opened: pq.ParquetFile, repeated: pq.ParquetFile) -> Iterator[RowBlock]:
+    """Batches. Groups that say they are small are read from ``repeated``, which keeps text that repeats once."""
     number = decoded = 0
     for group in range(opened.num_row_groups):
         small = opened.metadata.row_group(group).total_byte_size <= _SMALL_GROUP
-        reader, size = (repeated, _BATCH_ROWS) if small else (opened, _BATCH_ROWS_OF_LARGE)
-        for batch in reader.iter_batches(batch_size=size, row_groups=[group], use_threads=False):
-            sizes, nested = _sizes(batch)
-            decoded += int(sizes.sum()) + nested
-            if decoded > MAX_FILE_BYTES:
-                raise FileFaultError(f"The file unpacks to more than {MAX_FILE_BYTES:,} bytes.")
-            # One row may have all that the nested columns of the batch hold.
-            largest = int(sizes.max(initial=0)) + nested
-            if largest <= _CERTAINLY_LONG:
-                yield from _records(batch, number, short=largest <= MAX_ROW_BYTES)
-            else:
-                for place in range(len(batch)):
-                    yield from _one_record(batch.slice(place, 1), number + place)
-            number += len(batch)
+        reader, size = (repeated, _READ_ROWS) if small else (opened, _BATCH_ROWS_OF_LARGE)
+        for read in reader.iter_batches(batch_size=size, row_groups=[group], use_threads=False):
+            for start in range(0, len(read), _BATCH_ROWS):
+                batch = read.slice(start, _BATCH_ROWS)
+                sizes, nested = _sizes(batch)
+                decoded += int(sizes.sum()) + nested
+                if decoded > MAX_FILE_BYTES:
+                    raise FileFaultError(f"The file unpacks to more than {MAX_FILE_BYTES:,} bytes.")
+                yield BatchBlock(batch, number, sizes, nested)
+                number += len(batch)
+
+
+class BatchBlock:
+    """A batch, behind ``before`` other rows. ``sizes`` and ``nested`` are what ``_sizes`` tells of it."""
+
+    def __init__(
+        self, batch: pa.RecordBatch, before: int, sizes: "np.ndarray[Any, np.dtype[np.int64]]", nested: int
+    ) -> None:
+        self._batch, self._before, self._sizes, self._nested = batch, before, sizes, nested
+        # One row may have all that the nested columns of the batch hold.
+        self._largest = int(sizes.max(initial=0)) + nested
+
+    def source(self) -> SourceRows | None:
+        """The rows; None where one may be too long, or a value is odd."""
+        if self._largest > MAX_ROW_BYTES:
+            return None
+        return source_of(self._batch, int(self._sizes.sum()) + self._nested)
+
+    def taken(self) -> None:
+        """Nothing goes on from one batch to the next."""
+
+    def records(self) -> Records:
+        """The rows one by one."""
+        if self._largest <= _CERTAINLY_LONG:
+            yield from _records(self._batch, self._before, short=self._largest <= MAX_ROW_BYTES)
+        else:
+            for place in range(len(self._batch)):
+                yield from _one_record(self._batch.slice(place, 1), self._before + place)
+
+    def halves(self) -> Sequence[RowBlock]:
+        """Both halves, where there are more than a few rows."""
+        middle = len(self._batch) // 2
+        if middle < _FEW_ROWS or self._largest > MAX_ROW_BYTES:
+            return ()
+        parts = ((self._batch.slice(0, middle), self._before), (self._batch.slice(middle), self._before + middle))
+        return [BatchBlock(part, before, *_sizes(part)) for part, before in parts]
 
 
 def _one_record(batch: pa.RecordBatch, before: int) -> Records:

@@ -1,10 +1,14 @@
-"""Reads an uploaded file row by row, in bounded memory: what it holds, and what is wrong with which row."""
+"""Reads an uploaded file in bounded memory: what it holds, and what is wrong with which row."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem
+from dressage.datasets.columnar.patience import Patience
+from dressage.datasets.columnar.source import RowBlock
+from dressage.datasets.columnar.stored import TakenRows, stored
 from dressage.datasets.faults import FileFaultError
 from dressage.datasets.findings import Findings
 from dressage.datasets.formats import Format, open_format
@@ -15,7 +19,7 @@ from dressage.datasets.limits import (
     MAX_ROWS,
 )
 from dressage.datasets.origin import Origin, ShapeOrigin
-from dressage.datasets.records import LeftOutError, Record
+from dressage.datasets.records import LeftOutError, Record, Records
 from dressage.datasets.rows import Row, check_row
 from trainer_core.datasets import Shape, UnknownShapeError, recognise
 from trainer_core.datasets.fields import json_type
@@ -49,17 +53,70 @@ class UploadedRows:
         self.rows = 0
         self.findings = Findings()
         self._unmapped = ""
+        self._explained = False
+        """Whether a fault has told which shapes are known."""
 
     def __iter__(self) -> Iterator[Row]:
-        try:
+        """The rows, one by one."""
+        with self._faults():
             self.format = open_format(self._file, self._name)
-            yield from self._read(self.format)
+            yield from self._read(self.format, self.format.records())
+
+    def parts(self) -> Iterator[Row | TakenRows]:
+        """The same rows, those together that were taken by the block. Faults, findings and columns are the same."""
+        with self._faults():
+            self.format = open_format(self._file, self._name)
+            patience = Patience()
+            for block in self.format.blocks():
+                yield from self._parts(self.format, block, patience)
+                if self._is_full:
+                    return
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
         except FileFaultError as error:
             self.errors.append(FieldError(pointer="/file", detail=str(error)))
 
-    def _read(self, format: Format) -> Iterator[Row]:
-        explained = False
-        for record in format.records():
+    @property
+    def _is_full(self) -> bool:
+        """Whether so many faults are known that nothing more is read."""
+        return len(self.errors) >= MAX_REPORT_ROWS
+
+    def _parts(self, format: Format, block: RowBlock, patience: Patience) -> Iterator[Row | TakenRows]:
+        taken = self._taken(block) if patience.tries() else None
+        if taken is not None:
+            patience.reward()
+            yield taken
+            return
+        # The first rows are read one by one, until they tell of which shape the file is.
+        halves = block.halves() if patience.tries() else ()
+        if halves:
+            for half in halves:
+                if not self._is_full:
+                    yield from self._parts(format, half, patience)
+            return
+        patience.lose()
+        yield from self._read(format, block.records())
+
+    def _taken(self, block: RowBlock) -> TakenRows | None:
+        """The rows of a block that can be taken as a whole: of a shape and with columns that are known already."""
+        source = block.source() if self.shape is not None else None
+        if source is None or self.shape is None or self.rows + len(source) > MAX_ROWS:
+            return None
+        rows = stored(self.shape, source)
+        if rows is None or not rows.columns.keys() <= self.columns.keys():
+            return None
+        block.taken()
+        for name, column in rows.columns.items():
+            self.columns[name] |= column.json_types
+        self.findings.look_at_all(self.rows + 1, rows)
+        self.rows += len(rows)
+        return rows
+
+    def _read(self, format: Format, records: Records) -> Iterator[Row]:
+        for record in records:
             try:
                 row = self._checked(record)
             except LeftOutError as error:
@@ -68,10 +125,10 @@ class UploadedRows:
             except ValueError as error:
                 detail = str(error)
                 if isinstance(error, UnknownShapeError):
-                    detail = "The row is of no known shape either." if explained else detail
-                    explained = True
+                    detail = "The row is of no known shape either." if self._explained else detail
+                    self._explained = True
                 self.errors.append(FieldError(pointer=f"/file/{format.unit}s/{record.number}", detail=detail))
-                if len(self.errors) >= MAX_REPORT_ROWS:
+                if self._is_full:
                     return
                 continue
             self.rows += 1

@@ -6,17 +6,21 @@ so that the same row has the same id in each file that it comes with. Memory: 8 
 
 import hashlib
 import re
+import sys
 from array import array
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dressage.datasets.row_text import sorted_text_of
 
 OWN_COLUMNS = ("id", "task_id", "problem_id", "question_id", "unique_id", "uid")
 """Columns whose values are taken as ids where every row has one and no two are equal, the first before the others."""
 MAX_LENGTH = 80
+_BYTES = 8
+"""Bytes of the hash that an id tells."""
 _FIT = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:/+-]{{0,{MAX_LENGTH - 1}}}", re.ASCII)
 
 
@@ -28,6 +32,17 @@ def content_id(data: Any) -> str:
 def id_of_text(text: str) -> str:
     """The id that follows from a row's JSON with sorted keys."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def ids_of_texts(texts: list[bytes]) -> tuple[pa.Array, array]:
+    """The ids that follow from rows' JSON with sorted keys, strings of shape [rows], and each as a number."""
+    digests = b"".join([hashlib.sha256(text).digest()[:_BYTES] for text in texts])
+    numbers = array("Q", digests)
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    offsets = np.arange(0, 2 * len(digests) + 1, 2 * _BYTES, dtype=np.int32)
+    ids = pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(digests.hex().encode()))
+    return ids, numbers
 
 
 def own_column(data: dict[str, Any]) -> str | None:
@@ -63,6 +78,11 @@ class Occurrences:
     def add(self, ids: Iterable[str]) -> None:
         """Take in the ids of the next rows."""
         self._hashes.extend(map(_hash, ids))
+        self._sorted = None
+
+    def add_numbers(self, numbers: Iterable[int]) -> None:
+        """Take in the next rows by numbers of 64 bits that stand for their ids, in the place of the ids of all rows."""
+        self._hashes.extend(numbers)
         self._sorted = None
 
     def has(self, row_id: str) -> bool:

@@ -161,7 +161,7 @@ def _check(
         if sha256 and digest != sha256:
             detail = "Its SHA-256 is not the one that was declared. Cancel the upload, and send the file anew."
             raise invalid("/upload", detail, code="wrong_sha256")
-        licences = LicencesOf(within(rows, left))
+        licences = LicencesOf(within(rows.parts(), left))
         temporary = storage.write(licences)
     try:
         rows.raise_errors()

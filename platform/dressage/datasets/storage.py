@@ -4,9 +4,10 @@ import hashlib
 import json
 import os
 import tempfile
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 from django.conf import settings
 
 from dressage.datasets import row_ids
+from dressage.datasets.columnar.stored import TakenRows
 from dressage.datasets.limits import ROWS_PER_GROUP
 from dressage.datasets.row_text import both_texts_of, text_of
 from dressage.datasets.rows import Row
@@ -31,6 +33,10 @@ SCHEMA = pa.schema(
 )
 
 
+_AHEAD = 2
+"""Row groups that wait to be written."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """A file that is written completely and on disk."""
@@ -40,10 +46,10 @@ class StoredFile:
     sha256: str
 
 
-def write(rows: Iterable[Row]) -> Path:
+def write(parts: Iterable[Row | TakenRows]) -> Path:
     """Stream rows into a temporary Parquet file, each with an id. The caller places it with ``keep`` or removes it."""
     ids = _Ids()
-    path = write_tables(_batches(rows, ids))
+    path = write_tables(_batches(parts, ids))
     try:
         return ids.settle(path)
     except BaseException:
@@ -58,9 +64,15 @@ def write_tables(tables: Iterable[pa.Table]) -> Path:
     os.close(descriptor)
     path = Path(name)
     try:
-        with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
+        with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer, ThreadPoolExecutor(1) as thread:
+            # The next rows are made while these are packed, which Arrow does without Python's lock.
+            under_way: deque[Future[None]] = deque()
             for table in regrouped(tables):
-                writer.write_table(table)
+                under_way.append(thread.submit(writer.write_table, table))
+                if len(under_way) > _AHEAD:
+                    under_way.popleft().result()
+            for one in under_way:
+                one.result()
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -215,20 +227,41 @@ class _Ids:
         self._failed = False
         """Whether the own column serves no longer: some row lacks it."""
 
-    def of(self, rows: list[Row]) -> tuple[list[str], list[str]]:
+    def of(self, rows: list[Row]) -> tuple[list[str], Any]:
         """The JSON texts of the next rows, and their ids, which ``settle`` may have to change."""
-        if not self._begun:
-            self._begun, self._column = True, row_ids.own_column(rows[0].data)
+        self._begin(rows[0].data)
         if self._column is None:
             both = [both_texts_of(row.data) for row in rows]
-            texts, ids = [text for text, _ in both], [row_ids.id_of_text(text) for _, text in both]
-        else:
-            texts, ids = [text_of(row.data) for row in rows], self._own(rows, self._column)
+            return [text for text, _ in both], self._of_content([text.encode() for _, text in both])
+        ids = self._own([row.data for row in rows], self._column)
         self._known.add(ids)
-        return texts, ids
+        return [text_of(row.data) for row in rows], ids
 
-    def _own(self, rows: list[Row], column: str) -> list[str]:
-        found = ["" if self._failed else row_ids.own_id(row.data, column) or "" for row in rows]
+    def of_all(self, rows: TakenRows) -> Any:
+        """The ids of the next rows, which were taken as a block."""
+        if self._column is None and self._begun:
+            return self._of_content(rows.sorted_texts())
+        names = [name for name in row_ids.OWN_COLUMNS if rows.values(name) is not None]
+        values = [rows.values(name) or [] for name in names]
+        data = [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)] or [{}] * len(rows)
+        self._begin(data[0])
+        if self._column is None:
+            return self._of_content(rows.sorted_texts())
+        ids = self._own(data, self._column)
+        self._known.add(ids)
+        return ids
+
+    def _begin(self, first: dict[str, Any]) -> None:
+        if not self._begun:
+            self._begun, self._column = True, row_ids.own_column(first)
+
+    def _of_content(self, texts: list[bytes]) -> Any:
+        ids, numbers = row_ids.ids_of_texts(texts)
+        self._known.add_numbers(numbers)
+        return ids
+
+    def _own(self, rows: list[dict[str, Any]], column: str) -> list[str]:
+        found = ["" if self._failed else row_ids.own_id(row, column) or "" for row in rows]
         self._failed = self._failed or not all(found)
         return found
 
@@ -260,19 +293,28 @@ def _texts(file: pq.ParquetFile) -> Iterator[str]:
         yield from batch.column("row").to_pylist()
 
 
-def _batches(rows: Iterable[Row], ids: _Ids) -> Iterator[pa.Table]:
-    iterator = iter(rows)
-    while batch := list(islice(iterator, ROWS_PER_GROUP)):
-        texts, names = ids.of(batch)
-        yield pa.table(
-            {
-                "row": texts,
-                "prompt": [row.prompt for row in batch],
-                "answer": [row.answer for row in batch],
-                "id": names,
-            },
-            schema=SCHEMA,
-        )
+def _batches(parts: Iterable[Row | TakenRows], ids: _Ids) -> Iterator[pa.Table]:
+    """Tables of ``SCHEMA``: of rows that come one by one, and of those that come by the block."""
+    waiting: list[Row] = []
+    for part in parts:
+        if isinstance(part, Row):
+            waiting.append(part)
+            if len(waiting) < ROWS_PER_GROUP:
+                continue
+        if waiting:
+            yield _table(waiting, ids)
+            waiting = []
+        if not isinstance(part, Row):
+            columns = [part.texts, part.prompts, part.answers, ids.of_all(part)]
+            yield pa.table(columns, schema=SCHEMA)
+    if waiting:
+        yield _table(waiting, ids)
+
+
+def _table(rows: list[Row], ids: _Ids) -> pa.Table:
+    texts, names = ids.of(rows)
+    prompts, answers = [row.prompt for row in rows], [row.answer for row in rows]
+    return pa.table({"row": texts, "prompt": prompts, "answer": answers, "id": names}, schema=SCHEMA)
 
 
 def regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:

@@ -15,6 +15,11 @@ def _matches(row: Row) -> bool:
 
 def _convert(row: Row) -> Row:
     question, solution = text_of(row, "question"), text_of(row, "answer")
+    return with_columns(row, messages=asked(question), answer=final_answer(solution), solution=solution)
+
+
+def final_answer(solution: str) -> str:
+    """Text behind the hashes of a solution, numbers without commas. Raises ValueError."""
     _, hashes, after = solution.rpartition("####")
     if not hashes:
         raise ValueError("`answer` has no `####` with the final answer behind it.")
@@ -23,9 +28,9 @@ def _convert(row: Row) -> Row:
         raise ValueError("There is nothing behind the `####` of `answer`.")
     if "\n" in gold:
         raise ValueError("`answer` must end with the final answer: there are more lines behind its `####`.")
-    if _NUMBER.fullmatch(gold):
+    if ("," in gold or "$" in gold) and _NUMBER.fullmatch(gold):
         gold = gold.replace(",", "").replace("$", "")
-    return with_columns(row, messages=asked(question), answer=gold, solution=solution)
+    return gold
 
 
 GSM8K = Shape(

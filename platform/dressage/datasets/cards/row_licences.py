@@ -1,8 +1,10 @@
 """The licence that the rows of a file say they come under, as tasks of Kattis archives and exports of hubs do."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from dressage.datasets.cards import licences
+from dressage.datasets.columnar.stored import TakenRows
 from dressage.datasets.rows import Row
 
 _COLUMNS = ("license", "licence")
@@ -13,15 +15,15 @@ _MOST = 8
 class LicencesOf:
     """Passes rows on, and remembers their licences."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._rows = rows
+    def __init__(self, parts: Iterable[Row | TakenRows]) -> None:
+        self._parts = parts
         self._found: set[str] = set()
 
-    def __iter__(self) -> Iterator[Row]:
-        for row in self._rows:
+    def __iter__(self) -> Iterator[Row | TakenRows]:
+        for part in self._parts:
             if len(self._found) <= _MOST:
-                self._found.add(_licence(row))
-            yield row
+                self._found |= {_licence(part.data)} if isinstance(part, Row) else _licences(part)
+            yield part
 
     def together(self) -> str:
         """The licence of all rows; empty where some have none."""
@@ -30,9 +32,21 @@ class LicencesOf:
         return licences.together(sorted(self._found))
 
 
-def _licence(row: Row) -> str:
+def _licences(rows: TakenRows) -> set[str]:
+    columns = {name: values for name in _COLUMNS if (values := rows.values(name)) is not None}
+    if not columns:
+        return {_licence({})}
+    # Values that are equal and of different types, such as 1 and True, are no licences either.
+    told = {
+        tuple([value if isinstance(value, str) else None for value in row])
+        for row in zip(*columns.values(), strict=True)
+    }
+    return {_licence(dict(zip(columns, row, strict=True))) for row in told}
+
+
+def _licence(row: Mapping[str, Any]) -> str:
     for name in _COLUMNS:
-        value = row.data.get(name)
+        value = row.get(name)
         if isinstance(value, str) and len(value) <= licences.MAX_LICENCE:
             return licences.tidy(value)
     return ""

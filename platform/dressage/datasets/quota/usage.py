@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Sum
 
 from dressage.common.problems import Problem
+from dressage.datasets.columnar.stored import TakenRows
 from dressage.datasets.models import DatasetVersion, TeamDatasetQuota
 from dressage.datasets.rows import Row
 
@@ -75,12 +76,14 @@ def require_quota(team_id: str, *, bytes: int = 0, rows: int = 0, promised: int 
     return usage
 
 
-def within(rows: Iterable[Row], left: int) -> Iterator[Row]:
+def within(parts: Iterable[Row | TakenRows], left: int) -> Iterator[Row | TakenRows]:
     """Pass rows on. Raises a 409 problem at the first that is more than are left to the team."""
-    for number, row in enumerate(rows, 1):
+    number = 0
+    for part in parts:
+        number += 1 if isinstance(part, Row) else len(part)
         if number > left:
             raise _full(f"may have {left:,} rows more; this file has more than that")
-        yield row
+        yield part
 
 
 def size(count: int) -> str:
