@@ -1,4 +1,4 @@
-"""The kernels on a GPU: beside the card's own matrix products, torch.compile, Liger-Kernel and flash-linear-attention.
+"""Kernels and learner on a GPU: beside its own matrix products, torch.compile, Liger-Kernel, flash-linear-attention.
 
 The last two are compared where they are installed; they are no requirement of the project.
 """
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from kernels.lightning_attention import bench as lightning_attention
 from kernels.linear_logprob import bench as linear_logprob
+from tests.bench import gpu_learner
 from tests.bench.learner_step import Policy, groups_of, spec_of, write_policy
 from tests.bench.report import Figure
 from tests.support.cards import missing_card
@@ -30,6 +31,7 @@ class Sizes:
     vocabulary: int = 151_936
     long: int = 32_768
     heads: int = 32
+    published: gpu_learner.Shape = field(default_factory=gpu_learner.Shape)
     policy: Policy = field(default_factory=lambda: Policy(hidden=2048, layers=8, heads=16, vocabulary=32_000))
 
 
@@ -43,7 +45,12 @@ def measure() -> list[Figure]:
 
 def figures(sizes: Sizes, device: str) -> list[Figure]:
     """Figures of one device."""
-    return [*_linear_logprob(sizes, device), *_lightning(sizes, device), *_batch_invariant(sizes, device)]
+    return [
+        *_linear_logprob(sizes, device),
+        *_lightning(sizes, device),
+        *_batch_invariant(sizes, device),
+        *gpu_learner.figures(sizes.published, device),
+    ]
 
 
 def _linear_logprob(sizes: Sizes, device: str) -> Iterator[Figure]:
