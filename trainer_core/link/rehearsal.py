@@ -105,6 +105,15 @@ class RehearsalFinding(Message):
     advice: str = ""
 
 
+class DevicePeak(Message):
+    """Arithmetic of a device, measured by matrix products in the number type of the learner's weights."""
+
+    operations_per_s: Annotated[FiniteFloat, Field(gt=0.0)]
+    """Floating-point operations per second; of all the host's cores together on a CPU."""
+    gpu: bool
+    """Whether a learner rank has such a device for itself."""
+
+
 class RehearsalSpeed(Message):
     """Speed of the one engine, and the lengths that it met."""
 
@@ -119,6 +128,9 @@ class RehearsalSpeed(Message):
     """Mean number of running sequences."""
     prompt_tokens: FiniteFloat
     """Mean length of the prompts."""
+    peak: DevicePeak | None = None
+    """Peak of the device that it computed on, from which the learner's speed is estimated; None where it could not be
+    measured, and from workers of former releases."""
 
 
 class RehearsalReport(Message):

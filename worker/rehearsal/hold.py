@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 
 from trainer_core.link.bundle import Bundle
-from trainer_core.link.rehearsal import RehearsalFinding, RehearsalJob, RehearsalProgress, RehearsalReport
+from trainer_core.link.rehearsal import DevicePeak, RehearsalFinding, RehearsalJob, RehearsalProgress, RehearsalReport
 from worker.errors import StartError
 from worker.link.platform import Platform
 from worker.loop.parts import PromptRows
@@ -17,9 +18,13 @@ from worker.rehearsal.report import Seen, report
 from worker.rehearsal.startup import RehearsalParts, RehearsalStartup
 from worker.seeds import derive_seed
 
+log = logging.getLogger(__name__)
+
 MOST_GROUPS = 64
 """Prompts of all sources together."""
 POLL_S = 0.2
+PEAK_S = 30.0
+"""Seconds within which the device's peak is measured: it takes one where nothing else computes."""
 
 Tell = Callable[[RehearsalProgress], None]
 
@@ -76,9 +81,19 @@ def hold(job: RehearsalJob, platform: Platform, deadline: Deadline, tell: Tell) 
         started = deadline.seconds
         batch = _batch(job, parts)
         _sample(job.bundle, parts, batch, deadline, tell)
-        return report(Seen(job.bundle, parts, batch, tuple(warnings), started, deadline.seconds - started))
+        worked = deadline.seconds - started
+        return report(Seen(job.bundle, parts, batch, tuple(warnings), started, worked, _peak(job.bundle, parts)))
     finally:
         startup.close()
+
+
+def _peak(bundle: Bundle, parts: RehearsalParts) -> DevicePeak | None:
+    """Peak of the engine's device for the learner's number type; None where it cannot be measured: all else counts."""
+    try:
+        return parts.generation.engines.peak(bundle.spec.policy.dtype).result(timeout=PEAK_S)
+    except Exception as error:
+        log.warning("the device's peak was not measured: %s: %s", type(error).__name__, error)
+        return None
 
 
 def _batch(job: RehearsalJob, parts: RehearsalParts) -> Batch:

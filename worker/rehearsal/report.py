@@ -7,6 +7,7 @@ from typing import Any
 
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.rehearsal import (
+    DevicePeak,
     RehearsalFinding,
     RehearsalGroup,
     RehearsalReport,
@@ -35,6 +36,8 @@ class Seen:
     start_s: float
     work_s: float
     """Seconds from there to the last reward."""
+    peak: DevicePeak | None = None
+    """Peak of the engine's device."""
 
 
 def report(seen: Seen) -> RehearsalReport:
@@ -136,4 +139,5 @@ def _speed(seen: Seen) -> RehearsalSpeed:
         tokens_per_s=tokens / max(busy, 1e-6),
         running=sum(load.running_sum for load in loads) / steps if steps else 1.0,
         prompt_tokens=sum(lengths) / len(lengths),
+        peak=seen.peak,
     )

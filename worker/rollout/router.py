@@ -40,6 +40,7 @@ from worker.rollout import health as watch
 from worker.rollout.health import HealthWatch, reason
 
 if TYPE_CHECKING:
+    from trainer_core.link.rehearsal import DevicePeak
     from worker.learner.weights import WeightHandle
 
 log = logging.getLogger(__name__)
@@ -191,6 +192,13 @@ class Router:
         The result is an error where the worker that was asked is lost.
         """
         return self._ask("sample", prompts, max_tokens, seed)
+
+    def peak(self, dtype: str) -> Future[DevicePeak]:
+        """Peak of an engine's device in this number type, measured by a worker that has nothing else to do meanwhile.
+
+        The result is an error where the worker is lost, or its device has no room for the matrices.
+        """
+        return self._ask("peak", dtype)
 
     def park(self) -> dict[str, Parked]:
         """Stop all groups and take back those that have not finished; the others are delivered as ever."""

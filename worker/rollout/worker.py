@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
-from worker.cluster.cores import CoreShare
+from trainer_core.link.rehearsal import DevicePeak
+from worker.cluster.cores import CoreShare, usable_cores
 from worker.engine import Completion, EngineConfig, InferenceEngine, KvOnUpdate, Request, SampleGroup, Sampling
 from worker.messages.chunk import pack
 from worker.messages.jobs import Collected, EngineLoad, EngineSpan, GroupJob, Parked, Submission, Updated
@@ -125,6 +126,11 @@ class RolloutWorker:
         """Log-probability, at temperature 1, of each token but the first, by the weights that serve in its turn."""
         scores: list[list[float]] = self._enqueue(lambda: self._engine.score(sequences), False).result()
         return scores
+
+    def peak(self, dtype: str) -> DevicePeak:
+        """Peak of the engine's device in this number type, measured while it has nothing else to do."""
+        found: DevicePeak = self._enqueue(lambda: _peak(dtype), True).result()
+        return found
 
     def park(self) -> dict[str, Parked]:
         """Stop all groups that have not finished and hand them over, by name."""
@@ -367,6 +373,16 @@ class RolloutWorker:
             fp8_simulated=stats.fp8_simulated,
             speculation=stats.speculation,
         )
+
+
+def _peak(dtype: str) -> DevicePeak:
+    import torch
+
+    from worker.learner.peak import measure_peaks
+
+    gpu = torch.cuda.is_available()
+    peaks = measure_peaks("cuda" if gpu else "cpu", (dtype,), usable_cores())
+    return DevicePeak(operations_per_s=peaks[dtype], gpu=gpu)
 
 
 def rollout_actor_class() -> Any:

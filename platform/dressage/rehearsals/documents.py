@@ -1,7 +1,7 @@
 """The JSON documents of rehearsals: for the API, and for the worker."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from typing_extensions import TypedDict
 
@@ -80,8 +80,13 @@ def rehearsal_document(rehearsal: Rehearsal) -> RehearsalDocument:
         "ahead": ahead_of(rehearsal),
         "progress": rehearsal.progress,
         "report": rehearsal.report,
-        "step_time": rehearsal.step_time,
+        "step_time": _step_time(rehearsal.step_time),
     }
+
+
+def _step_time(stored: dict[str, Any] | None) -> StepTimeDocument | None:
+    """As stored; former releases have estimated nothing."""
+    return None if stored is None else cast(StepTimeDocument, {"estimated": False, **stored})
 
 
 def job_for_worker(rehearsal: Rehearsal) -> RehearsalJob:

@@ -1,5 +1,6 @@
 """Rehearsals over REST and over the link: roles, teams, what is refused, and that no run is made."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from tests.platform.rehearsals.fixtures import RehearsalWorker, report
 from tests.platform.retries import check_retry
 from tests.platform.runs.fixtures import Worker, spec_document, step_event
 from trainer_core.link.rehearsal import RehearsalJob
+from trainer_core.planning.cluster import Scale
 
+STARTER = Path(__file__).parents[3] / "demo" / "starter-policy"
 Start = Callable[..., Any]
 Read = Callable[[str], Any]
 
@@ -56,12 +59,55 @@ def test_without_an_earlier_run_only_the_engine_is_known(start: Start, read: Rea
     worker.take()
     worker.answer(report=report(1.0, 0.0))
     found = read(made["id"])["step_time"]
-    assert (found["step_seconds"], found["learn_seconds"]) == (None, None)
+    assert (found["step_seconds"], found["learn_seconds"], found["estimated"]) == (None, None, False)
     assert found["source"] == "this rehearsal's engine"
     # 8 prompts of 4 samples are the defaults of a step; 4 sequences of 100 tokens a second in all, 5.5 tokens each.
     spec = Rehearsal.objects.get().spec
     answers = spec["schedule"]["prompts_per_step"] * spec["rollout"]["group_size"]
     assert found["generate_seconds"] == pytest.approx(answers * 5.5 / 100.0, rel=0.25)
+
+
+def measured(operations_per_s: float, *, gpu: bool) -> dict[str, Any]:
+    """A worker's report with the peak of its device."""
+    found = report(1.0, 0.0)
+    return {**found, "speed": {**found["speed"], "peak": {"operations_per_s": operations_per_s, "gpu": gpu}}}
+
+
+@pytest.mark.parametrize(("gpu", "share"), [(False, 0.5), (True, 1.0)])
+def test_without_an_earlier_run_the_learner_is_estimated_by_its_machine(
+    start: Start, read: Read, nouns: Path, gpu: bool, share: float
+) -> None:
+    shutil.copytree(STARTER, nouns, dirs_exist_ok=True)
+    made = start(spec=spec_document(parallelism={"learner_ranks": 2}))
+    worker = RehearsalWorker(made["id"])
+    worker.take()
+    worker.answer(report=measured(1e9, gpu=gpu))
+    found = read(made["id"])["step_time"]
+    assert found["estimated"] is True
+    assert found["source"] == "this rehearsal's engine, and a learner estimated by the peak of the same machine"
+    spec = Rehearsal.objects.get().spec
+    answers = spec["schedule"]["prompts_per_step"] * spec["rollout"]["group_size"]
+    tokens = answers * (5.5 + 3.0)
+    # 8 operations a parameter and token; two ranks share the cores of a host, and have a GPU each.
+    seconds = 8 * Scale.of(STARTER).working(4.25) * tokens / (2 * 1e9 * share * 0.6)
+    assert found["learn_seconds"] == pytest.approx(seconds, rel=0.15)
+    assert found["step_seconds"] > found["learn_seconds"]
+
+
+def test_a_policy_whose_size_is_unknown_is_not_estimated(start: Start, read: Read, nouns: Path) -> None:
+    made = start()
+    worker = RehearsalWorker(made["id"])
+    worker.take()
+    worker.answer(report=measured(1e9, gpu=False))
+    found = read(made["id"])["step_time"]
+    assert (found["step_seconds"], found["learn_seconds"], found["estimated"]) == (None, None, False)
+
+
+def test_a_step_time_of_a_former_release_is_no_estimate(start: Start, read: Read) -> None:
+    made = start()
+    kept = {"step_seconds": 1.0, "generate_seconds": 0.5, "learn_seconds": 0.5, "source": "the run 'first'"}
+    Rehearsal.objects.update(step_time=kept)
+    assert read(made["id"])["step_time"] == {**kept, "estimated": False}
 
 
 def test_an_earlier_run_tells_the_time_of_a_whole_step(
@@ -85,9 +131,9 @@ def test_an_earlier_run_tells_the_time_of_a_whole_step(
     made = start()
     worker = RehearsalWorker(made["id"])
     worker.take()
-    worker.answer(report=report(1.0, 0.0))
+    worker.answer(report=measured(1e3, gpu=False))
     found = read(made["id"])["step_time"]
-    assert found["source"] == "the run 'first'"
+    assert (found["source"], found["estimated"]) == ("the run 'first'", False), "what was measured goes before"
     assert found["step_seconds"] == pytest.approx(10.0, rel=0.2)
     assert 0 < found["learn_seconds"] < found["step_seconds"]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from tests.worker.loop.conftest import POLICY, REWARD, rows, tiny_spec
 from tests.worker.loop.platform_double import parquet_bytes
@@ -152,6 +153,8 @@ def test_a_rehearsal_of_the_starter_policy(
     assert constant.message.startswith("All 32 rewards are 0. 0 of 32 answers hold a \\boxed{}")
     speed = report.speed
     assert min(speed.start_s, speed.generate_s, speed.tokens_per_s, speed.running, speed.prompt_tokens) > 0
+    assert speed.peak is not None
+    assert (speed.peak.operations_per_s > 1e8, speed.peak.gpu) == (True, torch.cuda.is_available())
     assert {lease["phase"] for lease in platform.leases} == {"loading", "generating"}
     assert actors() == [], "engine and reward worker have ended with it"
 

@@ -2606,6 +2606,18 @@ export interface DevicePass {
 }
 
 /**
+ * Arithmetic of a device, measured by matrix products in the number type of the learner's weights.
+ */
+export interface DevicePeak {
+  /**
+   * Floating-point operations per second; of all the host's cores together on a CPU.
+   */
+  operations_per_s: number;
+  /** Whether a learner rank has such a device for itself. */
+  gpu: boolean;
+}
+
+/**
  * Rows of each kind.
  */
 export interface DiffCounts {
@@ -5925,6 +5937,12 @@ export interface RehearsalSample {
 }
 
 /**
+ * Peak of the device that it computed on, from which the learner's speed is estimated; null where it could not be
+measured, and from workers of former releases.
+ */
+export type RehearsalSpeedPeak = DevicePeak | null;
+
+/**
  * Speed of the one engine, and the lengths that it met.
  */
 export interface RehearsalSpeed {
@@ -5939,6 +5957,9 @@ export interface RehearsalSpeed {
   running: number;
   /** Mean length of the prompts. */
   prompt_tokens: number;
+  /** Peak of the device that it computed on, from which the learner's speed is estimated; null where it could not be
+measured, and from workers of former releases. */
+  peak: RehearsalSpeedPeak;
 }
 
 /**
@@ -6980,7 +7001,7 @@ export interface StatisticsReport {
 }
 
 /**
- * Null where no run with this policy has shown how fast its learner is.
+ * Null where neither a run with this policy nor the rehearsal's device tells how fast the learner is.
  */
 export type StepTimeStepSeconds = number | null;
 
@@ -6990,13 +7011,16 @@ export type StepTimeLearnSeconds = number | null;
  * Expected time of a step of the run.
  */
 export interface StepTime {
-  /** Null where no run with this policy has shown how fast its learner is. */
+  /** Null where neither a run with this policy nor the rehearsal's device tells how fast the learner is. */
   step_seconds: StepTimeStepSeconds;
   /** Time of the step in which the mean engine generates. */
   generate_seconds: number;
   learn_seconds: StepTimeLearnSeconds;
   /** Origin of the speeds. */
   source: string;
+  /** Whether the learner's time is an estimate, from the policy's active parameters and the measured peak of the
+machine. What a run with this policy has measured goes before it. */
+  estimated: boolean;
 }
 
 /**

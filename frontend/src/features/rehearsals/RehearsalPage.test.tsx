@@ -60,7 +60,7 @@ const DONE: Rehearsal = {
     template_sha256: "0123456789abcdef",
     signal_share: 1,
     cut_share: 1 / 3,
-    speed: { start_s: 9, generate_s: 2, reward_s: 1, tokens_per_s: 100, running: 4, prompt_tokens: 3 },
+    speed: { start_s: 9, generate_s: 2, reward_s: 1, tokens_per_s: 100, running: 4, prompt_tokens: 3, peak: null },
   },
 };
 

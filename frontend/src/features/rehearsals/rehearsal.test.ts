@@ -42,8 +42,19 @@ it.each([
 
 it("tells the time of a step as far as it is known", () => {
   expect(stepSentence({ step_time: null })).toBeNull();
-  const whole = { step_seconds: 12.2, generate_seconds: 5, learn_seconds: 6, source: "the run 'first'" };
+  const whole = {
+    step_seconds: 12.2,
+    generate_seconds: 5,
+    learn_seconds: 6,
+    source: "the run 'first'",
+    estimated: false,
+  };
   expect(stepSentence({ step_time: whole })).toBe("A step takes about 12 s, by the run 'first'.");
+  const guessed = { ...whole, source: "this rehearsal's engine, and more", estimated: true };
+  expect(stepSentence({ step_time: guessed })).toBe(
+    "A step takes about 12 s, estimated: the engine's speed was measured here, and learning (about 6 s) follows from " +
+      "the policy's size and this machine's peak. The first run will measure it.",
+  );
   const half = { ...whole, step_seconds: null, learn_seconds: null };
   expect(stepSentence({ step_time: half })).toContain("A step generates for about 5 s");
 });

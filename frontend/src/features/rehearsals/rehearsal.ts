@@ -59,7 +59,13 @@ export function stepSentence({ step_time: time }: Pick<Rehearsal, "step_time">):
     const generating = formatDuration(Math.max(1, Math.round(time.generate_seconds)));
     return `A step generates for about ${generating}; how long it learns, the first run with this policy will show.`;
   }
-  return `A step takes about ${formatDuration(Math.max(1, Math.round(time.step_seconds)))}, by ${time.source}.`;
+  const whole = formatDuration(Math.max(1, Math.round(time.step_seconds)));
+  if (!time.estimated) return `A step takes about ${whole}, by ${time.source}.`;
+  const learning = formatDuration(Math.max(1, Math.round(time.learn_seconds ?? 0)));
+  return (
+    `A step takes about ${whole}, estimated: the engine's speed was measured here, and learning (about ${learning}) ` +
+    "follows from the policy's size and this machine's peak. The first run will measure it."
+  );
 }
 
 export function signalSentence(share: number, groups: number): string {
