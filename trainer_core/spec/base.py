@@ -79,7 +79,7 @@ def field(
         default: the default value; omitted means required.
         unit: shown beside the input ("tokens", "share", "prompts").
         steer: set when the value may change while the run goes; names the boundary at which it is applied.
-        widget: a hint for the console's form ("dataset", "reward", "policy", "slider").
+        widget: a hint for the console's form ("dataset", "reward", "policy", "python", "slider").
         kwargs: passed to ``pydantic.Field`` (bounds and so on).
     """
     marks: dict[str, Any] = {"unit": unit, "steer": steer, "widget": widget}

@@ -27,7 +27,7 @@ class PythonGrader(GraderModel):
     type: Literal["python"] = "python"
     name: str = field("", max_length=200)
     """Label; has no effect."""
-    source: str = field(min_length=1, max_length=256_000)
+    source: str = field(min_length=1, max_length=256_000, widget="python")
     """Python that defines ``grade``. ``sample`` has output_text, output_json, answer_text and thinking_text."""
     timeout_s: float = field(5.0, gt=0.0, le=120.0, unit="s")
     """A slower grader is an error."""

@@ -5,6 +5,7 @@ import { datasetsQuery, sharedDatasetsQuery } from "@/features/datasets/data/que
 import { policiesQuery } from "@/features/policies/data/queries";
 import { rewardsQuery } from "@/features/rewards/data/queries";
 import type { PickerProps } from "@/features/schema-form/context";
+import { CodeEditor } from "@/ui/CodeEditor";
 
 interface Choice {
   value: string;
@@ -80,4 +81,9 @@ export function PolicyPicker(props: PickerProps) {
   return <Choices {...props} choices={choices} placeholder="policy" />;
 }
 
-export const PICKERS = { dataset: DatasetPicker, reward: RewardPicker, policy: PolicyPicker };
+/** A program of the team's, which is no choice but wants an editor of its own as well. */
+export function PythonField(props: PickerProps) {
+  return <CodeEditor {...props} />;
+}
+
+export const PICKERS = { dataset: DatasetPicker, reward: RewardPicker, policy: PolicyPicker, python: PythonField };
