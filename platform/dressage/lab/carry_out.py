@@ -21,12 +21,12 @@ from django.db import transaction
 from dressage.common.actors import Actor
 from dressage.datasets import notes, selectors
 from dressage.datasets.models import DatasetVersion
+from dressage.imports.progress import NotOurs, Stopping
+from dressage.imports.stopping import is_stopping
 from dressage.lab.child import GONE, NOTES, REPORT
 from dressage.lab.life import claim, end, fail, folder_of, give_back, report_progress
 from dressage.lab.models import LabJob, LabState
 from dressage.lab.reports import LabReport
-from dressage.policies.imports.progress import NotOurs, Stopping
-from dressage.policies.imports.stopping import is_stopping
 
 logger = structlog.get_logger(__name__)
 EVERY_S = 1.0

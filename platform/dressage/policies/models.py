@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.db import models
 
 from dressage.common.models import TeamModel
+from dressage.imports.models import Import
 
 
 class Policy(TeamModel):
@@ -59,43 +60,17 @@ ACTIVE = (ImportState.DOWNLOADING, ImportState.VERIFYING)
 OPEN = (ImportState.QUEUED, *ACTIVE)
 
 
-class PolicyImport(TeamModel):
+class PolicyImport(Import):
     """A policy on its way from elsewhere. Its files lie in the team's own folder, unfinished until it is ready."""
 
     id_prefix: ClassVar[str] = "imp"
+    task: ClassVar[str] = "policies.import"
+    active_states: ClassVar[tuple[str, ...]] = ACTIVE
 
-    name = models.CharField(max_length=120)
-    slug = models.CharField(max_length=63)
     source = models.CharField(max_length=10, choices=SourceKind.choices)
-    location = models.CharField(max_length=1000)
-    """Name of the repository, or ``s3://bucket/prefix``."""
-    revision = models.CharField(max_length=200, blank=True)
-    """Branch, tag or commit that was asked for; empty for the main one, and in a bucket."""
-    commit = models.CharField(max_length=64, blank=True)
-    """The commit that it was resolved to; each further try fetches the same."""
+    state = models.CharField(max_length=12, choices=ImportState.choices, default=ImportState.QUEUED)
     policy_id = models.CharField(max_length=40)
     """Id that the policy gets, and the name of its folder."""
-    state = models.CharField(max_length=12, choices=ImportState.choices, default=ImportState.QUEUED)
-    error = models.TextField(blank=True)
-    """Why it failed or waits, and what to do."""
-    files_total = models.PositiveIntegerField(default=0)
-    files_done = models.PositiveIntegerField(default=0)
-    bytes_total = models.PositiveBigIntegerField(default=0)
-    bytes_done = models.PositiveBigIntegerField(default=0)
-    """Bytes that are on the disk; of those that were compared, while it verifies."""
-    attempt = models.PositiveIntegerField(default=0)
-    """Number of the worker that has it: an older one that comes back is told so."""
-    faults = models.PositiveIntegerField(default=0)
-    """Faults of the network since something was last fetched."""
-    heard_at = models.DateTimeField(null=True)
-    """When its worker last wrote."""
-    rung_at = models.DateTimeField(null=True)
-    """When a worker was last asked."""
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
-    actor = models.JSONField()
-    """Who asked for it: ``{kind, id, name}``."""
-    created_by = models.CharField(max_length=300)
 
     class Meta:
         indexes = [

@@ -4,10 +4,10 @@ import time
 
 from celery import shared_task
 
+from dressage.imports.sweep import sweep_imports
 from dressage.policies import leftovers
 from dressage.policies.imports.carry_out import carry_out
-from dressage.policies.imports.enqueue import TASK
-from dressage.policies.imports.sweep import sweep_imports
+from dressage.policies.models import PolicyImport
 
 
 @shared_task(name="policies.sweep_leftovers")
@@ -17,7 +17,7 @@ def sweep_leftovers() -> None:
 
 
 # Acknowledged at once: an import may take longer than a queue waits for it, and the sweep asks again by itself.
-@shared_task(name=TASK, acks_late=False)
+@shared_task(name=PolicyImport.task, acks_late=False)
 def import_policy(import_id: str) -> None:
     """Go on with an import; may be repeated or run twice at once."""
     carry_out(import_id)
@@ -26,4 +26,4 @@ def import_policy(import_id: str) -> None:
 @shared_task(name="policies.sweep_imports")
 def sweep_of_imports() -> None:
     """Sent by beat; may be repeated or run twice at once."""
-    sweep_imports()
+    sweep_imports(PolicyImport)

@@ -5,8 +5,8 @@ import json
 from django.conf import settings
 
 from dressage.common.sealing import UnsealError, unseal
+from dressage.imports.remote import ImportRefused
 from dressage.policies.access.documents import PolicySourceDocument, PolicySourcesDocument
-from dressage.policies.imports.remote import ImportRefused
 from dressage.policies.models import SourceAccess, SourceKind
 from dressage.teams.models import Team
 

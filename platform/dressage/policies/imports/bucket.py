@@ -21,7 +21,7 @@ from botocore.exceptions import ConnectionError as Unreachable
 from django.conf import settings
 from urllib3.exceptions import HTTPError
 
-from dressage.policies.imports.remote import (
+from dressage.imports.remote import (
     Checksum,
     ImportRefused,
     Listing,

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection
 
-from dressage.policies.imports.remote import ImportRefused, Listing
+from dressage.imports.remote import ImportRefused, Listing
 from dressage.policies.kinds import unfit_files
 
 INDEX = "model.safetensors.index.json"

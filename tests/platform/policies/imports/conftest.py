@@ -10,8 +10,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from dressage.common.actors import Actor
+from dressage.imports.hub import _guard_once
 from dressage.policies.imports.carry_out import carry_out
-from dressage.policies.imports.hub import _guard_once
 from dressage.policies.imports.services import start_import
 from dressage.policies.models import PolicyImport
 from dressage.teams.models import Team
@@ -68,7 +68,7 @@ def hub(hub_server: HubServer, settings: Any, tmp_path: Path, monkeypatch: pytes
     hub_server.add(NAME, write_policy(tmp_path / "upstream"))
     settings.HUB_ENDPOINT = hub_server.url
     settings.TEAM_POLICY_ROOT = tmp_path / "team-policies"
-    monkeypatch.setattr("dressage.policies.imports.hub_connections.PIECE_BYTES", 10_000)
+    monkeypatch.setattr("dressage.imports.hub_connections.PIECE_BYTES", 10_000)
     _guard_once.cache_clear()
     # The client waits a second before it goes on after a cut.
     monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)

@@ -12,13 +12,13 @@ from dressage.common import sealing
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
 from dressage.common.sealing import rotate
+from dressage.imports import enqueue
+from dressage.imports.remote import ImportRefused
+from dressage.imports.sweep import sweep_imports
 from dressage.policies.access.selectors import hub_token
 from dressage.policies.access.services import set_credentials
 from dressage.policies.folders import own_root
-from dressage.policies.imports import enqueue
 from dressage.policies.imports.carry_out import carry_out
-from dressage.policies.imports.remote import ImportRefused
-from dressage.policies.imports.sweep import sweep_imports
 from dressage.policies.leftovers import SPARED_S, sweep
 from dressage.policies.models import Policy, PolicyImport, SourceAccess
 from dressage.policies.services import register_checkpoint, register_policy
@@ -207,20 +207,20 @@ def test_the_sweep_asks_again_where_nobody_works(
     editor: APIClient, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     sent: list[str] = []
-    monkeypatch.setattr(enqueue, "_send", sent.append)
+    monkeypatch.setattr(enqueue, "_send", lambda task, import_id: sent.append(import_id))
     row = start(editor).json()
-    sweep_imports()
+    sweep_imports(PolicyImport)
     PolicyImport.objects.update(rung_at="2026-01-01T00:00:00Z")
     with django_capture_on_commit_callbacks(execute=True):
-        sweep_imports()
+        sweep_imports(PolicyImport)
     assert sent == [row["id"]]
     PolicyImport.objects.update(rung_at="2026-01-01T00:00:00Z", state="downloading", heard_at="2026-01-01T00:00:00Z")
     with django_capture_on_commit_callbacks(execute=True):
-        sweep_imports()
+        sweep_imports(PolicyImport)
     assert sent == [row["id"]] * 2
     PolicyImport.objects.update(state="cancelled", rung_at="2026-01-01T00:00:00Z")
     with django_capture_on_commit_callbacks(execute=True):
-        sweep_imports()
+        sweep_imports(PolicyImport)
     assert sent == [row["id"]] * 2
 
 

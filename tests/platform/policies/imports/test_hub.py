@@ -13,10 +13,11 @@ import pytest
 from django.utils import timezone
 
 from dressage.common.actors import Actor
+from dressage.imports import alone, progress, work
+from dressage.imports.alone import alone_in
 from dressage.policies.access.services import set_credentials
 from dressage.policies.folders import own_root, require_still_open
 from dressage.policies.imports import carry_out as module
-from dressage.policies.imports import progress
 from dressage.policies.imports.carry_out import carry_out
 from dressage.policies.imports.services import cancel_import, retry_import
 from dressage.policies.models import Policy, PolicyImport
@@ -89,7 +90,7 @@ def test_a_killed_worker_is_gone_on_with(begin: Begin, hub: HubServer) -> None:
         half = hub.repositories[NAME].files[SHARD][:200_000]
         (part / SHARD).write_bytes(half)
         descriptor = os.open(part, os.O_RDONLY)
-        module.fcntl.flock(descriptor, module.fcntl.LOCK_EX)
+        alone.fcntl.flock(descriptor, alone.fcntl.LOCK_EX)
         os.write(writer, b"!")
         signal.pause()
     os.read(reader, 1)
@@ -144,8 +145,8 @@ def test_a_policy_that_another_worker_registers_is_left_alone(begin: Begin, hub:
     row = begin()
     target = own_root(team) / row.policy_id
     target.mkdir(parents=True)
-    with module._alone(target) as alone:
-        assert alone
+    with alone_in(target) as held:
+        assert held
         carry_out(row.id)
     row.refresh_from_db()
     assert (row.state, row.attempt, hub.asked) == ("queued", 0, [])
@@ -158,7 +159,7 @@ def test_a_folder_that_went_away_before_it_was_locked(
 ) -> None:
     folder = tmp_path / "part"
     folder.mkdir()
-    lock = module.fcntl.flock
+    lock = alone.fcntl.flock
 
     def late(descriptor: int, operation: int) -> None:
         folder.rename(tmp_path / "policy")
@@ -167,11 +168,11 @@ def test_a_folder_that_went_away_before_it_was_locked(
         lock(descriptor, operation)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module.fcntl, "flock", late)
-        with module._alone(folder) as alone:
-            assert alone is False
-    with module._alone(tmp_path / "policy") as alone, module._alone(tmp_path / "gone") as other:
-        assert (alone, other) == (True, False)
+        patch.setattr(alone.fcntl, "flock", late)
+        with alone_in(folder) as held:
+            assert held is False
+    with alone_in(tmp_path / "policy") as held, alone_in(tmp_path / "gone") as other:
+        assert (held, other) == (True, False)
 
 
 def test_ranges_that_are_not_honoured_begin_the_file_again(begin: Begin, hub: HubServer) -> None:
@@ -346,7 +347,7 @@ def test_limits(carried: Begin, hub: HubServer, settings: Any, monkeypatch: pyte
     settings.IMPORT_GIB, settings.TEAM_IMPORTS_GIB = 1, 1e-5
     assert "of the 1e-05 GiB that they may have (TEAM_POLICIES_GIB)" in carried(slug="b").error
     settings.TEAM_IMPORTS_GIB = None
-    monkeypatch.setattr(module.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})())
+    monkeypatch.setattr(work.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})())
     assert "more on the platform's disk, where 0.0 GiB are free for it" in carried(slug="c").error
     assert not [one for one in hub.asked if one.server == "cdn"]
 
@@ -395,7 +396,7 @@ def test_a_hub_that_is_away_is_waited_for(carried: Begin, hub: HubServer, settin
 
 
 def test_after_many_faults_it_has_failed(carried: Begin, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_FAULTS", 2)
+    monkeypatch.setattr(work, "MAX_FAULTS", 2)
     hub.faults.status["config.json"] = [503] * 4
     row = carried()
     assert (row.state, row.faults) == ("queued", 1)

@@ -1,15 +1,15 @@
-"""Policies of the Hugging Face hub, or of a mirror of it, with the hub's own client."""
+"""Repositories of the Hugging Face hub, or of a mirror of it, with the hub's own client."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 import httpx2
 from django.conf import settings
-from huggingface_hub import HfApi, ModelInfo, hf_hub_url
+from huggingface_hub import DatasetInfo, HfApi, ModelInfo, hf_hub_url
 from huggingface_hub.errors import (
     DisabledRepoError,
     EntryNotFoundError,
@@ -23,8 +23,8 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import http_get
 from huggingface_hub.utils import build_hf_headers
 
-from dressage.policies.imports.hub_connections import ClosedAddress, use_guarded_connections
-from dressage.policies.imports.remote import (
+from dressage.imports.hub_connections import ClosedAddress, use_guarded_connections
+from dressage.imports.remote import (
     Checksum,
     ImportRefused,
     Listing,
@@ -41,28 +41,34 @@ _PASSING = (408, 425, 429)
 class HubSource:
     """One repository at one revision."""
 
-    def __init__(self, repository: str, revision: str, token: str | None) -> None:
+    def __init__(
+        self, repository: str, revision: str, token: str | None, *, kind: Literal["model", "dataset"] = "model"
+    ) -> None:
         """
         Args:
             repository: its name, such as ``Qwen/Qwen3-0.6B``.
             revision: a branch, tag or commit; empty for the main branch.
             token: the team's; None asks as nobody. What the operator's environment holds is never sent.
+            kind: which of the hub's repositories of that name. Of a dataset files in folders are listed, too.
         """
         _guard_once()
-        self._repository, self._revision, self._token = repository, revision, token
+        self._repository, self._revision, self._token, self._kind = repository, revision, token, kind
         self._api = HfApi(endpoint=settings.HUB_ENDPOINT, token=token or False)
 
     def listing(self) -> Listing:
         """The files of the commit that the revision stands for now."""
         with self._told():
-            info = self._api.model_info(
-                self._repository, revision=self._revision or None, files_metadata=True, timeout=30.0
-            )
+            info = self._info(revision=self._revision or None, files_metadata=True, timeout=30.0)
         if not info.sha:
             raise ImportRefused(f"{self._host} does not tell the commit of a revision, which a hub does.")
         self._revision = info.sha
-        files = {file.name: file for file in _files(info)}
-        return Listing(files, info.sha, _licence(info))
+        files = {file.name: file for file in _files(info, folders=self._kind == "dataset")}
+        card: dict[str, Any] = info.card_data.to_dict() if info.card_data else {}
+        return Listing(files, info.sha, _licence(card), card)
+
+    def _info(self, **options: Any) -> ModelInfo | DatasetInfo:
+        ask = self._api.model_info if self._kind == "model" else self._api.dataset_info
+        return ask(self._repository, **options)
 
     def described(self, file: RemoteFile) -> RemoteFile:
         """The file itself: the hub lists checksums."""
@@ -72,10 +78,16 @@ class HubSource:
         """Append to ``target`` what it lacks of the file, of the commit that was listed."""
         if file.size > _MAX_FILE_BYTES:
             raise ImportRefused(
-                f"{file.name} has more than 50 GB in one piece, which the hub does not serve over HTTP. Save the "
-                "policy in smaller shards (max_shard_size of save_pretrained)."
+                f"{file.name} has more than 50 GB in one piece, which the hub does not serve over HTTP. Have it saved "
+                "in smaller shards (max_shard_size of save_pretrained)."
             )
-        url = hf_hub_url(self._repository, file.name, revision=self._revision, endpoint=settings.HUB_ENDPOINT)
+        url = hf_hub_url(
+            self._repository,
+            file.name,
+            repo_type=self._kind,
+            revision=self._revision,
+            endpoint=settings.HUB_ENDPOINT,
+        )
         headers = build_hf_headers(token=self._token or False, headers={"Accept-Encoding": "identity"})
         with target.open("ab") as out, self._told():
             http_get(
@@ -89,6 +101,10 @@ class HubSource:
             )
 
     @property
+    def _example(self) -> str:
+        return "Qwen/Qwen3-0.6B" if self._kind == "model" else "openai/gsm8k"
+
+    @property
     def _host(self) -> str:
         return urlsplit(settings.HUB_ENDPOINT).netloc
 
@@ -100,7 +116,8 @@ class HubSource:
         except GatedRepoError as error:
             raise ImportRefused(self._gated()) from error
         except DisabledRepoError as error:
-            raise ImportRefused(f"{self._host} has disabled {self._repository}. Choose another policy.") from error
+            what = "policy" if self._kind == "model" else "dataset"
+            raise ImportRefused(f"{self._host} has disabled {self._repository}. Choose another {what}.") from error
         except RepositoryNotFoundError as error:
             raise ImportRefused(self._absent()) from error
         except RevisionNotFoundError as error:
@@ -112,7 +129,7 @@ class HubSource:
             raise ImportRefused("A file that was listed is gone. Try again, or name another revision.") from error
         except HFValidationError as error:
             raise ImportRefused(
-                f"{self._repository!r} is no name of a repository: it is owner/name, such as Qwen/Qwen3-0.6B."
+                f"{self._repository!r} is no name of a repository: it is owner/name, such as {self._example}."
             ) from error
         except HfHubHTTPError as error:
             raise self._by_status(error.response.status_code) from error
@@ -147,13 +164,15 @@ class HubSource:
         return ImportRefused(f"{self._host} answers {status}. Check the name and the revision.")
 
     def _gated(self) -> str:
-        accept = f"Accept its conditions at {settings.HUB_ENDPOINT}/{self._repository} with the account of the token"
+        page = f"{settings.HUB_ENDPOINT}/{'datasets/' if self._kind == 'dataset' else ''}{self._repository}"
+        accept = f"Accept its conditions at {page} with the account of the token"
         if self._token is None:
             return f"{self._repository} is gated. {accept}, and have an admin enter that token for the team."
         return f"{self._repository} is gated, and the team's token has no access yet. {accept}, then retry."
 
     def _absent(self) -> str:
-        seen = f"{self._host} has no repository {self._repository} that "
+        named = f"repository {self._repository}" if self._kind == "model" else f"dataset {self._repository}"
+        seen = f"{self._host} has no {named} that "
         if self._token is None:
             return (
                 f"{seen}everybody may see. Check the name; for a private one have an admin enter a token for the team."
@@ -166,9 +185,9 @@ def _guard_once() -> None:
     use_guarded_connections()
 
 
-def _files(info: ModelInfo) -> Iterator[RemoteFile]:
+def _files(info: ModelInfo | DatasetInfo, *, folders: bool) -> Iterator[RemoteFile]:
     for entry in info.siblings or ():
-        if "/" in entry.rfilename:
+        if "/" in entry.rfilename and not folders:
             continue
         if entry.size is None:
             raise ImportRefused("The hub does not tell the sizes of the files. If it is a mirror, ask who runs it.")
@@ -180,9 +199,8 @@ def _files(info: ModelInfo) -> Iterator[RemoteFile]:
         yield RemoteFile(entry.rfilename, entry.size, checksum)
 
 
-def _licence(info: ModelInfo) -> str:
+def _licence(card: dict[str, Any]) -> str:
     """The licence that the repository's card names."""
-    card: Any = info.card_data.to_dict() if info.card_data else {}
     named = card.get("license_name") if card.get("license") == "other" else card.get("license")
     if isinstance(named, list):
         named = ", ".join(str(one) for one in named)

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from dressage.policies.imports.remote import Checksum, RemoteFile
+from dressage.imports.remote import Checksum, RemoteFile
 
 _CHUNK = 4 << 20
 

@@ -3,9 +3,9 @@
 import time
 from pathlib import Path
 
-from dressage.policies.imports.services import report
-from dressage.policies.imports.stopping import is_stopping
-from dressage.policies.models import ImportState, PolicyImport
+from dressage.imports.life import report
+from dressage.imports.models import DOWNLOADING, Import
+from dressage.imports.stopping import is_stopping
 
 EVERY_S = 1.0
 
@@ -21,14 +21,14 @@ class Stopping(Exception):
 class Progress:
     """What one worker has done of an import."""
 
-    def __init__(self, row: PolicyImport) -> None:
+    def __init__(self, row: Import) -> None:
         self._row = row
-        self._state: str = ImportState.DOWNLOADING
+        self._state = DOWNLOADING
         self._written = 0.0
         self.bytes = self.files = 0
         """Counts of the files that are done."""
 
-    def begin(self, state: ImportState) -> None:
+    def begin(self, state: str) -> None:
         """Enter a state and count from zero."""
         self._state, self.bytes, self.files = state, 0, 0
         self.write(0)

@@ -1,9 +1,9 @@
-"""A place that policies are imported from, as the worker sees it: a listing of files, and the bytes of each."""
+"""A place that is imported from, as the worker sees it: a listing of files, and the bytes of each."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 Algorithm = Literal["sha256", "git", "md5"]
 Tick = Callable[[], None]
@@ -29,30 +29,33 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """One file at the top of a listing."""
+    """One file of a listing."""
 
     name: str
+    """Its path, with slashes where it lies in a folder below."""
     size: int
     checksum: Checksum | None
-    """None where the other side tells none: then sizes and the weights' own headers are compared alone."""
+    """None where the other side tells none: then sizes are compared alone, and what the files say of themselves."""
     tag: str = ""
     """Version of the object, which must not change between two requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of a policy elsewhere."""
+    """The files that there are elsewhere."""
 
     files: dict[str, RemoteFile]
-    """Files by name; those in folders below are left out, and never fetched."""
+    """Files by name. Of a policy, those in folders below are left out, and never fetched."""
     commit: str
     """The commit that they are of; empty in a bucket."""
     licence: str
     """Name that the place itself gives, such as ``apache-2.0``; empty where it gives none."""
+    card: dict[str, Any] = field(default_factory=dict)
+    """What the repository's card says in its YAML head."""
 
 
 class Source(Protocol):
-    """A place with one policy's files."""
+    """A place with the files of one policy, or of one dataset."""
 
     def listing(self) -> Listing:
         """The files. Raises ImportRefused or NetworkTrouble."""

@@ -1,0 +1,147 @@
+"""One worker's try at an import: files are fetched behind what lies on the disk, then compared with their checksums.
+
+The worker may be killed anywhere. Then the next one lists the same, goes on, and compares everything in the end.
+"""
+
+import shutil
+from pathlib import Path
+
+import structlog
+
+from dressage.common.problems import Problem
+from dressage.imports.life import fail, give_back, is_cancelled
+from dressage.imports.models import DOWNLOADING, VERIFYING, Import
+from dressage.imports.progress import NotOurs, Progress, Stopping
+from dressage.imports.remote import ImportRefused, NetworkTrouble, RemoteFile, Source
+from dressage.imports.verification import verified_sha256
+
+logger = structlog.get_logger(__name__)
+
+MAX_FAULTS = 10
+"""Faults of the network in a row, some ten seconds apart, after which an import has failed."""
+RESERVE_BYTES = 1 << 30
+"""Room on the disk that an import leaves free."""
+GIB = 1 << 30
+
+
+class Work:
+    """One try. Each kind of import says by ``carry_out`` what is done."""
+
+    refusals: tuple[type[Exception], ...] = (ImportRefused,)
+    """Errors whose messages tell people why it cannot succeed."""
+
+    def __init__(self, row: Import, part: Path) -> None:
+        """
+        Args:
+            row: the import, as this worker has claimed it.
+            part: the folder of its files, which this worker alone has.
+        """
+        self.part = part
+        self.progress = Progress(row)
+        self._row = row
+        self._began_with = bytes_in(part)
+
+    def carry_out(self) -> None:
+        """Do all of it."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        """Carry it out, and leave it done, queued again, or failed with a sentence."""
+        try:
+            self.carry_out()
+        except NotOurs:
+            self._leave()
+        except Stopping:
+            give_back(self._row)
+        except NetworkTrouble as error:
+            self._wait(error)
+        except self.refusals as error:
+            fail(self._row, str(error))
+        except Problem as error:
+            fail(self._row, error.detail)
+        except OSError as error:
+            logger.exception("an import has failed", import_id=self._row.id)
+            fail(self._row, f"The platform's disk cannot be written ({error.strerror or type(error).__name__}).")
+        except Exception:
+            logger.exception("an import has failed", import_id=self._row.id)
+            fail(self._row, "The platform failed at this import; its log says more. Try again, or tell the operator.")
+
+    def path_of(self, file: RemoteFile) -> Path:
+        """Where a file's bytes lie on the disk."""
+        return self.part / file.name
+
+    def has(self, file: RemoteFile) -> int:
+        """Bytes of a file that are there."""
+        path = self.path_of(file)
+        return path.stat().st_size if path.is_file() else 0
+
+    def require_disk(self, files: list[RemoteFile]) -> None:
+        """Require that what is missing fits on the disk."""
+        missing = sum(file.size - min(self.has(file), file.size) for file in files)
+        free = shutil.disk_usage(self.part).free - RESERVE_BYTES
+        if missing > free:
+            raise ImportRefused(
+                f"It needs {gib(missing)} more on the platform's disk, where {gib(max(0, free))} are free for it. "
+                "Have the operator make room, then retry."
+            )
+
+    def fetch(self, source: Source, files: list[RemoteFile]) -> None:
+        """Fetch what is missing. Raises NetworkTrouble once nothing comes any more."""
+        self.progress.begin(DOWNLOADING)
+        for file in files:
+            path = self.path_of(file)
+            if self.has(file) > file.size:
+                path.unlink()
+            while True:
+                before = self.has(file)
+                try:
+                    source.fetch(file, path, lambda path=path: self.progress.tick(path))  # type: ignore[misc]
+                    break
+                except NetworkTrouble:
+                    if self.has(file) <= before:
+                        raise
+            self.progress.bytes += file.size
+            self.progress.files += 1
+            self.progress.tick()
+
+    def verify(self, files: list[RemoteFile]) -> dict[str, str]:
+        """SHA-256 of each file by its name. A file that is not what was listed is removed, to be fetched anew."""
+        self.progress.begin(VERIFYING)
+        digests: dict[str, str] = {}
+        for file in files:
+            path = self.path_of(file)
+            digest = verified_sha256(path, file, lambda count: self.progress.tick(count=count))
+            if digest is None:
+                path.unlink()
+                raise ImportRefused(
+                    f"{file.name} came with another content than its checksum says, and was thrown away. Retry "
+                    "fetches it again; if that repeats, something between here and the source changes it."
+                )
+            digests[file.name] = digest
+            self.progress.bytes += file.size
+            self.progress.files += 1
+        self.progress.write()
+        return digests
+
+    def _wait(self, error: NetworkTrouble) -> None:
+        """Have it tried again in a while; after too many faults in a row it has failed."""
+        faults = 0 if bytes_in(self.part) > self._began_with else self._row.faults + 1
+        if faults >= MAX_FAULTS:
+            fail(self._row, f"{error} It was tried {MAX_FAULTS} times. Retry goes on behind what was fetched.")
+        else:
+            give_back(self._row, f"{error} It is tried again in a while.", faults=faults)
+
+    def _leave(self) -> None:
+        """Remove what was fetched of a cancelled import; another worker's stays."""
+        if is_cancelled(self._row):
+            shutil.rmtree(self.part, ignore_errors=True)
+
+
+def bytes_in(folder: Path) -> int:
+    """Bytes of the files right in a folder."""
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def gib(count: int) -> str:
+    """Bytes for people."""
+    return f"{count / GIB:.1f} GiB"
