@@ -121,6 +121,10 @@ class Config(BaseSettings):
     team_imports_gib: float | None = Field(default=None, gt=0, allow_inf_nan=False, alias="TEAM_POLICIES_GIB")
     """GiB that all policies which one team has imported may take on the disk together. Default: no limit but the
     disk."""
+    dataset_import_urls: str = Field(default="", alias="DATASET_IMPORT_URLS")
+    """Beginnings of addresses that datasets may be imported from, separated by commas. Default: none."""
+    dataset_import_folders: str = Field(default="", alias="DATASET_IMPORT_FOLDERS")
+    """Folders of this machine, separated by colons, that every team may import datasets from. Default: none."""
     judge_networks: str | None = Field(default=None, alias="JUDGE_NETWORKS")
     """Networks beside the public internet in which judges may be, separated by commas, such as 10.20.0.0/16. Default:
     none, but this machine itself while the console is reached on it alone."""
@@ -253,6 +257,27 @@ class Config(BaseSettings):
     def resolved_import_networks(self) -> tuple[Network, ...]:
         """The given networks. Raises ValueError for text that is none."""
         return tuple(ip_network(text.strip()) for text in self.import_networks.split(",") if text.strip())
+
+    @property
+    def resolved_dataset_import_urls(self) -> tuple[str, ...]:
+        """The beginnings of addresses. Raises ValueError for what is none."""
+        found = tuple(text.strip() for text in self.dataset_import_urls.split(",") if text.strip())
+        for text in found:
+            parts = urlsplit(text)
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+                raise ValueError(f"DATASET_IMPORT_URLS: {text!r} is no beginning of an address with http or https")
+            if "*" in parts.hostname.removeprefix("*.") and parts.hostname != "*":
+                raise ValueError(f"DATASET_IMPORT_URLS: {text!r} may have a star alone, or in front as *.example.org")
+        return found
+
+    @property
+    def resolved_dataset_import_folders(self) -> tuple[Path, ...]:
+        """The folders. Raises ValueError for one that is not named from the root."""
+        found = tuple(Path(text) for text in self.dataset_import_folders.split(":") if text)
+        for folder in found:
+            if not folder.is_absolute():
+                raise ValueError(f"DATASET_IMPORT_FOLDERS: {str(folder)!r} is not named from the root on")
+        return found
 
     @property
     def resolved_oidc_issuer(self) -> str:

@@ -20,6 +20,8 @@ HUB_ENDPOINT, HUB_OFFLINE = config.resolved_hub_endpoint, config.hub_offline
 BUCKET_ENDPOINT, BUCKET_REGION = config.resolved_bucket_endpoint, config.bucket_region
 IMPORT_NETWORKS = config.resolved_import_networks
 IMPORT_GIB, TEAM_IMPORTS_GIB = config.import_gib, config.team_imports_gib
+DATASET_IMPORT_URLS: tuple[str, ...] = config.resolved_dataset_import_urls
+DATASET_IMPORT_FOLDERS: tuple[Path, ...] = config.resolved_dataset_import_folders
 CLUSTERS = tuple(cluster.name for cluster in config.resolved_clusters)
 GPU_HOURS_PER_TEAM = config.gpu_hours_per_team
 GPU_HOUR_PRICE, GPU_HOUR_CURRENCY = config.gpu_hour_price, config.gpu_hour_currency
@@ -184,6 +186,8 @@ SPECTACULAR_SETTINGS = {
         "LabKindEnum": "dressage.lab.models.LabKind",
         "LabStateEnum": "dressage.lab.models.LabState",
         "SourceKindEnum": "dressage.policies.models.SourceKind",
+        "DatasetSourceKindEnum": "dressage.datasets.models.DatasetSourceKind",
+        "DatasetImportStateEnum": "dressage.datasets.models.DatasetImportState",
         "ProposalStateEnum": "dressage.rewards.models.proposal.ProposalState",
     },
 }

@@ -1,6 +1,7 @@
 """A small Hugging Face hub on the loopback: repositories with revisions and gates, large files on another port.
 
-It speaks what ``huggingface_hub`` asks for (``/api/models/…`` and ``/…/resolve/…``), so the real client works with it.
+It speaks what ``huggingface_hub`` asks for (``/api/models/…``, ``/api/datasets/…`` and ``/…/resolve/…``), so the real
+client works with it. Datasets stand among the repositories with ``datasets/`` in front of their names.
 A test, or a person at ``python -m tests.support.hub_server FOLDER…``, serves folders from it as ``tiny/<name>``.
 """
 
@@ -17,7 +18,7 @@ from pathlib import Path
 import uvloop
 from aiohttp import web
 
-LARGE = (".safetensors", ".bin")
+LARGE = (".safetensors", ".bin", ".parquet", ".gz")
 """Endings of files that the hub keeps with Git LFS, and serves from elsewhere."""
 
 
@@ -27,6 +28,8 @@ class Repository:
 
     files: dict[str, bytes]
     licence: str = "apache-2.0"
+    card: dict[str, object] = field(default_factory=dict)
+    """What else the head of its README says, such as ``configs``."""
     revisions: tuple[str, ...] = ("main",)
     """Branches and tags that stand for the commit."""
     private: bool = False
@@ -88,6 +91,12 @@ class HubServer:
         self._thread.start()
         assert ready.wait(10.0)
 
+    def add_dataset(self, name: str, files: dict[str, bytes], **options: object) -> Repository:
+        """Serve files by their paths as a dataset."""
+        repository = Repository(files, **options)  # type: ignore[arg-type]
+        self.repositories[f"datasets/{name}"] = repository
+        return repository
+
     def add(self, name: str, folder: Path, **options: object) -> Repository:
         """Serve the files at the top of a folder."""
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
@@ -111,11 +120,12 @@ class HubServer:
         self._stop, self._released = asyncio.Event(), asyncio.Event()
         hub = web.Application()
         for owner in ("{owner}/", ""):
-            hub.router.add_get(f"/api/models/{owner}{{name}}", self._info)
-            hub.router.add_get(f"/api/models/{owner}{{name}}/revision/{{revision}}", self._info)
-            hub.router.add_get(f"/{owner}{{name}}/resolve/{{revision}}/{{file}}", self._resolve)
+            for kind, place in (("models", ""), ("datasets", "datasets/")):
+                hub.router.add_get(f"/api/{kind}/{owner}{{name}}", self._info)
+                hub.router.add_get(f"/api/{kind}/{owner}{{name}}/revision/{{revision}}", self._info)
+                hub.router.add_get(f"/{place}{owner}{{name}}/resolve/{{revision}}/{{file:.+}}", self._resolve)
         cdn = web.Application()
-        cdn.router.add_get("/{repository}/{file}", self._large)
+        cdn.router.add_get("/{repository}/{file:.+}", self._large)
         self.url, hub_runner = await self._listen(hub)
         self.cdn_url, cdn_runner = await self._listen(cdn)
         ready.set()
@@ -135,7 +145,8 @@ class HubServer:
         token = _token(request)
         self.asked.append(Asked("hub", request.path, token, request.headers.get("Range")))
         parts = request.match_info
-        name = "/".join(part for part in (parts.get("owner"), parts["name"]) if part)
+        kind = "datasets" if request.path.startswith(("/api/datasets/", "/datasets/")) else None
+        name = "/".join(part for part in (kind, parts.get("owner"), parts["name"]) if part)
         repository = self.repositories.get(name)
         known = {one for held in self.repositories.values() for one in held.readers}
         if token is not None and token not in known:
@@ -155,7 +166,7 @@ class HubServer:
                 "sha": repository.commit,
                 "private": repository.private,
                 "gated": "manual" if repository.gated else False,
-                "cardData": {"license": repository.licence},
+                "cardData": {"license": repository.licence, **repository.card},
                 "tags": [],
                 "siblings": [_sibling(repository, file) for file in repository.files],
             }

@@ -19,12 +19,12 @@ class OperationCounts(TypedDict):
 class VersionOperation(TypedDict):
     """How a version was made."""
 
-    name: Literal["upload", "edit", "filter", "split", "merge"]
+    name: Literal["upload", "import", "edit", "filter", "split", "merge"]
     arguments: dict[str, Any]
     """What was asked for; of an edit, no more than the ids of the rows."""
     counts: OperationCounts
 
 
 def made_of_nothing(rows: int) -> OperationCounts:
-    """Counts of an upload."""
+    """Counts of an upload, or of an import."""
     return {"before": 0, "after": rows, "added": rows, "removed": 0, "changed": 0}

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
 from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
+from dressage.datasets.limits import MAX_REPORTED_ERRORS
+from dressage.imports.models import Import
 
 
 class Dataset(TeamModel):
@@ -227,3 +230,86 @@ class SavedMapping(TeamModel):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "name"], name="one_mapping_per_name")]
         indexes = [models.Index(fields=["team", "created_at", "id"], name="dataset_mapping_page")]
+
+
+class DatasetSourceKind(models.TextChoices):
+    """Kind of place from which datasets are imported."""
+
+    HUB = "hub", "The Hugging Face hub, or the mirror that the operator names"
+    URL = "url", "An address that the operator allows"
+    FOLDER = "folder", "A folder of the platform's machine that the operator allows"
+
+
+class DatasetImportState(models.TextChoices):
+    """State of an import."""
+
+    QUEUED = "queued", "Waits for its turn, or for the network"
+    DOWNLOADING = "downloading", "Fetches files"
+    VERIFYING = "verifying", "Compares the files with their checksums"
+    READING = "reading", "Reads and checks the rows"
+    WAITING = "waiting", "Its files are here; a person says how they are read"
+    READY = "ready", "The version is stored"
+    FAILED = "failed", "Ended with a sentence that says what to do"
+    CANCELLED = "cancelled", "Ended by a person"
+
+
+class DatasetImport(Import):
+    """Files on their way from elsewhere, which become one version."""
+
+    id_prefix: ClassVar[str] = "dsi"
+    task: ClassVar[str] = "datasets.import"
+    active_states: ClassVar[tuple[str, ...]] = (
+        DatasetImportState.DOWNLOADING,
+        DatasetImportState.VERIFYING,
+        DatasetImportState.READING,
+    )
+
+    source = models.CharField(max_length=10, choices=DatasetSourceKind.choices)
+    state = models.CharField(max_length=12, choices=DatasetImportState.choices, default=DatasetImportState.QUEUED)
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, null=True, related_name="+")
+    """The dataset of which it is to be the next version; null for a new one."""
+    description = models.CharField(max_length=2000, blank=True)
+    config = models.CharField(max_length=200, blank=True)
+    split = models.CharField(max_length=200, blank=True)
+    paths = models.JSONField(default=list)
+    """Names of the files that were asked for, in their order; empty for those of ``config`` and ``split``."""
+    files = models.JSONField(default=list)
+    """``[{path, bytes, tag, sha256}]``: what was listed. ``sha256`` is empty until a file is here and compared."""
+    licence = models.CharField(max_length=200, blank=True)
+    mapping = models.JSONField(null=True)
+    """``trainer_core.datasets.mapping.DatasetMapping``; null looks for a known shape."""
+    review = models.BooleanField(default=False)
+    """Whether a person is to look at the rows before they are stored, even where their shape is known."""
+    report = models.JSONField(default=list)
+    """``[{place, detail}]``: faults of rows for which it was refused."""
+    version = models.ForeignKey(DatasetVersion, on_delete=models.SET_NULL, null=True, related_name="+")
+    """What it has become."""
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["team", "created_at", "id"], name="dataset_import_page"),
+            models.Index(fields=["state", "created_at"], name="dataset_import_queue"),
+        ]
+
+    @property
+    def shown_location(self) -> str:
+        """The place as people are told it: of an address, without its query, which may be a signature."""
+        if self.source != DatasetSourceKind.URL:
+            return self.location
+        return urlsplit(self.location)._replace(query="", fragment="").geturl()
+
+    @property
+    def has_files(self) -> bool:
+        """Whether it needs a person and has all its files, as far as its row tells."""
+        needs = self.state in (DatasetImportState.WAITING, DatasetImportState.FAILED)
+        return needs and bool(self.files) and all(file["sha256"] for file in self.files)
+
+    @property
+    def faults_of_rows(self) -> int:
+        """Number of faults for which it was refused."""
+        return len(self.report)
+
+    @property
+    def first_faults(self) -> list[dict[str, str]]:
+        """The first of them."""
+        return self.report[:MAX_REPORTED_ERRORS]

@@ -44,9 +44,35 @@ class ShapeOrigin(TypedDict):
     """The mapping that a person gave, where the file was read by one."""
 
 
+class ImportedFile(TypedDict):
+    """One of the files that were fetched, in the order in which they were read."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+class ImportOrigin(TypedDict):
+    """Where the file was imported from."""
+
+    source: Literal["hub", "url", "folder"]
+    location: str
+    """Name of the repository, address, or folder."""
+    revision: str
+    """As it was asked for; empty for the main branch."""
+    commit: str | None
+    """The commit of the repository; null where there are none."""
+    config: str
+    split: str
+    files: list[ImportedFile]
+
+
 class Origin(TypedDict):
     """What a version was made from."""
 
     file: FileOrigin
+    """Of several files that were imported as one, ``bytes`` and ``sha256`` are those of one behind the other."""
     shape: ShapeOrigin
     warnings: list[OriginWarning]
+    imported: NotRequired[ImportOrigin]
+    """Where it was imported from; uploads have none."""

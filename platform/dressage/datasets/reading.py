@@ -1,6 +1,6 @@
 """Reads an uploaded file in bounded memory: what it holds, and what is wrong with which row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -30,20 +30,29 @@ _MOST_FORMS = 1_000
 
 
 class UploadedRows:
-    """Iterates over the rows of a file; after the last one, or too many faults, ``raise_errors`` tells.
+    """Iterates over the rows of a file, or of several; after the last one, or too many faults, ``raise_errors`` tells.
 
     The first row that is of a known shape says of which shape the file is. Memory: one row, the
     faults, the names of the columns, and 32 bytes a row.
     """
 
-    def __init__(self, file: BinaryIO, name: str = "", mapping: DatasetMapping | None = None) -> None:
+    def __init__(
+        self,
+        file: BinaryIO,
+        name: str = "",
+        mapping: DatasetMapping | None = None,
+        further: Sequence[tuple[BinaryIO, str]] = (),
+    ) -> None:
         """
         Args:
             file: the file, seekable.
             name: its name, whose end tells tables of one column from other text.
             mapping: what becomes of the columns; None looks for a known shape.
+            further: files with their names whose rows come behind the first one's.
         """
-        self._file, self._name, self._mapping = file, name, mapping
+        self._files, self._mapping = [(file, name), *further], mapping
+        self._where = ""
+        """The file that is read, as faults name it where there are several."""
         self.format: Format | None = None
         self.shape: Shape | None = shape_of(mapping) if mapping else None
         self.errors: list[FieldError] = []
@@ -58,26 +67,36 @@ class UploadedRows:
 
     def __iter__(self) -> Iterator[Row]:
         """The rows, one by one."""
-        with self._faults():
-            self.format = open_format(self._file, self._name)
-            yield from self._read(self.format, self.format.records())
+        for file, name in self._files:
+            with self._faults(name):
+                format = self._opened(file, name)
+                yield from self._read(format, format.records())
+            if self._is_full:
+                return
 
     def parts(self) -> Iterator[Row | TakenRows]:
         """The same rows, those together that were taken by the block. Faults, findings and columns are the same."""
-        with self._faults():
-            self.format = open_format(self._file, self._name)
-            patience = Patience()
-            for block in self.format.blocks():
-                yield from self._parts(self.format, block, patience)
-                if self._is_full:
-                    return
+        for file, name in self._files:
+            with self._faults(name):
+                format = self._opened(file, name)
+                patience = Patience()
+                for block in format.blocks():
+                    yield from self._parts(format, block, patience)
+                    if self._is_full:
+                        return
+
+    def _opened(self, file: BinaryIO, name: str) -> Format:
+        format = open_format(file, name)
+        self.format = self.format or format
+        return format
 
     @contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _faults(self, name: str) -> Iterator[None]:
+        self._where = f"In {name}: " if len(self._files) > 1 else ""
         try:
             yield
         except FileFaultError as error:
-            self.errors.append(FieldError(pointer="/file", detail=str(error)))
+            self.errors.append(FieldError(pointer="/file", detail=self._where + str(error)))
 
     @property
     def _is_full(self) -> bool:
@@ -127,7 +146,9 @@ class UploadedRows:
                 if isinstance(error, UnknownShapeError):
                     detail = "The row is of no known shape either." if self._explained else detail
                     self._explained = True
-                self.errors.append(FieldError(pointer=f"/file/{format.unit}s/{record.number}", detail=detail))
+                self.errors.append(
+                    FieldError(pointer=f"/file/{format.unit}s/{record.number}", detail=self._where + detail)
+                )
                 if self._is_full:
                     return
                 continue

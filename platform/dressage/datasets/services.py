@@ -1,6 +1,7 @@
 """Writes of datasets. A version is stored file first, row last: what the database names is complete."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,18 +16,20 @@ from dressage.common.slugs import slug_for
 from dressage.datasets import storage
 from dressage.datasets.cards.row_licences import LicencesOf
 from dressage.datasets.cards.services import begin_card
+from dressage.datasets.columnar.stored import TakenRows
 from dressage.datasets.limits import MAX_FILE_BYTES
 from dressage.datasets.lineage import VersionOperation, made_of_nothing
 from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
 from dressage.datasets.origin import Origin
 from dressage.datasets.quota.usage import require_quota, within
 from dressage.datasets.reading import UploadedRows
+from dressage.datasets.rows import Row
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.datasets.mapping import DatasetMapping
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CheckedFile:
     """A file whose rows were all read, and what is stored of it."""
 
@@ -64,16 +67,25 @@ def create_dataset(
     require_free(team, slug)
     checked = _check(team.id, file, size, file_name, mapping, sha256)
     try:
-        with transaction.atomic():
-            Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-            require_free(team, slug)
-            dataset = Dataset.objects.create(
-                team=team, slug=slug, name=name, description=description, created_by=actor.label
-            )
-            begin_card(dataset, actor, licence=checked.licence)
-            _add_version(dataset, actor, checked)
+        return add_dataset(team, actor, checked, name=name, slug=slug, description=description)
     finally:
         checked.temporary.unlink(missing_ok=True)
+
+
+@transaction.atomic
+def add_dataset(
+    team: Team, actor: Actor, checked: CheckedFile, *, name: str, slug: str, description: str, source: str = ""
+) -> Dataset:
+    """A new dataset of a checked file. ``source`` begins its card.
+
+    Raises:
+        Problem: 409 when the slug is taken, or the team may not keep so much.
+    """
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    require_free(team, slug)
+    dataset = Dataset.objects.create(team=team, slug=slug, name=name, description=description, created_by=actor.label)
+    begin_card(dataset, actor, licence=checked.licence, source=source)
+    add_checked(dataset, actor, checked)
     return dataset
 
 
@@ -98,7 +110,7 @@ def create_version(
         with transaction.atomic():
             # NO KEY UPDATE: two uploads take their numbers one after the other; readers do not wait.
             locked = locked_dataset(dataset.pk)
-            return _add_version(locked, actor, checked)
+            return add_checked(locked, actor, checked)
     finally:
         checked.temporary.unlink(missing_ok=True)
 
@@ -142,7 +154,7 @@ def create_version_from_path(
                 return latest
             if locked.deleted_at is not None:  # its last version went with it
                 Dataset.objects.filter(pk=locked.pk).update(deleted_at=None, deleted_by="")
-            return _add_version(locked, actor, checked)
+            return add_checked(locked, actor, checked)
     finally:
         checked.temporary.unlink(missing_ok=True)
 
@@ -161,19 +173,41 @@ def _check(
         if sha256 and digest != sha256:
             detail = "Its SHA-256 is not the one that was declared. Cancel the upload, and send the file anew."
             raise invalid("/upload", detail, code="wrong_sha256")
-        licences = LicencesOf(within(rows.parts(), left))
-        temporary = storage.write(licences)
+        return checked_rows(rows, within(rows.parts(), left), name=name, size=size, sha256=digest)
+
+
+def checked_rows(
+    rows: UploadedRows, passed: Iterable[Row | TakenRows], *, name: str, size: int, sha256: str
+) -> CheckedFile:
+    """Read every row into a temporary Parquet file.
+
+    Args:
+        rows: the rows of the file.
+        passed: the same, as somebody counts them on their way.
+        name: the file's name.
+        size: its bytes.
+        sha256: its hash.
+
+    Raises:
+        Problem: 422 with the faults of the file. Then nothing is left.
+    """
+    licences = LicencesOf(passed)
+    temporary = storage.write(licences)
     try:
         rows.raise_errors()
-        origin = rows.origin(name=name, size=size, sha256=digest)
+        origin = rows.origin(name=name, size=size, sha256=sha256)
     except BaseException:
         temporary.unlink()
         raise
     return CheckedFile(rows.rows, rows.described_columns(), origin, licences.together(), temporary)
 
 
-def _add_version(dataset: Dataset, actor: Actor, checked: CheckedFile) -> DatasetVersion:
-    arguments = {"file": checked.origin["file"]["name"]}
+def add_checked(dataset: Dataset, actor: Actor, checked: CheckedFile) -> DatasetVersion:
+    """The next version of a dataset, whose row the caller has locked, of a checked file. Raises as ``add_version``."""
+    imported = checked.origin.get("imported")
+    arguments: dict[str, Any] = {"file": checked.origin["file"]["name"]}
+    if imported is not None:
+        arguments |= {key: imported[key] for key in ("source", "location", "commit", "config", "split")}
     return add_version(
         dataset,
         actor,
@@ -181,7 +215,9 @@ def _add_version(dataset: Dataset, actor: Actor, checked: CheckedFile) -> Datase
         rows=checked.rows,
         columns=checked.columns,
         origin=checked.origin,
-        operation=VersionOperation(name="upload", arguments=arguments, counts=made_of_nothing(checked.rows)),
+        operation=VersionOperation(
+            name="upload" if imported is None else "import", arguments=arguments, counts=made_of_nothing(checked.rows)
+        ),
         noted={"shape": checked.origin["shape"]["name"]},
     )
 

@@ -4,15 +4,32 @@ import time
 
 from celery import shared_task
 
-from dressage.datasets.models import DatasetVersion
+from dressage.datasets.imports import files
+from dressage.datasets.imports.carry_out import carry_out
+from dressage.datasets.models import DatasetImport, DatasetVersion
 from dressage.datasets.search import building
 from dressage.datasets.uploads import services as uploads
+from dressage.imports.sweep import sweep_imports
 
 
 @shared_task(name="datasets.sweep_uploads")
 def sweep_uploads() -> None:
     """Sent by beat; may be repeated or run twice at once."""
     uploads.sweep(time.time())
+    files.sweep(time.time())
+
+
+# Acknowledged at once: an import may take longer than a queue waits for it, and the sweep asks again by itself.
+@shared_task(name=DatasetImport.task, acks_late=False)
+def import_dataset(import_id: str) -> None:
+    """Go on with an import; may be repeated or run twice at once."""
+    carry_out(import_id)
+
+
+@shared_task(name="datasets.sweep_imports")
+def sweep_of_imports() -> None:
+    """Sent by beat; may be repeated or run twice at once."""
+    sweep_imports(DatasetImport)
 
 
 @shared_task(name=building.TASK)

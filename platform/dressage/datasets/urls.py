@@ -4,6 +4,7 @@ from django.urls import path
 
 from dressage.datasets import note_views, version_views, views
 from dressage.datasets.cards import views as card_views
+from dressage.datasets.imports import views as import_views
 from dressage.datasets.mapping import views as mapping_views
 from dressage.datasets.quota import views as quota_views
 from dressage.datasets.search import views as search_views
@@ -32,6 +33,15 @@ urlpatterns = [
     path("dataset-offers/<str:secret>", share_views.DatasetOfferView.as_view()),
     path("dataset-offers/<str:secret>/accept", share_views.AcceptDatasetView.as_view()),
     path("shared-datasets", share_views.SharedDatasetsView.as_view()),
+    path("dataset-sources", import_views.DatasetSourcesView.as_view()),
+    path("dataset-imports", import_views.DatasetImportsView.as_view()),
+    path("dataset-imports/listing", import_views.DatasetListingView.as_view()),
+    path("dataset-imports/<str:import_id>", import_views.DatasetImportView.as_view()),
+    path("dataset-imports/<str:import_id>/report", import_views.DatasetImportReportView.as_view()),
+    path("dataset-imports/<str:import_id>/preview", import_views.PreviewImportView.as_view()),
+    path("dataset-imports/<str:import_id>/read", import_views.ReadImportView.as_view()),
+    path("dataset-imports/<str:import_id>/cancel", import_views.CancelDatasetImportView.as_view()),
+    path("dataset-imports/<str:import_id>/retry", import_views.RetryDatasetImportView.as_view()),
     path("dataset-usage", quota_views.DatasetUsageView.as_view()),
     path("dataset-uploads", uploads.DatasetUploadsView.as_view()),
     path("dataset-uploads/<str:upload_id>", uploads.DatasetUploadView.as_view()),

@@ -23,7 +23,8 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import http_get
 from huggingface_hub.utils import build_hf_headers
 
-from dressage.imports.hub_connections import ClosedAddress, use_guarded_connections
+from dressage.imports.connections import ClosedAddress
+from dressage.imports.hub_connections import use_guarded_connections
 from dressage.imports.remote import (
     Checksum,
     ImportRefused,

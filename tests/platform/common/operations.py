@@ -28,6 +28,7 @@ RUBRIC = {
 ADDITION = {"name": "edit", "changes": [{"op": "add", "row": {"prompt": "2+2="}}]}
 MAPPED = {"name": "New", "mapping": {"prompt": {"kind": "columns", "template": "{q}"}}, "columns": ["q", "a"]}
 CARD = {"source": "", "licence": "MIT", "purpose": "", "caveats": "", "owner": None}
+DATASET_IMPORT = {"name": "Elsewhere", "source": "hub", "location": "owner/name", "revision": "main"}
 IMPORT = {"name": "New", "source": "hub", "location": "owner/name", "revision": "main"}
 
 
@@ -135,6 +136,16 @@ OPERATIONS = [
     Operation("POST", "policies", "editor", 422, {"name": "New", "path": "/etc"}),
     Operation("GET", "policies/{policy}", "viewer", 200),
     Operation("GET", "policies/{policy}/facts", "viewer", 200),
+    Operation("GET", "dataset-sources", "editor", 200),
+    Operation("GET", "dataset-imports", "viewer", 200),
+    Operation("POST", "dataset-imports", "editor", 201, DATASET_IMPORT),
+    Operation("POST", "dataset-imports/listing", "editor", 422, {"source": "url", "location": "https://a.example/b"}),
+    Operation("GET", "dataset-imports/{dataset_import}", "viewer", 200),
+    Operation("GET", "dataset-imports/{dataset_import}/report", "viewer", 200),
+    Operation("POST", "dataset-imports/{dataset_import}/preview", "editor", 409, {}),
+    Operation("POST", "dataset-imports/{dataset_import}/read", "editor", 409, {}),
+    Operation("POST", "dataset-imports/{dataset_import}/cancel", "editor", 200),
+    Operation("POST", "dataset-imports/{dataset_import}/retry", "editor", 200),
     Operation("GET", "policy-imports", "viewer", 200),
     Operation("POST", "policy-imports", "editor", 201, IMPORT),
     Operation("GET", "policy-imports/{import}", "viewer", 200),

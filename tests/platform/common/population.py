@@ -9,7 +9,9 @@ from dressage.bench.services import create_bench_job
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.datasets import notes
+from dressage.datasets.imports.services import start_import as start_dataset_import
 from dressage.datasets.mapping.services import save_mapping
+from dressage.datasets.models import DatasetImport
 from dressage.datasets.notes import NoteSource
 from dressage.datasets.services import create_dataset
 from dressage.datasets.sharing.services import offer
@@ -91,6 +93,8 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
     )  # fmt: skip
     imported = start_import(team, actor, name="Imported", slug=None, source="hub", location="owner/name")
     PolicyImport.objects.filter(pk=imported.pk).update(state="failed", error="It was away.")
+    dataset_import = start_dataset_import(team, actor, name="Imported", source="hub", location="owner/name")
+    DatasetImport.objects.filter(pk=dataset_import.pk).update(state="failed", error="It was away.")
     job = LabJob.objects.create(
         team=team, version=dataset.versions.get(), kind="statistics", operation={"kind": "statistics"}, rows=1, actor={}
     )
@@ -102,6 +106,7 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         "mapping": saved.id,
         "name": "difficulty",
         "import": imported.id,
+        "dataset_import": dataset_import.id,
         "upload": start_upload(team, actor, name="large.jsonl", size=1000).id,
         "job": job.id,
         "share": share.id,

@@ -11,7 +11,15 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from dressage.common.models import TeamModel
-from dressage.datasets.models import Dataset, DatasetShare, DatasetUpload, DatasetVersion, RowNotes, SavedMapping
+from dressage.datasets.models import (
+    Dataset,
+    DatasetImport,
+    DatasetShare,
+    DatasetUpload,
+    DatasetVersion,
+    RowNotes,
+    SavedMapping,
+)
 from dressage.lab.arguments import FindDuplicates
 from dressage.lab.models import LabJob
 from dressage.policies.models import Policy, PolicyImport
@@ -99,6 +107,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     many(RowNotes, version=stored[0], name=number, created_at=NOW, **noted, **by)
     of_team(DatasetUpload, team, name="n", size=1, expires_at=ends, **by)
     of_team(SavedMapping, team, name=number, mapping=MAPPED["mapping"], columns=[], **by)
+    of_team(DatasetImport, team, source="hub", location="owner/name", actor={}, **slugs, **by)
     size = {"parameters": 1, "vocab_size": 1, "max_position_embeddings": 1, "bytes": 1}
     of_team(Policy, team, path="/p", **slugs, **size, **by)
     of_team(PolicyImport, team, source="hub", location="owner/name", policy_id=unique, actor={}, **slugs, **by)
@@ -167,6 +176,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/judge-endpoints": JudgeEndpoint,
         "/policies": Policy,
         "/policy-imports": PolicyImport,
+        "/dataset-imports": DatasetImport,
         "/rehearsals": Rehearsal,
         "/rewards": Reward,
         "/rewards/{reward_id}/proposals": RubricProposal,

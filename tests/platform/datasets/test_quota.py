@@ -130,7 +130,7 @@ def test_what_is_derived_counts_too(
 def test_unfinished_uploads_count_by_their_declared_sizes(team: Team, actor: Actor) -> None:
     limit(team, bytes=1000)
     start_upload(team, actor, name="a", size=600)
-    with pytest.raises(Problem, match="unfinished uploads 600 bytes; this needs 401 bytes more"):
+    with pytest.raises(Problem, match="unfinished uploads and imports 600 bytes; this needs 401 bytes more"):
         start_upload(team, actor, name="b", size=401)
     start_upload(team, actor, name="c", size=400)
     assert DatasetUpload.objects.count() == 2

@@ -126,6 +126,16 @@ export interface AddedPasskey {
 }
 
 /**
+ * Places of a kind that the installation allows.
+ */
+export interface AllowedPlaces {
+  /** Beginnings of addresses, or folders. */
+  allowed: string[];
+  /** Why there are none, and what to do; empty where there are some. */
+  refusal: string;
+}
+
+/**
  * One wrong answer of a suspect.
  */
 export interface AnswerVotes {
@@ -1815,6 +1825,101 @@ export interface DatasetCard {
   updated_by: string;
 }
 
+/**
+ * The hub.
+ */
+export interface DatasetHub {
+  endpoint: string;
+  /** Whether the team has a token for it, which is never shown. */
+  has_credentials: boolean;
+  /** Why it is not asked; empty where it is. */
+  refusal: string;
+}
+
+/**
+ * The dataset of which it is to be the next version.
+ */
+export type DatasetImportDataset = string | null;
+
+/**
+ * What it has become, once it is ready.
+ */
+export type DatasetImportVersion = ImportedVersion | null;
+
+export type DatasetImportFinishedAt = string | null;
+
+/**
+ * A dataset on its way from elsewhere.
+ */
+export interface DatasetImport {
+  id: string;
+  name: string;
+  /** How run specs will name the dataset. */
+  slug: string;
+  /** The dataset of which it is to be the next version. */
+  dataset: DatasetImportDataset;
+  source: DatasetSourceKindEnum;
+  /** Of an address, without its query. */
+  location: string;
+  /** As it was asked for; empty for the main branch. */
+  revision: string;
+  /** What the revision was resolved to; empty until then. */
+  commit: string;
+  config: string;
+  split: string;
+  /** Empty until they are listed. */
+  files: ImportFile[];
+  /** As the repository's card names it. */
+  licence: string;
+  review: boolean;
+  state: DatasetImportStateEnum;
+  /** Why it failed or waits, and what to do; else empty. */
+  error: string;
+  /** Whether it waits or has failed with all its files here, so that a mapping can be tried on them. */
+  has_files: boolean;
+  /** Faults of rows for which it was refused. */
+  faults: number;
+  /** The first hundred; the report has all, up to 10,000. */
+  first_faults: RowFault[];
+  /** 0 until the files are known. */
+  files_total: number;
+  files_done: number;
+  /** 0 until the files are known. */
+  bytes_total: number;
+  /** Fetched; compared, while it verifies; or read. */
+  bytes_done: number;
+  /** What it has become, once it is ready. */
+  version: DatasetImportVersion;
+  created_at: string;
+  created_by: string;
+  finished_at: DatasetImportFinishedAt;
+}
+
+/**
+ * * `queued` - Waits for its turn, or for the network
+* `downloading` - Fetches files
+* `verifying` - Compares the files with their checksums
+* `reading` - Reads and checks the rows
+* `waiting` - Its files are here; a person says how they are read
+* `ready` - The version is stored
+* `failed` - Ended with a sentence that says what to do
+* `cancelled` - Ended by a person
+ */
+export type DatasetImportStateEnum = typeof DatasetImportStateEnum[keyof typeof DatasetImportStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DatasetImportStateEnum = {
+  queued: 'queued',
+  downloading: 'downloading',
+  verifying: 'verifying',
+  reading: 'reading',
+  waiting: 'waiting',
+  ready: 'ready',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
+
 export type DatasetMappingPrompt = DatasetMappingTemplatePrompt | DatasetMappingChatPrompt;
 
 /**
@@ -2384,6 +2489,30 @@ export interface DatasetShare {
   /** When an offer stops working. */
   expires_at: string;
   accepted_at: DatasetShareAcceptedAt;
+}
+
+/**
+ * * `hub` - The Hugging Face hub, or the mirror that the operator names
+* `url` - An address that the operator allows
+* `folder` - A folder of the platform's machine that the operator allows
+ */
+export type DatasetSourceKindEnum = typeof DatasetSourceKindEnum[keyof typeof DatasetSourceKindEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DatasetSourceKindEnum = {
+  hub: 'hub',
+  url: 'url',
+  folder: 'folder',
+} as const;
+
+/**
+ * Places that datasets may be imported from.
+ */
+export interface DatasetSources {
+  hub: DatasetHub;
+  url: AllowedPlaces;
+  folder: AllowedPlaces;
 }
 
 /**
@@ -3150,6 +3279,76 @@ export interface Holder {
   state: RunStateEnum;
 }
 
+export type HowToReadRequestMapping = DatasetMappingRequest | null;
+
+/**
+ * Id of a mapping that the team has saved.
+ * @minLength 1
+ * @maxLength 40
+ */
+export type HowToReadRequestMappingId = string | null;
+
+/**
+ * How the rows are read. Without, by a known shape or a saved mapping of the same columns.
+ */
+export interface HowToReadRequest {
+  mapping?: HowToReadRequestMapping;
+  /**
+   * Id of a mapping that the team has saved.
+   * @minLength 1
+   * @maxLength 40
+   */
+  mapping_id?: HowToReadRequestMappingId;
+}
+
+/**
+ * A file of an import.
+ */
+export interface ImportFile {
+  path: string;
+  bytes: number;
+  /** Empty until it has come and was compared. */
+  sha256: string;
+}
+
+/**
+ * The commit of the repository; null where there are none.
+ */
+export type ImportOriginCommit = string | null;
+
+/**
+ * Where the file was imported from.
+ */
+export interface ImportOrigin {
+  source: ImportOriginSourceEnum;
+  /** Name of the repository, address, or folder. */
+  location: string;
+  /** As it was asked for; empty for the main branch. */
+  revision: string;
+  /** The commit of the repository; null where there are none. */
+  commit: ImportOriginCommit;
+  config: string;
+  split: string;
+  files: ImportedFile[];
+}
+
+export type ImportOriginSourceEnum = typeof ImportOriginSourceEnum[keyof typeof ImportOriginSourceEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ImportOriginSourceEnum = {
+  hub: 'hub',
+  url: 'url',
+  folder: 'folder',
+} as const;
+
+/**
+ * All faults for which an import was refused.
+ */
+export interface ImportReport {
+  report: RowFault[];
+}
+
 /**
  * * `queued` - Waits for its turn, or for the network
 * `downloading` - Fetches files
@@ -3170,6 +3369,24 @@ export const ImportStateEnum = {
   failed: 'failed',
   cancelled: 'cancelled',
 } as const;
+
+/**
+ * One of the files that were fetched, in the order in which they were read.
+ */
+export interface ImportedFile {
+  path: string;
+  bytes: number;
+  sha256: string;
+}
+
+/**
+ * The version that an import has become.
+ */
+export interface ImportedVersion {
+  dataset_id: string;
+  number: number;
+  ref: string;
+}
 
 /**
  * How far a version's index is.
@@ -3568,6 +3785,42 @@ or copies of the gradients that are added up over the ranks. */
   standing: number;
   /** Bytes that are taken at the worst moment of a step. */
   peak: number;
+}
+
+/**
+ * Files that become one version, read in this order.
+ */
+export interface ListedChoice {
+  /** Name of the config; `default` where there are none. */
+  config: string;
+  split: string;
+  bytes: number;
+  files: ListedFile[];
+}
+
+/**
+ * A data file.
+ */
+export interface ListedFile {
+  path: string;
+  bytes: number;
+}
+
+/**
+ * The commit that the revision stands for now; null where there are none.
+ */
+export type ListedPlaceCommit = string | null;
+
+/**
+ * What can be imported from a place.
+ */
+export interface ListedPlace {
+  /** The commit that the revision stands for now; null where there are none. */
+  commit: ListedPlaceCommit;
+  /** As the repository's card names it; empty where it does not. */
+  licence: string;
+  /** Empty where there are no data files. */
+  choices: ListedChoice[];
 }
 
 /**
@@ -4160,9 +4413,12 @@ export interface OperationCounts {
  * What a version was made from.
  */
 export interface Origin {
+  /** Of several files that were imported as one, `bytes` and `sha256` are those of one behind the other. */
   file: FileOrigin;
   shape: ShapeOrigin;
   warnings: OriginWarning[];
+  /** Where it was imported from; uploads have none. */
+  imported?: ImportOrigin;
 }
 
 /**
@@ -4253,6 +4509,19 @@ export interface PaginatedControlList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedControlListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedDatasetImportListNext = string | null;
+
+export interface PaginatedDatasetImportList {
+  object: ObjectEnum;
+  data: DatasetImport[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedDatasetImportListNext;
 }
 
 /**
@@ -4808,6 +5077,24 @@ export interface Pause {
   has_place: boolean;
   /** When its time is over; past while its worker saves it. Null once it has given the place back. */
   gives_place_back_at: PauseGivesPlaceBackAt;
+}
+
+/**
+ * A place that datasets are imported from.
+ */
+export interface PlaceRequest {
+  source: DatasetSourceKindEnum;
+  /**
+   * `owner/name` of a dataset of the hub; an address; or the path of a file or folder of the platform's machine. Addresses and folders must be allowed by the installation.
+   * @minLength 1
+   * @maxLength 1000
+   */
+  location: string;
+  /**
+   * Branch, tag or commit of the repository; its main branch when empty.
+   * @maxLength 200
+   */
+  revision?: string;
 }
 
 /**
@@ -6138,6 +6425,15 @@ export interface RowDiff {
 }
 
 /**
+ * A fault of a row, or of a file.
+ */
+export interface RowFault {
+  /** Pointer such as `/file/rows/17`. */
+  place: string;
+  detail: string;
+}
+
+/**
  * A row's tries in the team's runs.
  */
 export interface RowHistory {
@@ -6902,6 +7198,85 @@ export type StageOneOrSeveralRequest = StageControlRequest | StageControlsReques
 
 export type Staged = Control | ControlList;
 
+export type StartDatasetImportRequestMapping = DatasetMappingRequest | null;
+
+/**
+ * Id of a mapping that the team has saved.
+ * @minLength 1
+ * @maxLength 40
+ */
+export type StartDatasetImportRequestMappingId = string | null;
+
+/**
+ * Made from the name when omitted.
+ * @minLength 1
+ * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+ */
+export type StartDatasetImportRequestSlug = string | null;
+
+/**
+ * Id of the dataset of which it is to be the next version; null for a new one.
+ * @minLength 1
+ * @maxLength 40
+ */
+export type StartDatasetImportRequestDataset = string | null;
+
+/**
+ * A dataset elsewhere, or the next version of one that is here.
+ */
+export interface StartDatasetImportRequest {
+  source: DatasetSourceKindEnum;
+  /**
+   * `owner/name` of a dataset of the hub; an address; or the path of a file or folder of the platform's machine. Addresses and folders must be allowed by the installation.
+   * @minLength 1
+   * @maxLength 1000
+   */
+  location: string;
+  /**
+   * Branch, tag or commit of the repository; its main branch when empty.
+   * @maxLength 200
+   */
+  revision?: string;
+  mapping?: StartDatasetImportRequestMapping;
+  /**
+   * Id of a mapping that the team has saved.
+   * @minLength 1
+   * @maxLength 40
+   */
+  mapping_id?: StartDatasetImportRequestMappingId;
+  /**
+   * Of a new dataset. Left out with `dataset`, which has one.
+   * @minLength 1
+   * @maxLength 120
+   */
+  name?: string;
+  /**
+   * Made from the name when omitted.
+   * @minLength 1
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  slug?: StartDatasetImportRequestSlug;
+  /** @maxLength 2000 */
+  description?: string;
+  /**
+   * Id of the dataset of which it is to be the next version; null for a new one.
+   * @minLength 1
+   * @maxLength 40
+   */
+  dataset?: StartDatasetImportRequestDataset;
+  /** @maxLength 200 */
+  config?: string;
+  /** @maxLength 200 */
+  split?: string;
+  /**
+   * Names of the files to read, in this order; when empty, those of `config` and `split`. Without any of them the split `train` of the first config, or the only one.
+   * @maxItems 1000
+   */
+  files?: string[];
+  /** Whether it waits for a person to look at the rows, even where their shape is known. */
+  review?: boolean;
+}
+
 /**
  * Made from the name when omitted.
  * @minLength 1
@@ -7484,6 +7859,7 @@ export type VersionOperationNameEnum = typeof VersionOperationNameEnum[keyof typ
 // eslint-disable-next-line @typescript-eslint/no-redeclare
 export const VersionOperationNameEnum = {
   upload: 'upload',
+  import: 'import',
   edit: 'edit',
   filter: 'filter',
   split: 'split',
@@ -7721,6 +8097,49 @@ Range?: string;
 };
 
 export type RegisterCheckpointHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ListDatasetImportsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type StartDatasetImportHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type CancelDatasetImportHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ReadDatasetImportHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type RetryDatasetImportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */

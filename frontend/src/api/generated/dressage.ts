@@ -19,6 +19,7 @@ import type {
   BeginTotpRequest,
   BenchJob,
   CancelControlHeaders,
+  CancelDatasetImportHeaders,
   CancelLabJobHeaders,
   CancelPolicyImportHeaders,
   CancelProfileHeaders,
@@ -60,9 +61,11 @@ import type {
   CurriculumPreviewRequestRequest,
   Dataset,
   DatasetCard,
+  DatasetImport,
   DatasetOffer,
   DatasetPreview,
   DatasetRowPage,
+  DatasetSources,
   DatasetUpload,
   DatasetUsage,
   DatasetVersion,
@@ -88,6 +91,8 @@ import type {
   GetSpecSchema200,
   GpuHours,
   GraderRun,
+  HowToReadRequest,
+  ImportReport,
   InviteHeaders,
   InviteRequest,
   JudgeEndpoint,
@@ -97,6 +102,7 @@ import type {
   ListAuditEntriesParams,
   ListCheckpointsParams,
   ListControlsParams,
+  ListDatasetImportsParams,
   ListDatasetMappingsParams,
   ListDatasetRowsParams,
   ListDatasetSharesParams,
@@ -122,6 +128,7 @@ import type {
   ListSessionsParams,
   ListSharedDatasetsParams,
   ListTokensParams,
+  ListedPlace,
   LoginRequest,
   MeasureRunNoiseHeaders,
   Member,
@@ -140,6 +147,7 @@ import type {
   PaginatedBenchJobRowList,
   PaginatedCheckpointList,
   PaginatedControlList,
+  PaginatedDatasetImportList,
   PaginatedDatasetList,
   PaginatedDatasetShareList,
   PaginatedDatasetUploadList,
@@ -171,6 +179,7 @@ import type {
   PatchedUpdateSavedMappingRequest,
   PatchedUpdateServiceAccountRequest,
   PauseRunHeaders,
+  PlaceRequest,
   Plan,
   PlanRequestRequest,
   Policy,
@@ -184,6 +193,7 @@ import type {
   ProfileCostBodyRequest,
   ProofRequest,
   ProviderAddress,
+  ReadDatasetImportHeaders,
   RecipeList,
   RecoveryCodes,
   RegisterCheckpointHeaders,
@@ -196,6 +206,7 @@ import type {
   RetireProposalRequest,
   RetireRubricProposalHeaders,
   RetiredProposal,
+  RetryDatasetImportHeaders,
   RetryPolicyImportHeaders,
   RevertControlHeaders,
   RevertRequest,
@@ -218,6 +229,8 @@ import type {
   StageControlHeaders,
   StageOneOrSeveralRequest,
   Staged,
+  StartDatasetImportHeaders,
+  StartDatasetImportRequest,
   StartDatasetUploadHeaders,
   StartImportRequest,
   StartLabJobHeaders,
@@ -520,6 +533,134 @@ export const listClusters = (
     }
   
 /**
+ * The team's imports of datasets, newest first, with how far each has come.
+ */
+export const listDatasetImports = (
+    params?: ListDatasetImportsParams,
+ options?: SecondParameter<typeof http<PaginatedDatasetImportList>>,) => {
+      return http<PaginatedDatasetImportList>(
+      {url: `/api/v1/dataset-imports`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Import a dataset, or its next version, in the background.
+
+Rows are read as those of an upload are. Where their shape is not known and no mapping is given, the import
+waits with its files for a person to say how they are read.
+ */
+export const startDatasetImport = (
+    startDatasetImportRequest: StartDatasetImportRequest,
+    headers?: StartDatasetImportHeaders,
+ options?: SecondParameter<typeof http<DatasetImport>>,) => {
+      return http<DatasetImport>(
+      {url: `/api/v1/dataset-imports`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: startDatasetImportRequest
+    },
+      options);
+    }
+  
+/**
+ * An import, with how far it has come.
+ */
+export const getDatasetImport = (
+    importId: string,
+ options?: SecondParameter<typeof http<DatasetImport>>,) => {
+      return http<DatasetImport>(
+      {url: `/api/v1/dataset-imports/${importId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * End an import, or put one away that has failed; what it has fetched is removed.
+ */
+export const cancelDatasetImport = (
+    importId: string,
+    headers?: CancelDatasetImportHeaders,
+ options?: SecondParameter<typeof http<DatasetImport>>,) => {
+      return http<DatasetImport>(
+      {url: `/api/v1/dataset-imports/${importId}/cancel`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
+ * Look at the first rows of an import that waits for a person, or was refused, as `previewDataset` does.
+ */
+export const previewDatasetImport = (
+    importId: string,
+    howToReadRequest: HowToReadRequest,
+ options?: SecondParameter<typeof http<DatasetPreview>>,) => {
+      return http<DatasetPreview>(
+      {url: `/api/v1/dataset-imports/${importId}/preview`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: howToReadRequest
+    },
+      options);
+    }
+  
+/**
+ * Have the files of an import read that waits for a person, or whose rows were refused.
+ */
+export const readDatasetImport = (
+    importId: string,
+    howToReadRequest: HowToReadRequest,
+    headers?: ReadDatasetImportHeaders,
+ options?: SecondParameter<typeof http<DatasetImport>>,) => {
+      return http<DatasetImport>(
+      {url: `/api/v1/dataset-imports/${importId}/read`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: howToReadRequest
+    },
+      options);
+    }
+  
+/**
+ * All faults of rows for which an import was refused, up to 10,000.
+ */
+export const getDatasetImportReport = (
+    importId: string,
+ options?: SecondParameter<typeof http<ImportReport>>,) => {
+      return http<ImportReport>(
+      {url: `/api/v1/dataset-imports/${importId}/report`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Try an import again that has failed or was cancelled. What was fetched is not fetched again.
+ */
+export const retryDatasetImport = (
+    importId: string,
+    headers?: RetryDatasetImportHeaders,
+ options?: SecondParameter<typeof http<DatasetImport>>,) => {
+      return http<DatasetImport>(
+      {url: `/api/v1/dataset-imports/${importId}/retry`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
+ * List what can be imported from a place: configs and splits, with the data files of each. Nothing is kept.
+ */
+export const listImportableFiles = (
+    placeRequest: PlaceRequest,
+ options?: SecondParameter<typeof http<ListedPlace>>,) => {
+      return http<ListedPlace>(
+      {url: `/api/v1/dataset-imports/listing`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: placeRequest
+    },
+      options);
+    }
+  
+/**
  * The team's mappings, newest first.
  */
 export const listDatasetMappings = (
@@ -610,6 +751,18 @@ export const acceptDataset = (
       {url: `/api/v1/dataset-offers/${secret}/accept`, method: 'POST',
       headers: {'Content-Type': 'application/json', ...headers},
       data: acceptDatasetRequest
+    },
+      options);
+    }
+  
+/**
+ * The places beside uploads that datasets may be imported from, and why from others not.
+ */
+export const getDatasetSources = (
+    
+ options?: SecondParameter<typeof http<DatasetSources>>,) => {
+      return http<DatasetSources>(
+      {url: `/api/v1/dataset-sources`, method: 'GET'
     },
       options);
     }
@@ -2553,6 +2706,15 @@ export type VerifyAuditResult = NonNullable<Awaited<ReturnType<typeof verifyAudi
 export type DownloadCheckpointResult = NonNullable<Awaited<ReturnType<typeof downloadCheckpoint>>>
 export type RegisterCheckpointResult = NonNullable<Awaited<ReturnType<typeof registerCheckpoint>>>
 export type ListClustersResult = NonNullable<Awaited<ReturnType<typeof listClusters>>>
+export type ListDatasetImportsResult = NonNullable<Awaited<ReturnType<typeof listDatasetImports>>>
+export type StartDatasetImportResult = NonNullable<Awaited<ReturnType<typeof startDatasetImport>>>
+export type GetDatasetImportResult = NonNullable<Awaited<ReturnType<typeof getDatasetImport>>>
+export type CancelDatasetImportResult = NonNullable<Awaited<ReturnType<typeof cancelDatasetImport>>>
+export type PreviewDatasetImportResult = NonNullable<Awaited<ReturnType<typeof previewDatasetImport>>>
+export type ReadDatasetImportResult = NonNullable<Awaited<ReturnType<typeof readDatasetImport>>>
+export type GetDatasetImportReportResult = NonNullable<Awaited<ReturnType<typeof getDatasetImportReport>>>
+export type RetryDatasetImportResult = NonNullable<Awaited<ReturnType<typeof retryDatasetImport>>>
+export type ListImportableFilesResult = NonNullable<Awaited<ReturnType<typeof listImportableFiles>>>
 export type ListDatasetMappingsResult = NonNullable<Awaited<ReturnType<typeof listDatasetMappings>>>
 export type CreateDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof createDatasetMapping>>>
 export type GetDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof getDatasetMapping>>>
@@ -2560,6 +2722,7 @@ export type UpdateDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof u
 export type DeleteDatasetMappingResult = NonNullable<Awaited<ReturnType<typeof deleteDatasetMapping>>>
 export type ReadDatasetOfferResult = NonNullable<Awaited<ReturnType<typeof readDatasetOffer>>>
 export type AcceptDatasetResult = NonNullable<Awaited<ReturnType<typeof acceptDataset>>>
+export type GetDatasetSourcesResult = NonNullable<Awaited<ReturnType<typeof getDatasetSources>>>
 export type ListDatasetUploadsResult = NonNullable<Awaited<ReturnType<typeof listDatasetUploads>>>
 export type StartDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof startDatasetUpload>>>
 export type GetDatasetUploadResult = NonNullable<Awaited<ReturnType<typeof getDatasetUpload>>>

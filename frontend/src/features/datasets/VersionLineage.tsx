@@ -7,7 +7,7 @@ const WORDS = { edit: "An edit", filter: "A filter", split: "A part of a split",
 
 export function VersionLineage({ version }: { version: DatasetVersion }) {
   const { operation, parent } = version;
-  if (!operation || operation.name === "upload") return null;
+  if (!operation || operation.name === "upload" || operation.name === "import") return null;
   return (
     <Text size="sm" mt="sm" data-testid="version-lineage">
       {WORDS[operation.name]} of{" "}

@@ -19,18 +19,30 @@ MAX_CAVEATS = 20_000
 _TEXTS = {"source": 2000, "purpose": 2000, "caveats": MAX_CAVEATS}
 
 
-def begin_card(dataset: Dataset, actor: Actor, *, licence: str = "") -> DatasetCard:
+def begin_card(dataset: Dataset, actor: Actor, *, licence: str = "", source: str = "") -> DatasetCard:
     """The card of a dataset that is being made, whose owner is who makes it, where that is a member."""
     owner = None
     if actor.kind == "user":
         owner = Membership.objects.select_related("user").filter(team=dataset.team_id, user=actor.id).first()
     return DatasetCard.objects.create(
         dataset=dataset,
+        source=source,
         licence=licences.tidy(licence),
         owner=owner,
         owner_name=owner.user.email if owner else "",
         updated_by=actor.label,
     )
+
+
+def fill_card(dataset: Dataset, *, licence: str, source: str) -> None:
+    """Write what an import knows into a card that says nothing of it. What people have written stays."""
+    card = DatasetCard.objects.filter(dataset=dataset).first()
+    if card is None:
+        return
+    licence, source = card.licence or licences.tidy(licence), card.source or source
+    if (licence, source) != (card.licence, card.source):
+        card.licence, card.source, card.revision = licence, source, card.revision + 1
+        card.save(update_fields=["licence", "source", "revision"])
 
 
 @transaction.atomic

@@ -9,10 +9,17 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db.models import Sum
+from django.utils import timezone
 
 from dressage.common.problems import Problem
 from dressage.datasets.columnar.stored import TakenRows
-from dressage.datasets.models import DatasetVersion, TeamDatasetQuota
+from dressage.datasets.models import (
+    DatasetImport,
+    DatasetImportState,
+    DatasetUpload,
+    DatasetVersion,
+    TeamDatasetQuota,
+)
 from dressage.datasets.rows import Row
 
 _UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -52,6 +59,15 @@ def usual(own: int | None, of_all: int) -> int:
     return of_all if own is None else own
 
 
+def on_the_way(team_id: str, *, but: str = "") -> int:
+    """Bytes of the team's unfinished uploads and of its imports that are not over, the import ``but`` left out."""
+    uploads = DatasetUpload.objects.filter(team=team_id, expires_at__gt=timezone.now())
+    imports = DatasetImport.objects.filter(team=team_id).exclude(pk=but)
+    imports = imports.filter(state__in=[*DatasetImport.open_states(), DatasetImportState.WAITING])
+    found = uploads.aggregate(bytes=Sum("size"))["bytes"], imports.aggregate(bytes=Sum("bytes_total"))["bytes"]
+    return sum(count or 0 for count in found)
+
+
 def require_quota(team_id: str, *, bytes: int = 0, rows: int = 0, promised: int = 0) -> DatasetUsage:
     """Require that a team may keep so many bytes and rows more.
 
@@ -69,7 +85,7 @@ def require_quota(team_id: str, *, bytes: int = 0, rows: int = 0, promised: int 
     """
     usage = usage_of(team_id)
     if usage.bytes + promised + bytes > usage.bytes_limit:
-        coming = f", unfinished uploads {size(promised)}" if promised else ""
+        coming = f", unfinished uploads and imports {size(promised)}" if promised else ""
         raise _full(f"have {size(usage.bytes)} of {size(usage.bytes_limit)}{coming}; this needs {size(bytes)} more")
     if usage.rows + rows > usage.rows_limit:
         raise _full(f"have {usage.rows:,} of {usage.rows_limit:,} rows; this needs {rows:,} more")

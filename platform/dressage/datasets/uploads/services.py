@@ -20,7 +20,7 @@ from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, conflict, invalid, not_found
 from dressage.datasets.limits import MAX_FILE_BYTES, MAX_UNFINISHED_BYTES, MAX_UNFINISHED_UPLOADS
 from dressage.datasets.models import DatasetUpload
-from dressage.datasets.quota.usage import require_quota
+from dressage.datasets.quota.usage import on_the_way, require_quota
 from dressage.datasets.uploads import files, selectors
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -211,7 +211,7 @@ def _offset_conflict(row: DatasetUpload, detail: str, code: str) -> Problem:
 def _require_few_unfinished(team: Team, size: int) -> None:
     open_ones = selectors.uploads(team)
     used = open_ones.aggregate(bytes=Sum("size"))["bytes"] or 0
-    require_quota(team.id, bytes=size, promised=used)
+    require_quota(team.id, bytes=size, promised=on_the_way(team.id))
     if used + size > MAX_UNFINISHED_BYTES:
         detail = (
             f"The unfinished uploads of your team have {used / _GIB:.1f} GiB and may have {MAX_UNFINISHED_BYTES >> 30} "

@@ -1,0 +1,66 @@
+"""Folders of imports on disk: what was fetched, until it is a version, or nobody has wanted it for a day."""
+
+import shutil
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from dressage.datasets.models import DatasetImport
+from dressage.imports.life import end
+from dressage.imports.models import FAILED
+
+KEPT_FOR = timedelta(hours=24)
+"""Time for which the files of an import are kept that has failed, or that waits for a person."""
+_FOLDER = "imports"
+_EXPIRED = "Nobody said within a day how it is read, so its files were removed. Retry fetches them again."
+
+
+def folder_of(import_id: str) -> Path:
+    """The folder of an import's files."""
+    root: Path = settings.DATASET_ROOT / _FOLDER
+    return root / import_id
+
+
+def path_of(import_id: str, number: int) -> Path:
+    """The file of an import that was listed as the ``number``-th, from 0."""
+    return folder_of(import_id) / f"{number:04}"
+
+
+def are_there(row: DatasetImport) -> bool:
+    """Whether all files of an import have come, were compared, and are still there."""
+    return bool(row.files) and all(
+        file["sha256"] and path.is_file() and path.stat().st_size == file["bytes"]
+        for file, path in ((file, path_of(row.id, number)) for number, file in enumerate(row.files))
+    )
+
+
+def remove(import_id: str) -> None:
+    """Remove the folder, where there is one."""
+    shutil.rmtree(folder_of(import_id), ignore_errors=True)
+
+
+def sweep(now: float) -> None:
+    """End imports that wait for nobody, and remove folders that nobody needs any more.
+
+    Args:
+        now: seconds since 1970.
+    """
+    since = timezone.now() - KEPT_FOR
+    for row in DatasetImport.objects.filter(state="waiting", heard_at__lt=since):
+        end(row, FAILED, _EXPIRED, files=[])
+        remove(row.id)
+    for folder in (settings.DATASET_ROOT / _FOLDER).glob(f"{DatasetImport.id_prefix}_*"):
+        with suppress(FileNotFoundError):
+            if folder.stat().st_mtime < now - KEPT_FOR.total_seconds() and not _is_needed(folder.name, since):
+                DatasetImport.objects.filter(pk=folder.name).update(files=[])
+                remove(folder.name)
+
+
+def _is_needed(import_id: str, since: object) -> bool:
+    rows = DatasetImport.objects.filter(pk=import_id)
+    if rows.filter(state__in=[*DatasetImport.open_states(), "waiting"]).exists():
+        return True
+    return rows.filter(state=FAILED, finished_at__gte=since).exists()

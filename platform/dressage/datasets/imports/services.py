@@ -1,0 +1,199 @@
+"""Writes of imports by people."""
+
+from typing import Any
+
+from django.db import transaction
+
+from dressage.common.actors import Actor
+from dressage.common.errors import FieldError
+from dressage.common.problems import Problem, conflict
+from dressage.common.slugs import slug_for
+from dressage.datasets import selectors as datasets
+from dressage.datasets.imports import files
+from dressage.datasets.imports.allowed_urls import plain
+from dressage.datasets.imports.places import require_place
+from dressage.datasets.models import DatasetImport, DatasetImportState, DatasetSourceKind
+from dressage.datasets.services import require_free
+from dressage.imports.enqueue import enqueue_import
+from dressage.imports.life import begin_again, end
+from dressage.teams.models import Team
+from dressage.teams.services import record_audit
+from trainer_core.datasets.mapping import DatasetMapping
+
+MAX_OPEN = 20
+"""Imports of one team that are not over."""
+_OVER = (DatasetImportState.READY, DatasetImportState.CANCELLED)
+
+
+@transaction.atomic
+def start_import(
+    team: Team,
+    actor: Actor,
+    *,
+    source: str,
+    location: str,
+    revision: str = "",
+    name: str = "",
+    slug: str | None = None,
+    description: str = "",
+    dataset: str | None = None,
+    config: str = "",
+    split: str = "",
+    paths: list[str] | None = None,
+    mapping: DatasetMapping | None = None,
+    review: bool = False,
+) -> DatasetImport:
+    """A new import; a worker is told on commit.
+
+    Args:
+        team: the owner of the version to be.
+        actor: who asks.
+        source: a value of ``DatasetSourceKind``.
+        location: ``owner/name`` of a repository, an address, or a path.
+        revision: a branch, tag or commit of the repository; empty for the main branch.
+        name: what people call a new dataset.
+        slug: how specs name a new dataset; made from the name when None.
+        description: of a new dataset.
+        dataset: id of the dataset of which it is to be the next version; None for a new one.
+        config: config of the repository; empty for the first.
+        split: split of the config; empty for the one to train on.
+        paths: files by name, instead of those of config and split.
+        mapping: how the rows are read; None looks for a known shape.
+        review: whether a person is to look at the rows first.
+
+    Raises:
+        Problem: 422 for a place that is not allowed or no such name, 404 for a dataset that is not there, 409 when the
+            slug is taken, 429 when too many of the team are open.
+    """
+    require_place(source, location, revision)
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    target = datasets.dataset(team, dataset) if dataset is not None else None
+    if target is not None:
+        name, slug = target.name, target.slug
+    else:
+        slug = slug_for(name, slug)
+        _require_free(team, slug)
+    _require_room(team)
+    row = DatasetImport.objects.create(
+        team=team,
+        name=name,
+        slug=slug,
+        description=description,
+        dataset=target,
+        source=source,
+        location=location,
+        revision=revision,
+        config=config,
+        split=split,
+        paths=paths or [],
+        mapping=mapping.model_dump(mode="json") if mapping else None,
+        review=review,
+        actor={"kind": actor.kind, "id": actor.id, "name": actor.name},
+        created_by=actor.label,
+    )
+    record_audit(team, actor, "dataset.import", "dataset_import", row.id, after=_noted(row))
+    enqueue_import(row)
+    return row
+
+
+@transaction.atomic
+def cancel_import(team: Team, actor: Actor, row: DatasetImport) -> DatasetImport:
+    """End an import, or put one away that has failed; what it has fetched is removed. Raises 409 when it is over."""
+    locked = _locked(row)
+    if locked.state in _OVER:
+        raise conflict(f"The import is over: it is {locked.state}.", code="import_is_over")
+    was_active = locked.state in locked.active_states
+    end(locked, DatasetImportState.CANCELLED, "", report=[])
+    record_audit(team, actor, "dataset.import_cancel", "dataset_import", row.id, after={"slug": row.slug})
+    if not was_active:  # a worker that has it removes it
+        transaction.on_commit(lambda: files.remove(row.id))
+    return locked
+
+
+@transaction.atomic
+def retry_import(team: Team, actor: Actor, row: DatasetImport) -> DatasetImport:
+    """Try an import again that has failed or was cancelled; files that are still there are not fetched again.
+
+    Raises:
+        Problem: 409 when it is not over, is ready, or its slug was taken meanwhile; 422 when its place is not allowed
+            any more; 429 as for a new one.
+    """
+    require_place(row.source, row.location, row.revision)
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    locked = _locked(row)
+    if locked.state not in (DatasetImportState.FAILED, DatasetImportState.CANCELLED):
+        raise conflict(f"The import is {locked.state}: there is nothing to try again.", code="import_cannot_be_retried")
+    # Listed and compared again: what is at an address or in a folder may be another file by now.
+    locked.files = [{**file, "sha256": ""} for file in locked.files]
+    locked.save(update_fields=["files"])
+    return _again(team, actor, locked, "dataset.import_retry")
+
+
+@transaction.atomic
+def read_import(team: Team, actor: Actor, row: DatasetImport, mapping: DatasetMapping | None) -> DatasetImport:
+    """Have the files of an import read that waits for a person, or whose rows were refused.
+
+    Args:
+        team: its team.
+        actor: who asks.
+        row: the import.
+        mapping: how its rows are read; None for their known shape, or a saved mapping of the same columns.
+
+    Raises:
+        Problem: 409 when its files are not here, or it needs nobody.
+    """
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    locked = _locked(row)
+    _require_files(locked)
+    locked.mapping, locked.review = mapping.model_dump(mode="json") if mapping else None, False
+    locked.save(update_fields=["mapping", "review"])
+    return _again(team, actor, locked, "dataset.import_read")
+
+
+def require_files(row: DatasetImport) -> None:
+    """Require that an import needs a person and has its files, so that they can be looked at. Raises a 409 problem."""
+    _require_files(row)
+
+
+def _require_files(row: DatasetImport) -> None:
+    if not row.has_files:
+        detail = f"The import is {row.state}, and its files are not here to be read. Retry fetches them."
+        raise conflict(detail, code="import_has_no_files")
+
+
+def _again(team: Team, actor: Actor, locked: DatasetImport, action: str) -> DatasetImport:
+    if locked.dataset_id is None:
+        _require_free(team, locked.slug, but=locked)
+    _require_room(team)
+    locked.report = []
+    locked.save(update_fields=["report"])
+    begin_again(locked)
+    record_audit(team, actor, action, "dataset_import", locked.id, after={"slug": locked.slug})
+    enqueue_import(locked)
+    return locked
+
+
+def _locked(row: DatasetImport) -> DatasetImport:
+    return DatasetImport.objects.select_for_update(of=("self",)).select_related("version", "dataset").get(pk=row.pk)
+
+
+def _require_free(team: Team, slug: str, *, but: DatasetImport | None = None) -> None:
+    require_free(team, slug)
+    waiting = [*DatasetImport.open_states(), DatasetImportState.WAITING]
+    others = DatasetImport.objects.for_team(team).filter(slug=slug, dataset=None, state__in=waiting)
+    if others.exclude(pk=but.pk if but else None).exists():
+        detail = f"There is already an import of a dataset {slug!r}. Cancel it, or choose another slug."
+        raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])
+
+
+def _require_room(team: Team) -> None:
+    waiting = [*DatasetImport.open_states(), DatasetImportState.WAITING]
+    if DatasetImport.objects.for_team(team).filter(state__in=waiting).count() >= MAX_OPEN:
+        detail = f"{MAX_OPEN} imports of this team are not over yet. Cancel one, or wait for one."
+        raise Problem(429, "Too many requests", detail, code="too_many_imports", headers={"Retry-After": "30"})
+
+
+def _noted(row: DatasetImport) -> dict[str, Any]:
+    location = plain(row.location) if row.source == DatasetSourceKind.URL else row.location
+    noted = {"slug": row.slug, "source": row.source, "location": location, "revision": row.revision}
+    return noted | {"config": row.config, "split": row.split, "files": row.paths[:20]}

@@ -1,0 +1,143 @@
+"""The rows of fetched files, read by the same path as those of an upload, and stored as one version."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from django.db import transaction
+
+from dressage.common.actors import Actor
+from dressage.common.lengthy import FILES
+from dressage.datasets import services
+from dressage.datasets.cards.licences import tidy, together
+from dressage.datasets.cards.services import fill_card
+from dressage.datasets.columnar.stored import TakenRows
+from dressage.datasets.imports import files
+from dressage.datasets.mapping.preview import preview
+from dressage.datasets.models import DatasetImport, DatasetSourceKind
+from dressage.datasets.origin import ImportOrigin
+from dressage.datasets.quota.usage import require_quota, within
+from dressage.datasets.reading import UploadedRows
+from dressage.datasets.rows import Row
+from dressage.imports.life import finish
+from dressage.imports.progress import NotOurs
+from dressage.policies.access.selectors import sources
+from trainer_core.datasets.mapping import DatasetMapping
+
+_ROWS_PER_TICK = 500
+_CHUNK = 4 << 20
+
+
+def shape_is_known(row: DatasetImport) -> bool:
+    """Whether the rows are of a known shape; a saved mapping of the same columns, too, says how they are read.
+
+    Raises:
+        Problem: 422 where the first file cannot be read.
+    """
+    with files.path_of(row.id, 0).open("rb") as file:
+        found = preview(row.team, file, row.files[0]["path"], whole=True)
+    if found.by == "saved" and found.mapping is not None:
+        row.mapping = found.mapping.model_dump(mode="json")
+    return found.by in ("shape", "saved")
+
+
+def store(row: DatasetImport, actor: Actor, *, tick: Callable[[int], None]) -> None:
+    """Read the files of an import, and store their rows as a new dataset or as its next version.
+
+    Args:
+        row: the import, as its worker has claimed it; ``mapping`` says how the rows are read.
+        actor: who has asked for it.
+        tick: told every few hundred rows how many bytes were read so far.
+
+    Raises:
+        Problem: as for uploads. Then nothing is stored.
+        NotOurs: the import was cancelled, or another worker has it.
+    """
+    mapping = DatasetMapping.model_validate(row.mapping) if row.mapping is not None else None
+    with ExitStack() as stack:
+        opened = [
+            (stack.enter_context(files.path_of(row.id, number).open("rb")), file["path"])
+            for number, file in enumerate(row.files)
+        ]
+        rows = UploadedRows(*opened[0], mapping, further=opened[1:])
+        left = require_quota(row.team_id).rows_left
+        with FILES.place(row.team_id):
+            passed = _told(within(rows.parts(), left), [file for file, _ in opened], tick)
+            size = sum(file["bytes"] for file in row.files)
+            checked = services.checked_rows(rows, passed, name=_file_name(row), size=size, sha256=_sha256(row))
+    try:
+        checked.origin["imported"] = _origin(row)
+        with transaction.atomic():
+            _add(row, actor, checked)
+    finally:
+        checked.temporary.unlink(missing_ok=True)
+
+
+def _add(row: DatasetImport, actor: Actor, checked: services.CheckedFile) -> None:
+    licence = (
+        together(sorted({one for one in (tidy(row.licence), checked.licence) if one}))
+        if row.licence
+        else checked.licence
+    )
+    checked.licence = licence
+    # The import's row first: who cancels it now waits, and finds it ready.
+    if not finish(row):
+        raise NotOurs
+    if row.dataset_id is None:
+        dataset = services.add_dataset(
+            row.team, actor, checked, name=row.name, slug=row.slug, description=row.description, source=_source(row)
+        )
+        version = dataset.versions.get(number=1)
+    else:
+        dataset = services.locked_dataset(row.dataset_id)
+        version = services.add_checked(dataset, actor, checked)
+        fill_card(dataset, licence=checked.licence, source=_source(row))
+    DatasetImport.objects.filter(pk=row.pk).update(version=version)
+
+
+def _told(
+    parts: Iterable[Row | TakenRows], opened: list[BinaryIO], tick: Callable[[int], None]
+) -> Iterator[Row | TakenRows]:
+    for number, part in enumerate(parts):
+        if number % _ROWS_PER_TICK == 0 or not isinstance(part, Row):
+            tick(sum(file.tell() for file in opened))
+        yield part
+
+
+def _file_name(row: DatasetImport) -> str:
+    first = PurePosixPath(row.files[0]["path"]).name
+    return first if len(row.files) == 1 else f"{first} and {len(row.files) - 1} more"
+
+
+def _sha256(row: DatasetImport) -> str:
+    """The hash of the file; of several, that of one behind the other."""
+    if len(row.files) == 1:
+        return str(row.files[0]["sha256"])
+    digest = hashlib.sha256()
+    for number in range(len(row.files)):
+        with files.path_of(row.id, number).open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _origin(row: DatasetImport) -> ImportOrigin:
+    return {
+        "source": row.source,  # type: ignore[typeddict-item]  # one of the kinds
+        "location": row.shown_location,
+        "revision": row.revision,
+        "commit": row.commit or None,
+        "config": row.config,
+        "split": row.split,
+        "files": [{"path": one["path"], "bytes": one["bytes"], "sha256": one["sha256"]} for one in row.files],
+    }
+
+
+def _source(row: DatasetImport) -> str:
+    """Where the rows are from, in the words of a card."""
+    if row.source != DatasetSourceKind.HUB:
+        return row.shown_location
+    endpoint = sources(row.team)["hub"]["endpoint"]
+    return f"{endpoint}/datasets/{row.location} @ {row.commit[:12]}"
