@@ -15,6 +15,9 @@ _TAG = re.compile(r"[\w+#.\-]+")
 _MODULES = {"solution", "main", "your_module", "program", "my_module", "code", "__main__"}
 """Names under which examples of use import the program."""
 
+_BYTE_ORDER_MARK = "\ufeff"
+"""What editors of Windows put in front of a file; in front of a program it is a syntax error."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -44,7 +47,7 @@ def blocks(text: str) -> list[Block]:
         while at < len(lines) and not closing.fullmatch(lines[at].rstrip("\r\n")):
             at += 1
         tag = _TAG.match(opened.group(2).strip().lstrip("{."))
-        code = textwrap.dedent("".join(lines[first:at]).replace("\r\n", "\n"))
+        code = textwrap.dedent("".join(lines[first:at]).replace("\r\n", "\n")).removeprefix(_BYTE_ORDER_MARK)
         found.append(Block(tag.group().lower() if tag else "", code))
         at += 1
     return found
@@ -64,7 +67,7 @@ def program(text: str, language: str = "python", acts: bool = False) -> str:
     """
     found = blocks(text)
     if not found:
-        return text
+        return text.removeprefix(_BYTE_ORDER_MARK)
     names = LANGUAGES[language].fences
     chosen = [block.code for block in found if block.tag in names]
     chosen = chosen or [block.code for block in found if not block.tag] or [block.code for block in found]
