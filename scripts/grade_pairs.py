@@ -1,20 +1,26 @@
-"""Agreement of mathematical graders with labelled pairs: ``python scripts/grade_pairs.py [--peers PYTHON] [--write]``.
+"""Agreement of mathematical graders with labelled pairs: ``python scripts/grade_pairs.py [--peers PYTHON] [--load]
+[--write]``.
 
 PYTHON is the interpreter of a throwaway environment in which other graders are installed, such as
 ``pip install "math-verify[antlr4_13_2]" mathruler pylatexenc tqdm``. Prints a table, and each pair that ours grades
-otherwise than it is labelled; ``--write`` puts the table into docs/math-verification.md.
+otherwise than it is labelled. ``--load`` grades all pairs once more beside 40 processes that compute without end, and
+prints those whose verdict differs. ``--write`` puts what was measured into docs/math-verification.md.
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tests.support.busy import busy
 from tests.support.math_pairs.pair import Pair
 from tests.support.math_pairs.suite import stored
 from trainer_core.rewards.errors import GraderError
@@ -24,7 +30,11 @@ from worker.sandbox.pool import JailPool
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "math-verification.md"
-START, END = "<!-- the table of scripts/grade_pairs.py -->", "<!-- its end -->"
+TABLE = "<!-- the table of scripts/grade_pairs.py -->", "<!-- its end -->"
+UNDER_LOAD = "<!-- scripts/grade_pairs.py --load -->", "<!-- end of load -->"
+LOAD = 40
+GRADERS = 8
+"""Processes that grade under load, else it would take a quarter of an hour."""
 Verdicts = Sequence[bool | None]
 
 
@@ -41,6 +51,40 @@ def ours(pairs: Sequence[Pair]) -> Verdicts:
             found.append(None)
     jail.close()
     return found
+
+
+def beside(load: int, pairs: Sequence[Pair]) -> Verdicts:
+    """Verdicts of the product's grader beside ``load`` busy processes, and beside other graders of the same kind.
+
+    Each is a session of its own as each busy process is: a kernel that gives sessions equal shares treats them alike.
+    """
+    parts = [pairs[start::GRADERS] for start in range(GRADERS)]
+    found: list[bool | None] = [None] * len(pairs)
+    with busy(load), ProcessPoolExecutor(GRADERS, get_context("spawn"), os.setsid) as pool:
+        for start, verdicts in enumerate(pool.map(ours, parts)):
+            found[start::GRADERS] = verdicts
+    return found
+
+
+def differing(pairs: Sequence[Pair], alone: Verdicts, loaded: Verdicts) -> str:
+    """Print the pairs whose verdicts differ, and tell how many they are."""
+    count = 0
+    for pair, one, other in zip(pairs, alone, loaded, strict=True):
+        if one != other:
+            count += 1
+            print(f"  {pair.family}: {pair.gold!r} and {pair.answer!r}: {one} alone, {other} under load")
+    cores = os.cpu_count() or 1
+    return (
+        f"Of the verdicts of all {len(pairs):,} pairs, graded by one process alone and again by {GRADERS} at once "
+        f"beside {LOAD} processes\nthat compute without end, on {cores} cores, {count or 'none'} "
+        f"{'differs' if count < 2 else 'differ'}."
+    )
+
+
+def written(page: str, marks: tuple[str, str], lines: Sequence[str]) -> str:
+    """``page`` with ``lines`` between the marks."""
+    before, rest = page.split(marks[0])
+    return "\n".join([before + marks[0], *lines, marks[1] + rest.split(marks[1])[1]])
 
 
 def peers(python: str, pairs: Sequence[Pair]) -> dict[str, Verdicts]:
@@ -65,7 +109,8 @@ def main() -> None:
     """Grade, print, and fail where ours disagrees with a label."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", metavar="PYTHON", help="interpreter that has other graders")
-    parser.add_argument("--write", action="store_true", help="write the table into the docs")
+    parser.add_argument("--load", action="store_true", help=f"grade again beside {LOAD} busy processes")
+    parser.add_argument("--write", action="store_true", help="write what was measured into the docs")
     options = parser.parse_args()
     pairs = stored()
     started = time.perf_counter()
@@ -83,9 +128,15 @@ def main() -> None:
         *(row(name, pairs, found) for name, found in others.items()),
     ]
     print("\n".join(table), f"\n{seconds:.0f} s for ours")
+    told = differing(pairs, verdicts, beside(LOAD, pairs)) if options.load else ""
+    print(told)
     if options.write:
-        before, rest = PAGE.read_text().split(START)
-        PAGE.write_text("\n".join([before + START, *table, END + rest.split(END)[1]]))
+        page = PAGE.read_text()
+        if others:  # a table without the peers would drop what was measured of them
+            page = written(page, TABLE, table)
+        if told:
+            page = written(page, UNDER_LOAD, [told])
+        PAGE.write_text(page)
     sys.exit(0 if all(verdict == pair.right for pair, verdict in zip(pairs, verdicts, strict=True)) else 1)
 
 

@@ -74,11 +74,12 @@ def main() -> None:
     json.dump(found, sys.stdout)
 
 
-def _graded(grader: Verdict, pair: dict[str, str]) -> bool | None:
-    """The verdict; None where there is none in time, or an error."""
+def _graded(grader: Verdict, pair: dict[str, Any]) -> bool | None:
+    """The verdict, of any gold answer that is accepted; None where there is none in time, or an error."""
     signal.alarm(SECONDS)
+    golds = pair["gold"] if isinstance(pair["gold"], list) else [pair["gold"]]
     try:
-        return grader(pair)
+        return any(grader({**pair, "gold": gold}) for gold in golds)
     except Exception:
         return None
     finally:

@@ -80,6 +80,71 @@ def typed_equations(chance: random.Random) -> Made:
         yield f"x={b}", f"{b}", False
 
 
+def typed_numbers(chance: random.Random) -> Made:
+    """Rows that say that their answers are numbers."""
+    for _ in range(6):
+        n, m = chance.randrange(12, 98), chance.randrange(2, 9)
+        yield f"{n}", f"x = {n}", True
+        yield f"{n}", rf"{n}\text{{ cm}}", True
+        yield rf"\frac{{{n}}}{{100}}", f"{n}\\%", True
+        yield rf"{m}\sqrt{{{m}}}", rf"\sqrt{{{m**3}}}", True
+        yield rf"\frac{{{n}}}{{{m}}}\pi", rf"\frac{{{n}\pi}}{{{m}}}", True
+        yield f"{n}", rf"\text{{Answer: }}{n}", True
+        yield f"{n}", f"{n}x", False
+        yield f"{n}", rf"{n}\text{{ or }}{n + 1}", False
+        yield f"{n}", rf"\{{{n}\}}", False
+        yield f"{n}", rf"\pm {n}", False
+        yield f"{n}", f"({n},{m})", False
+        yield rf"{m}\sqrt{{{m}}}", rf"\sqrt{{{m**3 + 1}}}", False
+
+
+def typed_expressions(chance: random.Random) -> Made:
+    """Rows that say that their answers are expressions."""
+    for _ in range(6):
+        a, b = chance.sample(range(2, 9), 2)
+        yield f"x^2+{a + b}x+{a * b}", f"(x+{a})(x+{b})", True
+        yield f"{a}x+{b}", f"y={b}+{a}x", True
+        yield f"{a}x+{b}", f"f(x)={a}x+{b}", True
+        yield f"{a}(x+{b})", f"{a}x+{a * b}", True
+        yield rf"\sin({a}x)+{b}", rf"{b}+\sin {a}x", True
+        yield rf"\frac{{{a}}}{{x}}", f"{a}/x", True
+        yield f"x^2+{a + b}x+{a * b}", f"(x-{a})(x+{b})", False
+        yield f"{a}x+{b}", f"{a}x<{b}", False
+        yield f"{a}x+{b}", f"{a}x, {b}", False
+        yield f"{a}x+{b}", f"{a}x+{b}=0", False
+        yield f"{a}x+{b}", f"{b}x+{a}", False
+
+
+def typed_matrices(chance: random.Random) -> Made:
+    """Rows that say that their answers are matrices."""
+    for _ in range(6):
+        a, b, c, d = chance.sample(range(-9, 10), 4)
+        gold = rf"\begin{{pmatrix}}{a}&{b}\\{c}&{d}\end{{pmatrix}}"
+        yield gold, rf"\begin{{bmatrix}}{a} & {b} \\ {c} & {d}\end{{bmatrix}}", True
+        yield gold, rf"A=\begin{{pmatrix}}{a}&{b}\\{c}&\frac{{{2 * d}}}{{2}}\end{{pmatrix}}", True
+        yield gold, rf"\left[\begin{{array}}{{cc}}{a}&{b}\\{c}&{d}\end{{array}}\right]", True
+        yield gold, rf"\begin{{pmatrix}}{a}&{c}\\{b}&{d}\end{{pmatrix}}", False
+        yield gold, rf"\begin{{pmatrix}}{a}&{b}\end{{pmatrix}}", False
+        yield gold, f"({a},{b},{c},{d})", False
+        yield gold, rf"\begin{{vmatrix}}{a}&{b}\\{c}&{d}\end{{vmatrix}}", False
+
+
+def several_accepted(chance: random.Random) -> Made:
+    """Rows that list the answers that they accept: each alone, and no mixture of them."""
+    for _ in range(8):
+        n, m, k = chance.sample(range(12, 98), 3)
+        yield [f"{n}", f"{m}"], f"{m}", True
+        yield [f"{n}", f"{m}"], f"x={n}", True
+        yield [f"{n}", f"{m}"], f"{n}.0", True
+        yield [f"({n},{m})", f"{n}+{m}i"], f"{m}i+{n}", True
+        yield [f"{n}\\text{{ cm}}", rf"{m}\text{{ kg}}"], rf"{m}000\text{{ g}}", True
+        yield [f"{n}", f"{m}"], f"{k}", False
+        yield [f"{n}", f"{m}"], f"{n}, {m}", False
+        yield [f"{n}", f"{m}"], rf"{n}\text{{ or }}{m}", False
+        yield [f"({n},{m})", f"{n}+{m}i"], f"({m},{n})", False
+        yield [f"{n}\\text{{ cm}}", rf"{m}\text{{ kg}}"], rf"{n}\text{{ kg}}", False
+
+
 def typed_choices(chance: random.Random) -> Made:
     """Rows that say that their answers are letters of a choice."""
     for letter in "ABCDE":

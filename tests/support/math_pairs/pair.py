@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-Made = Iterator[tuple[str, str, bool]]
-"""Gold answer, answer, and whether it is right."""
+Made = Iterator[tuple[str | list[str], str, bool]]
+"""Gold answer or accepted ones, answer, and whether it is right."""
 
 
 @dataclass(frozen=True)

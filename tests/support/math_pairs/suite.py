@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.support.math_pairs import branches, by_hand, chosen, numbers, reviewed, structures, words
+from tests.support.math_pairs import branches, by_hand, chosen, numbers, reviewed, strangers, structures, words
 from tests.support.math_pairs.pair import Family, Pair
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "mathematics" / "pairs.jsonl"
@@ -32,17 +32,20 @@ PLAIN: tuple[Family, ...] = (
     words.scripts,
     words.latex,
     chosen.exclusive,
+    chosen.several_accepted,
     branches.branches,
     branches.sizes,
     branches.names,
     by_hand.boxed,
     reviewed.reviewed_boxes,
+    strangers.strange_boxes,
 )
 """Families of boxed answers under the grader's defaults."""
 WHOLE: Mapping[Family, Mapping[str, Any]] = {
     words.completions: {},
     by_hand.completions: {},
     reviewed.reviewed_completions: {},
+    strangers.strange_completions: {},
     chosen.last_numbers: {"extraction": "last_number"},
 }
 """Families of whole completions, with their options."""
@@ -51,6 +54,9 @@ CHOSEN: Mapping[Family, Mapping[str, Any]] = {
     chosen.typed_sets: {"answer_type": "set"},
     chosen.typed_tuples: {"answer_type": "tuple"},
     chosen.typed_equations: {"answer_type": "equation"},
+    chosen.typed_numbers: {"answer_type": "number"},
+    chosen.typed_expressions: {"answer_type": "expression"},
+    chosen.typed_matrices: {"answer_type": "matrix"},
     chosen.typed_choices: {"answer_type": "choice"},
     chosen.typed_text: {"answer_type": "text"},
     chosen.written_out_units: {"units": "required"},

@@ -46,3 +46,34 @@ def test_words(jail: JailPool, gold: str, answer: str, score: float) -> None:
 ])  # fmt: skip
 def test_the_base_of_a_number_counts_where_it_is_given(jail: JailPool, answer: str, score: float) -> None:
     assert grade(MathGrader(timeout_s=20.0), boxed(answer), {"answer": "52_8"}, Tools(jail)) == score
+
+
+def test_a_row_names_the_kind_of_its_answer() -> None:
+    grader = MathGrader(answer_type="tuple", answer_type_field="kind")
+    rows = {
+        "interval": {"answer": "(1,2)", "kind": "interval"},
+        "tuple": {"answer": "(1,2)", "kind": "tuple"},
+        "none named": {"answer": "(1,2)"},
+        "any": {"answer": "(1,2)", "kind": "any"},
+    }
+    verdicts = {
+        name: [grader.grade(boxed(answer), row) for answer in ("1<x<2", "1, 2", "(1,2)", "(2,1)")]
+        for name, row in rows.items()
+    }
+    assert verdicts == {
+        "interval": [1.0, 0.0, 1.0, 0.0],
+        "tuple": [0.0, 1.0, 1.0, 0.0],
+        "none named": [0.0, 1.0, 1.0, 0.0],
+        "any": [1.0, 1.0, 1.0, 0.0],
+    }
+
+
+@pytest.mark.parametrize("kind", ["vector", 3, ["tuple"]])
+def test_a_kind_that_is_none_is_an_error(kind: object) -> None:
+    with pytest.raises(GraderError, match=r"the field 'kind' holds .*; kinds are any, number, interval"):
+        MathGrader(answer_type_field="kind").grade(boxed("(1,2)"), {"answer": "(1,2)", "kind": kind})
+
+
+def test_a_gold_answer_of_another_kind_than_its_row_says_is_an_error() -> None:
+    with pytest.raises(GraderError, match=r"is no matrix"):
+        MathGrader(answer_type_field="kind").grade(boxed("(1,2)"), {"answer": "(1,2)", "kind": "matrix"})

@@ -165,6 +165,90 @@ def _decimal(digits: int, places: int) -> str:
     return f"{text[:-places]}.{text[-places:]}"
 
 
+@given(SMALL, SMALL, SMALL, st.integers(1, 5), st.integers(2, 9))
+@settings(max_examples=60, deadline=None)
+def test_equations(a: int, b: int, c: int, step: int, factor: int) -> None:
+    assume(a and b and c)
+    gold = f"{a}x+({b})y={c}"
+    moved = f"{factor * a}x={factor * c}-({factor * b})y"
+    check(gold, moved, f"{factor * a}x={factor * c + step}-({factor * b})y")
+    check(gold, f"{c}-({a})x-({b})y=0", f"{c}+({a})x-({b})y=0")
+    assert grade(gold, f"{a}x+({b})y<{c}") == 0.0
+    assert grade(f"x={a}", f"{a}=x") == 1.0
+    assert grade(f"x={a}", f"y={a}") == 0.0
+
+
+@given(SMALL, st.sampled_from(["<", ">", r"\le", r"\ge"]), st.sampled_from(["<", ">", r"\le", r"\ge"]))
+@settings(max_examples=60, deadline=None)
+def test_inequalities(bound: int, sign: str, other: str) -> None:
+    assume(sign != other)
+    turned = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le"}
+    check(f"x {sign} {bound}", f"{bound} {turned[sign]} x", f"x {other} {bound}")
+    check(f"x {sign} {bound}", f"-x {turned[sign]} {-bound}", f"-x {sign} {-bound}")
+    check(f"2x+3y {sign} {bound}", f"4x+6y {sign} {2 * bound}", f"4x+6y {other} {2 * bound}")
+    assert grade(f"x {sign} {bound}", f"x {sign} {bound + 1}") == 0.0
+    assert grade(f"x {sign} {bound}", str(bound)) == 0.0
+
+
+@given(SMALL, st.integers(1, 30), st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_plus_and_minus(middle: int, size: int, step: int) -> None:
+    gold = rf"{middle}\pm {size}"
+    check(gold, f"{middle + size}, {middle - size}", f"{middle + size}, {middle - size - step}")
+    check(gold, rf"x={middle - size}\text{{ or }}x={middle + size}", f"{middle + size}")
+    assert grade(gold, rf"{middle}\mp {size}") == 1.0
+    assert grade(gold, f"{middle}+{size}") == 0.0
+    assert grade(gold, rf"{middle + step}\pm {size}") == 0.0
+
+
+@given(st.sampled_from("ABCDE"), st.sampled_from("ABCDE"))
+@settings(max_examples=25, deadline=None)
+def test_choices(letter: str, other: str) -> None:
+    assume(letter != other)
+    check(letter, f"({letter})", f"({other})")
+    check(f"({letter})", rf"\text{{{letter}}}", rf"\text{{{other}}}")
+    check(f"{letter}. 42", letter, f"{other}. 43")
+    assert grade(letter, f"{letter}, {other}") == 0.0
+    assert grade(letter, rf"\text{{{letter} or {other}}}") == 0.0
+    assert grade(letter, rf"\text{{not {letter}}}") == 0.0
+
+
+@given(st.integers(-50, 50), st.integers(2, 40), st.integers(-3, 3), st.integers(1, 39))
+@settings(max_examples=60, deadline=None)
+def test_congruences(residue: int, modulus: int, turns: int, step: int) -> None:
+    assume(step % modulus)
+    gold = rf"x \equiv {residue} \pmod{{{modulus}}}"
+    same = residue + turns * modulus
+    check(gold, rf"x\equiv {same} \bmod {modulus}", rf"x\equiv {same + step} \pmod{{{modulus}}}")
+    check(gold, rf"{same} \pmod{{{modulus}}}", rf"{same} \pmod{{{modulus + step}}}")
+    assert grade(gold, rf"y\equiv {same} \pmod{{{modulus}}}") == 0.0
+    assert grade(gold, str(residue)) == 0.0
+
+
+@given(st.integers(1, 999), st.integers(1, 9))
+@settings(max_examples=60, deadline=None)
+def test_percentages(value: int, step: int) -> None:
+    gold = rf"{value}\%"
+    check(gold, rf"{value}\text{{ percent}}", rf"{value + step}\%")
+    check(gold, latex(Fraction(value, 100)), latex(Fraction(value + step, 100)))
+    assert grade(gold, str(value)) == 1.0
+    assert grade(gold, str(value * 100)) == 0.0
+    assert grade(latex(Fraction(value, 100)), rf"{value * 100}\%") == 0.0
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(1, 60), st.integers(2, 7), st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_ratios(first: int, second: int, third: int, factor: int, step: int) -> None:
+    gold, scaled = f"{first}:{second}", f"{factor * first} : {factor * second}"
+    check(gold, scaled, f"{factor * first}:{factor * second + step}")
+    check(gold, f"{first} to {second}", f"{first} to {second + step}")
+    three = f"{first}:{second}:{third}"
+    check(three, f"{factor * first}:{factor * second}:{factor * third}", f"{first}:{second}:{third + step}")
+    assert grade(three, gold) == 0.0
+    if first != second:
+        assert grade(gold, f"{second}:{first}") == 0.0
+
+
 PIECES = (
     "1", "23", "0.5", "x", "ab", "f(", "(", ")", "[", "]", "{", "}", "\\{", "\\}", "|", ",", ";", ":", "=", "<",
     "\\le ", "+", "-", "/", "^", "_", "!", "%", "\\%", "'", " ", "\\,", "$", "&", "\\\\", "\\frac", "\\sqrt",

@@ -7,6 +7,7 @@ from trainer_core.rewards.graders import latex_numbers
 from trainer_core.rewards.graders.numeric import NUMBER
 from trainer_core.rewards.mathematics.tokens import closing
 from trainer_core.rewards.mathematics.tree import UnreadableError
+from trainer_core.rewards.mathematics.units import is_known
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*")
 _UNBRACED = re.compile(r"[^\s{}$\\]+")
@@ -27,8 +28,9 @@ _DENIAL = re.compile(r"(?:\w+ly\s+)?(?:not|never|neither|nor)\b", re.IGNORECASE)
 _DENIED = re.compile(
     r"(?:\b(?:(?:not|never|isn['’]t|cannot|can['’]t)(?:\s+be)?|except|(?:more|less|fewer|greater|larger|smaller)\s+than"
     r"|at\s+least|at\s+most|up\s+to|under|over|below|above|beyond|anything\s+but|(?:multiple|divisor|power)s?\s+of"
-    r"|(?:or|and)\s+(?:maybe|perhaps|possibly|probably))"
-    r"(?:\s+equal\s+to)?|不是|并非|不等于|[<>≤≥≠]=?|\\(?:ne|neq|le|leq|ge|geq|lt|gt))[\s$]*$",
+    r"|(?:or|and)\s+(?:maybe|perhaps|possibly|probably)"
+    r"|n['’](?:est|égale|vaut)\s+pas|ne\s+(?:vaut|sont|fait)\s+pas|nicht|kein|no\s+(?:es|son|vale)|non\s+è|não\s+é|не)"
+    r"(?:\s+equal\s+to)?|不是|并非|不等于|不为|[<>≤≥≠]=?|\\(?:ne|neq|le|leq|ge|geq|lt|gt))[\s$]*$",
     re.IGNORECASE,
 )
 """Words in front of a number that say that it is not the answer, or only a bound of it."""
@@ -42,10 +44,20 @@ _OPERATED = re.compile(
 """An operator or a function in front of a number: it is a part of a formula that stands among words."""
 _GOES_ON = re.compile(
     r"[\s$]*(?:(?:pi|squared|cubed|factorial|plus|minus|divided\s+by)\b|[π√^]"
-    r"|(?:or|and)\s+(?:more|less|fewer|greater|above|below|up|over|under)\b)",
+    r"|(?:or|and)\s+(?:more|less|fewer|greater|above|below|up|over|under)\b"
+    r"|(?:個|つ|人|通り|cm|m)?(?:では(?:ない|ありません|なく)|でない|じゃない|以上|以下|未満|より))",
     re.IGNORECASE,
 )
 """What makes the number in front of it another one, or a bound."""
+_ASIDE = re.compile(
+    r"\s*[(（]\s*(?:about|not|rather\s+than|approximately|approx\.?|roughly|i\.?e\.?|or\s+about|约|約|environ|etwa|≈|\\approx)[^()（）]{1,60}"
+    r"[)）]\s*[.。]?\s*$",
+    re.IGNORECASE,
+)
+"""What the answer is about, in brackets behind it."""
+_UNIT = re.compile(r"\s?([A-Za-zµ°]{1,20}(?:/[A-Za-z]{1,12})?)(?:\^?([23²³])|(?![A-Za-z^]))(?=[\s.,;!)。]*$)")
+_NO_UNIT = {"in", "am", "pm", "a", "A", "K", "C", "F"}
+"""Units that are other words as well."""
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]*\})?")
 _PROSE = re.compile(r"[A-Za-z]{2,}|[^\W\d_a-zA-Z]{2,}")
 _FORBIDDEN = re.compile(
@@ -132,15 +144,31 @@ def _stated(text: str) -> str | None:
 
 def _ending(line: str) -> str | None:
     """The formula that ends ``line``, or all of it if it is one, or its last number."""
-    bare = line.rstrip(" .*").lstrip("* ").removeprefix("A: ")
-    if formula := _FORMULA_AT_END.search(bare):
+    line = _ASIDE.sub("", line)
+    bare = line.rstrip(" .*。").lstrip("* ").removeprefix("A: ")
+    if formula := _FORMULA_AT_END.search(bare.removesuffix("である").rstrip()):
+        before = bare[: formula.start()][-_AROUND:]
+        if any(form.search(before) for form in (_DENIED, _BETWEEN)):
+            return bare
         return next(part for part in formula.groups() if part is not None).strip()
     if not _PROSE.search(_COMMAND.sub("", bare)) and any(sign.isalnum() for sign in bare):
         return bare
     if hedge := _HEDGE.search(bare):
         return hedge.group().strip()
     number = last_number_text(line)
-    return bare if number is not None and _is_qualified(line, number) else number
+    if number is None or not _is_qualified(line, number):
+        return number and _with_unit(line, number)
+    return bare
+
+
+def _with_unit(line: str, number: str) -> str:
+    """The last ``number`` of ``line`` with a unit of the table that ends the line behind it."""
+    start = line.rfind(number)
+    match = _UNIT.match(line, start + len(number)) if start >= 0 else None
+    if match is None or match[1] in _NO_UNIT or not all(map(is_known, match[1].split("/"))):
+        return number
+    power = {"²": "^2", "³": "^3"}.get(match[2] or "", f"^{match[2]}" if match[2] else "")
+    return rf"{number} \text{{{match[1].replace('/', '}/' + chr(92) + 'text{')}}}{power}"
 
 
 def _is_qualified(line: str, number: str) -> bool:

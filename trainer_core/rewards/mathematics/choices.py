@@ -21,6 +21,8 @@ _STATED = re.compile(
     r"|\b(?:(?:so|thus|therefore|hence|then|let['’]s|let us),?\s+(?:choose|select|pick|go with)"
     r"|(?-i:Choose|Select|Pick|Go with|Going with))\b"
     r"|\b(?:it is|it's|must be|therefore,?|thus,?|so,?|hence,?)\b"
+    r"|\bréponse\b[^.\n]{0,30}?\best(?:\s+la)?|\bAntwort\b[^.\n]{0,30}?\bist|\brespuesta\b[^.\n]{0,30}?\bes"
+    r"|(?:正解|答え|解答)(?:は|：|:)"
     r"|答案(?:选|是|为|:|：)*|(?:选择|故选|应选|选)[:：]*)\s*"
     r"(?:(?:option|choice|letter|answer)\s+|选项)?",
     re.IGNORECASE,
@@ -46,7 +48,8 @@ _UNDER_A_CONDITION = re.compile(
 )
 _PREDICATE = re.compile(
     r"[)\]]?[ \t]*(?:[=<>≠≤≥+*/^]|(?:fails?|cannot|can['’]t|won['’]t)\b"
-    r"|(?:is|are|was|can|could|does|did|do|must|has|would|should|may|might|will)(?:n['’]t)?\b)",
+    r"|(?:is|are|was|can|could|does|did|do|must|has|would|should|may|might|will)(?:n['’]t)?\b"
+    r"|以外|では(?:ない|ありません|なく)|じゃない|でない|(?:est|ist|es)\s)",
     re.IGNORECASE,
 )
 """What makes a letter the subject of a sentence or a part of a formula: "B is too small", "C = 5"."""
@@ -60,7 +63,9 @@ _SPACES = re.compile(r"\s{4,}")
 _SENTENCE_LONG = 120
 """Characters of a sentence that are looked at."""
 _LETTER = re.compile(r"[(\[]\s*([A-J])\s*[)\]]|([A-J])(?![A-Za-z0-9'’])")
-_ANOTHER = re.compile(r"[)\].]?\s*(?:,?\s*(?:or|and|and/or|或|和)\s+|,\s*|/\s*)[(\[]?\s*[A-J](?![A-Za-z'’])")
+_ANOTHER = re.compile(
+    r"[)\].]?\s*(?:,?\s*(?:or|and|and/or|或|和|oder|und|ou|et|o|y)\s+|\s*(?:または|か)\s*|,\s*|/\s*)[(\[]?\s*[A-J](?![A-Za-z'’])"
+)
 _LINE = re.compile(r"[(\[]?([A-J])[)\]]?[.:]?|[(\[]([A-J])[)\]].{0,200}|([A-J])[).:]\s.{0,200}")
 _LONGEST = 20_000
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from trainer_core.rewards.mathematics.coordinates import by_letter, by_parts
 from trainer_core.rewards.mathematics.precision import same_numbers
 from trainer_core.rewards.mathematics.rebuilding import as_set, expanded, named
+from trainer_core.rewards.mathematics.renaming import renamed
 from trainer_core.rewards.mathematics.subjects import subjects
 from trainer_core.rewards.mathematics.tree import (
     PI,
@@ -25,10 +26,11 @@ Algebra = Callable[[Node, Node], bool]
 """Tells whether two expressions, or two equations or inequalities, mean the same."""
 PLAIN_ANSWER = "0.7391"
 """An answer with which every gold one that can be compared at all is compared quickly."""
-_UNIT_LETTERS = frozenset("msghLlNJWV")
+_UNIT_LETTERS = frozenset([*"msghLlNJWV", "Omega"])
 _MOST_MATCHED = 100
 """Items of sets and lists that are compared each with each; of larger ones, only equally written items are equal."""
 _UNORDERED = ("set", "list")
+_NAMING = ("relation", "list", "builder")
 
 
 class AlgebraNeededError(Exception):
@@ -59,15 +61,21 @@ class _Comparison:
         if "words" in (gold.head, answer.head):
             return self._words(gold, answer)
         gold, answer = by_parts(gold, answer), by_parts(answer, gold)
+        if gold.head in _NAMING and answer.head in _NAMING:
+            answer = renamed(answer, gold)
+            gold = renamed(gold, answer)
         if not subjects(gold).agree(subjects(answer)):
             return False
         golds, answers = expanded(gold), expanded(answer)
         if len(golds) > 1 or len(answers) > 1:
             return self._unordered(_items(golds), _items(answers), True)
         gold, answer = self._unnamed(gold, answer)
+        relations = gold, answer
         gold, answer = as_set(gold), as_set(answer)
         if gold.key == answer.key:
             return True
+        if gold.head != answer.head and relations[0].head == relations[1].head == "relation":
+            return self._relations(*relations)  # "-x > 0" describes no interval that could be read off
         if "relation" in (gold.head, answer.head):
             return gold.head == answer.head and self._relations(gold, answer)
         if "quantity" in (gold.head, answer.head):
@@ -149,6 +157,8 @@ class _Comparison:
             return self._tuple_and_list(gold, answer)
         if set(kinds) & {"set"} and any(is_scalar(one) and one.key not in _SETS for one in (gold, answer)):
             return self._unordered(_items([gold]), _items([answer]), True)
+        if kinds == ("piecewise", "piecewise"):
+            return self._unordered(gold.parts, answer.parts, False)
         if kinds == ("ratio", "ratio"):
             return len(gold.parts) == len(answer.parts) and self._ratios(gold, answer)
         if "ratio" in kinds and (is_scalar(gold) or is_scalar(answer)):

@@ -1,6 +1,7 @@
 """Reads sums and products of operands, with mixed numbers and units."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from trainer_core.rewards.mathematics import atoms, units
 from trainer_core.rewards.mathematics.operands import Operands
@@ -55,11 +56,13 @@ class Expressions(Operands):
             elif stream.at(*atoms.OVER):
                 stream.take()
                 factors.append(inverse(self._factor()))
-            elif stream.at("\\bmod") or (stream.at("\\mod") and is_number(factors[-1])):
+            elif not self.congruent and (stream.at("\\bmod") or (stream.at("\\mod") and is_number(factors[-1]))):
                 stream.take()
                 factors = [_remainder(_all(factors), self.operand())]
             elif (multiplier := self._multiplier()) is not None:
                 factors.append(number(multiplier))
+            elif (scale := self._prefixed_ohm()) is not None:
+                factors = [quantity(_all(factors), "ohm", scale)]
             elif self._at_unit():
                 factors = [self._with_unit(_all(factors))]
             elif self.starts():
@@ -124,6 +127,14 @@ class Expressions(Operands):
         if found is not None:
             self.stream.take()
         return found
+
+    def _prefixed_ohm(self) -> Fraction | None:
+        """Take the kiloohm of ``\\text{ k}\\Omega``, if it stands here; its ohms."""
+        token = self.stream.peek()
+        if not (token.in_text and self.stream.at("\\Omega", ahead=1)) or not units.is_known(f"{token.text}Omega"):
+            return None
+        self.stream.place += 2
+        return units.canonical({f"{token.text}Omega": 1})[1]
 
     def _at_unit(self) -> bool:
         token = self.stream.peek()

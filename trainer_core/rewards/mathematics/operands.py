@@ -37,6 +37,8 @@ class Operands(Surroundings):
         super().__init__(stream)
         self.literal = False
         """Whether the operand that was read last is a whole number as it was written."""
+        self.congruent = False
+        """Whether the right side of a congruence is read, behind which "mod 5" names the modulus and no remainder."""
 
     def juxtaposed(self) -> Node:
         """The argument of a function that has no brackets."""
@@ -48,9 +50,11 @@ class Operands(Surroundings):
         if token.kind in ("number", "letter"):
             return True
         if token.kind == "word":
+            if token.text == "to" and stream.peek(1).kind == "number":
+                return False  # of "7 to 3"
             return token.text.casefold() not in atoms.SEPARATORS and (not token.in_text or len(token.text) == 1)
         if stream.at("(", "[", "{", *_OPENING, *atoms.CURRENCIES, "\\$"):
-            return not stream.at("(") or not self.at_modulus()
+            return not stream.at("(") or not (self.at_modulus() or self.at_membership())
         if stream.at("|", "\\vert", "\\|"):
             return not stream.open or stream.open[-1] not in ("|", "\\vert", "\\|", "builder", "\\{")
         return token.kind == "command" and (
@@ -67,6 +71,10 @@ class Operands(Surroundings):
         """Whether "(mod" stands here."""
         following = self.stream.peek(1)
         return self.stream.at("(") and following.text.casefold() in ("mod", "bmod") and following.kind != "letter"
+
+    def at_membership(self) -> bool:
+        """Whether "(k \\in" stands here: a condition, and no factor."""
+        return self.stream.at("(") and self.stream.peek(1).kind == "letter" and self.stream.at("\\in", ahead=2)
 
     def operand(self) -> Node:
         """One operand with what stands behind it: powers, per cent, factorials, degrees."""
@@ -180,10 +188,15 @@ class Operands(Surroundings):
     def _within(self, opening: str, closing: str) -> Node:
         self.stream.enter(opening)
         items, how = self.inside()
+        if opening == "{" and len(items) == 1 and self.stream.skip("\\choose"):
+            items.append(self.sum())
+            how = "choose"
         self.stream.leave()
         self.stream.expect(closing)
         if not items:
             raise UnreadableError("empty brackets")
+        if how == "choose":
+            return call("binomial", items)
         return items[0] if len(items) == 1 else node("list", items, how)
 
     def _number(self, token: Token) -> Node:
@@ -273,8 +286,12 @@ class Operands(Surroundings):
             inner = self.argument()
             return symbol(atoms.BOARD.get(inner.text, inner.text) if name == "mathbb" else inner.text)
         if name in ACCENTED:
+            start = self.stream.place
             inner = self.argument()
-            return symbol(f"{ACCENTED[name]}({inner.key})" + self._subscript())
+            points = "".join(self.stream.peek(at - self.stream.place).text for at in range(start, self.stream.place))
+            # The vector from A to B is another one than that from B to A; the segments are one.
+            told = points.strip("{}") if ACCENTED[name] == "vec" and inner.head == "product" else inner.key
+            return symbol(f"{ACCENTED[name]}({told})" + self._subscript())
         if name in _FIGURES and self.stream.peek().kind in ("word", "letter"):
             return symbol(f"{name} {self.stream.take().text}")
         if name == "begin":

@@ -1,6 +1,7 @@
 """Reads a text as a mathematical answer, or as words."""
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from trainer_core.rewards.mathematics import atoms
@@ -32,6 +33,7 @@ _PHRASES = {
     "all real numbers": REALS, "all reals": REALS, "empty set": EMPTY, "the empty set": EMPTY, "infinity": INFINITY,
     "negative infinity": negative(INFINITY),
 }  # fmt: skip
+_COPULAS = ("です", "である")
 _BETWEEN_WORDS = {",", ";", "-", "'", ".", "!", "?", "&", "/", "(", ")"}
 
 
@@ -59,6 +61,7 @@ def _read(text: str) -> Node:
         raise UnreadableError("nothing")
     if _is_text(found):
         return _words(found)
+    found = _with_round_brackets(found)
     return Structures(Stream(found)).answer()
 
 
@@ -70,9 +73,34 @@ def _trimmed(found: list[Token]) -> list[Token]:
         start += 1
     while start < end and _is_stop(found[end - 1]):
         end -= 1
+    if end - start > 1 and (last := found[end - 1]).kind == "word" and last.text.endswith(_COPULAS):
+        rest = last.text.removesuffix("である").removesuffix("です")
+        found[end - 1 : end] = [replace(last, text=rest)] if rest else []
+        end = len(found[:end]) if rest else end - 1
     while end - start > 3 and all(token.text == "*" for token in (*found[start : start + 2], *found[end - 2 : end])):
         start, end = start + 2, end - 2
     return found[start:end]
+
+
+def _with_round_brackets(found: list[Token]) -> list[Token]:
+    """``]1,2[`` as ``(1,2)``: brackets that turn their back on an interval leave its end out."""
+    places = [place for place, token in enumerate(found) if token.kind == "sign" and token.text in ("[", "]")]
+    opening = [found[place].text for place in places[::2]]
+    closing = [found[place].text for place in places[1::2]]
+    if len(places) % 2 or ("]" not in opening and "[" not in closing):
+        return found
+    for start, end in zip(places[::2], places[1::2], strict=True):
+        commas = [token for token in found[start:end] if token.kind == "sign" and token.text in (",", ";")]
+        if len(commas) != 1:
+            return found
+    turned = list(found)
+    for place, sign, round_one in (
+        *((place, "]", "(") for place in places[::2]),
+        *((place, "[", ")") for place in places[1::2]),
+    ):
+        if found[place].text == sign:
+            turned[place] = Token("sign", round_one, found[place].gap)
+    return turned
 
 
 def _is_stop(token: Token) -> bool:

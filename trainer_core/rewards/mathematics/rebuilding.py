@@ -62,9 +62,13 @@ def as_set(tree: Node) -> Node:
     """An inequality, a condition or what a variable lies in as the interval or set that it describes; else ``tree``."""
     if tree.head == "builder":
         variable, condition = tree.parts
+        if variable.head == "relation" and variable.text == "in" and variable.parts[1].key == REALS.key:
+            variable = variable.parts[0]
+        if not is_variable(variable) or variable.text not in symbols(condition):
+            return tree  # of "2k, where k is whole" the set of the k is another one
         found = as_set(condition)
         if found.key != condition.key:
-            return found
+            return tree if variable.text in symbols(found) else found
         if condition.head == "relation" and condition.text == "=" and condition.parts[0].key == variable.key:
             return node("set", [condition.parts[1]])
         return tree
@@ -111,6 +115,8 @@ def _interval(tree: Node) -> Node:
         if operator.startswith("<") and left.head == "call" and left.text == "abs" and right.head == "number":
             brackets = "[]" if operator == "<=" else "()"
             return node("tuple", [negative(right), right], brackets) if is_variable(left.parts[0]) else tree
+        if operator.startswith(">") and left.head == "call" and left.text == "abs" and right.head == "number":
+            return _outside(left.parts[0], right, operator, tree)
         if not is_variable(left) or left.text in symbols(right):
             return tree
         closed = operator.endswith("=")
@@ -126,6 +132,16 @@ def _interval(tree: Node) -> Node:
                 "tuple", [low, high], ("[" if "=" in operators[0] else "(") + ("]" if "=" in operators[1] else ")")
             )
     return tree
+
+
+def _outside(variable: Node, bound: Node, operator: str, tree: Node) -> Node:
+    """What ``|x| > 2`` describes, as a union; ``tree`` where it is no such condition."""
+    if not is_variable(variable) or bound.value <= 0:
+        return tree
+    low, high = ("(]", "[)") if operator == ">=" else ("()", "()")
+    below = node("tuple", [negative(INFINITY), negative(bound)], low)
+    above = node("tuple", [bound, INFINITY], high)
+    return node("union", sorted([below, above], key=lambda part: part.key))
 
 
 def is_variable(tree: Node) -> bool:

@@ -5,7 +5,7 @@ from trainer_core.rewards.mathematics.expressions import Expressions
 from trainer_core.rewards.mathematics.tokens import Token
 from trainer_core.rewards.mathematics.tree import Node, UnreadableError, is_number, node
 
-_CLOSING = (")", "]", "}", "\\}", "\\rvert", "\\rfloor", "\\rceil", "\\rangle", "\\\\", "\\end")
+_CLOSING = (")", "]", "}", "\\}", "\\rvert", "\\rfloor", "\\rceil", "\\rangle", "\\\\", "\\end", "&")
 _SAYING = ("is", "are", "是", "为", "等于")
 _DENYING = {"not", "isn't", "aren't", "never", "wrong", "incorrect"}
 _MODULO = ("\\pmod", "\\mod", "\\bmod")
@@ -31,6 +31,8 @@ class Structures(Expressions):
             return items, how
         while True:
             items.append(self._relation())
+            if self.at_membership():
+                items.append(self._bracket())
             separator = self._separator()
             if separator is None:
                 return items, how
@@ -64,15 +66,24 @@ class Structures(Expressions):
         if label is not None and colon:
             return node("relation", [label, self._relation()], "=")
         sides, operators = [self._union() if label is None else label], []
-        while self.stream.at(*atoms.RELATIONS) or self._negated():
+        while self._at_relation():
             operators.append(self._operator())
+            self.stream.skip("&")
+            self.congruent = operators[-1] == "=mod"
             sides.append(self._union())
+            self.congruent = False
         found = sides[0]
         if operators:
             found = node("relation", sides, " ".join(operators))
         if self.stream.at(*_MODULO) or self.at_modulus():
             found = self._congruence(found)
         return found
+
+    def _at_relation(self) -> bool:
+        """Whether an operator stands here, or behind an ``&`` that aligns it, which is taken."""
+        if self.stream.at("&") and self.stream.at(*atoms.RELATIONS, ahead=1):
+            self.stream.take()
+        return self.stream.at(*atoms.RELATIONS) or self._negated()
 
     def _negated(self) -> bool:
         return self.stream.at("\\not", "!") and self.stream.at("=", ahead=1)

@@ -56,6 +56,8 @@ def _of_relation(tree: Node) -> Subjects:
         return Subjects(words=frozenset(filter(None, map(_word, tree.parts[0].text.split()))))
     if tree.text in ("=", "~"):
         return NOTHING
+    if tree.text == "in" and is_variable(tree.parts[0]):
+        return Subjects(frozenset([tree.parts[0].text]))
     places = tree.parts[1:2] if len(tree.parts) == 3 else tree.parts
     letters = [one.text for one in map(_without_bars, places) if is_variable(one)]
     return Subjects(frozenset(letters)) if len(letters) == 1 else NOTHING

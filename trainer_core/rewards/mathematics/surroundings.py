@@ -4,6 +4,9 @@ from trainer_core.rewards.mathematics import atoms
 from trainer_core.rewards.mathematics.stream import Stream
 from trainer_core.rewards.mathematics.tree import Node, UnreadableError, node
 
+_WHEN = {"if", "for", "when", "where", "falls", "wenn", "si", "pour", "当", "若"}
+_ELSE = {"otherwise", "else", "sonst", "sinon", "其他", "否则"}
+
 
 class Surroundings:
     """Surroundings, read from a stream. What stands in them is read by the classes that complete it."""
@@ -49,16 +52,44 @@ class Surroundings:
         return node("call", [found], "det") if name == "vmatrix" else found
 
     def _cases(self) -> Node:
-        """Equations that hold together, one in each row."""
+        """Equations that hold together, one in each row; or values, each with the condition behind its ``&``."""
+        stream = self.stream
         items: list[Node] = []
-        while not self.stream.at("\\end"):
+        pieces: list[Node] = []
+        while not stream.at("\\end"):
             row, _ = self.inside()
-            items += row
-            if not self.stream.skip("\\\\") and not self.stream.at("\\end"):
+            if stream.skip("&"):
+                if len(row) != 1:
+                    raise UnreadableError("a case with several values")
+                pieces.append(node("piece", [row[0], self._condition()]))
+            else:
+                items += row
+            if not stream.skip("\\\\") and not stream.at("\\end"):
                 raise UnreadableError("cases with conditions")
-        self.stream.take()
+        if items and pieces:
+            raise UnreadableError("cases of which only some have conditions")
+        stream.take()
         self._name()
-        return node("list", items, "and")
+        return node("piecewise", pieces) if pieces else node("list", items, "and")
+
+    def _condition(self) -> Node:
+        """What stands behind the ``&`` of a case: a relation, several, or words."""
+        stream = self.stream
+        words: list[str] = []
+        while stream.peek().kind == "word" and stream.peek().text.casefold() in _WHEN:
+            stream.take()
+        ahead = 0
+        while stream.peek(ahead).kind in ("word", "letter"):
+            ahead += 1
+        if stream.peek(ahead - 1).kind == "word" and stream.at("\\\\", "\\end", ".", ",", ahead=ahead):
+            while not stream.at("\\\\", "\\end"):
+                words.append(stream.take().text.casefold())
+            told = " ".join(word for word in words if word not in (".", ",", "is"))
+            return node("words", [], "otherwise" if told in _ELSE else told)
+        found, how = self.inside()
+        if not found:
+            raise UnreadableError("a case without its condition")
+        return found[0] if len(found) == 1 else node("list", found, how)
 
     def _name(self) -> str:
         self.stream.expect("{")

@@ -48,6 +48,8 @@ _PLAIN_IN_TEXT = re.compile(r"\\(?:[,;:!> %$&#]|cdot(?![A-Za-z]))")
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*(?=\{)")
 _SEPARATOR = r"(?:,\\!|,|\{,\}|\\,|\\ |~| |\\!)"
 _WHOLE = re.compile(r"[1-9]\d{0,2}(?P<first>" + _SEPARATOR + r")\d{3}(?:(?P=first)\d{3})*(?![\d])(?!,\d|\{,\}\d)")
+_SPACED = re.compile(r"[1-9]\d{0,2}(?P<first>\\,|\\ |~)\d{3}(?:(?P=first)\d{3})*(?=\{,\}\d{1,2}(?!\d))")
+"""Thousands set apart by spaces, in front of a decimal comma."""
 _DIGITS = re.compile(r"\d+")
 _PLACES = re.compile(r"\{?\.\}?(\d+)")
 _DECIMAL_COMMA = re.compile(r"\{,\}(\d+)(?!,|\{,\})")
@@ -56,7 +58,8 @@ _POWER = re.compile(r"[eE]([-+]?\d{1,5})(?![\d.A-Za-z])")
 _ELLIPSIS = re.compile(r"\s*(?:\.\.\.|\\[lc]?dots(?![A-Za-z]))")
 _NAMED_BRACKET = re.compile(r"\\([lr]brac[ek])(?![A-Za-z])")
 _UNIT_FRACTION = re.compile(
-    r"\\[dt]?frac\s*\{\s*\\(?:text|mathrm)\{([A-Za-z ]{1,30})\}\s*\}\s*\{\s*\\(?:text|mathrm)\{([A-Za-z ]{1,30})\}\s*\}"
+    r"\\[dt]?frac\s*\{\s*\\(?:text|mathrm)\{([A-Za-z ]{1,30})\}\s*\}"
+    r"\s*\{\s*\\(?:text|mathrm)\{([A-Za-z ]{1,30})\}\s*((?:\^\{?\d\}?)?)\s*\}"
 )
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?|\\(.)", re.DOTALL)
 _ASCII_RUN = re.compile(r"[A-Za-z]+")
@@ -79,7 +82,7 @@ def tokens(text: str) -> list[Token]:
     """
     if len(text) > LONGEST:
         raise UnreadableError(f"more than {LONGEST} characters")
-    text = _UNIT_FRACTION.sub(r"\\text{\1}/\\text{\2}", _NAMED_BRACKET.sub(_bracket, ascii_mathematics(text)))
+    text = _UNIT_FRACTION.sub(r"\\text{\1}/\\text{\2}\3", _NAMED_BRACKET.sub(_bracket, ascii_mathematics(text)))
     found = list(_scan(_without_dollars(text), False, 0))
     if len(found) > _MOST_TOKENS:
         raise UnreadableError(f"more than {_MOST_TOKENS} parts")
@@ -175,7 +178,7 @@ def closing(text: str, opening: int) -> int:
 def _number(text: str, start: int, gap: bool, within: int) -> tuple[Token, int]:
     position = start
     groups: tuple[int, ...] = ()
-    whole = _WHOLE.match(text, start)
+    whole = _WHOLE.match(text, start) or _SPACED.match(text, start)
     if whole is not None and not (within > 0 and whole["first"] in (",", " ")):
         digits, position = re.sub(r"\D", "", whole.group()), whole.end()
         written_groups = whole.group().split(",")

@@ -26,12 +26,20 @@ _GRAM: Final = {
 _LITRE: Final = {"L": ("1", "l litre liter litres liters"), "mL": ("1/1000", "ml millilitre milliliter milliliters")}
 _DOLLAR: Final = {"dollar": ("1", "dollars $ USD"), "cent": ("1/100", "cents ¢")}
 _OTHERS: Final = (
-    "degree degrees deg °", "radian radians rad", "percent percentage % pct", "euro euros € EUR",
+    "degree degrees deg ° 度", "radian radians rad", "percent percentage % pct", "euro euros € EUR",
     "pound-sterling £ GBP", "yen ¥ 円 yuan 元", "newton newtons N", "joule joules J", "watt watts W", "volt volts V",
-    "ampere amperes amp amps A", "hertz Hz", "pascal pascals Pa", "kelvin K", "mole moles mol", "ohm ohms",
+    "ampere amperes amp amps A", "hertz Hz", "pascal pascals Pa", "kelvin K", "mole moles mol", "ohm ohms Omega",
     "celsius °C", "fahrenheit °F", "unit units", "person people persons", "child children", "man men", "woman women",
     "mph", "year years yr yrs", "month months", "am a.m", "pm p.m",
 )  # fmt: skip
+_PREFIXED: Final = {
+    "newton": "kN mN MN", "joule": "kJ mJ MJ", "watt": "kW mW MW GW", "volt": "kV mV", "ampere": "mA",
+    "hertz": "kHz MHz GHz", "pascal": "kPa MPa hPa GPa", "mole": "mmol kmol",
+    "ohm": "kOmega mOmega MOmega",
+}  # fmt: skip
+_PREFIXES: Final = {
+    "k": Fraction(1000), "M": Fraction(10**6), "G": Fraction(10**9), "h": Fraction(100), "m": Fraction(1, 1000),
+}  # fmt: skip
 MULTIPLIERS: Final = {
     "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12,
     "百": 100, "千": 1000, "万": 10**4, "亿": 10**8,
@@ -64,6 +72,9 @@ def _table() -> dict[str, _Unit]:
         first, *more = line.split()
         for one in (first, *more):
             found[one] = _Unit(first, Fraction(1))
+    for base, short in _PREFIXED.items():
+        for one in short.split():
+            found[one] = _Unit(base, _PREFIXES[one[0]])
     return found
 
 
