@@ -92,7 +92,7 @@ def test_every_page_is_accessible_and_fits_the_screen(screen: Page, paths: dict[
 
 IDS = re.compile(r"\b[a-z]+_[0-9A-Za-z]{8,}\b|\b\d+\b")
 # Answered at once, where a fault of the platform would be asked again for seconds before it is told.
-REFUSED = {"title": "Too many requests", "status": 429, "detail": "Planted: ask again later."}
+REFUSED: dict[str, Any] = {"title": "Too many requests", "status": 429, "detail": "Planted: ask again later."}
 
 
 @pytest.mark.timeout(900)
