@@ -85,8 +85,8 @@ class Performance:
             metrics["perf/fp8_simulated"] = sum(rounding) / len(rounding)
         if busy:
             metrics["perf/engine_busy_share"] = sum(busy) / len(busy)
-        if len(generated) > 1 and sum(generated):
-            metrics["perf/engine_share_min"] = min(generated) / sum(generated)
+        if len(generated) > 1 and (together := sum(generated)) > 0:
+            metrics["perf/engine_share_min"] = min(generated) / together
         if running:
             metrics["perf/running_sequences"] = sum(running)
         return metrics | speculation_metrics(speculation)
