@@ -87,14 +87,38 @@ def test_a_proxy_that_is_not_believed_is_told(monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_check_deploy(url: str, warnings: list[str], tmp_path: Path) -> None:
+    status, told, said = check_deploy(tmp_path, DRESSAGE_URL=url)
+    assert (status, told) == (0, warnings), said
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "ids"),
+    [
+        ({}, 0, []),
+        ({"DRESSAGE_EMAIL_URL": ""}, 0, ["dressage.W002"]),
+        ({"DRESSAGE_URL": "http://dressage.example.com"}, 1, ["dressage.E001"]),
+        ({"DRESSAGE_TRUSTED_PROXIES": ""}, 1, ["dressage.E002"]),
+        ({"DRESSAGE_HOSTS": "*"}, 1, ["dressage.E004"]),
+    ],
+    ids=["as it should be", "no mail server", "plain http", "no proxy", "any host"],
+)
+def test_check_deploy_in_production(changed: dict[str, str], status: int, ids: list[str], tmp_path: Path) -> None:
+    whole = {"DRESSAGE_MODE": "production", "DRESSAGE_URL": "https://dressage.example.com"}
+    whole |= {"DRESSAGE_EMAIL_URL": "smtps://user:password@mail.example.com", **changed}
+    found, told, said = check_deploy(tmp_path, **whole)
+    assert (found, sorted(told)) == (status, ids), said
+
+
+def check_deploy(home: Path, **settings: str) -> tuple[int, list[str], str]:
+    """Exit status of ``manage.py check --deploy``, the ids of what it tells, and all that it says; empty is unset."""
     environment = {
         **os.environ,
-        "DRESSAGE_HOME": str(tmp_path),
-        "DRESSAGE_URL": url,
+        "DRESSAGE_HOME": str(home),
         "DRESSAGE_TRUSTED_PROXIES": "10.0.0.1",
         "DRESSAGE_SECRET_KEY": "k" * 25 + "0123456789" * 3,
+        **settings,
     }
-    environment.pop("DRESSAGE_DEBUG", None)
+    environment = {name: value for name, value in environment.items() if value and name != "DRESSAGE_DEBUG"}
     done = subprocess.run(
         [sys.executable, str(ROOT / "manage.py"), "check", "--deploy"],
         env=environment,
@@ -102,9 +126,8 @@ def test_check_deploy(url: str, warnings: list[str], tmp_path: Path) -> None:
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr
     told = [line.split(")")[0].removeprefix("?: (") for line in done.stderr.splitlines() if line.startswith("?:")]
-    assert told == warnings, done.stderr
+    return done.returncode, told, done.stderr
 
 
 def test_the_web_server_takes_no_large_message_of_a_stream(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
