@@ -11,8 +11,16 @@ import sys
 from tests.support.installation import ROOT
 from tests.support.own_network import LOOPBACK, OWN, refusal, run_cases
 
-ANYWHERE: tuple[str, ...] = ("engine_node_killed", "node_back", "four_nodes", "slowed", "added", "wide_engine")
-ON_LINKS = ("cut_off", "closed", "left_open")
+ANYWHERE: tuple[str, ...] = (
+    "engine_node_killed",
+    "node_back",
+    "four_nodes",
+    "slowed",
+    "added",
+    "wide_engine",
+    "transports",
+)
+ON_LINKS = ("cut_off", "closed", "left_open", "slow_link")
 
 
 def main(asked: list[str]) -> str | None:

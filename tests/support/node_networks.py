@@ -89,6 +89,16 @@ class Links:
         """Set a node's link ``up`` or ``down``."""
         _ip(f"link set {_link(name)} {state}")
 
+    def shape(self, name: str, discipline: str) -> None:
+        """Have both ends of a node's link send by a queueing discipline, as ``tc`` names it: one way and the other."""
+        _tc(f"qdisc add dev {_link(name)} root {discipline}")
+        _tc(f"-n {name} qdisc add dev eth0 root {discipline}")
+
+    def unshape(self, name: str) -> None:
+        """Have them send as ever."""
+        _tc(f"qdisc del dev {_link(name)} root")
+        _tc(f"-n {name} qdisc del dev eth0 root")
+
 
 class Loopback:
     """Addresses of this machine's loopback, which nobody else reaches: for machines that allow no namespaces."""
@@ -125,5 +135,24 @@ def _link(name: str) -> str:
     return f"to-{name}"
 
 
+def discipline_refusal(discipline: str) -> str | None:
+    """Reason why no link here can be shaped by a queueing discipline, in one sentence; None where it can."""
+    try:
+        tried = subprocess.run(
+            ["tc", "qdisc", "add", "dev", "lo", "root", *discipline.split()], capture_output=True, text=True
+        )
+    except FileNotFoundError:
+        return "No link can be slowed: tc is not installed"
+    if tried.returncode:
+        told = (tried.stderr.strip().splitlines() or ["tc says nothing"])[-1].rstrip(".")
+        return f"No link can be slowed by {discipline.split()[0]}: {told}"
+    _tc("qdisc del dev lo root")
+    return None
+
+
 def _ip(command: str) -> None:
     subprocess.run(["ip", *command.split()], check=True)
+
+
+def _tc(command: str) -> None:
+    subprocess.run(["tc", *command.split()], check=True)

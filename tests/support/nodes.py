@@ -160,6 +160,15 @@ class Nodes:
         self._links.set_link(name, "up")
 
     @contextmanager
+    def shaped(self, name: str, discipline: str) -> Iterator[None]:
+        """Have the node's link, where it has one, delay or limit what passes; its processes run at their speed."""
+        self._links.shape(name, discipline)
+        try:
+            yield
+        finally:
+            self._links.unshape(name)
+
+    @contextmanager
     def slowed(self, name: str, share: float, period_s: float = 0.5) -> Iterator[None]:
         """Let the node's processes run for a share of the time only."""
         ended = threading.Event()

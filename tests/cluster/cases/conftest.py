@@ -104,6 +104,14 @@ def seconds_of_steps(platform: PlatformDouble) -> list[float]:
     return [round(event["data"]["metrics"]["timing_s/step"], 2) for event in platform.of("step")]
 
 
+def mean_of_steps(platform: PlatformDouble, metric: str, first: int, last: int) -> float:
+    """Mean of a metric over steps, both ends counted; of those of them that have it."""
+    found = [event["data"]["metrics"] for event in platform.of("step") if first <= event["step"] <= last]
+    values = [metrics[metric] for metrics in found if metric in metrics]
+    assert values, f"no step from {first} to {last} has told {metric}"
+    return float(sum(values) / len(values))
+
+
 def begin_on_two_nodes(nodes: Nodes, launcher: Launcher, document: dict[str, Any], steps: int = 1) -> str:
     """Train on nodes "a" and "b", an engine on each; returns the one without the learner after the first steps.
 
