@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import inf
 from statistics import mean
 
+from tests.bench import earlier
 from tests.bench.recipes import STEPS, Curve
 from tests.bench.recipes_picture import picture
 from tests.bench.tasks import DEMO
@@ -47,23 +48,29 @@ completions in tokens. The curve is held out, 0 to 1.
 def write(curves: Sequence[Curve]) -> None:
     """Page and picture of all that has been measured."""
     measured = [(r, found) for r in list_recipes() if (found := [c for c in curves if c.recipe == r.name])]
+    header = f"| recipe | mode | updates × learning rate | to {LEVEL} | start | held out | reward | length | curve |"
+    fresh = {recipe.name: _row(recipe, found) for recipe, found in measured}
+    carried = [name for name in earlier.rows(PAGE, header) if name not in fresh]
     lines = [
         INTRODUCTION,
-        f"| recipe | mode | updates × learning rate | to {LEVEL} | start | held out | reward | length | curve |",
+        header,
         "|---|---|---|---|---:|---:|---:|---:|---|",
-        *(_row(recipe, found) for recipe, found in measured),
+        *earlier.merged(PAGE, header, fresh, [recipe.name for recipe in list_recipes()]),
         "",
+        *([earlier.NOTE, ""] if carried else []),
         "![Held-out share of right answers by step, one line per seed](images/recipes.svg)",
         "",
     ]
     missed = [r.name for r, found in measured if any(steps_to(c, LEVEL) == inf for c in found)]
+    missed += [name for name in carried if name in REASONS]
     if missed:
         lines += [f"Not at {LEVEL} within {STEPS} steps with every seed:", *map(_reason, missed), ""]
-    absent = [recipe.name for recipe in list_recipes() if recipe.name not in {r.name for r, _ in measured}]
+    absent = [recipe.name for recipe in list_recipes() if recipe.name not in fresh and recipe.name not in carried]
     if absent:
         lines += [f"Not measured yet: {', '.join(absent)}.", ""]
     PAGE.write_text("\n".join(lines))
-    PICTURE.write_text(picture({recipe.name: found for recipe, found in measured}, LEVEL, STEPS))
+    if not carried:  # a picture of some recipes would drop the curves of the others
+        PICTURE.write_text(picture({recipe.name: found for recipe, found in measured}, LEVEL, STEPS))
 
 
 def steps_to(curve: Curve, level: float) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import mean, variance
 from typing import TYPE_CHECKING, Any
 
+from tests.bench import earlier
 from tests.bench.skills import goldilocks_page
 from tests.bench.skills.broken import SEEDS, Case, read
 from tests.bench.skills.demonstrations import CARELESS
@@ -148,20 +149,20 @@ def _final(course: dict[str, Any], source: str = "") -> float:
 
 def _broken(folder: Path, seeds: int) -> list[str]:
     rows, told, judged, missing = _judged(FAULTS, folder, seeds)
-    mild, mild_told, mild_judged, mild_missing = _judged(MILD, folder, seeds)
+    mild, mild_told, mild_judged, mild_missing = _judged(MILD, folder, seeds, 1)
     missing += [f"{name} (hidden)" for name in mild_missing]
     return [
         "## Broken methods",
         "",
         _BROKEN,
         "",
-        f"**The bench tells {told} of {judged} broken methods apart**{_early(len(rows) - judged)}.",
+        f"**The bench tells {told} of {judged} broken methods apart**{_early(_with_one_seed(rows))}.",
         "",
         *_TABLE,
         *rows,
         "",
         "A fault does not show in every run. In gentler settings the bench tells "
-        f"{mild_told} of {mild_judged} apart{_early(len(mild) - mild_judged)}:",
+        f"{mild_told} of {mild_judged} apart{_early(_with_one_seed(mild))}:",
         "",
         *_TABLE,
         *mild,
@@ -182,18 +183,25 @@ def explain_hidden(faults: int, judged: int, told: int) -> list[str]:
     return [_MILD, ""] if judged == faults and not told else []
 
 
-def _judged(faults: Sequence[Fault], folder: Path, seeds: int) -> tuple[list[str], int, int, list[str]]:
+def _judged(faults: Sequence[Fault], folder: Path, seeds: int, table: int = 0) -> tuple[list[str], int, int, list[str]]:
     """Rows of those that are measured, how many are told apart, of how many with seeds enough, and who is missing."""
-    rows, told, judged, missing = [], 0, 0, []
+    fresh: dict[str, str] = {}
+    told, judged, missing = 0, 0, []
+    before = earlier.rows(PAGE, _TABLE[0], table)
     for fault in faults:
         base, broken = (read(folder, case, seeds) for case in (Case(fault.base), Case(fault.base, fault)))
         if not base or not broken:
-            missing.append(fault.name)
+            missing += [fault.name] if fault.name not in before else []
             continue
         verdict = judge(*([_final(course, fault.judged_by) for course in courses] for courses in (base, broken)))
         told, judged = told + verdict.told_apart, judged + verdict.known
-        rows.append(_row(fault, verdict, len(broken)))
-    return rows, told, judged, missing
+        fresh[fault.name] = _row(fault, verdict, len(broken))
+    carried = [before[fault.name] for fault in faults if fault.name not in fresh and fault.name in before]
+    return [*fresh.values(), *carried], told, judged, missing
+
+
+def _with_one_seed(rows: Sequence[str]) -> int:
+    return sum(row.endswith("| too few seeds |") for row in rows)
 
 
 def _early(count: int) -> str:
@@ -216,7 +224,8 @@ def _row(fault: Fault, verdict: Verdict, runs: int) -> str:
 
 
 def _hacked(folder: Path, seeds: int) -> list[str]:
-    rows = []
+    header = "| setting | reward, first | reward, last | right, middle | right, end | contained | hedged | length |"
+    fresh: dict[str, str] = {}
     for setting in HACKING:
         courses = read(folder, Case(setting), seeds)
         if not courses:
@@ -233,15 +242,15 @@ def _hacked(folder: Path, seeds: int) -> list[str]:
             f"{mean(end['hedged'] for end in ends):.2f}",
             f"{mean(end['length'] for end in ends):.1f}",
         ]
-        rows.append(f"| {' | '.join(cells)} |")
+        fresh[setting.name] = f"| {' | '.join(cells)} |"
     return [
         "## A reward that can be hacked",
         "",
         _HACKED,
         "",
-        "| setting | reward, first | reward, last | right, middle | right, end | contained | hedged | length |",
+        header,
         "|---|---:|---:|---:|---:|---:|---:|---:|",
-        *rows,
+        *earlier.merged(PAGE, header, fresh, [setting.name for setting in HACKING]),
         "",
     ]
 
@@ -252,15 +261,10 @@ def _recipes(curves: Sequence[Curve]) -> list[str]:
     from trainer_core.spec.recipes import list_recipes
 
     measured = [(r, found) for r in list_recipes() if (found := [c for c in curves if c.recipe == r.name])]
-    absent = [recipe.name for recipe in list_recipes() if recipe.name not in {r.name for r, _ in measured}]
-    lines = [
-        "## Recipes",
-        "",
-        _RECIPES,
-        "",
-        "| recipe | seeds | start | right | reward | length | curve | " + " | ".join(sources()) + " |",
-        "|---|---:|---:|---:|---:|---:|---|" + "---:|" * len(sources()),
-    ]
+    header = "| recipe | seeds | start | right | reward | length | curve | " + " | ".join(sources()) + " |"
+    before = earlier.rows(PAGE, header)
+    fresh: dict[str, str] = {}
+    lines = ["## Recipes", "", _RECIPES, "", header, "|---|---:|---:|---:|---:|---:|---|" + "---:|" * len(sources())]
     for recipe, found in measured:
         ends = [curve.held_out[STEPS] for curve in found]
         spread = f" ({min(ends):.2f}–{max(ends):.2f})" if len(ends) > 1 else ""
@@ -275,8 +279,12 @@ def _recipes(curves: Sequence[Curve]) -> list[str]:
             "`" + "".join(BARS[min(int(share * len(BARS)), len(BARS) - 1)] for share in shares) + "`",
             *(f"{mean(curve.held_out_by_source[source][STEPS] for curve in found):.2f}" for source in sources()),
         ]
-        lines.append(f"| {' | '.join(cells)} |")
-    lines.append("")
+        fresh[recipe.name] = f"| {' | '.join(cells)} |"
+    names = [recipe.name for recipe in list_recipes()]
+    lines += [*earlier.merged(PAGE, header, fresh, names), ""]
+    if set(before) - set(fresh):
+        lines += [earlier.NOTE, ""]
+    absent = [name for name in names if name not in fresh and name not in before]
     if absent:
         how = "`python -m tests.bench.recipes skills --recipes NAME …` measures more."
         lines += [f"Not measured yet: {', '.join(absent)}. {how}", ""]
