@@ -239,6 +239,20 @@ class CheckpointData(EventData):
     policy_version: Count
 
 
+class GuardNews(Message):
+    """What a guard of the run has done."""
+
+    guard: Annotated[str, Field(min_length=1, max_length=170)]
+    """Name of the guard, or its metric's."""
+    state: Literal["acts", "repeats", "calm"]
+    """It objects and acts; it objects still and acts once more; it objects no more."""
+    action: Annotated[str, Field(max_length=20)] = "alert"
+    """Action that it takes: ``alert``, ``pause``, ``change`` or ``roll_back``."""
+    severity: Literal["warn", "error"] = "warn"
+    since: Count
+    """Step of its first objection."""
+
+
 class AlertData(EventData):
     """Alert to the user."""
 
@@ -249,6 +263,8 @@ class AlertData(EventData):
     message: str
     metric: str | None = None
     value: Number | None = None
+    guard: GuardNews | None = None
+    """Set where a guard of the spec alerts. The platform acts on it."""
 
 
 class LogData(EventData):

@@ -5,16 +5,14 @@ A control's target is the dotted path of a field that bears a ``steer`` mark. Me
 (``corrections.truncated_is.ratio_max``).
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 from pydantic import ValidationError
 
-from trainer_core.spec.base import Boundary, SpecModel
 from trainer_core.spec.rules.stages import overruled
 from trainer_core.spec.run import RunSpec
+from trainer_core.spec.steerable import Target, assign, walk
 
 Change = tuple[str, Any]
 """A target and its new value."""
@@ -33,21 +31,10 @@ class ControlError(ValueError):
         self.index = index
 
 
-@dataclass(frozen=True)
-class Target:
-    """One steerable field of a spec with its present value."""
-
-    path: str
-    boundary: Boundary
-    value: Any
-    schema: dict[str, Any]
-    """JSON Schema of the field (type, bounds, title, description, unit)."""
-
-
 def targets(spec: RunSpec) -> list[Target]:
     """Every steerable field of ``spec``, in the order of the document, but for those that its stages replace."""
     replaced = overruled(spec)
-    return [target for target in _walk(spec, "") if target.path not in replaced]
+    return [target for target in walk(spec) if target.path not in replaced]
 
 
 def apply_control(spec: RunSpec, target: str, value: Any) -> RunSpec:
@@ -99,7 +86,7 @@ def valid_order(spec: RunSpec, changes: Sequence[Change]) -> list[int]:
 def _changed(spec: RunSpec, changes: Sequence[Change]) -> RunSpec:
     document = spec.model_dump(mode="json")
     for target, value in changes:
-        _assign(document, target.split("."), value)
+        assign(document, target.split("."), value)
     return RunSpec.model_validate(document)
 
 
@@ -119,44 +106,6 @@ def _in_steps(spec: RunSpec, changes: Sequence[Change]) -> tuple[list[int], list
         else:
             break
     return done, left
-
-
-@cache
-def _properties(model: type[SpecModel]) -> dict[str, Any]:
-    """The model's part of the JSON Schema: that of a whole run spec takes long to make."""
-    properties: dict[str, Any] = model.model_json_schema()["properties"]
-    return properties
-
-
-def _walk(node: object, path: str) -> Iterator[Target]:
-    if isinstance(node, SpecModel):
-        properties = _properties(type(node))
-        for name, info in type(node).model_fields.items():
-            child = getattr(node, name)
-            here = f"{path}.{name}" if path else name
-            extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-            if "steer" in extra:
-                yield Target(here, cast(Boundary, extra["steer"]), child, properties[name])
-            else:
-                yield from _walk(child, here)
-    elif isinstance(node, tuple):
-        for child in node:
-            if isinstance(child, SpecModel):
-                yield from _walk(child, f"{path}.{_key(child.model_dump())}")
-
-
-def _key(member: dict[str, Any]) -> str | None:
-    return member.get("name") or member.get("type")
-
-
-def _assign(node: Any, parts: list[str], value: Any) -> None:
-    head, rest = parts[0], parts[1:]
-    if isinstance(node, list):
-        _assign(next(member for member in node if _key(member) == head), rest, value)
-    elif rest:
-        _assign(node[head], rest, value)
-    else:
-        node[head] = value
 
 
 def _refusal(spec: RunSpec, target: str) -> str:

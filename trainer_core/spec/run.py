@@ -2,7 +2,7 @@
 
 from pydantic import ValidationError, model_validator
 
-from trainer_core.spec.base import SpecModel
+from trainer_core.spec.base import SpecModel, field
 from trainer_core.spec.data.batching import Batching
 from trainer_core.spec.data.curriculum import Curriculum, UniformCurriculum
 from trainer_core.spec.data.prompting import Prompting
@@ -28,6 +28,7 @@ from trainer_core.spec.methods.proximal import Proximal, RecomputedProximal
 from trainer_core.spec.operation.checkpoint import Checkpoint
 from trainer_core.spec.operation.diagnosis import Diagnosis
 from trainer_core.spec.operation.evaluation import Evaluation
+from trainer_core.spec.operation.guard_presets import WATCH
 from trainer_core.spec.operation.guards import Guard
 from trainer_core.spec.operation.schedule import Schedule
 from trainer_core.spec.rewards.reward import Reward
@@ -83,7 +84,7 @@ class RunSpec(SpecModel):
     """How many workers of each kind."""
     schedule: Schedule = Schedule()
     """How long the run goes and how a step is cut."""
-    guards: tuple[Guard, ...] = ()
+    guards: tuple[Guard, ...] = field(WATCH, steer="optimizer_step")
     """Alarms on metrics."""
     diagnosis: Diagnosis = Diagnosis()
     """How often the causes of mismatch are told apart."""

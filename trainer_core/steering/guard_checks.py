@@ -1,9 +1,19 @@
-"""Objections of each kind of guard, given the values that were reported so far."""
+"""Objections of each kind of guard on one metric, given the values that were reported so far."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from trainer_core.spec.operation.guards import Guard, MetricBound, MetricChange, MetricStuck
+from trainer_core.spec.operation.guards import Guard, HeldOutFalls, MetricBound, MetricChange, MetricStuck
+
+SOLVED = 0.9
+"""Share of successful samples from which little is left to learn."""
+_PASS_RATE = "train/pass_rate/"
+
+
+def solved(metrics: Mapping[str, float]) -> bool:
+    """Whether nearly all samples of a step succeed, as the mean over its sources."""
+    rates = [value for name, value in metrics.items() if name.startswith(_PASS_RATE)]
+    return bool(rates) and math.fsum(rates) / len(rates) >= SOLVED
 
 
 def memory(guard: Guard) -> int:
@@ -15,6 +25,8 @@ def memory(guard: Guard) -> int:
             return guard.window
         case MetricStuck():
             return guard.for_steps - 1
+        case HeldOutFalls():
+            return 0
 
 
 def patience(guard: Guard) -> int:
@@ -39,6 +51,8 @@ def objection(guard: Guard, value: float, past: Sequence[float]) -> str | None:
             return _changed(guard, value, past)
         case MetricStuck():
             return _stuck(guard, value, past)
+        case HeldOutFalls():
+            return None  # see ``held_out``
 
 
 def _outside(guard: MetricBound, value: float) -> str | None:

@@ -7,6 +7,7 @@ for all; where they overlap each sample has a seed of its own, which costs a lit
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -64,6 +65,15 @@ class Evaluator:
         self._evaluated_before = evaluated_before
         self.last: Future[Batch] | None = None
         """The newest evaluation, which may be under way."""
+        self._untold: deque[dict[str, float]] = deque()
+        """Results that guards have not seen."""
+
+    def take_results(self) -> dict[str, float]:
+        """Metrics of evaluations that have ended since this was last asked, the newest of each name."""
+        found: dict[str, float] = {}
+        while self._untold:
+            found |= self._untold.popleft()
+        return found
 
     @property
     def has_result(self) -> bool:
@@ -92,7 +102,9 @@ class Evaluator:
 
     def _report(self, pass_at: Sequence[int], future: Future[Batch]) -> None:
         batch = future.result()
-        self._link.emit(checked(lambda: EvalData(metrics=plain(evaluation_metrics(batch, pass_at)))), batch.step)
+        metrics = plain(evaluation_metrics(batch, pass_at))
+        self._link.emit(checked(lambda: EvalData(metrics=metrics)), batch.step)
+        self._untold.append(metrics)
 
 
 def evaluation_due(spec: RunSpec, step: int) -> bool:

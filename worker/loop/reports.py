@@ -12,6 +12,7 @@ from trainer_core.link.base import first_fault, spelled
 from trainer_core.link.events import (
     AlertData,
     EventData,
+    GuardNews,
     LogData,
     OutcomesData,
     PromptOutcome,
@@ -21,7 +22,7 @@ from trainer_core.link.events import (
 )
 from trainer_core.link.limits import MAX_OUTCOMES, MAX_TEXT, MAX_TOKEN_TEXT
 from trainer_core.steering.curriculum.outcome import GroupOutcome
-from trainer_core.steering.guards import Alert
+from trainer_core.steering.guards import Alert, Calm
 from trainer_core.trajectory import Group, Trajectory
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,31 @@ def plain(metrics: Mapping[str, float]) -> dict[str, float]:
 def metric_alert(title: str, alert: Alert) -> AlertData:
     """Alert that a metric gives cause for."""
     return AlertData(level="warn", title=title, message=alert.message, metric=alert.metric, value=float(alert.value))
+
+
+def guard_alert(alert: Alert) -> AlertData:
+    """Alert of a guard of the spec, on which the platform may act."""
+    news = GuardNews(
+        guard=alert.guard,
+        state="repeats" if alert.repeated else "acts",
+        action=alert.action,
+        severity=alert.severity,
+        since=alert.since,
+    )
+    return AlertData(
+        level=alert.severity,
+        title=f"Guard: {alert.guard}",
+        message=alert.message,
+        metric=alert.metric,
+        value=float(alert.value),
+        guard=news,
+    )
+
+
+def calm_alert(calm: Calm) -> AlertData:
+    """News that a guard objects no more."""
+    news = GuardNews(guard=calm.guard, state="calm", since=calm.since)
+    return AlertData(level="info", title=f"Guard: {calm.guard}", message=calm.message, metric=calm.metric, guard=news)
 
 
 def shown_groups(groups: Sequence[Group], count: int = GROUPS_SHOWN) -> Sequence[Group]:

@@ -37,7 +37,7 @@ from worker.loop.pass_rates import PassRateReports
 from worker.loop.pausing import Pausing
 from worker.loop.performance import Performance
 from worker.loop.probing import Probing
-from worker.loop.reports import checked, metric_alert, outcomes_data, plain, rollouts_data, shown_groups
+from worker.loop.reports import calm_alert, checked, guard_alert, outcomes_data, plain, rollouts_data, shown_groups
 from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving
@@ -261,10 +261,7 @@ class ActiveRun:
         for outcomes in outcomes_data(self._dispatcher.outcomes()):
             self._link.emit(outcomes, step)
         self._pass_rates.tell(step)
-        for alert in self._guards.check(step, found):
-            self._link.emit(metric_alert("Guard", alert), step)
-            if alert.action == "pause":
-                self._pausing.reason = alert.message
+        self._watch(step, found)
         self._whole_after = step
 
     def evaluate_if_due(self, step: int) -> None:
@@ -354,6 +351,19 @@ class ActiveRun:
             self._parts.generation.check()
 
     # ── helpers ──
+
+    def _watch(self, step: int, metrics: dict[str, float]) -> None:
+        """Let the guards look at a finished step, and at evaluations that have ended since the one before.
+
+        Changes and roll backs are the platform's to make: they are controls, and runs, like those of people.
+        """
+        self._guards.update(self._steering.spec.guards)
+        for alert in self._guards.check(step, metrics | self._evaluator.take_results()):
+            self._link.emit(guard_alert(alert), step)
+            if alert.action in ("pause", "roll_back"):
+                self._pausing.reason = alert.message
+        for calm in self._guards.calm():
+            self._link.emit(calm_alert(calm), step)
 
     def _tell_stages(self) -> None:
         """Tell of stages of the data that have begun."""

@@ -96,7 +96,14 @@ export function formatValue(value: unknown): string {
   if (typeof value === "boolean") return value ? "on" : "off";
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.every(one => typeof one === "string")) return value.join(", ") || "none";
+  if (Array.isArray(value) && value.every(isNamed))
+    return value.map(one => one.name || one.metric).join(", ") || "none";
   return JSON.stringify(value);
+}
+
+/** A guard, which people know by its name or its metric's. */
+function isNamed(value: unknown): value is { name: string; metric: string } {
+  return typeof value === "object" && value !== null && "name" in value && "metric" in value;
 }
 
 /** "thinking_budget" → "Thinking budget". */

@@ -1,9 +1,9 @@
-"""Actor of an action: a person, an API token, a rule of a run, or the system itself."""
+"""Actor of an action: a person, an API token, a guard of a run, or the system itself."""
 
 from dataclasses import dataclass
 from typing import Literal, Self
 
-ActorKind = Literal["user", "token", "policy", "system"]
+ActorKind = Literal["user", "token", "guard", "policy", "system"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Actor:
     id: str
     """Id of the user or token; a name for the other kinds."""
     name: str
-    """Name for readers: an e-mail address, or the name of the token or rule."""
+    """Name for readers: an e-mail address, or the name of the token or guard."""
 
     @property
     def label(self) -> str:

@@ -13,6 +13,7 @@ from dressage.runs.checkpoints import good_checkpoints
 from dressage.runs.choice import reservation_of
 from dressage.runs.controls import restage
 from dressage.runs.enqueue import enqueue_start, enqueue_stop
+from dressage.runs.findings import forget_after
 from dressage.runs.lifecycle import transition
 from dressage.runs.models import Attempt, Checkpoint, Run
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
@@ -53,6 +54,7 @@ def begin(run: Run, reason: str, cluster: str | None = None) -> Attempt:
     run.save(update_fields=["attempt", "step", "progress", "tokens_total", "updated_at"])
     if number > 1:
         restage(run, resume_step)
+        forget_after(run, resume_step)
     if run.state != RunState.STARTING:
         transition(run, RunState.STARTING, by=By.PLATFORM, actor=RECONCILER, reason=reason, step=resume_step)
     enqueue_start(run.id, number, cluster)

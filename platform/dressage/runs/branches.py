@@ -1,6 +1,7 @@
 """Child runs: a fork takes a checkpoint's weights, a rewind goes on from it as if a control had never been."""
 
 import shutil
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -15,7 +16,7 @@ from dressage.runs.lifecycle import locked
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.services import create_run
 from dressage.teams.models import Team
-from trainer_core.spec import RunSpec
+from trainer_core.spec import Change, ControlError, RunSpec, apply_controls
 
 LATEST: Any = object()
 """The parent's newest checkpoint, or its base policy when it has none."""
@@ -85,6 +86,40 @@ def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, na
         spec = spec_with(parent.spec, without.order_by("applied_step", "revision"))
     title = name or f"{parent.name} (rewound to step {checkpoint.step})"
     return _child(team, actor, parent, title, spec, checkpoint, continues=True)
+
+
+def roll_back_to(
+    team: Team,
+    actor: Actor,
+    parent: Run,
+    checkpoint: Checkpoint,
+    changes: Callable[[RunSpec], Sequence[Change]],
+    reason: str,
+) -> Run:
+    """A draft run that goes on from a checkpoint of a locked run, with the controls from before it and ``changes``.
+
+    Args:
+        team: the parent's.
+        actor: who rolls back.
+        parent: the run, locked.
+        checkpoint: one of its own.
+        changes: given the spec at the checkpoint, what shall be different in it.
+        reason: goes into the child's notes.
+
+    Raises:
+        Problem: 409 when the checkpoint's files are gone; 422 when the changes make no valid spec.
+    """
+    before = parent.controls.filter(state__in=IN_EFFECT, applied_step__lte=checkpoint.step)
+    spec = spec_with(parent.spec, before.order_by("applied_step", "revision"))
+    try:
+        spec = apply_controls(spec, changes(spec))
+    except ControlError as error:
+        raise invalid("/change", str(error), code="control_refused") from error
+    title = f"{parent.name} (rolled back to step {checkpoint.step})"
+    child = _child(team, actor, parent, title, spec, checkpoint, continues=True)
+    child.notes = f"{actor.label} rolled {parent.name} back: {reason}"
+    child.save(update_fields=["notes", "updated_at"])
+    return child
 
 
 def _child(

@@ -11,6 +11,7 @@ from dressage.clusters.selectors import known_as
 from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.runs.costs import CostDocument, cost_of
+from dressage.runs.health import HealthDocument, health_document
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.states import ACTIVE, ControlState, DesiredState, RunState
 from dressage.runs.step_times import p95_by_phase, range_left
@@ -91,6 +92,7 @@ class LiveRunDocument(TypedDict):
     state: Annotated[str, OneOf(RunState)]
     desired_state: Annotated[str, OneOf(DesiredState)]
     state_reason: str
+    health: HealthDocument
     queue_position: int | None
     """Its place in the team's queue, from 1; null when it does not wait."""
     waiting: WaitingDocument | None
@@ -237,6 +239,7 @@ def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
         "state": run.state,
         "desired_state": run.desired_state,
         "state_reason": run.state_reason if waiting is None else waiting["text"],
+        "health": health_document(run),
         "queue_position": None if waiting is None else waiting["position"],
         "waiting": waiting,
         "cluster": run.cluster or None,

@@ -54,6 +54,8 @@ class Run(TeamModel):
     """Progress of the worker now: ``{phase, done, total, step, at}``."""
     summary = models.JSONField(default=dict)
     """Latest ``reward`` and ``eval``, smoothed ``seconds_per_step``."""
+    findings = models.JSONField(null=True)
+    """What its guards object to now: a list of ``findings.FindingDocument``; null: nothing yet."""
     event_seq = models.PositiveBigIntegerField(default=0)
     """Number of the newest event."""
     noise_asked_at = models.PositiveIntegerField(null=True)

@@ -18,6 +18,7 @@ from django.utils import timezone
 from dressage.runs.admission import fill_places
 from dressage.runs.attempts import RECONCILER, fence, replace
 from dressage.runs.enqueue import enqueue_start
+from dressage.runs.guard_acts import open_roll_backs, roll_back
 from dressage.runs.lifecycle import transition
 from dressage.runs.link.pace import pace
 from dressage.runs.models import Attempt, Run, Sweep
@@ -47,9 +48,19 @@ def sweep() -> None:
     _each(_expired(), _lose)
     _each(_disobeyed(), _force_cancel)
     _each(_silent(), _enqueue_again)
+    _roll_back()
     keep_gpu_hours(timezone.now())
     take_places_back(timezone.now())
     fill_places()
+
+
+def _roll_back() -> None:
+    """Carry out what guards want rolled back; a failure does not stop the rest."""
+    for run_id, guard in open_roll_backs():
+        try:
+            roll_back(run_id, guard)
+        except Exception:
+            logger.exception("roll back failed", run=run_id, guard=guard)
 
 
 def _each(found: QuerySet[Attempt], act: Callable[[Run, Attempt], None]) -> None:

@@ -121,7 +121,10 @@ def test_the_loop_goes_on_from_the_state_of_before(state: Any, spec: RunSpec) ->
     }
     assert sampled and sampled <= drawn, "the next prompts are those that the worker of before drew"
     guards, lengths, replay = GuardWatch(spec.guards), LengthSchedule(spec), ReplayBuffer(spec)
-    for part, saved in ((guards, state["guards"]), (lengths, state["lengths"]), (replay, state["replay"])):
+    guards.load(state["guards"])
+    counted = {name: guards.state()[name] for name in ("outside", "past")}
+    assert counted == {name: state["guards"][name] for name in counted}
+    for part, saved in ((lengths, state["lengths"]), (replay, state["replay"])):
         part.load(saved)
         assert json.loads(json.dumps(part.state())) == saved
     assert state["replay"]["groups"], "a group with its tokens is among what was kept"

@@ -1,19 +1,70 @@
-"""Alarms that watch metrics and may pause the run."""
+"""Guards: alarms that watch metrics, and may pause the run, change a knob, or roll the run back."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from trainer_core.spec.base import SpecModel, field
 
+REPEATED = ("change", "roll_back")
+"""Actions that steer, and are bounded by ``at_most`` and ``cooldown``."""
+
+
+class KnobChange(SpecModel):
+    """A change that a guard makes: a steerable field set to a value, or its number multiplied."""
+
+    target: str = field(min_length=1, max_length=200)
+    """Path of a steerable field, such as ``optimizer.learning_rate``."""
+    value: float | str | None = None
+    """New value."""
+    multiply: float | None = field(None, gt=0.0, le=1000.0)
+    """Factor on the value that is in force when the guard acts: 0.5 halves it."""
+
+    @model_validator(mode="after")
+    def _is_one_of_two(self) -> "KnobChange":
+        if (self.value is None) == (self.multiply is None):
+            raise ValueError("a change needs either a value or a factor to multiply by")
+        return self
+
 
 class GuardBase(SpecModel):
     """What all guards share. A value that is no number sets off every guard."""
 
+    name: str = field("", max_length=60, pattern=r"^(?:\S(?:.*\S)?)?$")
+    """Name, as people read it: "entropy collapse". Changes are made as ``guard:<name>``. Empty: the metric's."""
     metric: str = field(min_length=1)
     """Name in the metrics registry, such as ``rollout_corr/kl``."""
-    action: Literal["alert", "pause"] = "alert"
-    """Write an alert into the events, or pause the run as well."""
+    action: Literal["alert", "pause", "change", "roll_back"] = "alert"
+    """Write an alert into the events; pause the run as well; change a field as people do; or pause the run and go on
+    in a child run from the checkpoint before it began."""
+    change: KnobChange | None = None
+    """Field that is changed, in this run or, after a roll back, in the child."""
+    at_most: int = field(1, ge=1, le=20, unit="times")
+    """Changes or roll backs of this guard in one run, its parents that were rolled back included."""
+    cooldown: int = field(20, ge=1, le=100_000, unit="steps")
+    """Steps after a change before the guard may make another."""
+    unless_solved: bool = False
+    """Accept any number while nine samples in ten of the training prompts succeed: little is left to learn then."""
+    severity: Literal["warn", "error"] = "warn"
+    """Whether the run is marked amber or red while the guard objects."""
+    muted_until: int | None = field(None, ge=1, le=2_000_000_000, unit="step")
+    """Step from which the guard speaks again; before it, it only counts."""
+    why: str = field("", max_length=500)
+    """Sentence on the threshold, for people."""
+
+    @property
+    def key(self) -> str:
+        """Name by which the guard is known: its own, or its metric's."""
+        return self.name or self.metric
+
+    @model_validator(mode="after")
+    def _knows_its_change(self) -> "GuardBase":
+        if self.action == "change" and self.change is None:
+            raise ValueError("a guard that changes a field needs the change")
+        if self.change is not None and self.action not in REPEATED:
+            raise ValueError(f"the change would never be made: the guard's action is {self.action}")
+        return self
 
 
 class MetricBound(GuardBase):
@@ -68,9 +119,35 @@ class MetricStuck(GuardBase):
     """Reported values in a row that must lie within the tolerance."""
 
 
+class HeldOutFalls(GuardBase):
+    """Act when the held-out reward falls below its best while the reward of training has risen since: the policy has
+    learned what the reward pays for and not what was meant."""
+
+    type: Literal["held_out_falls"] = "held_out_falls"
+    metric: str = field("critic/score/mean", min_length=1)
+    """Metric of training, whose mean since the last evaluation is looked at."""
+    max_fall: float = field(0.1, gt=0.0, unit="share")
+    """Largest fall of the mean held-out reward against its best: 0.1 means a tenth of the best's size."""
+    for_steps: int = field(2, ge=1, le=1000, unit="evaluations")
+    """Evaluations in a row before the guard acts."""
+
+
 def _typed(value: Any) -> Any:
     """Specs from the time of one kind of guard do not name it."""
     return {"type": "metric_bound", **value} if isinstance(value, dict) and "type" not in value else value
 
 
-Guard = Annotated[MetricBound | MetricChange | MetricStuck, Field(discriminator="type"), BeforeValidator(_typed)]
+Guard = Annotated[
+    MetricBound | MetricChange | MetricStuck | HeldOutFalls, Field(discriminator="type"), BeforeValidator(_typed)
+]
+
+
+def keys(guards: Sequence[Guard]) -> list[str]:
+    """Name of each guard, by which it is told from the others: guards without one on one metric are numbered."""
+    found: list[str] = []
+    for guard in guards:
+        key, number = guard.key, 2
+        while key in found:
+            key, number = f"{guard.key} ({number})", number + 1
+        found.append(key)
+    return found

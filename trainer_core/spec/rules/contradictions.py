@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from trainer_core.metrics import find, placeholders
-from trainer_core.metrics.data import BANDS, UNTRIED
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.methods.advantage import MCGRPOAdvantage, PassKAdvantage, VCPOAdvantage
 from trainer_core.spec.rewards.length_shaping import DecoupledLength
 from trainer_core.spec.rules.batch import experience_replay, group_baselines, group_sizes, mixing
 from trainer_core.spec.rules.branches import branching
 from trainer_core.spec.rules.engines import engines
+from trainer_core.spec.rules.guards import guards
 from trainer_core.spec.rules.learner import adapter, context, critic, memory, reference, teacher
 from trainer_core.spec.rules.lengths import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.rules.modes import over_provisioning, streaming
@@ -62,7 +61,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         over_provisioning,
         shadows,
         evolution,
-        _guards,
+        guards,
     ):
         for path, message in check(spec):
             # The message travels in the context, so that braces in user text are not taken as placeholders.
@@ -154,27 +153,3 @@ def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         yield ("parallelism", "learner_ranks"), f"a minibatch of {samples} trajectories cannot feed {groups} {ranks}"
     if spec.optimizer.warmup_steps >= spec.schedule.steps and spec.optimizer.warmup_steps > 0:
         yield ("optimizer", "warmup_steps"), "the warm-up is as long as the run"
-
-
-def _guards(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    """A guard on a metric that is never reported would watch nothing."""
-    trained = {source.name for source in spec.data.sources}
-    evaluated = {source.name for source in spec.evaluation.sources}
-    for index, guard in enumerate(spec.guards):
-        held = placeholders(guard.metric)
-        source, k = held.get("source"), held.get("k")
-        band = held.get("band")
-        reported = evaluated if guard.metric.startswith("eval/") else trained
-        if find(guard.metric) is None:
-            yield ("guards", index, "metric"), f"no metric is called {guard.metric!r}"
-        elif source is not None and source not in reported:
-            yield ("guards", index, "metric"), f"{guard.metric!r} is never reported: there is no such source"
-        elif band is not None and band not in (*BANDS, UNTRIED):
-            yield ("guards", index, "metric"), f"{guard.metric!r} is never reported: there is no such band"
-        elif guard.metric == "curriculum/stage" and not spec.data.stages:
-            yield ("guards", index, "metric"), "'curriculum/stage' is never reported: the data have no stages"
-        elif k is not None and k not in map(str, spec.evaluation.pass_at):
-            yield (
-                ("guards", index, "metric"),
-                f"{guard.metric!r} is never reported: evaluation.pass_at does not ask for it",
-            )

@@ -78,6 +78,17 @@ export interface AccountEvent {
   count: number;
 }
 
+export type ActionEnum = typeof ActionEnum[keyof typeof ActionEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ActionEnum = {
+  alert: 'alert',
+  pause: 'pause',
+  change: 'change',
+  roll_back: 'roll_back',
+} as const;
+
 /**
  * The author of a change, as the audit log and the history of a run record it.
  */
@@ -85,7 +96,7 @@ export interface Actor {
   kind: ActorKindEnum;
   /** Id of the user or token; a name for the other kinds. */
   id: string;
-  /** Name for readers: an e-mail address, or the name of the token or rule. */
+  /** Name for readers: an e-mail address, or the name of the token or guard. */
   name: string;
 }
 
@@ -96,6 +107,7 @@ export type ActorKindEnum = typeof ActorKindEnum[keyof typeof ActorKindEnum];
 export const ActorKindEnum = {
   user: 'user',
   token: 'token',
+  guard: 'guard',
   policy: 'policy',
   system: 'system',
 } as const;
@@ -331,9 +343,18 @@ export interface BenchFlag {
   label: string;
   probe: ProbeEnum;
   reward: number;
-  severity: SeverityEnum;
+  severity: BenchFlagSeverityEnum;
   detail: string;
 }
+
+export type BenchFlagSeverityEnum = typeof BenchFlagSeverityEnum[keyof typeof BenchFlagSeverityEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const BenchFlagSeverityEnum = {
+  info: 'info',
+  warn: 'warn',
+} as const;
 
 export type BenchFlipBefore = boolean | null;
 
@@ -2957,6 +2978,37 @@ export interface FileOrigin {
   sha256: string;
 }
 
+export type FindingMetric = string | null;
+
+/**
+ * Step at which the guard acted last.
+ */
+export type FindingStep = number | null;
+
+/**
+ * Null while nothing is to be done, or nothing was done yet.
+ */
+export type FindingOutcome = Outcome | null;
+
+/**
+ * What a guard objects to, or that a run is stuck.
+ */
+export interface Finding {
+  /** Name of the guard, or its metric's; `stuck` for a run that does not move. */
+  guard: string;
+  metric: FindingMetric;
+  severity: SeverityB9fEnum;
+  /** Step of the first objection. */
+  since: number;
+  /** Step at which the guard acted last. */
+  step: FindingStep;
+  /** Sentence with the value and the threshold. */
+  message: string;
+  action: ActionEnum;
+  /** Null while nothing is to be done, or nothing was done yet. */
+  outcome: FindingOutcome;
+}
+
 export type FinishReasonEnum = typeof FinishReasonEnum[keyof typeof FinishReasonEnum];
 
 
@@ -3269,6 +3321,26 @@ export interface GraderTokenUsage {
   total_tokens: number;
   cached_tokens: number;
 }
+
+/**
+ * How a run is, which its state alone does not say: a policy that has collapsed goes on, and succeeds.
+ */
+export interface Health {
+  /** The gravest of its findings. */
+  state: HealthStateEnum;
+  /** What its guards object to now, the gravest first; of a run that has ended: at its end. */
+  findings: Finding[];
+}
+
+export type HealthStateEnum = typeof HealthStateEnum[keyof typeof HealthStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const HealthStateEnum = {
+  ok: 'ok',
+  warn: 'warn',
+  error: 'error',
+} as const;
 
 /**
  * A run that holds a place.
@@ -3873,6 +3945,7 @@ export interface LiveRun {
   state: RunStateEnum;
   desired_state: DesiredStateEnum;
   state_reason: string;
+  health: Health;
   /** Its place in the team's queue, from 1; null when it does not wait. */
   queue_position: LiveRunQueuePosition;
   /** What a queued run waits for; null for any other. */
@@ -4431,6 +4504,33 @@ export interface OriginWarning {
   rows: number;
   /** The first of them, counted from 1; of rows that were left out, their places in the file. */
   first_rows: number[];
+}
+
+/**
+ * Id of the newest control that it has made.
+ */
+export type OutcomeControl = string | null;
+
+/**
+ * Id of the run that goes on from before it.
+ */
+export type OutcomeRun = string | null;
+
+/**
+ * Reason why it could not be done.
+ */
+export type OutcomeRefused = string | null;
+
+/**
+ * What came of a guard's action.
+ */
+export interface Outcome {
+  /** Id of the newest control that it has made. */
+  control: OutcomeControl;
+  /** Id of the run that goes on from before it. */
+  run: OutcomeRun;
+  /** Reason why it could not be done. */
+  refused: OutcomeRefused;
 }
 
 /**
@@ -6715,6 +6815,7 @@ export interface Run {
   state: RunStateEnum;
   desired_state: DesiredStateEnum;
   state_reason: string;
+  health: Health;
   /** Its place in the team's queue, from 1; null when it does not wait. */
   queue_position: RunQueuePosition;
   /** What a queued run waits for; null for any other. */
@@ -7030,13 +7131,13 @@ export interface SetHubTokenRequest {
   token: string;
 }
 
-export type SeverityEnum = typeof SeverityEnum[keyof typeof SeverityEnum];
+export type SeverityB9fEnum = typeof SeverityB9fEnum[keyof typeof SeverityB9fEnum];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const SeverityEnum = {
-  info: 'info',
+export const SeverityB9fEnum = {
   warn: 'warn',
+  error: 'error',
 } as const;
 
 export type ShapeOriginGraderAnyOf = {[key: string]: Json};

@@ -12,7 +12,7 @@ import { SourceWeights } from "./Curriculum";
 import { DifficultyBand } from "./DifficultyBand";
 import { DifficultyTarget } from "./DifficultyTarget";
 import { Knob } from "./Knob";
-import { weightSource } from "./labels";
+import { GUARDS, weightSource } from "./labels";
 import { inForce } from "./model";
 import { LearningRate } from "./LearningRate";
 import { Lifecycle } from "./Lifecycle";
@@ -73,7 +73,8 @@ function KnobList({ run, enabled, targets, controls }: KnobListProps) {
   const shadow = find(SHADOW);
   const weights = all.filter(target => weightSource(target.path) !== null);
   const own = new Set([budget, rate, low, high, target, reward, shadow, ...weights].map(target => target?.path));
-  const rest = all.filter(target => !own.has(target.path));
+  // Guards have a card of their own, with pictures.
+  const rest = all.filter(target => !own.has(target.path) && target.path !== GUARDS);
   const longest = Number(find("rollout.max_tokens")?.value ?? maxTokens(run.effective_spec ?? run.spec));
   const common = { run, controls, enabled };
   return (

@@ -1,7 +1,11 @@
 /** Names of control targets for people. */
 import { humanize } from "@/lib/format";
 
+/** The target of all guards together. */
+export const GUARDS = "guards";
+
 const NAMES: Record<string, string> = {
+  guards: "Guards",
   "thinking.budget": "Thinking budget",
   "optimizer.learning_rate": "Learning rate",
   "optimizer.max_grad_norm": "Gradient norm limit",

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import structlog
+from django.utils import timezone
 from pydantic import ValidationError
 
 from dressage.common.actors import Actor
@@ -16,9 +17,12 @@ from dressage.common.times import iso
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.selectors import version_by_ref as reward_version
 from dressage.runs.documents import checkpoint_document
+from dressage.runs.enqueue import enqueue_reconcile
+from dressage.runs.findings import FindingDocument, guard_actor, note, paused_by
 from dressage.runs.lifecycle import TransitionRefused, follow_wish, transition
 from dressage.runs.link.checkpoints import record_checkpoint
 from dressage.runs.models import Attempt, Run
+from dressage.runs.services import ask_for_place
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
 from dressage.runs.step_times import with_step
 from dressage.telemetry.store import Bulk, encode, write
@@ -39,6 +43,8 @@ class Ingest:
         self.actor = Actor.system(f"worker, attempt {attempt.number}")
         self.changed = False
         """Whether browsers have something new to see."""
+        self.changes_wanted: list[FindingDocument] = []
+        """Findings whose guards change a field."""
 
     def take(self, events: list[LinkEvent]) -> None:
         """Take new events, in order, and write them. Nothing counts that comes after the run's end."""
@@ -55,9 +61,8 @@ class Ingest:
             except ValueError as error:
                 self._unreadable(event, str(error))
         write(self.run.id, self.bulk)
-        self.run.save(
-            update_fields=["event_seq", "step", "tokens_total", "progress", "summary", "desired_state", "updated_at"]
-        )
+        kept = ("event_seq", "step", "tokens_total", "progress", "summary", "desired_state", "findings", "updated_at")
+        self.run.save(update_fields=kept)
 
     def _event(self, event: LinkEvent, data: dict[str, Any]) -> None:
         run = self.run
@@ -81,12 +86,16 @@ class Ingest:
         run, to = self.run, RunState(data.state)
         if run.state == to or to == RunState.STARTING:
             return
+        by_guard = paused_by(run, data.reason) if to == RunState.PAUSED and not data.by_request else None
+        actor = self.actor if by_guard is None else guard_actor(by_guard["guard"])
         try:
-            transition(run, to, by=By.WORKER, actor=self.actor, reason=data.reason, detail=data.detail, step=event.step)
+            transition(run, to, by=By.WORKER, actor=actor, reason=data.reason, detail=data.detail, step=event.step)
         except TransitionRefused as refused:
             raise ValueError(refused.detail) from refused
         if to == RunState.PAUSED and not data.by_request and run.desired_state == DesiredState.RUNNING:
             run.desired_state = DesiredState.PAUSED
+        if by_guard is not None and by_guard["action"] == "roll_back":
+            ask_for_place(run, actor.label, timezone.now())  # the child needs it
         if to == RunState.SUSPENDED:
             follow_wish(run)
         self.changed = True
@@ -174,7 +183,15 @@ class Ingest:
         self._event(event, {**checkpoint_document(checkpoint), "control_id": data.control_id})
 
     def _alert(self, event: LinkEvent, data: link.AlertData) -> None:
-        self._event(event, {**data.model_dump(exclude={"value"}), "value": event.data.get("value")})
+        told = data.model_dump(exclude={"value"} if data.guard is not None else {"value", "guard"})
+        self._event(event, {**told, "value": event.data.get("value")})
+        if data.guard is None:
+            return
+        finding = note(self.run, self._step_of(event), data, data.guard)
+        if finding is not None and finding["action"] == "change":
+            self.changes_wanted.append(finding)
+        elif finding is not None and finding["action"] == "roll_back":
+            enqueue_reconcile()
 
     def _log(self, event: LinkEvent, data: link.LogData) -> None:
         self._event(event, data.model_dump())

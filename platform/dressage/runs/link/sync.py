@@ -14,7 +14,9 @@ from dressage.common.compiled import compiled
 from dressage.common.problems import Problem
 from dressage.runs import reward_versions
 from dressage.runs.attempts import LEASE_S
+from dressage.runs.findings import FindingDocument
 from dressage.runs.gpu_hours import held_from
+from dressage.runs.guard_acts import change_field
 from dressage.runs.link.acknowledge import acknowledge
 from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
@@ -59,11 +61,16 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
     if _repeats_its_end(run, attempt, body):
         return SyncAnswer(acked_seq=attempt.acked_seq, commands=(), desired_state=run.desired_state, lease_s=LEASE_S)
     require_current(attempt, run)
-    fresh = new_events(body.events, attempt.acked_seq)
+    fresh, changes = new_events(body.events, attempt.acked_seq), list[FindingDocument]()
     if fresh:
         ingest = Ingest(run, attempt)
         ingest.take(fresh)
         attempt.acked_seq = fresh[-1].seq
+        changes = ingest.changes_wanted
+        for finding in changes:
+            change_field(run.id, finding)
+        if changes:
+            run.refresh_from_db(fields=["event_seq", "revision", "findings", "updated_at"])
         if ingest.changed:
             wake_on_commit(run.id, run.team_id)
     acknowledge(run, body.applied)
@@ -80,7 +87,7 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
     )
     return SyncAnswer(
         acked_seq=attempt.acked_seq,
-        commands=tuple(command.wire() for command in commands(run)) if attempt.has_commands else (),
+        commands=tuple(command.wire() for command in commands(run)) if attempt.has_commands or changes else (),
         desired_state=run.desired_state,
         release_place=gives_back(run),
         lease_s=LEASE_S + seconds,

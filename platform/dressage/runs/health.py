@@ -1,0 +1,53 @@
+"""Health of a run: what its guards object to, and whether it moves at all."""
+
+from datetime import UTC, datetime
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from dressage.runs.findings import FindingDocument, findings_of
+from dressage.runs.models import Run
+from dressage.runs.states import RunState
+
+STUCK_S = 600.0
+"""Shortest time without progress after which a run may be stuck."""
+STUCK_STEPS = 10.0
+"""Usual steps that it could have made meanwhile."""
+
+
+class HealthDocument(TypedDict):
+    """How a run is, which its state alone does not say: a policy that has collapsed goes on, and succeeds."""
+
+    state: Literal["ok", "warn", "error"]
+    """The gravest of its findings."""
+    findings: list[FindingDocument]
+    """What its guards object to now, the gravest first; of a run that has ended: at its end."""
+
+
+def health_document(run: Run) -> HealthDocument:
+    """Health as the API shows it."""
+    stuck = _stuck(run)
+    found = [*([] if stuck is None else [stuck]), *findings_of(run)]
+    found.sort(key=lambda one: (one["severity"] != "error", one["since"]))
+    return {"state": found[0]["severity"] if found else "ok", "findings": found}
+
+
+def _stuck(run: Run) -> FindingDocument | None:
+    """The finding that a running run has told no progress for far longer than its steps take."""
+    if run.state != RunState.RUNNING or not run.progress or not run.progress.get("at"):
+        return None
+    silent = (datetime.now(UTC) - datetime.fromisoformat(run.progress["at"])).total_seconds()
+    pace = float(run.summary.get("seconds_per_step") or 0.0)
+    if silent < max(STUCK_S, STUCK_STEPS * pace):
+        return None
+    usual = f"; a step takes {pace:.0f} s" if pace else ""
+    return {
+        "guard": "stuck",
+        "metric": None,
+        "severity": "error",
+        "since": run.step,
+        "step": None,
+        "message": f"No progress for {silent / 60:.0f} minutes in the phase {run.progress.get('phase')}{usual}.",
+        "action": "alert",
+        "outcome": None,
+    }
