@@ -28,6 +28,8 @@ from worker.rollout import health as watch
 from worker.rollout.router import Router
 from worker.rollout.worker import rollout_actor_class
 
+TORN = "model.layers.1.mlp.down_proj.weight"
+
 
 class Delivered:
     """Keeps what a router hands over."""
@@ -143,31 +145,66 @@ def test_a_stopped_engine_is_replaced(build: Build, told: list[str], monkeypatch
     assert router.regenerated == 6
 
 
+def spoil_once(worker: Any) -> None:
+    """The next load writes a wrong tensor, and those behind it are right."""
+    weights = worker._engine._weights
+    load = weights.load
+
+    def spoilt(given: dict[str, torch.Tensor]) -> None:
+        weights.load = load
+        load({**given, TORN: given[TORN] * 1.01})
+
+    weights.load = spoilt
+
+
+def published(router: Router) -> WeightBundle:
+    """Version 1: the policy as its engines hold it, with all that a probe asks for."""
+    tensors = {name: values for file in POLICY.glob("*.safetensors") for name, values in load_file(file).items()}
+    sampler = Sampler(1)
+    for sampled, values in tensors.items():
+        sampler.take(sampled, values)
+    text = [[5, 16, 7, 19]]
+    scores = router.score(text).result(60)
+    return WeightBundle(1, ObjectStore().pack(1, [tensors]), text, scores, evidence=Evidence(sampler.sample))
+
+
+def test_a_worker_that_passes_its_second_probe_tells_of_the_first_and_generates_on(
+    build: Build, told: list[str]
+) -> None:
+    router, delivered = build(1, 1.0), Delivered()
+    router.serve(delivered, delivered.failed.set)
+    (pid,) = ray_processes("RolloutWorker")
+    engine = ray.get_actor("router-test/0.0", namespace=ray_cluster.NAMESPACE)
+    ray.get(engine.__ray_call__.remote(spoil_once))
+    answer = router.update(WeightHandle.of(published(router)), 1, "recompute", False).result(60)
+    fault = f"weights 1: 1 of 47 tensors in the engine is not as published: {TORN} "
+    assert answer.retried.startswith(fault) and answer.read_share == 1.0 and answer.largest < 1e-4
+    assert told == [f"Rollout worker 0 failed its probe ({answer.retried}). It was given all weights again and passes."]
+    router.submit(jobs(2), seed=1, alone=False)
+    delivered.until(2)
+    router.check()
+    assert (router.regenerated, ray_processes("RolloutWorker")) == (0, [pid]), "nothing was lost or replaced"
+
+
 def test_a_worker_that_fails_its_probe_twice_generates_nothing_more_and_is_not_replaced(
     build: Build, told: list[str]
 ) -> None:
     router, delivered = build(1, 1.0), Delivered()
     router.serve(delivered, delivered.failed.set)
     (pid,) = ray_processes("RolloutWorker")
-    tensors = {name: values for file in POLICY.glob("*.safetensors") for name, values in load_file(file).items()}
-    sampler = Sampler(1)
-    for sampled, values in tensors.items():
-        sampler.take(sampled, values)
     said = router.sample([[5, 16, 7], [19]], 6, seed=3).result(60)
     assert said == router.sample([[5, 16, 7], [19]], 6, seed=3).result(60)
     assert all(1 <= len(line) <= 6 for line in said)
-    text = [[5, 16, 7, 19]]
-    scores = router.score(text).result(60)
-    right = WeightBundle(1, ObjectStore().pack(1, [tensors]), text, scores, evidence=Evidence(sampler.sample))
+    right = published(router)
     figures = router.update(WeightHandle.of(right), 1, "recompute", False).result(60)
     assert figures.read_share == 1.0 and figures.largest < 1e-4 and told == []
 
-    name = "model.layers.1.mlp.down_proj.weight"
-    torn = {**tensors, name: torch.cat([tensors[name][:40], tensors[name][40:] * 1.01])}
+    tensors = dict(right.unpacked())
+    torn = {**tensors, TORN: torch.cat([tensors[TORN][:40], tensors[TORN][40:] * 1.01])}
     wrong = replace(right, version=2, tensors=ObjectStore().pack(2, [torn]))
     update = router.update(WeightHandle.of(wrong), 2, "recompute", False)
     router.submit(jobs(2), seed=1, alone=False)
-    with pytest.raises(WeightsRefused, match=rf"Rollout worker 0 does not compute with .* weights 2: 1 of .*: {name} "):
+    with pytest.raises(WeightsRefused, match=rf"Rollout worker 0 does not compute with .* weights 2: 1 of .*: {TORN} "):
         update.result(60)
     assert delivered.failed.wait(10)
     with pytest.raises(WeightsRefused):
