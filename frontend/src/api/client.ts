@@ -108,6 +108,21 @@ export const datasetShares = {
   accept: (secret: string, body: G.AcceptDatasetRequest) => api.acceptDataset(encodeURIComponent(secret), body, key()),
 };
 
+export const datasetImports = {
+  list: (signal: Signal) => api.listDatasetImports({ limit: 50 }, { signal }),
+  listing: (body: G.PlaceRequest, signal: Signal) => api.listImportableFiles(body, { signal }),
+  start: (body: G.StartDatasetImportRequest) => api.startDatasetImport(body, key()),
+  preview: (id: string, body: G.HowToReadRequest, signal: Signal) => api.previewDatasetImport(id, body, { signal }),
+  read: (id: string, body: G.HowToReadRequest) => api.readDatasetImport(id, body, key()),
+  report: (id: string) => api.getDatasetImportReport(id),
+  cancel: (id: string) => api.cancelDatasetImport(id, key()),
+  retry: (id: string) => api.retryDatasetImport(id, key()),
+};
+
+export const datasetSources = {
+  read: (signal: Signal) => api.getDatasetSources({ signal }),
+};
+
 export const datasetUploads = {
   list: (signal: Signal) => api.listDatasetUploads({ limit: 200 }, { signal }),
   read: (id: string, signal?: Signal) => api.getDatasetUpload(id, { signal }),

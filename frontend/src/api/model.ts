@@ -28,6 +28,8 @@ export type {
   CurriculumPreview,
   Dataset,
   DatasetCard,
+  DatasetImport,
+  DatasetSources,
   DatasetMapping,
   DatasetOffer,
   DatasetPreview,

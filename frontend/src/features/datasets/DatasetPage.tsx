@@ -16,6 +16,7 @@ import { Crumbs } from "@/ui/Crumbs";
 import { Facts } from "@/ui/Facts";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
+import { ImportList } from "@/features/datasets/imports/ImportList";
 import { DeriveForm } from "./DeriveForm";
 import { UploadModal } from "./UploadModal";
 import { VersionDiff } from "./VersionDiff";
@@ -70,6 +71,7 @@ function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }
           )
         }
       />
+      {dataset.shared_by === null && <ImportList editor={editor} dataset={dataset.id} />}
       {dataset.shared_by !== null && (
         <Alert color="petrol" mb="md" data-testid="shared-by">
           The team {dataset.shared_by} shares this dataset with yours. Read it, use it in runs, and derive datasets of

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { datasetsQuery } from "@/features/datasets/data/queries";
+import { ImportList } from "@/features/datasets/imports/ImportList";
 import { SavedMappings } from "@/features/datasets/mapping/SavedMappings";
 import { SharedDatasets } from "@/features/datasets/sharing/SharedDatasets";
 import { useCan } from "@/features/session/session";
@@ -45,6 +46,7 @@ export function DatasetsPage() {
     <>
       <PageHeader title="Datasets" description="Prompts in immutable versions, each with its hash." actions={actions} />
       <UsageLine />
+      <ImportList editor={editor} />
       <DropZone label="Drop the file to upload it" onFile={editor ? upload : undefined}>
         <Loaded query={datasets}>
           {({ data: rows }) =>

@@ -45,7 +45,7 @@ export function fieldsOf(
 export const fileKey = (file: File): string => `${file.name} ${file.size} ${file.lastModified}`;
 
 /** A mapping that says nothing yet is not asked about. */
-const askable = (reading: Reading): Reading => (reading.mapping && !isComplete(reading.mapping) ? {} : reading);
+export const askable = (reading: Reading): Reading => (reading.mapping && !isComplete(reading.mapping) ? {} : reading);
 
 function previewBody(file: File | null, { mapping, mappingId }: Reading) {
   if (!file) throw new Error("Choose a file first.");

@@ -27,9 +27,15 @@ const WARNINGS: Record<Origin["warnings"][number]["code"], string> = {
   left_out: "Rows left out",
 };
 
+/** The place, its commit, and what was chosen there. */
+function importedText({ location, commit, config, split }: NonNullable<Origin["imported"]>): string {
+  const chosen = [config, split].filter(part => part !== "").join(" / ");
+  return `${location}${commit ? ` @ ${commit.slice(0, 8)}` : ""}${chosen && `: ${chosen}`}`;
+}
+
 export function VersionOrigin({ origin }: { origin: Origin | null }) {
   if (!origin) return null;
-  const { file, shape, warnings } = origin;
+  const { file, shape, warnings, imported } = origin;
   const mapped = shape.mapping.length > 0;
   return (
     <Paper component="section" p="md" mb="md" aria-label="Origin" data-testid="version-origin">
@@ -52,6 +58,7 @@ export function VersionOrigin({ origin }: { origin: Origin | null }) {
               </span>,
             ],
             ["Shape", shape.title],
+            ...(imported ? [["Imported from", importedText(imported)] satisfies [string, string]] : []),
           ]}
         />
         {warnings.map(warning => (

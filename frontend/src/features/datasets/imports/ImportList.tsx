@@ -1,0 +1,136 @@
+/** Imports on their way, those that wait for a mapping, and those that have failed, with what to do. */
+import { Alert, Button, Group, Modal, Paper, Progress, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { datasetImports } from "@/api/client";
+import type { DatasetImport } from "@/api/model";
+import { percent } from "@/features/policies/data/imports";
+import { ErrorState } from "@/ui/ErrorState";
+import { toastError } from "@/ui/toast";
+import { ImportReading } from "./ImportReading";
+import { isOpen, placeText, progressText, shown } from "./import-text";
+import { importsQuery } from "./queries";
+
+interface Props {
+  editor: boolean;
+  /** Given: the imports alone that become versions of this dataset. */
+  dataset?: string;
+}
+
+export function ImportList({ editor, dataset }: Props) {
+  const imports = useQuery(importsQuery);
+  const rows = (imports.data?.data ?? []).filter(row => dataset === undefined || row.dataset === dataset);
+  const client = useQueryClient();
+  const [reading, setReading] = useState<string | null>(null);
+  const ready = rows.filter(row => row.state === "ready").length;
+  useEffect(() => {
+    if (ready > 0) void client.invalidateQueries({ queryKey: ["datasets"] });
+  }, [client, ready]);
+  if (imports.isError) return <ErrorState error={imports.error} retry={() => void imports.refetch()} />;
+  const found = shown(rows);
+  if (found.length === 0) return null;
+  const read = found.find(row => row.id === reading && row.has_files);
+  return (
+    <Stack component="section" aria-label="Imports" gap="sm" mb="md">
+      {found.map(row => (
+        <ImportCard key={row.id} row={row} editor={editor} onRead={() => setReading(row.id)} />
+      ))}
+      <Modal opened={read !== undefined} onClose={() => setReading(null)} title={read?.name} size="xl">
+        {read && <ImportReading row={read} onDone={() => setReading(null)} />}
+      </Modal>
+    </Stack>
+  );
+}
+
+interface CardProps {
+  row: DatasetImport;
+  editor: boolean;
+  onRead: () => void;
+}
+
+export function ImportCard({ row, editor, onRead }: CardProps) {
+  const client = useQueryClient();
+  const act = useMutation({
+    mutationFn: (what: "cancel" | "retry") => datasetImports[what](row.id),
+    onError: error => toastError("The import was not changed", error),
+    onSettled: () => void client.invalidateQueries({ queryKey: importsQuery.queryKey }),
+  });
+  const share = percent(row);
+  const queued = row.state === "queued";
+  return (
+    <Paper p="md" component="article" data-testid="dataset-import" data-state={row.state}>
+      <Group justify="space-between" gap="xs" mb={4}>
+        <Title order={2}>{row.name}</Title>
+        {editor && (
+          <Group gap="xs">
+            {row.has_files && (
+              <Button size="compact-sm" variant={row.state === "waiting" ? "filled" : "default"} onClick={onRead}>
+                Look at the rows
+              </Button>
+            )}
+            {row.state === "failed" && (
+              <Button size="compact-sm" variant="default" onClick={() => act.mutate("retry")} loading={act.isPending}>
+                Retry
+              </Button>
+            )}
+            <Button size="compact-sm" variant="default" onClick={() => act.mutate("cancel")} loading={act.isPending}>
+              {row.state === "failed" ? "Remove" : "Cancel"}
+            </Button>
+          </Group>
+        )}
+      </Group>
+      <Text size="xs" c="dimmed" className="mono" style={{ overflowWrap: "anywhere" }}>
+        {placeText(row)}
+      </Text>
+      {!isOpen(row) ? (
+        <Alert
+          color={row.state === "failed" ? "red" : undefined}
+          mt="sm"
+          role={row.state === "failed" ? "alert" : "status"}
+        >
+          {row.error}
+          {row.faults > 1 && <FaultReport row={row} />}
+        </Alert>
+      ) : (
+        <>
+          <Progress
+            mt="sm"
+            value={share ?? (queued ? 0 : 100)}
+            animated={share === null && !queued}
+            color={queued ? "gray" : undefined}
+            aria-label={`Progress of ${row.name}`}
+          />
+          <Text size="sm" mt={6} className="num">
+            {progressText(row)}
+          </Text>
+          {row.error !== "" && (
+            <Text size="xs" c="dimmed">
+              {row.error}
+            </Text>
+          )}
+        </>
+      )}
+    </Paper>
+  );
+}
+
+/** All faults as CSV, fetched when somebody wants them: there may be thousands. */
+function FaultReport({ row }: { row: DatasetImport }) {
+  const download = useMutation({
+    mutationFn: () => datasetImports.report(row.id),
+    onSuccess: ({ report }) => {
+      const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+      const lines = report.map(({ place, detail }) => [place, cell(detail)].join(","));
+      const url = URL.createObjectURL(new Blob([["place,fault", ...lines, ""].join("\r\n")], { type: "text/csv" }));
+      const link = Object.assign(document.createElement("a"), { href: url, download: "faults.csv" });
+      link.click();
+      URL.revokeObjectURL(url);
+    },
+    onError: error => toastError("The faults could not be read", error),
+  });
+  return (
+    <Button mt="xs" size="compact-xs" variant="default" loading={download.isPending} onClick={() => download.mutate()}>
+      Download all {row.faults.toLocaleString("en-GB")} faults as CSV
+    </Button>
+  );
+}
