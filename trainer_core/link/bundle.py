@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import field_serializer
 
 from trainer_core.link.base import Message
+from trainer_core.link.commands import RampUnderWay
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.reward import RewardVersion
 from trainer_core.rewards.definition import RewardDefinition
@@ -69,6 +70,8 @@ class Bundle(Message):
     shadow: dict[str, RewardVersion] = {}
     """Reward versions that score beside it, by reference."""
     resume: Resume | None = None
+    ramps: tuple[RampUnderWay, ...] = ()
+    """Ramps that had begun, and not ended, by the step that it goes on from."""
     measure_noise: bool = False
     """Whether people want the noise between engine and learner measured again, whatever the checkpoint says of it."""
     run_dir: Path

@@ -8,11 +8,34 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from trainer_core.link.base import Count, Message
+from trainer_core.spec.base import Boundary
 
 DesiredState = Literal["running", "paused", "cancelled"]
 """State that users want of a run."""
 AppliedState = Literal["applied", "settled", "rejected"]
 """State that a worker reports of a control."""
+
+
+class Ramp(Message):
+    """How a control takes a number to its new value step by step; see ``trainer_core.spec.ramps``."""
+
+    before: int | float
+    """Value that it begins from."""
+    steps: int
+    """Steps after which it has the new value; the first is the step at which the control takes effect."""
+
+
+class RampUnderWay(Ramp):
+    """A ramp that the attempt goes on with."""
+
+    control_id: str
+    revision: int
+    target: str
+    value: int | float
+    boundary: Boundary
+    """Boundary at which it moves."""
+    first_step: Count
+    """Step at which it took effect."""
 
 
 class ControlCommand(Message):
@@ -30,6 +53,8 @@ class ControlCommand(Message):
     change_set: str | None = None
     """Controls of one set take effect together or not at all, at the latest of their boundaries: only the spec with all
     of them has been found valid. None for one that stands alone."""
+    ramp: Ramp | None = None
+    """None: the new value counts at once."""
     definitions: dict[str, dict[str, Any]] = {}
     """Documents of ``reward.RewardVersion`` by reference, for a control that names versions. Each is read apart: one
     that the worker cannot use must not hide the others."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trainer_core.link.commands import Applied
+from trainer_core.link.events import LogData
 from trainer_core.spec import RunSpec
 from trainer_core.spec.base import Boundary
 from worker.link.client import Link
@@ -46,7 +47,7 @@ class Controls:
             where their set says so, count from the next dispatch.
         """
         commands = self._link.commands()
-        if not commands:
+        if not commands and not self._steering.ramps:
             return []
         self._rewards.take_in(commands)
         applied, refused = self._steering.apply(commands, boundary, step)
@@ -57,11 +58,24 @@ class Controls:
         self._link.control(
             *(Applied(control_id=r.control_id, state="rejected", step=step, error=r.error) for r in refused)
         )
-        of_dispatch = [control for control in applied if control.boundary == "group_dispatch"]
-        if of_dispatch:
-            self._unsettled += of_dispatch
+        moving = [ramp.control for ramp in self._steering.ramps.at(boundary)]
+        in_effect = [*applied, *self._advance(boundary, step, version)]
+        of_dispatch = [control for control in in_effect if control.boundary == "group_dispatch"]
+        self._unsettled += [control for control in of_dispatch if not control.is_under_way]
+        if any(control.boundary == "group_dispatch" for control in (*applied, *moving)):
             self._update_dispatch(self._steering.spec)
-        return [control for control in applied if control.boundary == boundary]
+        return [control for control in in_effect if control.boundary == boundary]
+
+    def _advance(self, boundary: Boundary, step: int, version: int) -> list[AppliedControl]:
+        """Move the ramps. Those that have reached their end settle like any control; those that others have ended have
+        nothing left to wait for."""
+        ended, objections = self._steering.advance(boundary, step)
+        for objection in objections:
+            message = f"A ramp stays where it is: {objection}"
+            self._link.emit(LogData(level="warn", message=message), step)
+        for one in self._steering.ramps.ended_early():
+            self._link.control(Applied(control_id=one.control_id, state="settled", step=step, policy_version=version))
+        return ended
 
     def settle(self, batch: Batch) -> None:
         """Controls of the update settle with it; those of the dispatch with the first batch that is wholly theirs."""
@@ -72,6 +86,7 @@ class Controls:
             *(
                 Applied(control_id=one.control_id, state="settled", step=batch.step, policy_version=batch.step)
                 for one in (*settled, *batch.controls)
+                if not one.is_under_way
             )
         )
 

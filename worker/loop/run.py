@@ -62,7 +62,9 @@ class ActiveRun:
         self._guards = GuardWatch(spec.guards)
         saved = state.get("rewards", {})
         versions = RewardVersions(spec, bundle.versions, saved.get("definitions", {}), parts.generation.equip)
-        self._steering = Steering(spec, bundle.revision, room_check(parts.sources), versions.objection)
+        self._steering = Steering(
+            spec, bundle.revision, room_check(parts.sources), versions.objection, ramps=bundle.ramps
+        )
         self._rewards = RewardMonitor(spec, versions, link, parts.judges, saved)
         self.first_step = state["step"] + 1 if state else 1
         self._tokens_total = state["tokens_total"] if state else 0

@@ -4,16 +4,17 @@ A control of ``group_dispatch`` takes effect with the next batch that is dispatc
 next update; ``apply_at`` holds it back until that step. Controls of one ``change_set`` take effect together or not at
 all, at the latest of their boundaries: only what they amount to together has been found valid. The platform names every
 open command with each sync, so a command that disappears before it was applied has been cancelled there and is
-forgotten here.
+forgotten here. A control with a ramp takes effect like any other, and moves its field with every step from then on.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
-from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
+from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand, RampUnderWay
 from trainer_core.spec import ControlError, RunSpec, apply_controls, targets
 from trainer_core.spec.base import Boundary
+from worker.loop.ramps import RampInHand, Ramps
 from worker.messages.control import AppliedControl
 
 
@@ -32,11 +33,13 @@ Check = Callable[[RunSpec], str | None]
 class Steering:
     """The effective spec and its revision."""
 
-    def __init__(self, spec: RunSpec, revision: int, *checks: Check) -> None:
+    def __init__(self, spec: RunSpec, revision: int, *checks: Check, ramps: Sequence[RampUnderWay] = ()) -> None:
+        """``ramps`` had begun before this attempt, under the spec that it starts with."""
         self.spec = spec
         self.revision = revision
         self.applications = 0
         """Changes that have taken effect: sets, and controls without a set."""
+        self.ramps = Ramps(ramps, self._boundaries())
         self._checks = checks
         self._handled: set[str] = set()
 
@@ -55,13 +58,39 @@ class Steering:
                 refused += [Refused(command.id, str(error)) for command in together]
                 continue
             boundaries = self._boundaries()
-            self.spec = spec
+            self.ramps.end(command.target for command in together)
+            if together[0].ramp is None:
+                self.spec = spec
             self.revision = max(self.revision, *(command.revision for command in together))
             self.applications += 1
-            applied += [
-                AppliedControl(c.id, c.revision, c.target, boundaries[c.target], self.applications) for c in together
-            ]
+            for c in together:
+                control = AppliedControl(
+                    c.id, c.revision, c.target, boundaries[c.target], c.ramp is not None, self.applications
+                )
+                applied.append(control)
+                if c.ramp is not None:
+                    self.ramps.begin(RampInHand(control, boundary, step, c.ramp.before, c.value, c.ramp.steps))
         return applied, refused
+
+    def advance(self, boundary: Boundary, step: int) -> tuple[list[AppliedControl], list[str]]:
+        """Move the ramps of ``boundary`` to ``step``: those that have reached their end, and objections to the rest.
+
+        A ramp whose value would make no valid spec keeps the one that it has; the next step tries again.
+        """
+        ramps = self.ramps.at(boundary)
+        changes = [(ramp.control.target, ramp.at(step)) for ramp in ramps]
+        now = {target.path: target.value for target in targets(self.spec)} if changes else {}
+        moves = [(target, value) for target, value in changes if now.get(target) != value]
+        objections = []
+        if moves:
+            try:
+                self.spec = apply_controls(self.spec, moves)
+                self.applications += 1
+            except ControlError as error:
+                objections.append(str(error))
+        ended = [ramp for ramp in ramps if ramp.is_over(step)]
+        self.ramps.drop(ended)
+        return [replace(ramp.control, is_under_way=False, application=self.applications) for ramp in ended], objections
 
     def requested_checkpoints(self, commands: Sequence[Command]) -> list[str]:
         """Ids of the checkpoints that were asked for, each named once."""

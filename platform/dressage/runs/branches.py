@@ -83,7 +83,7 @@ def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, na
             raise conflict("No checkpoint from before this control is left.", code="no_checkpoint")
         before = parent.controls.filter(state__in=IN_EFFECT, applied_step__lte=checkpoint.step)
         without = before.exclude(pk__in=members(control).values("pk"))
-        spec = spec_with(parent.spec, without.order_by("applied_step", "revision"))
+        spec = spec_with(parent.spec, without.order_by("applied_step", "revision"), checkpoint.step)
     title = name or f"{parent.name} (rewound to step {checkpoint.step})"
     return _child(team, actor, parent, title, spec, checkpoint, continues=True)
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from dressage.runs.models import Control, Run
+from dressage.runs.ramps import value_at
 from dressage.runs.states import ControlState
 from trainer_core.spec import ControlError, RunSpec, apply_controls
 
@@ -23,11 +24,14 @@ def staged_spec(run: Run) -> RunSpec:
     return spec
 
 
-def spec_with(document: dict[str, Any], controls: Iterable[Control]) -> RunSpec:
-    """A spec with controls that were valid in this order. Raises ControlError when they are not."""
+def spec_with(document: dict[str, Any], controls: Iterable[Control], step: int | None = None) -> RunSpec:
+    """A spec with controls that were valid in this order. Raises ControlError when they are not.
+
+    Ramps count with their value in ``step``; None: with the one that they end with.
+    """
     spec = RunSpec.model_validate(document)
     for together in by_set(controls):
-        spec = _with(spec, together)
+        spec = _with(spec, together, step)
     return spec
 
 
@@ -46,5 +50,5 @@ def members(control: Control) -> QuerySet[Control]:
     return Control.objects.filter(together, run=control.run_id).order_by("revision")
 
 
-def _with(spec: RunSpec, together: list[Control]) -> RunSpec:
-    return apply_controls(spec, [(control.target, control.value) for control in together])
+def _with(spec: RunSpec, together: list[Control], step: int | None = None) -> RunSpec:
+    return apply_controls(spec, [(control.target, value_at(control, step)) for control in together])

@@ -82,8 +82,13 @@ def restage(run: Run, resume_step: int) -> None:
         control.applied_step = control.applied_group = control.applied_policy_version = control.settled_step = None
         control.save()
         record_control_event(run, control, resume_step)
-    kept = run.controls.filter(state__in=IN_EFFECT).order_by("applied_step", "revision")
-    run.effective_spec = spec_with(run.spec, kept).model_dump(mode="json")
+    kept = list(run.controls.filter(state__in=IN_EFFECT).order_by("applied_step", "revision"))
+    for control in kept:
+        if control.ramp_steps is not None and (control.settled_step or 0) > resume_step:
+            control.state, control.settled_step = ControlState.APPLIED, None
+            control.save(update_fields=["state", "settled_step"])
+            record_control_event(run, control, resume_step)
+    run.effective_spec = spec_with(run.spec, kept, resume_step + 1).model_dump(mode="json")
     run.save(update_fields=["effective_spec", "updated_at"])
 
 

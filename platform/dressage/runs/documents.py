@@ -145,6 +145,8 @@ class ControlDocument(TypedDict):
     """Any JSON value of the target's type."""
     state: Annotated[str, OneOf(ControlState)]
     apply_at: Literal["next"] | Annotated[int, Field(ge=1)]
+    ramp_steps: int | None
+    """Steps over which the value moves from `before` to `value`; null: it counts at once."""
     reason: str
     actor: str
     created_at: Moment
@@ -195,6 +197,7 @@ def control_document(control: Control) -> ControlDocument:
         "value": control.value,
         "state": control.state,
         "apply_at": "next" if control.apply_at is None else control.apply_at,
+        "ramp_steps": control.ramp_steps,
         "reason": control.reason,
         "actor": control.actor.label,
         "created_at": iso(control.created_at),

@@ -190,6 +190,8 @@ class Control(PrefixedModel):
     state = models.CharField(max_length=16, choices=ControlState.choices, default=ControlState.STAGED)
     apply_at = models.PositiveIntegerField(null=True)
     """Step; null means at the next occasion."""
+    ramp_steps = models.PositiveIntegerField(null=True)
+    """Steps over which the value moves from ``before`` to ``value``; null: it counts at once."""
     reason = models.CharField(max_length=2000, blank=True)
     actor_kind = models.CharField(max_length=16)
     actor_id = models.CharField(max_length=120)

@@ -12,6 +12,7 @@ from dressage.runs.documents import CheckpointDocument, ControlDocument, LiveRun
 from trainer_core.explain import Explanation
 from trainer_core.spec import RunSpec
 from trainer_core.spec.controls import Target
+from trainer_core.spec.ramps import LEAST_STEPS
 from trainer_core.spec.recipes import Recipe
 
 _APPLY_AT = {"oneOf": [{"type": "string", "enum": ["next"]}, {"type": "integer", "minimum": 1}]}
@@ -107,10 +108,21 @@ class ControlSerializer(DocumentSerializer, document=ControlDocument):
     """A change of one field while the run goes."""
 
 
+class RampStepsField(serializers.IntegerField):
+    """Steps of a ramp; null for none."""
+
+    def __init__(self) -> None:
+        help_text = "Steps over which numbers move from their present value to the new one; null: they count at once."
+        super().__init__(
+            min_value=LEAST_STEPS, max_value=2**31 - 1, required=False, allow_null=True, help_text=help_text
+        )
+
+
 class StageControlSerializer(serializers.Serializer):
     target = serializers.CharField(max_length=200, help_text="Path of a steerable field, see `targets`.")
     value = ValueField(allow_null=True)
     apply_at = ApplyAtField(required=False)
+    ramp_steps = RampStepsField()
     reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
 
 
@@ -124,6 +136,7 @@ class StageControlsSerializer(serializers.Serializer):
 
     changes = serializers.ListField(child=ChangeSerializer(), allow_empty=False, max_length=100)
     apply_at = ApplyAtField(required=False)
+    ramp_steps = RampStepsField()
     reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem, conflict, invalid
-from dressage.runs import references
+from dressage.runs import ramps, references
 from dressage.runs.change_sets import staged_spec
 from dressage.runs.control_events import record_control_event
 from dressage.runs.documents import control_document
@@ -18,6 +18,7 @@ from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.spec import Change, ControlError, RunSpec, apply_controls, targets, valid_order
+from trainer_core.spec.ramps import can_ramp
 
 STEERABLE = ACTIVE | {RunState.QUEUED, RunState.SUSPENDED}
 
@@ -28,6 +29,7 @@ class ChangeRequest:
 
     changes: Sequence[Change]
     apply_at: int | None = None
+    ramp_steps: int | None = None
     reason: str = ""
     reverts: Control | None = None
     listed: bool = True
@@ -49,6 +51,7 @@ def stage_control(
     target: str,
     value: Any,
     apply_at: int | None = None,
+    ramp_steps: int | None = None,
     reason: str = "",
     reverts: Control | None = None,
 ) -> Control:
@@ -62,6 +65,7 @@ def stage_control(
         target: dotted path, such as ``thinking.budget``.
         value: its new value.
         apply_at: step; None means at the next occasion.
+        ramp_steps: steps over which numbers move to their new values; None means that these count at once.
         reason: the actor's own words.
         reverts: the control whose old value this brings back.
 
@@ -70,7 +74,7 @@ def stage_control(
             state; 422 for a target or value that makes no valid spec, a step that is past, or a reward that the team
             lacks or cannot run.
     """
-    request = ChangeRequest([(target, value)], apply_at, reason, reverts, listed=False)
+    request = ChangeRequest([(target, value)], apply_at, ramp_steps, reason, reverts, listed=False)
     return _stage(team, actor, run_id, revision, request)[0]
 
 
@@ -83,6 +87,7 @@ def stage_controls(
     revision: int,
     changes: Sequence[Change],
     apply_at: int | None = None,
+    ramp_steps: int | None = None,
     reason: str = "",
 ) -> list[Control]:
     """Stage several changes as one set: only the spec with all of them must be valid, and all take effect together.
@@ -94,6 +99,7 @@ def stage_controls(
         revision: what the caller has seen last (``If-Match``).
         changes: targets with their new values, at least one.
         apply_at: step; None means at the next occasion.
+        ramp_steps: steps over which numbers move to their new values; None means that these count at once.
         reason: the actor's own words.
 
     Returns:
@@ -102,7 +108,7 @@ def stage_controls(
     Raises:
         Problem: as ``stage_control``; a 422 names the index of the change at fault. Nothing is staged then.
     """
-    return _stage(team, actor, run_id, revision, ChangeRequest(changes, apply_at, reason))
+    return _stage(team, actor, run_id, revision, ChangeRequest(changes, apply_at, ramp_steps, reason))
 
 
 def _stage(team: Team, actor: Actor, run_id: str, revision: int, request: ChangeRequest) -> list[Control]:
@@ -111,8 +117,12 @@ def _stage(team: Team, actor: Actor, run_id: str, revision: int, request: Change
     _require_revision(run, revision)
     if request.apply_at is not None and not run.step < request.apply_at <= run.total_steps:
         raise invalid("/apply_at", f"apply_at must be a step from {run.step + 1} to {run.total_steps}.")
+    if request.ramp_steps is not None:
+        last = (request.apply_at or run.step + 1) + request.ramp_steps - 1
+        if last > run.total_steps:
+            raise invalid("/ramp_steps", f"The ramp would end at step {last}, and the run ends at {run.total_steps}.")
     spec = staged_spec(run)
-    changed = _require_valid(team, spec, request)
+    changed = _require_valid(team, spec, request, dict(ramps.ends(run)))
     made = _create(run, actor, spec, changed, request)
     for control in sorted(made, key=lambda control: control.revision):
         record_control_event(run, control, run.step)
@@ -120,8 +130,11 @@ def _stage(team: Team, actor: Actor, run_id: str, revision: int, request: Change
     return made
 
 
-def _require_valid(team: Team, spec: RunSpec, request: ChangeRequest) -> RunSpec:
-    """``spec`` with the changes. Raises a 422 problem for what is wrong with one of them."""
+def _require_valid(team: Team, spec: RunSpec, request: ChangeRequest, ends: dict[str, Any]) -> RunSpec:
+    """``spec`` with the changes. Raises a 422 problem for what is wrong with one of them.
+
+    ``ends`` are the values that ramps under way will come to, by field: with them it must be valid as well.
+    """
     known = {target.path: target.value for target in targets(spec)}
     try:
         changed = apply_controls(spec, request.changes)
@@ -129,11 +142,26 @@ def _require_valid(team: Team, spec: RunSpec, request: ChangeRequest) -> RunSpec
         member = "value" if request.changes[error.index][0] in known else "target"
         raise request.refusal(error.index, member, str(error), "control_refused") from error
     _require_rewards(team, changed, request)
+    _require_valid_end(changed, request, ends)
     after = {target.path: target.value for target in targets(changed)}
     for index, (path, _) in enumerate(request.changes):
-        if after[path] == known[path]:
+        if request.ramp_steps is not None and not can_ramp(known[path], after[path]):
+            detail = f"{path} goes from {known[path]!r} to {after[path]!r}: only numbers have values between."
+            raise request.refusal(index, "value", detail, "no_ramp")
+        if after[path] == known[path] and path not in ends:
             raise request.refusal(index, "value", f"{path} is {after[path]!r} already.", "no_change")
     return changed
+
+
+def _require_valid_end(changed: RunSpec, request: ChangeRequest, ends: dict[str, Any]) -> None:
+    """Require that ramps under way can still reach their ends; those of the changed fields end now."""
+    named = {path for path, _ in request.changes}
+    left = [(path, value) for path, value in ends.items() if path not in named]
+    try:
+        apply_controls(changed, left)
+    except ControlError as error:
+        detail = f"The ramp of {left[error.index][0]} could not reach its end: {error}. Revert it first."
+        raise request.refusal(0, "value", detail, "control_refused") from error
 
 
 def _create(run: Run, actor: Actor, spec: RunSpec, changed: RunSpec, request: ChangeRequest) -> list[Control]:
@@ -157,6 +185,7 @@ def _create(run: Run, actor: Actor, spec: RunSpec, changed: RunSpec, request: Ch
             before=before[path].value,
             value=after[path],
             apply_at=request.apply_at,
+            ramp_steps=request.ramp_steps,
             reason=request.reason,
             actor_kind=actor.kind,
             actor_id=actor.id,

@@ -106,7 +106,8 @@ CONTROL_TRANSITIONS: dict[ControlState, dict[ControlState, frozenset[By]]] = {
     },
     # Back to staged: a new attempt starts before the step at which the control had taken effect.
     ControlState.APPLIED: {ControlState.SETTLED: _WORKER, ControlState.STAGED: _PLATFORM},
-    ControlState.SETTLED: {ControlState.STAGED: _PLATFORM},
+    # Back to applied: a new attempt starts in the middle of its ramp.
+    ControlState.SETTLED: {ControlState.STAGED: _PLATFORM, ControlState.APPLIED: _PLATFORM},
     # The platform rejects the rest of a set with one of it. A worker from before there were sets may apply the rest
     # nevertheless; then it is in effect, and we say so.
     ControlState.REJECTED: {ControlState.APPLIED: _WORKER, ControlState.SETTLED: _WORKER},

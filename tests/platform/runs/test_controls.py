@@ -62,6 +62,7 @@ def test_the_table_of_controls() -> None:
         ("applied", "settled", "worker"),
         ("applied", "staged", "platform"),
         ("settled", "staged", "platform"),
+        ("settled", "applied", "platform"),
         ("cancelled", "applied", "worker"),
         ("cancelled", "settled", "worker"),
         ("rejected", "applied", "worker"),

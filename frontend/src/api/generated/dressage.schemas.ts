@@ -1214,6 +1214,11 @@ export type ControlChangeSet = string | null;
 
 export type ControlApplyAt = 'next' | number;
 
+/**
+ * Steps over which the value moves from `before` to `value`; null: it counts at once.
+ */
+export type ControlRampSteps = number | null;
+
 export type ControlReverts = string | null;
 
 export type ControlCheckpoint = string | null;
@@ -1242,6 +1247,8 @@ export interface Control {
   value: Json;
   state: ControlStateEnum;
   apply_at: ControlApplyAt;
+  /** Steps over which the value moves from `before` to `value`; null: it counts at once. */
+  ramp_steps: ControlRampSteps;
   reason: string;
   actor: string;
   created_at: string;
@@ -7268,6 +7275,13 @@ export interface SpecialTokens {
 
 export type StageControlRequestApplyAt = 'next' | number;
 
+/**
+ * Steps over which numbers move from their present value to the new one; null: they count at once.
+ * @minimum 2
+ * @maximum 2147483647
+ */
+export type StageControlRequestRampSteps = number | null;
+
 export interface StageControlRequest {
   /**
    * Path of a steerable field, see `targets`.
@@ -7278,11 +7292,24 @@ export interface StageControlRequest {
   /** Any JSON value of the target's type. */
   value: Json;
   apply_at?: StageControlRequestApplyAt;
+  /**
+   * Steps over which numbers move from their present value to the new one; null: they count at once.
+   * @minimum 2
+   * @maximum 2147483647
+   */
+  ramp_steps?: StageControlRequestRampSteps;
   /** @maxLength 2000 */
   reason?: string;
 }
 
 export type StageControlsRequestApplyAt = 'next' | number;
+
+/**
+ * Steps over which numbers move from their present value to the new one; null: they count at once.
+ * @minimum 2
+ * @maximum 2147483647
+ */
+export type StageControlsRequestRampSteps = number | null;
 
 /**
  * Changes that are staged, and take effect, together or not at all.
@@ -7291,6 +7318,12 @@ export interface StageControlsRequest {
   /** @maxItems 100 */
   changes: ChangeRequest[];
   apply_at?: StageControlsRequestApplyAt;
+  /**
+   * Steps over which numbers move from their present value to the new one; null: they count at once.
+   * @minimum 2
+   * @maximum 2147483647
+   */
+  ramp_steps?: StageControlsRequestRampSteps;
   /** @maxLength 2000 */
   reason?: string;
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from dressage.runs import ramps
 from dressage.runs.change_sets import IN_EFFECT, members, spec_with
 from dressage.runs.control_events import record_control_event
 from dressage.runs.models import Control, Run
@@ -45,6 +46,7 @@ def _take(run: Run, control: Control, report: Applied) -> bool:
             _put_in_effect(run, control)
         if to == ControlState.SETTLED:
             control.settled_step = report.step
+            ramps.settle(run, control)
     control.state = to
     control.save()
     record_control_event(run, control, report.step)
@@ -69,7 +71,7 @@ def _put_in_effect(run: Run, control: Control) -> None:
     told = list(others.filter(state__in=IN_EFFECT))
     for together in ([*told, control], [control]) if told else ([control],):
         try:
-            run.effective_spec = spec_with(run.effective_spec, together).model_dump(mode="json")
+            run.effective_spec = spec_with(run.effective_spec, together, control.applied_step).model_dump(mode="json")
         except ControlError as error:
             fault = error
         else:

@@ -5,7 +5,7 @@ from pathlib import Path
 from django.db.models.functions import Now
 
 from dressage.common.problems import conflict
-from dressage.runs import references, reward_versions
+from dressage.runs import ramps, references, reward_versions
 from dressage.runs.attempts import LEASE_S
 from dressage.runs.link.datasets import dataset_refs
 from dressage.runs.models import Attempt, Run
@@ -51,6 +51,7 @@ def bundle(attempt: Attempt) -> Bundle:
         **reward_versions.bundle_parts(run.team, spec, found.reward),
         datasets=dataset_refs(spec, found.datasets, f"/api/v1/link/runs/{run.id}/datasets", afresh=resume is None),
         resume=resume,
+        ramps=ramps.carried_on(run),
         measure_noise=_measures_noise(run, attempt),
         run_dir=run.run_dir,
         lease_s=LEASE_S,

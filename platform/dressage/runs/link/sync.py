@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dressage.common.compiled import compiled
 from dressage.common.problems import Problem
-from dressage.runs import reward_versions
+from dressage.runs import ramps, reward_versions
 from dressage.runs.attempts import LEASE_S
 from dressage.runs.findings import FindingDocument
 from dressage.runs.gpu_hours import held_from
@@ -39,6 +39,7 @@ class AttemptFacts(TypedDict):
     """Facts that ``_attempts`` adds to an attempt."""
 
     has_commands: bool
+    has_ramps: bool
 
 
 @transaction.atomic
@@ -61,7 +62,8 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
     if _repeats_its_end(run, attempt, body):
         return SyncAnswer(acked_seq=attempt.acked_seq, commands=(), desired_state=run.desired_state, lease_s=LEASE_S)
     require_current(attempt, run)
-    fresh, changes = new_events(body.events, attempt.acked_seq), list[FindingDocument]()
+    fresh, before = new_events(body.events, attempt.acked_seq), run.step
+    changes = list[FindingDocument]()
     if fresh:
         ingest = Ingest(run, attempt)
         ingest.take(fresh)
@@ -74,6 +76,8 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         if ingest.changed:
             wake_on_commit(run.id, run.team_id)
     acknowledge(run, body.applied)
+    if attempt.has_ramps and run.step > before:
+        ramps.follow(run)
     now, seconds = timezone.now(), pace.seconds()
     held = {} if body.gpus is None else held_from(attempt, body.gpus, now)
     Attempt.objects.filter(pk=attempt.pk).update(
@@ -97,10 +101,12 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
 
 @cache
 def _attempts() -> "QuerySet[WithAnnotations[Attempt, AttemptFacts]]":
-    """Attempts with whether there may be something to tell them. Nothing is added to it while the run is locked."""
+    """Attempts with whether there may be something to tell them, and whether values of their run move. Nothing is
+    added to it while the run is locked."""
     staged = Control.objects.filter(run=OuterRef("run"), state=ControlState.STAGED)
     wishes = CheckpointRequest.objects.filter(run=OuterRef("run"), closed_at=None)
-    facts = compiled(Attempt.objects.annotate(has_commands=Exists(staged) | Exists(wishes)))
+    moving = Control.objects.filter(run=OuterRef("run"), state=ControlState.APPLIED, ramp_steps__isnull=False)
+    facts = compiled(Attempt.objects.annotate(has_commands=Exists(staged) | Exists(wishes), has_ramps=Exists(moving)))
     return cast("QuerySet[WithAnnotations[Attempt, AttemptFacts]]", Attempt.objects.annotate(**facts))
 
 
@@ -133,6 +139,7 @@ def commands(run: Run) -> list[Command]:
                 target=control.target,
                 value=control.value,
                 apply_at="next" if control.apply_at is None else control.apply_at,
+                **ramps.command_part(control),
                 **({} if control.change_set is None else {"change_set": control.change_set}),
                 **_definitions(run, control),
             )
