@@ -270,9 +270,19 @@ export const controls = {
   previewCurriculum: (id: string, changes: { target: string; value: Json }[], signal: Signal) =>
     api.previewCurriculum(id, { changes }, { signal }),
   /** Several changes are staged as one: all of them or none. Answers with a control for each, in their order. */
-  stage: async (id: string, changes: { target: string; value: Json }[], reason: string, revision: number) => {
+  stage: async (
+    id: string,
+    changes: { target: string; value: Json }[],
+    reason: string,
+    revision: number,
+    when: { apply_at: "next" | number; ramp_steps: number | null } = { apply_at: "next", ramp_steps: null },
+  ) => {
     const [only, ...others] = changes;
-    const body = { reason, apply_at: "next" as const };
+    const body = {
+      reason,
+      apply_at: when.apply_at,
+      ...(when.ramp_steps === null ? {} : { ramp_steps: when.ramp_steps }),
+    };
     const staged = await api.stageControl(
       id,
       only && others.length === 0 ? { ...body, ...only } : { ...body, changes },

@@ -44,6 +44,7 @@ const CONTROL: Types<Control> = {
   value: isAny,
   state: isText,
   apply_at: value => value === "next" || isNumber(value),
+  ramp_steps: optional(isNumber),
   reason: isText,
   actor: isText,
   created_at: isText,

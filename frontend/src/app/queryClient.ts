@@ -4,6 +4,8 @@ import { Problem } from "@/api/http";
 /** Refusals are final; only a lost connection or a fault of the platform is tried again. */
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // Without a network a change fails at once and says so: it is never sent later, when nobody expects it any more.
+    mutations: { networkMode: "always" },
     queries: {
       staleTime: 10_000,
       retry: (count, error) => !(error instanceof Problem && error.status < 500) && count < 3,

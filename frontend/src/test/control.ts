@@ -12,6 +12,7 @@ export function aControl(changes: Partial<Control> = {}): Control {
     value: null,
     state: "applied",
     apply_at: "next",
+    ramp_steps: null,
     reason: "",
     actor: "ann@example.com",
     created_at: "2026-11-21T06:00:00.000Z",

@@ -11,6 +11,7 @@ import type { RunSearch } from "@/features/runs/data/search";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";
+import { useConnectionLost } from "@/lib/connection";
 import { interpolate } from "@/lib/interpolate";
 import { AnnotationLane } from "./AnnotationLane";
 import { ChartCard } from "./ChartCard";
@@ -32,6 +33,7 @@ const NO_METRICS: MetricName[] = [];
 export function ChartsTab({ run }: { run: Run }) {
   const search = useSearch({ from: "/app/runs/$runId" });
   const navigate = useNavigate({ from: "/runs/$runId" });
+  const lost = useConnectionLost();
   const x: XAxis = search.x ?? "step";
   const smoothing = search.smooth ?? 0;
   const { from, to } = search;
@@ -114,7 +116,7 @@ export function ChartsTab({ run }: { run: Run }) {
       {names.isError && <ErrorState error={names.error} retry={() => void names.refetch()} />}
       {waiting && <NotStarted run={run} />}
       {!waiting && !unread && <AnnotationLane run={run} marks={marks} range={reach} xAxis={x} />}
-      <div className={classes.grid} hidden={waiting}>
+      <div className={classes.grid} hidden={waiting} data-stale={lost || undefined}>
         {unread
           ? null
           : names.isPending || (keys.length > 0 && metrics.isPending)

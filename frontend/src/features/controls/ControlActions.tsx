@@ -5,6 +5,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import type { Control, Run } from "@/api/model";
 import { isLive } from "@/features/runs/data/states";
 import { useCan } from "@/features/session/session";
+import { useConnectionLost } from "@/lib/connection";
 import { formatValue } from "@/lib/format";
 import { toast, toastError } from "@/ui/toast";
 import { targetLabel } from "./labels";
@@ -21,6 +22,7 @@ export function ControlActions({ run, controls }: Props) {
   const operator = useCan("operator");
   const editor = useCan("editor");
   const navigate = useNavigate();
+  const lost = useConnectionLost();
   const first = controls[0];
   if (!first || !(operator || editor)) return null;
   const inEffect = controls.every(one => one.state === "applied" || one.state === "settled");
@@ -53,7 +55,13 @@ export function ControlActions({ run, controls }: Props) {
   return (
     <Group gap={4} mt={4}>
       {first.state === "staged" && operator && (
-        <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => send("cancel")}>
+        <Button
+          size="compact-xs"
+          variant="default"
+          loading={act.isPending}
+          disabled={lost}
+          onClick={() => send("cancel")}
+        >
           Cancel
         </Button>
       )}
@@ -63,13 +71,19 @@ export function ControlActions({ run, controls }: Props) {
           multiline
           maw={320}
         >
-          <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => send("revert")}>
+          <Button
+            size="compact-xs"
+            variant="default"
+            loading={act.isPending}
+            disabled={lost}
+            onClick={() => send("revert")}
+          >
             Revert
           </Button>
         </Tooltip>
       )}
       {inEffect && editor && (
-        <Button size="compact-xs" variant="default" disabled={act.isPending} onClick={rewind}>
+        <Button size="compact-xs" variant="default" disabled={act.isPending || lost} onClick={rewind}>
           Rewind
         </Button>
       )}

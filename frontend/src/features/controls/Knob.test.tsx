@@ -3,12 +3,13 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Control, Run, Target } from "@/api/model";
 import { NumberField } from "@/features/schema-form/NumberField";
+import { ConnectionLost } from "@/lib/connection";
 import { aControl } from "@/test/control";
 import { renderWith } from "@/test/render";
 import { Knob } from "./Knob";
 
 const PATH = "rollout.temperature";
-const RUN = { id: "run_1", revision: 4, step: 10 } as Run;
+const RUN = { id: "run_1", revision: 4, step: 10, total_steps: 40 } as Run;
 const TARGETS: Target[] = [{ path: PATH, boundary: "group_dispatch", value: 1, schema: { type: "number" } }];
 const staged = {
   id: "ctl_5",
@@ -44,6 +45,7 @@ const json = (status: number, body: unknown) =>
   new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
 
 beforeEach(() => {
+  window.sessionStorage.clear();
   requests.length = 0;
   vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
     requests.push({ url, init });
@@ -296,4 +298,68 @@ it("keeps the drafts and names the field when one of several is refused", async 
   expect((await screen.findByRole("alert")).textContent).toContain(detail);
   expect(requests).toHaveLength(1);
   expect(screen.getByRole("button", { name: "2 twice" })).toBeTruthy();
+});
+
+const bodies = () => requests.map(({ init }) => JSON.parse(String(init.body)) as Record<string, unknown>);
+
+it("applies a typed value on Enter", async () => {
+  answer = () => json(202, staged);
+  renderWith(knob([]));
+  await type("0.8{Enter}");
+  await waitFor(() => expect(bodies()).toMatchObject([{ target: PATH, value: 0.8, apply_at: "next" }]));
+  expect(bodies()[0]).not.toHaveProperty("ramp_steps");
+});
+
+it("keeps a draft for the next visit, until it is sent", async () => {
+  answer = () => json(202, staged);
+  const first = renderWith(knob([]));
+  const typed = await type("0.8");
+  await typed.type(screen.getByLabelText("Reason for the change"), "cooler");
+  first.unmount();
+
+  const second = renderWith(knob([]));
+  expect(screen.getByText("Kept from before, not sent yet.")).toBeTruthy();
+  expect(screen.getByLabelText<HTMLInputElement>("Temperature").value).toBe("0.8");
+  await userEvent.click(screen.getByRole("button", { name: "Apply" }));
+  await waitFor(() => expect(bodies()).toMatchObject([{ value: 0.8, reason: "cooler" }]));
+  await waitFor(() => expect(screen.queryByRole("button", { name: "Apply" })).toBeNull());
+  second.unmount();
+
+  renderWith(knob([]));
+  expect(screen.queryByRole("button", { name: "Apply" })).toBeNull();
+  expect(screen.getByLabelText<HTMLInputElement>("Temperature").value).toBe("1");
+});
+
+it("tells of a draft that was kept while others changed the run", async () => {
+  const first = renderWith(knob([]));
+  await type("0.8");
+  first.unmount();
+  renderWith(knob([theirs(5)]));
+  expect(await screen.findByTestId("control-conflict")).toBeTruthy();
+});
+
+it("asks for a step, and for a ramp that ends in time", async () => {
+  answer = () => json(202, staged);
+  renderWith(knob([]));
+  const user = await type("0.6");
+  await user.selectOptions(screen.getByLabelText("When it counts"), "Ramp");
+  expect(screen.getByRole("alert").textContent).toBe("A ramp takes from 2 to 30 steps.");
+  expect(screen.getByRole("button", { name: "Apply" })).toHaveProperty("disabled", true);
+  await user.type(screen.getByLabelText("Steps of the ramp"), "8");
+  await user.type(screen.getByLabelText("Step at which the ramp begins"), "20");
+  await user.click(screen.getByRole("button", { name: "Apply" }));
+  await waitFor(() => expect(bodies()).toMatchObject([{ value: 0.6, apply_at: 20, ramp_steps: 8 }]));
+});
+
+it("sends nothing without a connection, and says so", async () => {
+  renderWith(<ConnectionLost value={true}>{knob([])}</ConnectionLost>);
+  await type("0.8{Enter}");
+  expect(screen.getByRole("button", { name: "Not sent: no connection" })).toHaveProperty("disabled", true);
+  expect(requests).toEqual([]);
+});
+
+it("says how far a ramp is", () => {
+  const ramp = theirs(5, { state: "applied", applied_step: 8, ramp_steps: 10, value: 0.6 });
+  renderWith(knob([ramp]));
+  expect(screen.getByTestId("control-progress").textContent).toContain("moving from step 8 to 17, 4 of 10 done");
 });

@@ -3,6 +3,7 @@ import { ActionIcon, Button, Group, Loader, Stack, Text, TextInput, Tooltip } fr
 import { IconX } from "@tabler/icons-react";
 import type { FormEvent, ReactNode } from "react";
 import type { Control, Json, JsonSchema, Run, Target } from "@/api/model";
+import { useConnectionLost } from "@/lib/connection";
 import { ErrorState } from "@/ui/ErrorState";
 import { toastError } from "@/ui/toast";
 import { ControlChange } from "./ControlChange";
@@ -10,6 +11,8 @@ import { conflictRows } from "./conflict";
 import { ConflictPanel } from "./ConflictPanel";
 import { BOUNDARIES, targetLabel } from "./labels";
 import { faultOf, lastFor, progressText } from "./model";
+import { canRamp, scheduleFault } from "./schedule";
+import { ScheduleFields } from "./ScheduleFields";
 import { useDraft } from "./useDraft";
 import { useControlAct } from "./useSteer";
 
@@ -30,24 +33,32 @@ interface Props {
 }
 
 export function Knob({ run, targets, controls, enabled, testId, children }: Props) {
-  const draft = useDraft(run, targets, controls);
+  const draft = useDraft(run, testId, targets, controls);
   const { pending, others } = draft;
   const faults = pending.flatMap(({ target, value }) => {
     const fault = faultOf(value, (targets.find(one => one.path === target)?.schema ?? {}) as JsonSchema);
     return fault === null ? [] : [targets.length === 1 ? fault : `${targetLabel(target)}: ${fault}`];
   });
+  const moves = pending.map(({ target, value }) => ({
+    before: targets.find(one => one.path === target)?.value as Json,
+    value,
+  }));
+  const late = scheduleFault(draft.schedule, moves, run.step, run.total_steps);
+  if (late !== null) faults.push(late);
   const faulty = faults.length > 0;
+  const lost = useConnectionLost();
   const stale = others.length > 0;
   const boundary = targets.find(target => target.path === pending[0]?.target)?.boundary;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!faulty && !stale) draft.apply();
+    if (pending.length > 0 && !faulty && !stale && !lost) draft.apply();
   };
   return (
-    <div data-testid={testId} data-targets={targets.map(target => target.path).join(" ")}>
+    // A form around the fields, so that a typed value applies on Enter.
+    <form data-testid={testId} data-targets={targets.map(target => target.path).join(" ")} onSubmit={submit}>
       {children({ value: draft.value, set: draft.set, disabled: !enabled || draft.sending })}
       {pending.length > 0 && (
-        <Stack gap={6} mt={8} component="form" onSubmit={submit}>
+        <Stack gap={6} mt={8}>
           {faults.map(fault => (
             <Text key={fault} size="xs" c="var(--c-bad)" role="alert">
               {fault}
@@ -61,11 +72,27 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
             maxLength={2000}
             onChange={event => draft.setReason(event.currentTarget.value)}
           />
+          <ScheduleFields
+            schedule={draft.schedule}
+            canRamp={canRamp(moves)}
+            next={run.step + 1}
+            disabled={draft.sending}
+            onChange={draft.setSchedule}
+          />
+          {draft.isKept && (
+            <Text size="xs" c="dimmed" role="status">
+              Kept from before, not sent yet.
+            </Text>
+          )}
           {!stale && (
             <Group gap={6} wrap="nowrap">
               <Tooltip label={boundary ? BOUNDARIES[boundary] : ""} disabled={!boundary}>
-                <Button type="submit" size="xs" loading={draft.sending} disabled={faulty} flex={1}>
-                  {pending.length === 1 ? "Apply" : `Apply ${pending.length} changes`}
+                <Button type="submit" size="xs" loading={draft.sending} disabled={faulty || lost} flex={1}>
+                  {lost
+                    ? "Not sent: no connection"
+                    : pending.length === 1
+                      ? "Apply"
+                      : `Apply ${pending.length} changes`}
                 </Button>
               </Tooltip>
               <Button size="xs" variant="default" onClick={draft.reset}>
@@ -93,7 +120,7 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
         const last = lastFor(controls, target.path, run.step);
         return last ? <Progress key={target.path} run={run} control={last} enabled={enabled} /> : null;
       })}
-    </div>
+    </form>
   );
 }
 
@@ -114,7 +141,7 @@ function Progress({ run, control, enabled }: { run: Run; control: Control; enabl
     >
       {control.state === "staged" && <Loader size={12} color="var(--c-control)" mt={3} aria-hidden="true" />}
       <Text size="xs" c={color} flex={1} role="status">
-        <ControlChange control={control} /> {progressText(control)}
+        <ControlChange control={control} /> {progressText(control, run.step)}
       </Text>
       {control.state === "staged" && enabled && (
         <Tooltip label="Cancel before it takes effect">

@@ -14,6 +14,7 @@ import { type RunAct, runs } from "@/api/client";
 import type { Run } from "@/api/model";
 import { isAtWork, isLive, isStill } from "@/features/runs/data/states";
 import { useCan } from "@/features/session/session";
+import { useConnectionLost } from "@/lib/connection";
 import { useSubmit } from "@/lib/useSubmit";
 import { toast, toastError } from "@/ui/toast";
 
@@ -46,8 +47,10 @@ export function Lifecycle({ run }: { run: Run }) {
   const act = useRunAct(run);
   const operator = useCan("operator");
   const busy = (name: RunAct) => act.isPending && act.variables === name;
-  const common = { size: "xs", disabled: !operator || act.isPending } as const;
+  const lost = useConnectionLost();
+  const common = { size: "xs", disabled: !operator || act.isPending || lost } as const;
   const wished = wish(run);
+  const hasCheckpoint = run.last_checkpoint !== null || run.parent?.continues === true;
   const stop = () =>
     modals.openConfirmModal({
       title: "Stop this run?",
@@ -97,7 +100,7 @@ export function Lifecycle({ run }: { run: Run }) {
             onClick={() => act.mutate("resume")}
             data-testid="resume"
           >
-            Resume from the last checkpoint
+            {hasCheckpoint ? "Resume from the last checkpoint" : "Try again from the beginning"}
           </Button>
         )}
         {run.state === "suspended" && (
@@ -183,6 +186,16 @@ export function Lifecycle({ run }: { run: Run }) {
         >
           Measure the noise again
         </Button>
+      )}
+      {lost && (
+        <Text size="xs" c="var(--c-warn)" role="status">
+          No connection: nothing is sent, and nothing waits to be sent.
+        </Text>
+      )}
+      {run.state === "failed" && !hasCheckpoint && (
+        <Text size="xs" c="dimmed">
+          It failed before its first checkpoint: there is nothing to go on from.
+        </Text>
       )}
       {wished && (
         <Text size="xs" c="var(--c-control)" role="status">

@@ -31,7 +31,7 @@ export function ThinkingBudget({ runId, path, state, longest }: Props) {
   const hit = rows.filter(row => row.budget_hit).length;
   const value = state.value(path);
   const budget = typeof value === "number" ? value : null;
-  const cut = shareCut(lengths, budget);
+  const cut = shareCut(rows, budget);
   const top = Math.max(1, longest - 1);
   return (
     <div>
@@ -78,8 +78,10 @@ export function ThinkingBudget({ runId, path, state, longest }: Props) {
           ? "No rollouts yet to preview on."
           : budget === null
             ? `No limit. Longest of the last ${lengths.length}: ${Math.max(...lengths)} tokens.`
-            : `Would cut ${formatPercent(cut)} of the last ${lengths.length} rollouts.`}
-        {hit > 0 && ` ${hit} of them hit the budget they had.`}
+            : `Would cut ${cut.unknown > 0 ? "at least " : ""}${formatPercent(cut.certain)} of the last ${lengths.length} rollouts.`}
+        {cut !== null && budget !== null && cut.unknown > 0
+          ? ` ${formatPercent(cut.unknown)} more hit a shorter budget: how long they would have thought is not known.`
+          : hit > 0 && ` ${hit} of them hit the budget they had, so their lengths are lower bounds.`}
       </Text>
     </div>
   );

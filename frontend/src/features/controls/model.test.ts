@@ -18,6 +18,7 @@ const control = (change: Partial<Control>): Control => ({
   id: "ctl_1",
   revision: 1,
   change_set: null,
+  ramp_steps: null,
   target: "thinking.budget",
   boundary: "group_dispatch",
   before: null,
@@ -103,8 +104,12 @@ it("reads the other person's change from a 412", () => {
 });
 
 it("previews a budget and a mixture", () => {
-  expect(shareCut([2, 4, 8, 16], 4)).toBe(0.5);
-  expect(shareCut([2, 4], null)).toBe(0);
+  const rows = (...lengths: number[]) => lengths.map(length => ({ thinking_tokens: length, budget_hit: false }));
+  const hit = (length: number) => ({ thinking_tokens: length, budget_hit: true });
+  expect(shareCut(rows(2, 4, 8, 16), 4)).toEqual({ certain: 0.5, unknown: 0 });
+  expect(shareCut([...rows(2, 4, 3), hit(4)], 4)).toEqual({ certain: 0.25, unknown: 0 });
+  expect(shareCut([...rows(2, 4, 9), hit(4)], 8)).toEqual({ certain: 0.25, unknown: 0.25 });
+  expect(shareCut(rows(2, 4), null)).toEqual({ certain: 0, unknown: 0 });
   expect(shareCut([], 4)).toBeNull();
   expect(shares([3, 1, 0])).toEqual([0.75, 0.25, 0]);
   expect(shares([0, 0])).toEqual([0, 0]);

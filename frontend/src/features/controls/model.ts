@@ -60,16 +60,20 @@ function newest(controls: Control[]): Control | undefined {
 }
 
 /** One sentence on how far a control is. "applied" only when the worker has said so. */
-export function progressText(control: Control): string {
-  switch (control.state) {
+export function progressText(control: Control, step: number | null = null): string {
+  const { state, apply_at: at, applied_step: first, ramp_steps: steps } = control;
+  const over = typeof steps === "number" ? ` over ${steps} steps` : "";
+  switch (state) {
     case "staged":
-      return control.apply_at === "next" || control.apply_at === null
-        ? "staged, waiting for the worker"
-        : `staged for step ${control.apply_at}`;
+      return at === "next" || at === null ? `staged${over}, waiting for the worker` : `staged for step ${at}${over}`;
     case "applied":
-      return `applied at step ${control.applied_step}${control.applied_group ? ` (group ${control.applied_group})` : ""}, settling`;
+      if (typeof steps === "number" && first !== null) {
+        const done = step === null ? "" : `, ${Math.min(steps, Math.max(1, step - first + 2))} of ${steps} done`;
+        return `moving from step ${first} to ${first + steps - 1}${done}`;
+      }
+      return `applied at step ${first}${control.applied_group ? ` (group ${control.applied_group})` : ""}, settling`;
     case "settled":
-      return `applied at step ${control.applied_step}, settled at step ${control.settled_step}`;
+      return `applied at step ${first}${over}, settled at step ${control.settled_step}`;
     case "rejected":
       return `rejected: ${control.error ?? "the worker gave no reason"}`;
     case "cancelled":
@@ -91,11 +95,25 @@ export function conflictOf(error: unknown): Control[] {
   return Array.isArray(listed) ? (listed as Control[]) : [];
 }
 
-/** Share of rollouts whose thinking would be cut by a budget; null without rollouts. */
-export function shareCut(thinking: number[], budget: number | null): number | null {
-  if (thinking.length === 0) return null;
-  if (budget === null) return 0;
-  return thinking.filter(length => length > budget).length / thinking.length;
+export interface Cut {
+  /** Share that a budget cuts for certain. */
+  certain: number;
+  /** Share whose thinking was cut by a shorter budget already: how long it would have been, nobody knows. */
+  unknown: number;
+}
+
+/**
+ * What a budget cuts of rollouts. The length of one that hit the budget it had is a lower bound; that of any other is
+ * how long it thought of its own accord. Null without rollouts.
+ */
+export function shareCut(rows: { thinking_tokens: number; budget_hit: boolean }[], budget: number | null): Cut | null {
+  if (rows.length === 0) return null;
+  if (budget === null) return { certain: 0, unknown: 0 };
+  const isCut = (row: (typeof rows)[number]) =>
+    row.thinking_tokens > budget || (row.budget_hit && row.thinking_tokens >= budget);
+  const certain = rows.filter(isCut).length;
+  const unknown = rows.filter(row => row.budget_hit && !isCut(row)).length;
+  return { certain: certain / rows.length, unknown: unknown / rows.length };
 }
 
 /** Weights as shares of the mixture. */

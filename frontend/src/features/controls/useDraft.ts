@@ -1,5 +1,5 @@
 /** A draft from its first edit until it is sent or dropped, and the changes of others that it has to meet. */
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Control, Json, Run, Target } from "@/api/model";
 import {
   advanced,
@@ -13,28 +13,38 @@ import {
   seenRevision,
   withoutTheirs,
 } from "./conflict";
+import { keepDraft, keptDraft } from "./keptDrafts";
 import { conflictOf, shownValue } from "./model";
 import { useOwnChanges } from "./ownChanges";
+import { NOW, whenOf } from "./schedule";
 import { useIsSteering, useSteer } from "./useSteer";
 
-export function useDraft(run: Run, targets: Target[], controls: Control[]) {
-  const [draft, setDraft] = useState<Draft>(NO_DRAFT);
-  const [reason, setReason] = useState("");
+/** @param knob names the draft among those of the run: it outlives the page until it is sent or dropped. */
+export function useDraft(run: Run, knob: string, targets: Target[], controls: Control[]) {
+  const [kept] = useState(() => keptDraft(run.id, knob));
+  const [draft, setDraft] = useState<Draft>(kept?.draft ?? NO_DRAFT);
+  const [reason, setReason] = useState(kept?.reason ?? "");
+  const [schedule, setSchedule] = useState(kept?.schedule ?? NOW);
   const steer = useSteer(run.id);
   const own = useOwnChanges(run.id);
   const pending = pendingChanges(draft, targets, controls);
   const steering = useIsSteering(run.id);
   const others = pending.length > 0 && !steering ? meanwhile(draft, controls, own) : [];
+  const isDrafted = pending.length > 0;
+  useEffect(() => {
+    keepDraft(run.id, knob, isDrafted ? { draft, reason, schedule } : null);
+  }, [run.id, knob, isDrafted, draft, reason, schedule]);
   const reset = () => {
     setDraft(NO_DRAFT);
     setReason("");
+    setSchedule(NOW);
     steer.reset();
   };
   const send = (from: Draft) => {
     setDraft(from);
     const revision = advanced(from.pinned ?? seenRevision(controls), own);
     steer.mutate(
-      { changes: pending, reason: reason.trim(), revision },
+      { changes: pending, reason: reason.trim(), revision, when: whenOf(schedule) },
       {
         onSuccess: reset,
         onError: error => {
@@ -49,6 +59,10 @@ export function useDraft(run: Run, targets: Target[], controls: Control[]) {
     others,
     reason,
     setReason,
+    schedule,
+    setSchedule,
+    /** Whether it was begun before the page was opened. */
+    isKept: isDrafted && kept !== null && draft.pinned === kept.draft.pinned,
     reset,
     sending: steer.isPending,
     /** Of the last try, but for what `others` says better. */

@@ -7,6 +7,7 @@ import { fetchInOrder, outdate } from "@/lib/updates";
 import { useSubmit } from "@/lib/useSubmit";
 import { seenRevision } from "./conflict";
 import { noteOwnChange } from "./ownChanges";
+import type { When } from "./schedule";
 
 export interface Change {
   target: string;
@@ -18,6 +19,7 @@ export interface SteerInput {
   reason: string;
   /** The newest revision that the person had seen when the draft was begun. */
   revision: number;
+  when: When;
 }
 
 /** Of everything that changes controls: what the stream tells meanwhile may be this console's own doing. */
@@ -31,9 +33,9 @@ export function useSteer(runId: string) {
   const client = useQueryClient();
   return useSubmit({
     mutationKey: steerKey(runId),
-    mutationFn: ({ changes, reason, revision }: SteerInput) =>
+    mutationFn: ({ changes, reason, revision, when }: SteerInput) =>
       fetchInOrder(
-        () => controls.stage(runId, changes, reason, revision),
+        () => controls.stage(runId, changes, reason, revision, when),
         (made, since) => made.map(one => mergeControl(runId, one, since)),
       ),
     onSuccess: (made, { revision }) => {

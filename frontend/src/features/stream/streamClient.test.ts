@@ -44,6 +44,27 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
+describe("without a network", () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("is lost at once, tries nothing, and goes on where it was when there is one again", () => {
+    const client = open();
+    wire(0).onopen?.();
+    wire(0).send({ type: "events", seq: 7 });
+    vi.stubGlobal("navigator", { onLine: false });
+    window.dispatchEvent(new Event("offline"));
+    expect(statuses.at(-1)).toBe("lost");
+    vi.advanceTimersByTime(60_000);
+    expect(Wire.opened).toHaveLength(1);
+    vi.stubGlobal("navigator", { onLine: true });
+    window.dispatchEvent(new Event("online"));
+    expect(wire(1).url).toBe("ws://host/ws/v1/runs/run_1?after=7");
+    client.close();
+    window.dispatchEvent(new Event("online"));
+    expect(Wire.opened).toHaveLength(2);
+  });
+});
+
 describe("resume", () => {
   it("asks for what follows the last frame it has seen", () => {
     const client = open();

@@ -36,18 +36,30 @@ export class StreamClient {
   private closed = false;
 
   constructor(private readonly options: StreamOptions) {
+    window.addEventListener("offline", this.drop);
+    window.addEventListener("online", this.retry);
     this.connect();
   }
 
   close(): void {
     this.closed = true;
+    window.removeEventListener("offline", this.drop);
+    window.removeEventListener("online", this.retry);
     window.clearTimeout(this.reconnectTimer);
     window.clearTimeout(this.silenceTimer);
     this.socket?.close();
   }
 
+  /** The browser knows that there is no network long before the silence tells. */
+  private readonly drop = (): void => this.socket?.close();
+
+  private readonly retry = (): void => {
+    if (this.socket === null) this.connect();
+  };
+
   private connect(): void {
-    if (this.closed) return;
+    window.clearTimeout(this.reconnectTimer);
+    if (this.closed || navigator.onLine === false) return; // `retry` comes when there is a network again
     this.options.onStatus?.("connecting");
     const resumed = this.seq !== null;
     const address = resumed ? `${this.options.url}?after=${this.seq}` : this.options.url;

@@ -19,7 +19,7 @@ export function PhaseStrip({ run, stream, updatedAt }: { run: Run; stream: RunSt
   const now = useNow();
   const active = isAtWork(run.state);
   const age = run.lease_age_s === null ? null : run.lease_age_s + (now - updatedAt) / 1000;
-  const lost = stream.status === "lost" && stream.heardAt !== null ? (now - stream.heardAt) / 1000 : null;
+  const lost = stream.status !== "live" && stream.heardAt !== null ? (now - stream.heardAt) / 1000 : null;
   const stale = active ? (lost ?? (age !== null && age > STALE_AFTER ? age : null)) : null;
   const trouble = run.state_reason && (run.state === "failed" || isStill(run.state));
   return (

@@ -1,6 +1,6 @@
 /** A run: header, phase strip, tabs, and the control rail beside them (a sheet from below on narrow screens). */
 import { Button, Drawer, Skeleton, Stack, Tabs } from "@mantine/core";
-import { useDisclosure, useMediaQuery } from "@mantine/hooks";
+import { useDisclosure, useMediaQuery, useNetwork } from "@mantine/hooks";
 import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
@@ -11,6 +11,7 @@ import { runQuery } from "@/features/runs/data/queries";
 import { RUN_TABS, type RunTab } from "@/features/runs/data/search";
 import { isLive } from "@/features/runs/data/states";
 import { useRunStream } from "@/features/stream/useRunStream";
+import { ConnectionLost } from "@/lib/connection";
 import { humanize } from "@/lib/format";
 import { ErrorState, isNotThere, NotFoundPage } from "@/ui/ErrorState";
 import { TableSkeleton } from "@/ui/TableSkeleton";
@@ -31,6 +32,8 @@ export function RunPage() {
   const [sheet, { open, close }] = useDisclosure(false);
   const wide = useMediaQuery("(min-width: 62em)", true);
   const stream = useRunStream(runId);
+  const { online } = useNetwork();
+  const lost = !online || (stream.status !== "live" && stream.heardAt !== null);
   const query = useQuery({
     ...runQuery(runId),
     // The age of the worker's lease moves although nothing happens.
@@ -41,7 +44,7 @@ export function RunPage() {
   if (query.data === undefined) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   const run = query.data;
   return (
-    <>
+    <ConnectionLost value={lost}>
       {wide && (
         <a href="#controls" className="skip-link">
           Skip to the controls
@@ -104,7 +107,7 @@ export function RunPage() {
           </>
         )}
       </div>
-    </>
+    </ConnectionLost>
   );
 }
 

@@ -46,9 +46,9 @@ export function timeLeft(
   if (typeof low !== "number" || typeof high !== "number") return formatDuration(rounded(summary.eta_seconds));
   const [from, to] = [formatDuration(rounded(low)), formatDuration(rounded(high))];
   if (from === to) return from;
-  const unit = / (\S+)$/.exec(to)?.[0] ?? "";
-  const number = from.endsWith(unit) && from.split(" ").length === 2 ? from.slice(0, -unit.length) : from;
-  return `${number} to ${to}`;
+  const unit = /^\S+( \S+)$/.exec(to)?.[1];
+  const isSame = unit !== undefined && /^\S+ \S+$/.test(from) && from.endsWith(unit);
+  return `${isSame ? from.slice(0, -unit.length) : from} to ${to}`;
 }
 
 /** To what a person can use: whole seconds below a minute, whole minutes below an hour, and so on. */
