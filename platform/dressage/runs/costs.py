@@ -1,4 +1,4 @@
-"""What a run has cost until now: time on its places, GPU hours, and money where the installation has a price."""
+"""Costs of a run until now: time on its places, GPU hours, and money where the installation has a price."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from dressage.runs.models import GpuSpan, Run
 
 
 class CostDocument(TypedDict):
-    """What a run has cost until now, all its attempts together."""
+    """Cost of a run until now, all its attempts together."""
 
     place_hours: float
     """Hours for which its attempts have held a place on a cluster."""
@@ -24,7 +24,7 @@ class CostDocument(TypedDict):
 
 
 def cost_of(run: Run) -> CostDocument:
-    """What the run has cost: from each attempt's first sync to its end, and never beyond its last lease."""
+    """Cost of the run: from each attempt's first sync to its end, and never beyond its last lease."""
     held = gpus = 0.0
     columns = ("first_sync_at", "gpus", "gpus_since", "ended_at", "lease_expires_at", "now")
     begun = run.attempts.filter(first_sync_at__isnull=False, lease_expires_at__isnull=False)

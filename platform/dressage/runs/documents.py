@@ -56,11 +56,12 @@ class SummaryDocument(TypedDict):
     seconds_per_step: float | None
     eta_seconds: float | None
     eta_low_seconds: float | None
-    """With the next, the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
+    """Lower end of the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
     steps."""
     eta_high_seconds: float | None
+    """Upper end of that range."""
     p95_seconds: dict[str, float]
-    """By phase, how long it lasted at most in 95 % of the last steps; empty before five steps."""
+    """Time that each phase stayed within in 95 % of the last steps; empty before five steps."""
 
 
 class LastCheckpointDocument(TypedDict):
@@ -252,7 +253,7 @@ def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
         "total_steps": run.total_steps,
         "revision": run.revision,
         "attempt": run.attempt,
-        "progress": None if run.progress is None else {"since": None, **run.progress},
+        "progress": None if run.progress is None else cast(ProgressDocument, {"since": None, **run.progress}),
         "policy": run.policy_name,
         "created_at": iso(run.created_at),
         "started_at": iso(run.started_at),

@@ -1,5 +1,7 @@
 """Ramps of a run's controls: values that move with its steps. The worker moves them, and the platform reckons alike."""
 
+from typing import Any, cast
+
 from dressage.runs.models import Control, Run
 from dressage.runs.states import ControlState
 from trainer_core.link.commands import Ramp, RampUnderWay
@@ -8,11 +10,12 @@ from trainer_core.spec.base import Boundary
 from trainer_core.spec.ramps import ramp_value
 
 
-def value_at(control: Control, step: int | None) -> object:
+def value_at(control: Control, step: int | None) -> Any:
     """Value of a control's field in ``step``; None asks for the value that it ends with."""
     if control.ramp_steps is None or control.applied_step is None or step is None:
         return control.value
-    return ramp_value(control.before, control.value, control.ramp_steps, step - control.applied_step + 1)
+    before, value = cast(float, control.before), cast(float, control.value)
+    return ramp_value(before, value, control.ramp_steps, step - control.applied_step + 1)
 
 
 def command_part(control: Control) -> dict[str, Ramp]:
@@ -29,7 +32,7 @@ def under_way(run: Run) -> list[Control]:
 
 
 def ends(run: Run) -> list[Change]:
-    """What the ramps under way will have come to, by field the newest."""
+    """Ends of the ramps under way, by field that of the newest."""
     return list({control.target: control.value for control in under_way(run)}.items())
 
 

@@ -1300,7 +1300,7 @@ export type CostPrice = number | null;
 export type CostCurrency = string | null;
 
 /**
- * What a run has cost until now, all its attempts together.
+ * Cost of a run until now, all its attempts together.
  */
 export interface Cost {
   /** Hours for which its attempts have held a place on a cluster. */
@@ -7547,15 +7547,18 @@ export type SummarySecondsPerStep = number | null;
 export type SummaryEtaSeconds = number | null;
 
 /**
- * With the next, the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
+ * Lower end of the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
 steps.
  */
 export type SummaryEtaLowSeconds = number | null;
 
+/**
+ * Upper end of that range.
+ */
 export type SummaryEtaHighSeconds = number | null;
 
 /**
- * By phase, how long it lasted at most in 95 % of the last steps; empty before five steps.
+ * Time that each phase stayed within in 95 % of the last steps; empty before five steps.
  */
 export type SummaryP95Seconds = {[key: string]: number};
 
@@ -7570,11 +7573,12 @@ export interface Summary {
   tokens_total: number;
   seconds_per_step: SummarySecondsPerStep;
   eta_seconds: SummaryEtaSeconds;
-  /** With the next, the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
+  /** Lower end of the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
 steps. */
   eta_low_seconds: SummaryEtaLowSeconds;
+  /** Upper end of that range. */
   eta_high_seconds: SummaryEtaHighSeconds;
-  /** By phase, how long it lasted at most in 95 % of the last steps; empty before five steps. */
+  /** Time that each phase stayed within in 95 % of the last steps; empty before five steps. */
   p95_seconds: SummaryP95Seconds;
 }
 
