@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import BinaryIO, Literal
 
-from dressage.common.parsers import check
+from dressage.common.strict_json import check
 from dressage.datasets.faults import FileFaultError
 from dressage.datasets.limits import MAX_ARCHIVE_BYTES, MAX_DEPTH, MAX_TASK_BYTES
 from dressage.datasets.records import LeftOutError, Record, Records

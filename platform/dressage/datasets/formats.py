@@ -100,6 +100,14 @@ def open_format(file: BinaryIO, file_name: str = "") -> Format:
     return _text_format(file, packing, head, file_name)
 
 
+def is_plain_text(file: BinaryIO) -> bool:
+    """Whether a seekable file is neither packed, nor an archive, nor Parquet: no more comes of it than it has bytes."""
+    packed = packing_of(file) is not None
+    head = file.read(_TAR_AT + len(_TAR))
+    file.seek(0)
+    return not packed and not head.startswith((_PARQUET, *_ZIP)) and head[_TAR_AT:] != _TAR
+
+
 def _text_format(file: BinaryIO, packing: Packing | None, head: bytes, file_name: str) -> Format:
     marks = head[:4]
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from dressage.common.parsers import MAX_DIGITS, check, loads
+from dressage.common.strict_json import MAX_DIGITS, check, loads
 from dressage.datasets.limits import MAX_DEPTH, MAX_ROW_BYTES
 from dressage.datasets.records import Record, Records
 from trainer_core.datasets.fields import json_type

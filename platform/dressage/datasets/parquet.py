@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dressage.common.parsers import check
+from dressage.common.strict_json import check
 from dressage.datasets.columnar.batches import source_of
 from dressage.datasets.columnar.source import RowBlock, SourceRows
 from dressage.datasets.faults import FileFaultError
@@ -48,7 +48,7 @@ def blocks(file: BinaryIO) -> Iterator[RowBlock]:
         plain = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=nested)
         with pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=texts) as opened:
             yield from _blocks(plain, opened)
-    except FileFaultError:
+    except (FileFaultError, MemoryError):
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno is not None:

@@ -1,27 +1,28 @@
 """Writes of datasets. A version is stored file first, row last: what the database names is complete."""
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from django.conf import settings
 from django.db import transaction
 
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.lengthy import FILES
-from dressage.common.problems import Problem, conflict, invalid, not_found
+from dressage.common.problems import Problem, conflict, not_found
 from dressage.common.slugs import slug_for
 from dressage.datasets import storage
-from dressage.datasets.cards.row_licences import LicencesOf
 from dressage.datasets.cards.services import begin_card
+from dressage.datasets.checking.check import CheckOrder, CheckResult, TooManyRows, store
+from dressage.datasets.checking.process import check_apart
 from dressage.datasets.columnar.stored import TakenRows
 from dressage.datasets.limits import MAX_FILE_BYTES
 from dressage.datasets.lineage import VersionOperation, made_of_nothing
 from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
 from dressage.datasets.origin import Origin
-from dressage.datasets.quota.usage import require_quota, within
+from dressage.datasets.quota.usage import require_quota, too_many_rows
 from dressage.datasets.reading import UploadedRows
 from dressage.datasets.rows import Row
 from dressage.teams.models import Team
@@ -162,44 +163,35 @@ def create_version_from_path(
 def _check(
     team_id: str, file: BinaryIO, size: int, name: str, mapping: DatasetMapping | None = None, sha256: str = ""
 ) -> CheckedFile:
-    """Read the file once to hash it and once to check every row, which goes into a temporary Parquet file."""
+    """Have a process read the file and check every row, which goes into a temporary Parquet file."""
     if size > MAX_FILE_BYTES:
         detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
         raise Problem(413, "File too large", detail, errors=[FieldError(pointer="/file", detail=detail)])
-    rows = UploadedRows(file, name, mapping)
     left = require_quota(team_id, bytes=size).rows_left
+    order: CheckOrder = {
+        "name": name,
+        "size": size,
+        "sha256": sha256,
+        "mapping": mapping.model_dump(mode="json") if mapping is not None else None,
+        "rows_left": left,
+        "folder": str(settings.DATASET_ROOT),
+    }
     with FILES.place(team_id):
-        digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-        if sha256 and digest != sha256:
-            detail = "Its SHA-256 is not the one that was declared. Cancel the upload, and send the file anew."
-            raise invalid("/upload", detail, code="wrong_sha256")
-        return checked_rows(rows, within(rows.parts(), left), name=name, size=size, sha256=digest)
+        try:
+            return _file_of(check_apart(file, order))
+        except TooManyRows as error:
+            raise too_many_rows(left) from error
 
 
 def checked_rows(
     rows: UploadedRows, passed: Iterable[Row | TakenRows], *, name: str, size: int, sha256: str
 ) -> CheckedFile:
-    """Read every row into a temporary Parquet file.
+    """Read every row into a temporary Parquet file. ``checking.check.store`` says what it is given, and raises."""
+    return _file_of(store(rows, passed, settings.DATASET_ROOT, name=name, size=size, sha256=sha256))
 
-    Args:
-        rows: the rows of the file.
-        passed: the same, as somebody counts them on their way.
-        name: the file's name.
-        size: its bytes.
-        sha256: its hash.
 
-    Raises:
-        Problem: 422 with the faults of the file. Then nothing is left.
-    """
-    licences = LicencesOf(passed)
-    temporary = storage.write(licences)
-    try:
-        rows.raise_errors()
-        origin = rows.origin(name=name, size=size, sha256=sha256)
-    except BaseException:
-        temporary.unlink()
-        raise
-    return CheckedFile(rows.rows, rows.described_columns(), origin, licences.together(), temporary)
+def _file_of(result: CheckResult) -> CheckedFile:
+    return CheckedFile(result["rows"], result["columns"], result["origin"], result["licence"], Path(result["path"]))
 
 
 def add_checked(dataset: Dataset, actor: Actor, checked: CheckedFile) -> DatasetVersion:

@@ -46,10 +46,13 @@ class StoredFile:
     sha256: str
 
 
-def write(parts: Iterable[Row | TakenRows]) -> Path:
-    """Stream rows into a temporary Parquet file, each with an id. The caller places it with ``keep`` or removes it."""
+def write(parts: Iterable[Row | TakenRows], folder: Path | None = None) -> Path:
+    """Stream rows into a temporary Parquet file, each with an id. The caller places it with ``keep`` or removes it.
+
+    ``folder`` is where the file lies until then; None is the folder of all datasets.
+    """
     ids = _Ids()
-    path = write_tables(_batches(parts, ids))
+    path = write_tables(_batches(parts, ids), folder)
     try:
         return ids.settle(path)
     except BaseException:
@@ -57,10 +60,11 @@ def write(parts: Iterable[Row | TakenRows]) -> Path:
         raise
 
 
-def write_tables(tables: Iterable[pa.Table]) -> Path:
+def write_tables(tables: Iterable[pa.Table], folder: Path | None = None) -> Path:
     """Stream tables of ``SCHEMA`` into a temporary Parquet file, regrouped. As ``write``, for rows that have ids."""
-    settings.DATASET_ROOT.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix="upload-", suffix=".tmp", dir=settings.DATASET_ROOT)
+    folder = folder or settings.DATASET_ROOT
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix="upload-", suffix=".tmp", dir=folder)
     os.close(descriptor)
     path = Path(name)
     try:
@@ -272,9 +276,9 @@ class _Ids:
             return path
         with pq.ParquetFile(path) as file:
             if self._column is None and ranks is not None:
-                settled = write_tables(_suffixed(file, ranks))
+                settled = write_tables(_suffixed(file, ranks), path.parent)
             else:
-                settled = write_tables(_with_ids(file))
+                settled = write_tables(_with_ids(file), path.parent)
         path.unlink()
         return settled
 

@@ -6,6 +6,7 @@ memory before it sends it.
 """
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -19,6 +20,8 @@ from django.db import close_old_connections
 from django.http import FileResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
+
+from dressage.common.client import watch_client
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
@@ -44,13 +47,17 @@ class ThreadedHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
+        told = threading.Event()
+        gone = asyncio.ensure_future(_leaves(receive, told))
         try:
+            watch_client(told)
             response = await self._in_thread(scope, body)
             if isinstance(response, StreamingHttpResponse) and not response.is_async:
-                await self._stream(response, receive, send)
+                await self._stream(response, gone, send)
             else:
                 await self.send_response(response, send)
         finally:
+            gone.cancel()
             body.close()
 
     def _answer(self, scope: Mapping[str, Any], body: Any) -> HttpResponseBase:
@@ -67,7 +74,7 @@ class ThreadedHandler(ASGIHandler):
             response.block_size = self.chunk_size
         return response
 
-    async def _stream(self, response: StreamingHttpResponse, receive: Receive, send: Send) -> None:
+    async def _stream(self, response: StreamingHttpResponse, gone: "asyncio.Future[None]", send: Send) -> None:
         """Send part by part, at the pace of the reader, until it has all of it or is gone.
 
         A thread of its own makes the parts, so that readers that are slow keep no other request waiting, and so that
@@ -75,7 +82,6 @@ class ThreadedHandler(ASGIHandler):
         """
         with ThreadPoolExecutor(1, thread_name_prefix="stream") as thread:
             in_thread: dict[str, Any] = {"thread_sensitive": False, "executor": thread}
-            gone = asyncio.ensure_future(receive())
             try:
                 await send(_start(response))
                 parts = iter(response)
@@ -86,8 +92,13 @@ class ThreadedHandler(ASGIHandler):
                 if not gone.done():
                     await send({"type": "http.response.body"})
             finally:
-                gone.cancel()
                 await sync_to_async(response.close, **in_thread)()
+
+
+async def _leaves(receive: Receive, told: threading.Event) -> None:
+    """Wait for the client to leave, and tell the thread that works for it."""
+    if (await receive())["type"] == "http.disconnect":
+        told.set()
 
 
 def _start(response: HttpResponseBase) -> Mapping[str, Any]:

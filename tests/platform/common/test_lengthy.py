@@ -72,9 +72,9 @@ def test_who_reads_files_keeps_no_database_connection(
 ) -> None:
     write, held = storage.write, []
 
-    def seen(rows: Any) -> Path:
+    def seen(rows: Any, folder: Path) -> Path:
         held.append(connection.connection is not None)
-        return write(rows)
+        return write(rows, folder)
 
     monkeypatch.setattr(storage, "write", seen)
     dataset = services.create_dataset(team, actor, name="Sums", file=BytesIO(LINES), size=len(LINES))

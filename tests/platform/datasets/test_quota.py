@@ -83,7 +83,7 @@ def test_reading_ends_at_the_row_that_is_too_many(team: Team, actor: Actor, monk
     limit(team, rows=2)
     read = []
 
-    def counted(rows: Any) -> Path:
+    def counted(rows: Any, _: Path) -> Path:
         return storage.write_tables(storage._batches((read.append(row) or row for row in rows), storage._Ids()))
 
     monkeypatch.setattr(services.storage, "write", counted)
@@ -104,8 +104,7 @@ def test_bytes_are_refused_before_the_work_and_after_it(
     with pytest.raises(Problem, match=r"have .* of .*; this needs .* more") as refused:
         make(team, actor, declared, "Small")
     assert (refused.value.status, refused.value.code) == (409, "dataset_quota")
-    monkeypatch.setattr(services, "UploadedRows", lambda *_: iter(()))
-    monkeypatch.setattr(services.storage, "write", lambda _: pytest.fail("It was read all the same."))
+    monkeypatch.setattr(services, "check_apart", lambda *_: pytest.fail("It was read all the same."))
     with pytest.raises(Problem, match="this needs"):
         make(team, actor, lines(400, "q"), "Large")
     assert (Dataset.objects.count(), files(dataset_root)) == (1, before)
@@ -159,8 +158,8 @@ def test_of_two_at_once_one_passes(actor: Actor) -> None:
         finally:
             connection.close()
 
-    def together(rows: Any) -> Path:
-        written = checked(rows)
+    def together(rows: Any, folder: Path) -> Path:
+        written = checked(rows, folder)
         start.wait(20)  # both have been let in, and read, before either is stored
         return written
 

@@ -1,6 +1,8 @@
 """How requests are taken from the ASGI server to views and back."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +11,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path
 
+from dressage.common.client import client_is_gone
 from dressage.gateway.handler import ThreadedHandler
 
 PARTS = 500
@@ -40,7 +43,20 @@ def broken(request: HttpRequest) -> HttpResponse:
     raise RuntimeError("a fault of ours")
 
 
-urlpatterns = [path("stream", stream), path("query", query), path("broken", broken)]
+waits, saw = threading.Event(), threading.Event()
+
+
+def waiting(request: HttpRequest) -> HttpResponse:
+    waits.set()
+    end = time.monotonic() + 30
+    while not client_is_gone() and time.monotonic() < end:
+        time.sleep(0.01)
+    if client_is_gone():
+        saw.set()
+    return HttpResponse()
+
+
+urlpatterns = [path(view.__name__, view) for view in (stream, query, broken, waiting)]
 handler500 = "dressage.common.problem_responses.server_error"
 
 
@@ -77,6 +93,10 @@ class Reader:
         if len(self.messages) == self._leaves_after:
             self._gone.set()
             await asyncio.sleep(0)
+
+    def leave(self) -> None:
+        """Hang up."""
+        self._gone.set()
 
     @property
     def answer(self) -> tuple[int, bytes]:
@@ -120,3 +140,18 @@ def test_every_request_gives_its_connection_back() -> None:
     usage = connection.pool.get_stats()  # type: ignore[attr-defined]
     assert usage["pool_available"] == usage["pool_size"] <= 20
     assert usage.get("requests_waiting", 0) == 0
+
+
+def test_a_thread_learns_that_its_client_has_left() -> None:
+    reader = Reader("waiting")
+
+    async def leave_in_the_middle() -> None:
+        answer = asyncio.ensure_future(ThreadedHandler()(reader.scope, reader.receive, reader.send))
+        await asyncio.to_thread(waits.wait, 30)
+        assert not saw.is_set()
+        reader.leave()
+        await asyncio.wait_for(answer, 30)
+
+    asyncio.run(leave_in_the_middle())
+    assert saw.is_set()
+    assert not client_is_gone()  # which is not for other threads

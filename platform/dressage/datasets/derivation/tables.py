@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dressage.common.parsers import MAX_DIGITS, check
+from dressage.common.strict_json import MAX_DIGITS, check
 from dressage.datasets import row_ids, storage
 from dressage.datasets.derivation.operations import EditRows, RowChange, SplitShare
 from dressage.datasets.facts import facts_of_stored

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ValidationError
 from rest_framework import serializers
 
 from dressage.common.errors import nested, pydantic_errors
-from dressage.common.parsers import loads
 from dressage.common.serializers import PydanticField
+from dressage.common.strict_json import loads
 from trainer_core.datasets.mapping import DatasetMapping
 
 MAX_MAPPING = 64 << 10

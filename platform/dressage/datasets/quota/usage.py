@@ -12,6 +12,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from dressage.common.problems import Problem
+from dressage.datasets.checking.check import TooManyRows, require_few
 from dressage.datasets.columnar.stored import TakenRows
 from dressage.datasets.models import (
     DatasetImport,
@@ -94,12 +95,15 @@ def require_quota(team_id: str, *, bytes: int = 0, rows: int = 0, promised: int 
 
 def within(parts: Iterable[Row | TakenRows], left: int) -> Iterator[Row | TakenRows]:
     """Pass rows on. Raises a 409 problem at the first that is more than are left to the team."""
-    number = 0
-    for part in parts:
-        number += 1 if isinstance(part, Row) else len(part)
-        if number > left:
-            raise _full(f"may have {left:,} rows more; this file has more than that")
-        yield part
+    try:
+        yield from require_few(parts, left)
+    except TooManyRows as error:
+        raise too_many_rows(left) from error
+
+
+def too_many_rows(left: int) -> Problem:
+    """The 409 problem of a file that has more rows than are left to the team."""
+    return _full(f"may have {left:,} rows more; this file has more than that")
 
 
 def size(count: int) -> str:

@@ -1,0 +1,26 @@
+"""Outcomes of a check on their way from the process that made it."""
+
+from typing import Any
+
+from dressage.common.problems import Problem
+
+OUT_OF_MEMORY = "memory"
+
+
+def of_problem(problem: Problem) -> dict[str, Any]:
+    """A problem as JSON."""
+    return {
+        "status": problem.status,
+        "title": problem.title,
+        "detail": problem.detail,
+        "errors": problem.errors,
+        "code": problem.code,
+        "headers": problem.headers,
+        "extra": problem.extra,
+    }
+
+
+def to_problem(document: dict[str, Any]) -> Problem:
+    """The problem that ``of_problem`` has told."""
+    status, title, detail = document.pop("status"), document.pop("title"), document.pop("detail")
+    return Problem(status, title, detail, **document)

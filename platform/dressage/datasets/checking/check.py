@@ -1,0 +1,108 @@
+"""A file is read once to hash it and once to check every row, which goes into a temporary Parquet file."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from typing_extensions import TypedDict
+
+from dressage.common.problems import invalid
+from dressage.datasets import storage
+from dressage.datasets.cards.row_licences import LicencesOf
+from dressage.datasets.columnar.stored import TakenRows
+from dressage.datasets.origin import Origin
+from dressage.datasets.reading import UploadedRows
+from dressage.datasets.rows import Row
+from trainer_core.datasets.mapping import DatasetMapping
+
+
+class TooManyRows(Exception):
+    """The file has more rows than the team may still keep."""
+
+
+class CheckOrder(TypedDict):
+    """What is known of a file before it is read, and how it is to be."""
+
+    name: str
+    size: int
+    sha256: str
+    """Hash that the file must have in hexadecimal digits; empty where nobody has said."""
+    mapping: dict[str, Any] | None
+    rows_left: int
+    """Rows that the team may still keep."""
+    folder: str
+    """Folder of what is written."""
+
+
+class CheckResult(TypedDict):
+    """A file whose rows were all read and are sound."""
+
+    rows: int
+    columns: list[dict[str, str]]
+    origin: Origin
+    licence: str
+    """The licence that the rows say they come under; empty where they say none, or not all of them."""
+    path: str
+    """The Parquet file. Whoever asked for the check removes it."""
+
+
+def check(file: BinaryIO, order: CheckOrder) -> CheckResult:
+    """The rows of a file, in a Parquet file in ``order["folder"]``.
+
+    Raises:
+        Problem: 422 where the file is not the one that was declared, or refused. Then nothing is left.
+        TooManyRows: it has more rows than are left to the team.
+    """
+    mapping = DatasetMapping.model_validate(order["mapping"]) if order["mapping"] is not None else None
+    rows = UploadedRows(file, order["name"], mapping)
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    if order["sha256"] and digest != order["sha256"]:
+        detail = "Its SHA-256 is not the one that was declared. Cancel the upload, and send the file anew."
+        raise invalid("/upload", detail, code="wrong_sha256")
+    parts = require_few(rows.parts(), order["rows_left"])
+    return store(rows, parts, Path(order["folder"]), name=order["name"], size=order["size"], sha256=digest)
+
+
+def store(
+    rows: UploadedRows, passed: Iterable[Row | TakenRows], folder: Path, *, name: str, size: int, sha256: str
+) -> CheckResult:
+    """Read every row into a Parquet file.
+
+    Args:
+        rows: the rows of the file.
+        passed: the same, as somebody counts them on their way.
+        folder: folder of what is written.
+        name: the file's name.
+        size: its bytes.
+        sha256: its hash.
+
+    Raises:
+        Problem: 422 with the faults of the file. Then nothing is left.
+    """
+    licences = LicencesOf(passed)
+    temporary = storage.write(licences, folder)
+    try:
+        rows.raise_errors()
+        origin = rows.origin(name=name, size=size, sha256=sha256)
+    except BaseException:
+        temporary.unlink()
+        raise
+    return {
+        "rows": rows.rows,
+        "columns": rows.described_columns(),
+        "origin": origin,
+        "licence": licences.together(),
+        "path": str(temporary),
+    }
+
+
+def require_few(parts: Iterable[Row | TakenRows], left: int) -> Iterator[Row | TakenRows]:
+    """Rows as they come. Raises TooManyRows at the first that is more than are left."""
+    number = 0
+    for part in parts:
+        number += 1 if isinstance(part, Row) else len(part)
+        if number > left:
+            raise TooManyRows
+        yield part

@@ -1,0 +1,61 @@
+"""The process of a check: reads its order from the standard input and answers with one line of JSON.
+
+The file is an open descriptor that it was given. It knows no database and no secret. It ends when its parent does: the
+input is then closed.
+"""
+
+import json
+import os
+import resource
+import sys
+import threading
+from typing import Any
+
+from django.conf import settings
+
+from dressage.datasets.checking.answers import OUT_OF_MEMORY, of_problem
+
+
+def main() -> None:
+    """Carry out an order. Arguments: descriptor of the file, most bytes of memory, niceness."""
+    descriptor, memory, nice = map(int, sys.argv[1:])
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(nice)
+    settings.configure()
+    order = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    print(json.dumps(_answer(descriptor, order)), flush=True)
+    os._exit(0)  # without the seconds that it may take to give gigabytes back piece by piece
+
+
+def _answer(descriptor: int, order: Any) -> dict[str, Any]:
+    # Loaded here, where there is a limit already.
+    import pyarrow as pa
+
+    from dressage.common.problems import Problem
+    from dressage.datasets.checking.check import TooManyRows, check
+
+    pa.set_cpu_count(1)
+    try:
+        with os.fdopen(descriptor, "rb") as file:
+            return {"checked": check(file, order)}
+    except Problem as problem:
+        return {"problem": of_problem(problem)}
+    except TooManyRows:
+        return {"too_many_rows": True}
+    except MemoryError:
+        return {OUT_OF_MEMORY: True}
+    except OSError as error:
+        if error.errno is None:
+            raise
+        return {"os_error": [error.errno, error.strerror]}
+
+
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

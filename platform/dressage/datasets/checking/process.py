@@ -1,0 +1,156 @@
+"""The process of a check as the web process sees it: its memory and its threads' lock are its own."""
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+import structlog
+
+from dressage.common.client import client_is_gone
+from dressage.common.errors import FieldError
+from dressage.common.problems import Problem
+from dressage.datasets.checking.answers import OUT_OF_MEMORY, to_problem
+from dressage.datasets.checking.check import CheckOrder, CheckResult, TooManyRows, check
+from dressage.datasets.formats import is_plain_text
+
+logger = structlog.get_logger(__name__)
+MEMORY_BYTES = 4 << 30
+"""Data of the process. Files of usual rows need a tenth of it, whatever their size."""
+HERE_BYTES = 1 << 18
+"""Bytes of plain text that are read in this process, in less time than another one needs to start."""
+PREFIX = "checking-"
+"""Beginning of the names of the folders that the processes write into."""
+_NICE = 5
+_LOOK_S = 0.2
+"""Time after which it is seen that the client has gone."""
+_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+
+
+def check_apart(file: BinaryIO, order: CheckOrder) -> CheckResult:
+    """Carry out ``check`` in a process of its own, of which nothing is left when it is over.
+
+    Raises:
+        Problem: as ``check`` does; 413 where reading takes too much memory; 400 where the client has gone.
+        TooManyRows: as ``check`` does.
+    """
+    if order["size"] <= HERE_BYTES and is_plain_text(file):
+        return check(file, order)
+    root = Path(order["folder"])
+    root.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
+    try:
+        with _descriptor_of(file) as descriptor:
+            answer = _asked(descriptor, {**order, "folder": str(folder)})
+        result = _result(answer)
+        descriptor, kept = tempfile.mkstemp(prefix="upload-", suffix=".tmp", dir=root)
+        os.close(descriptor)
+        os.replace(result["path"], kept)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return {**result, "path": kept}
+
+
+def _result(answer: dict[str, Any]) -> CheckResult:
+    if "problem" in answer:
+        raise to_problem(answer["problem"])
+    if "too_many_rows" in answer:
+        raise TooManyRows
+    if OUT_OF_MEMORY in answer:
+        raise Problem(
+            413,
+            "File too large",
+            f"Reading the file takes more than {MEMORY_BYTES >> 30} GiB of memory, as rows of nearly a MiB each can. "
+            "Split it, or shorten its rows. Nothing was stored.",
+            code="file_takes_too_much_memory",
+        )
+    if "os_error" in answer:
+        raise OSError(*answer["os_error"])
+    return cast(CheckResult, answer["checked"])
+
+
+def _asked(descriptor: int, order: CheckOrder) -> dict[str, Any]:
+    """The process's answer. It is ended where the client goes, or this thread has to."""
+    command = [sys.executable, "-m", "dressage.datasets.checking.child", str(descriptor), str(MEMORY_BYTES), str(_NICE)]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        pass_fds=[descriptor],
+        env=_environment(),
+        start_new_session=True,  # an interrupt from the keyboard is for this process
+    )
+    assert process.stdin and process.stdout
+    try:
+        with suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.flush()  # and left open: the process ends when it closes
+        told: list[bytes] = []
+        reader = threading.Thread(target=_read, args=(process.stdout, told), daemon=True)
+        reader.start()
+        while reader.is_alive():
+            reader.join(_LOOK_S)
+            if client_is_gone():
+                raise Problem(400, "Request cancelled", "The client has gone. Nothing was stored.", code="client_gone")
+        status = process.wait()
+        if told and told[0]:
+            answer: dict[str, Any] = json.loads(told[0])
+            return answer
+        if status == -signal.SIGKILL:  # by the kernel, for want of memory
+            return {OUT_OF_MEMORY: True}
+        if status < 0:  # C code that was given no memory ends so, too
+            logger.error("a file has ended the process that checked it", signal=signal.Signals(-status).name)
+            raise _broken()
+        raise RuntimeError(f"the process that checks a file has ended with status {status}; its error stands above")
+    finally:
+        process.kill()
+        process.wait()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        process.stdout.close()
+
+
+def _broken() -> Problem:
+    detail = (
+        f"The process that read the file has died: the file is broken, or takes more than {MEMORY_BYTES >> 30} GiB of "
+        "memory. Write it anew with another program, or in smaller parts. Nothing was stored."
+    )
+    errors = [FieldError(pointer="/file", detail=detail)]
+    return Problem(422, "The file has errors", detail, errors=errors, code="file_ends_reader")
+
+
+def _read(output: IO[bytes], told: list[bytes]) -> None:
+    told.append(output.read())
+
+
+@contextmanager
+def _descriptor_of(file: BinaryIO) -> Iterator[int]:
+    """An open descriptor of a file's content, which for one in memory is a copy on disk."""
+    try:
+        descriptor = file.fileno()
+    except (AttributeError, io.UnsupportedOperation):
+        with tempfile.TemporaryFile(prefix="dataset-") as copy:
+            file.seek(0)
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+            yield copy.fileno()
+        return
+    file.flush()
+    yield descriptor
+
+
+def _environment() -> dict[str, str]:
+    """The part of this process's environment that the other one may know, without secrets."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    path = os.pathsep.join(filter(None, sys.path))
+    # Memory that is given back is no longer counted.
+    return {**kept, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
