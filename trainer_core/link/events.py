@@ -135,6 +135,11 @@ class RolloutRow(Message):
     reward_version: Annotated[str, Field(max_length=80)] | None = None
     shadow: Annotated[dict[Name, Number | None], Field(max_length=16)] = {}
     """Rewards of the versions that only watch; null where one could not be computed."""
+    right: bool | None = None
+    """Whether it succeeds by the threshold of its reward version; None where the reward failed, and from workers of
+    before."""
+    worst_gap: Number | None = None
+    """Largest |log π_learner − log π_engine| of its sampled tokens; None where the learner has not scored it."""
 
 
 class WorstTokenRow(Message):

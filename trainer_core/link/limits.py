@@ -16,3 +16,9 @@ MAX_TOKEN_TEXT = 200
 """Characters of what one token stands for."""
 MAX_ERROR_TEXT = 10_000
 """Characters of an error or a traceback of a bench job's score."""
+MAX_TRACE_BYTES = 12 * 2**20
+"""Bytes of one trace file."""
+MAX_TRACE_SAMPLES = 4096
+"""Samples of one trace file."""
+MAX_TRACE_TOKENS = 2**25
+"""Tokens of one trace file: what its columns may unfold to."""

@@ -31,6 +31,7 @@ from trainer_core.spec.operation.evaluation import Evaluation
 from trainer_core.spec.operation.guard_presets import WATCH
 from trainer_core.spec.operation.guards import Guard
 from trainer_core.spec.operation.schedule import Schedule
+from trainer_core.spec.operation.traces import Traces
 from trainer_core.spec.rewards.reward import Reward
 from trainer_core.spec.rules.contradictions import contradictions
 
@@ -92,6 +93,8 @@ class RunSpec(SpecModel):
     """When and on what the policy is evaluated."""
     checkpoint: Checkpoint = Checkpoint()
     """When the run is saved."""
+    traces: Traces = Traces()
+    """Which rollouts are kept, and for how long."""
 
     @property
     def compares(self) -> Compared:

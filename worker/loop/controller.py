@@ -37,6 +37,7 @@ from worker.errors import ClusterError, FencedError, PlaceReleased, StartError, 
 from worker.link.client import Link
 from worker.link.journal import Journal, journal_path
 from worker.link.platform import Platform, parse_bundle
+from worker.link.traces import TraceUpload
 from worker.loop.held_gpus import HeldGpus
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ class RunController:
         from worker.loop.startup import Startup
 
         startup: Startup | None = None
+        run: ActiveRun | None = None
         gpus: HeldGpus | None = None
         try:
             link.emit(StateData(state="starting"))
@@ -171,7 +173,8 @@ class RunController:
             link.emit(LogData(level="info", message=f"started: {seconds}"))
             from worker.loop.run import ActiveRun
 
-            run = ActiveRun(startup.bundle, parts, link, self._interrupt)
+            upload = TraceUpload(self._url, self._token, self._run_id)
+            run = ActiveRun(startup.bundle, parts, link, self._interrupt, upload)
             link.emit(StateData(state="running"), run.first_step - 1)
             train(run)
             return "succeeded", "all steps are done", None
@@ -195,6 +198,8 @@ class RunController:
             return "failed", f"{type(error).__name__}: {error}", traceback.format_exc()
         finally:
             try:
+                if run is not None:
+                    run.close()
                 if startup is not None:
                     startup.close()
             finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,14 +22,14 @@ from trainer_core.link.events import (
     WorstTokenRow,
 )
 from trainer_core.link.limits import MAX_OUTCOMES, MAX_TEXT, MAX_TOKEN_TEXT
+from trainer_core.link.traces import TraceRow
+from trainer_core.rewards.outcomes import succeeded
 from trainer_core.steering.curriculum.outcome import GroupOutcome
 from trainer_core.steering.guards import Alert, Calm
 from trainer_core.trajectory import Group, Trajectory
+from worker.loop.traces.choice import worst_gap
 
 log = logging.getLogger(__name__)
-
-GROUPS_SHOWN = 4
-"""Groups per step whose completions travel to the console."""
 
 
 def checked(make: Callable[[], EventData]) -> EventData:
@@ -79,11 +80,6 @@ def calm_alert(calm: Calm) -> AlertData:
     return AlertData(level="info", title=f"Guard: {calm.guard}", message=calm.message, metric=calm.metric, guard=news)
 
 
-def shown_groups(groups: Sequence[Group], count: int = GROUPS_SHOWN) -> Sequence[Group]:
-    """``count`` groups, spread evenly over the batch."""
-    return groups[:: max(1, len(groups) // count)][:count]
-
-
 def rollouts_data(shown: Sequence[Group], batch: Sequence[Group], text: Callable[[int], str]) -> RolloutsData:
     """All completions of ``shown``, and the tokens of ``batch`` on which engine and learner disagree most.
 
@@ -114,27 +110,42 @@ def _outcome(found: GroupOutcome) -> PromptOutcome:
     )
 
 
+def trace_row(group: Group, sample: int) -> TraceRow:
+    """A sample as trace files tell of it: its texts stand beside."""
+    return TraceRow(**_facts(group, sample, group.trajectories[sample]))
+
+
 def _row(group: Group, sample: int, trajectory: Trajectory) -> RolloutRow:
-    versions = trajectory.versions
     return RolloutRow(
-        group_id=group.group_id,
-        sample=sample,
-        prompt_id=group.prompt_id,
-        source=group.source,
         prompt=group.prompt_text[:MAX_TEXT],
         completion=trajectory.output_text[:MAX_TEXT],
-        answer=group.item.get("answer"),
-        reward=trajectory.reward,
-        reward_parts={name: spelled(float(value)) for name, value in trajectory.reward_parts.items()},
-        reward_error=trajectory.reward_error,
-        reward_version=group.reward_ref,
-        shadow={**trajectory.shadow_rewards, **dict.fromkeys(trajectory.shadow_errors)},
-        advantage=trajectory.advantage,
-        excluded=trajectory.excluded,
-        finish_reason=trajectory.finish_reason,
-        length=trajectory.length,
-        thinking_tokens=trajectory.thinking_tokens,
-        budget_hit=trajectory.budget_hit,
-        control_revision=group.steering_revision,
-        policy_versions=(int(versions.min()), int(versions.max())) if len(versions) else (),
+        **_facts(group, sample, trajectory),
     )
+
+
+def _facts(group: Group, sample: int, trajectory: Trajectory) -> dict[str, Any]:
+    """Members of a row but its texts."""
+    versions = trajectory.versions
+    gap = worst_gap(trajectory)
+    return {
+        "group_id": group.group_id,
+        "sample": sample,
+        "prompt_id": group.prompt_id,
+        "source": group.source,
+        "answer": group.item.get("answer"),
+        "reward": trajectory.reward,
+        "reward_parts": {name: spelled(float(value)) for name, value in trajectory.reward_parts.items()},
+        "reward_error": trajectory.reward_error,
+        "reward_version": group.reward_ref,
+        "shadow": {**trajectory.shadow_rewards, **dict.fromkeys(trajectory.shadow_errors)},
+        "advantage": trajectory.advantage,
+        "excluded": trajectory.excluded,
+        "finish_reason": trajectory.finish_reason,
+        "length": trajectory.length,
+        "thinking_tokens": trajectory.thinking_tokens,
+        "budget_hit": trajectory.budget_hit,
+        "control_revision": group.steering_revision,
+        "policy_versions": (int(versions.min()), int(versions.max())) if len(versions) else (),
+        "right": succeeded(trajectory, group.success_threshold),
+        "worst_gap": None if gap is None else spelled(gap),
+    }

@@ -24,6 +24,7 @@ from worker.errors import LearnerLost, WeightsRefused
 from worker.learner.stage import Learned
 from worker.learner.weights import WeightHandle
 from worker.link.client import Link
+from worker.link.traces import TraceUpload
 from worker.loop.alerts import RewardAlerts, reward_trouble, stage_alert, starved_alert
 from worker.loop.answer_alerts import AnswerAlerts
 from worker.loop.checkpoints import Checkpoints
@@ -37,11 +38,13 @@ from worker.loop.pass_rates import PassRateReports
 from worker.loop.pausing import Pausing
 from worker.loop.performance import Performance
 from worker.loop.probing import Probing
-from worker.loop.reports import calm_alert, checked, guard_alert, outcomes_data, plain, rollouts_data, shown_groups
+from worker.loop.reports import calm_alert, checked, guard_alert, outcomes_data, plain, rollouts_data
 from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving
 from worker.loop.steering import Steering
+from worker.loop.traces.choice import staying
+from worker.loop.traces.keeper import TraceKeeper
 from worker.loop.updates import Updates
 from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch
@@ -55,9 +58,12 @@ T = TypeVar("T")
 class ActiveRun:
     """State and machinery of one attempt between start-up and end. Used by the loop's thread alone."""
 
-    def __init__(self, bundle: Bundle, parts: RunParts, link: Link, interrupt: Callable[[], None]) -> None:
+    def __init__(
+        self, bundle: Bundle, parts: RunParts, link: Link, interrupt: Callable[[], None], upload: TraceUpload
+    ) -> None:
         """``interrupt`` raises when the run shall not go on: it is called in every wait."""
         self._link, self._parts, self._interrupt = link, parts, interrupt
+        self._traces = TraceKeeper(bundle.run_id, bundle.attempt, upload, parts.tokenizer, link.emit)
         spec, state = bundle.spec, parts.state
         self._guards = GuardWatch(spec.guards)
         saved = state.get("rewards", {})
@@ -254,12 +260,13 @@ class ActiveRun:
             self._link.emit(LogData(level="info", message=message), step)
         self._commands.settle(batch)
         self._tell_stages()
-        shown = shown_groups(batch.groups)
+        shown = [batch.groups[place] for place in staying(batch.groups, self._steering.spec.traces.groups_per_step)]
         for group in shown:
             form = training_format(self._steering.spec, group.source)
             group.prompt_text = self._parts.tokenizer.prompt_text(group.item, form)
         text = self._parts.tokenizer.token_text
         self._link.emit(checked(lambda: rollouts_data(shown, batch.groups, text)), step)
+        self._traces.keep(step, batch.groups, self._steering.spec)
         for outcomes in outcomes_data(self._dispatcher.outcomes()):
             self._link.emit(outcomes, step)
         self._pass_rates.tell(step)
@@ -306,6 +313,11 @@ class ActiveRun:
             left = len(self._dispatcher.buffer.tickets)
             message = f"{left} groups were drawn and not trained on: the run ended before their turn"
             self._link.emit(LogData(level="info", message=message), self.last_step)
+        self._traces.drain(self._interrupt)
+
+    def close(self) -> None:
+        """Give up what is not sent of the kept rollouts."""
+        self._traces.close()
 
     def _is_saved(self) -> bool:
         """Whether the newest checkpoint that was asked for is on the disk, which is waited for.

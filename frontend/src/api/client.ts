@@ -303,6 +303,9 @@ export const telemetry = {
   names: (id: string, signal: Signal) => api.listMetricNames(id, { signal }),
   metrics: (id: string, params: G.GetMetricsParams, signal: Signal) => api.getMetrics(id, params, { signal }),
   rollouts: (id: string, params: G.ListRolloutsParams, signal: Signal) => api.listRollouts(id, params, { signal }),
+  groups: (id: string, params: G.ListGroupsParams, signal: Signal) => api.listGroups(id, params, { signal }),
+  kept: (id: string, signal: Signal) => api.retrieveKeptRollouts(id, { signal }),
+  tokens: (id: string, rollout: string, signal: Signal) => api.retrieveRolloutTokens(id, rollout, { signal }),
   events: (id: string, params: G.ListEventsParams, signal: Signal) => api.listEvents(id, params, { signal }),
 };
 

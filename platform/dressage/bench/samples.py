@@ -16,6 +16,7 @@ from dressage.runs.selectors import line_of
 from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout
 from dressage.telemetry.selectors import rollouts
+from dressage.telemetry.traces.reading import fill
 from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards.probes import ProbeKind, gold_text, probes
 from trainer_core.spec.generation.thinking import TaggedThinking
@@ -136,6 +137,7 @@ def run_samples(team: Team, wanted: FromRun) -> tuple[BenchSourceDocument, list[
     if run is None:
         raise invalid("/samples/run", "There is no such run in this team.", code="unknown_reference")
     found = _rollouts(run, wanted)
+    fill(found)
     rows = _rows_of(team, run, found)
     samples = []
     for index, rollout in enumerate(found):

@@ -6,6 +6,9 @@ from dressage.common.documents import DocumentSerializer
 from dressage.monitoring.row_history import RowHistory
 from dressage.telemetry.documents import EventDocument, RolloutDocument
 from dressage.telemetry.selectors import MetricNameDocument, MetricsDocument
+from dressage.telemetry.traces.groups import GroupDocument
+from dressage.telemetry.traces.kept import KeptDocument
+from dressage.telemetry.traces.reading import RolloutTokensDocument
 
 
 class MetricsSerializer(DocumentSerializer, document=MetricsDocument):
@@ -34,6 +37,25 @@ class EventPageSerializer(serializers.Serializer):
 
 class RowHistorySerializer(DocumentSerializer, document=RowHistory):
     """What came of a row in runs."""
+
+
+class GroupSerializer(DocumentSerializer, document=GroupDocument):
+    """The samples of one prompt in one step."""
+
+
+class GroupPageSerializer(serializers.Serializer):
+    object = serializers.ChoiceField(["list"])
+    data = GroupSerializer(many=True)
+    has_more = serializers.BooleanField()
+    next = serializers.CharField(allow_null=True, help_text="The `after` of the next page.")
+
+
+class KeptSerializer(DocumentSerializer, document=KeptDocument):
+    """What is kept of a run's rollouts."""
+
+
+class RolloutTokensSerializer(DocumentSerializer, document=RolloutTokensDocument):
+    """Every token of a sample."""
 
 
 class RolloutSerializer(DocumentSerializer, document=RolloutDocument):

@@ -38,4 +38,5 @@ urlpatterns = [
     path("link/runs/<str:run_id>/datasets/<str:ref>", link.LinkDatasetView.as_view()),
     path("link/runs/<str:run_id>/datasets/<str:ref>/difficulty", link.LinkDifficultyView.as_view()),
     path("link/runs/<str:run_id>/sync", link.SyncView.as_view()),
+    path("link/runs/<str:run_id>/traces/<int:step>/<int:number>", link.TraceView.as_view()),
 ]

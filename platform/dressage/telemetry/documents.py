@@ -10,7 +10,7 @@ from dressage.common.times import iso
 from dressage.telemetry.models import Event, Rollout
 from trainer_core.link.events import KINDS
 
-EVENT_KINDS = tuple(sorted({*KINDS, "control", "desired", "run"} - {"outcomes"}))
+EVENT_KINDS = tuple(sorted({*KINDS, "control", "desired", "run", "traces"} - {"outcomes"}))
 """Kinds of events: those of workers, and what the platform itself tells. Outcomes are kept by row instead."""
 
 
@@ -20,7 +20,8 @@ class EventDocument(TypedDict):
     seq: int
     """1, 2, 3 … without gaps."""
     kind: str
-    """state, desired, control, step, eval, rollouts, rubric_proposals, pass_rates, checkpoint, alert, log or run."""
+    """state, desired, control, step, eval, rollouts, rubric_proposals, pass_rates, checkpoint, alert, log, run
+    or traces."""
     step: int | None
     at: Moment
     attempt: int

@@ -59,6 +59,30 @@ class Moment(models.Model):
     tokens_total = models.BigIntegerField()
 
 
+class TraceFile(models.Model):
+    """A file with samples of one step and their tokens; what is in it is indexed by ``Rollout``."""
+
+    id = models.BigAutoField(primary_key=True)
+    run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="trace_files", db_index=False)
+    attempt = models.SmallIntegerField()
+    step = models.IntegerField()
+    number = models.SmallIntegerField()
+    """Place among the files of its step."""
+    stays = models.BooleanField()
+    """Whether its groups stay when the step is no longer among the newest."""
+    sha256 = models.CharField(max_length=64)
+    bytes = models.BigIntegerField()
+    samples = models.IntegerField()
+    tokens = models.BigIntegerField()
+    groups = models.IntegerField()
+    """Groups that its step had, kept or not."""
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "step", "attempt", "number"], name="one_trace_file_per_number")
+        ]
+
+
 class Rollout(models.Model):
     """One sampled completion with its reward."""
 
@@ -89,9 +113,20 @@ class Rollout(models.Model):
     """``slug@n`` of the definition that has scored it; null in rows of before versions were kept."""
     shadow = models.JSONField(default=dict)
     """Rewards by other versions, on which it was not trained: ``{slug@n: reward | null}``."""
+    right = models.BooleanField(null=True)
+    """Whether it succeeds by its reward version's threshold; null where that is not known."""
+    worst_gap = models.FloatField(null=True)
+    """Largest difference of log-probabilities between learner and engine; null where that is not known."""
+    trace = models.ForeignKey(TraceFile, on_delete=models.SET_NULL, null=True, related_name="rollouts", db_index=False)
+    """The file that holds its tokens."""
+    trace_row = models.IntegerField(null=True)
+    """Its row there, from 0."""
+    indexed = models.BooleanField(default=False, db_default=False)
+    """Whether its texts stand in that file, and here only the beginning of each."""
 
     class Meta:
         indexes = [
+            models.Index(fields=["trace"], name="rollout_by_trace", condition=models.Q(trace__isnull=False)),
             models.Index(fields=["run", "-step", "group_id", "sample", "id"], name="rollout_by_step"),
             models.Index("run", Coalesce("reward", Value(BOTTOM)), "id", name="rollout_by_reward"),
             models.Index(fields=["run", "length", "id"], name="rollout_by_length"),

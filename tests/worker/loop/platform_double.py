@@ -49,6 +49,10 @@ class PlatformDouble:
         self.repeated = 0
         self.bundle: dict[str, Any] = {}
         self.files: dict[str, bytes] = {}
+        self.traces: dict[tuple[int, int], bytes] = {}
+        """Trace files by step and number."""
+        self.trace_status: list[int] = []
+        """Statuses of the next uploads of trace files, where they are not taken."""
         self.token = "secret"
         self.asked: list[str] = []
         """Addresses at which a token was asked for."""
@@ -144,6 +148,21 @@ def _handler(platform: PlatformDouble) -> type[BaseHTTPRequestHandler]:
                 return self._answer(200, json.dumps(platform.bundle).encode())
             data = platform.files.get(self.path)
             return self._answer(404, b"{}") if data is None else self._answer(200, data)
+
+        def do_PUT(self) -> None:
+            data = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            if self.headers["Authorization"] != f"Bearer {platform.token}":
+                return self._answer(401, b"{}")
+            step, number = self.path.split("/")[-2:]
+            with platform.changed:
+                status = platform.status if platform.status != 200 else 201
+                status = platform.trace_status.pop(0) if platform.trace_status else status
+                if status == 201:
+                    platform.traces[int(step), int(number)] = data
+                else:
+                    platform.refused += 1
+                platform.changed.notify_all()
+            return self._answer(status, b'{"detail": "no"}')
 
         def do_POST(self) -> None:
             platform.versions.add(self.headers[HEADER])

@@ -1,11 +1,14 @@
 """Every mode trains: all steps, each group once, and no token older than the mode allows."""
 
+import io
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.worker.loop.platform_double import PlatformDouble
+from trainer_core.link.traces import TOKEN_COLUMNS, TraceRow
 
 MODES: dict[str, tuple[dict[str, Any], int]] = {
     "sync": ({"type": "sync"}, 0),
@@ -14,6 +17,23 @@ MODES: dict[str, tuple[dict[str, Any], int]] = {
     "async, not interrupted": ({"type": "async", "max_staleness": 2, "interruptible": False}, 2),
     "in_flight": ({"type": "in_flight", "max_staleness": 4}, 4),
 }
+
+
+def traced(platform: PlatformDouble) -> dict[int, int]:
+    """Groups in the trace files of each step, in which learner and engine have scored every token alike."""
+    groups: dict[int, set[str]] = {}
+    for (step, _), data in platform.traces.items():
+        for row in pq.read_table(io.BytesIO(data)).to_pylist():
+            told = TraceRow.model_validate_json(row["row"])
+            groups.setdefault(step, set()).add(told.group_id)
+            assert row["prompt"]
+            assert {len(row[name]) for name in TOKEN_COLUMNS if row[name] is not None} == {told.length}
+            # What the filters leave out of the loss is not scored by the learner.
+            assert (row["learner_logprobs"] is None) == (row["entropy"] is None)
+            if row["learner_logprobs"] is not None:
+                pairs = zip(row["learner_logprobs"], row["engine_logprobs"], row["sampled"], strict=True)
+                assert max(abs(a - b) for a, b, sampled in pairs if sampled) == pytest.approx(told.worst_gap, abs=1e-5)
+    return {step: len(found) for step, found in sorted(groups.items())}
 
 
 @pytest.mark.parametrize("name", MODES)
@@ -56,6 +76,7 @@ def test_mode_trains(warm_launcher: Any, platform: PlatformDouble, spec: Callabl
     shown = [row["group_id"] for event in platform.of("rollouts") for row in event["data"]["rows"] if not row["sample"]]
     drawn = [f"{step}-{index}" for step in range(1, 13) for index in range(4)]
     assert sorted(shown) == sorted(drawn), "every group that was drawn is trained on once"
+    assert traced(platform) == {step: 4 for step in range(1, 13)}
     warm_launcher.until_gone()
 
 

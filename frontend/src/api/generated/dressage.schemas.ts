@@ -2894,7 +2894,8 @@ export type EventData = {[key: string]: Json};
 export interface Event {
   /** 1, 2, 3 … without gaps. */
   seq: number;
-  /** state, desired, control, step, eval, rollouts, rubric_proposals, pass_rates, checkpoint, alert, log or run. */
+  /** state, desired, control, step, eval, rollouts, rubric_proposals, pass_rates, checkpoint, alert, log, run
+or traces. */
   kind: string;
   step: EventStep;
   at: string;
@@ -3329,6 +3330,98 @@ export interface GraderTokenUsage {
   cached_tokens: number;
 }
 
+export type GroupRewardMean = number | null;
+
+export type GroupRewardMin = number | null;
+
+export type GroupRewardMax = number | null;
+
+/**
+ * Share of successful samples among those that are graded; null where that is not known.
+ */
+export type GroupPassRate = number | null;
+
+export type GroupWorstGap = number | null;
+
+/**
+ * Versions between the oldest weights that sampled it and those that learned from it.
+ */
+export type GroupStaleness = number | null;
+
+/**
+ * The samples of one prompt in one step.
+ */
+export interface Group {
+  step: number;
+  attempt: number;
+  group_id: string;
+  prompt_id: string;
+  source: string;
+  /** Its beginning. */
+  prompt: string;
+  /** Whether all rewards are equal, so that it teaches nothing. */
+  dead: boolean;
+  reward_mean: GroupRewardMean;
+  reward_min: GroupRewardMin;
+  reward_max: GroupRewardMax;
+  /** Share of successful samples among those that are graded; null where that is not known. */
+  pass_rate: GroupPassRate;
+  length_mean: number;
+  length_max: number;
+  worst_gap: GroupWorstGap;
+  /** Versions between the oldest weights that sampled it and those that learned from it. */
+  staleness: GroupStaleness;
+  /** Whether its tokens are kept. */
+  tokens: boolean;
+  samples: GroupSample[];
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type GroupPageNext = string | null;
+
+export interface GroupPage {
+  object: ObjectEnum;
+  data: Group[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: GroupPageNext;
+}
+
+export type GroupSampleReward = number | null;
+
+/**
+ * Whether it succeeds; null where that is not known.
+ */
+export type GroupSampleRight = boolean | null;
+
+export type GroupSampleAdvantage = number | null;
+
+export type GroupSampleExcluded = string | null;
+
+export type GroupSampleWorstGap = number | null;
+
+/**
+ * A sample of a group, in short.
+ */
+export interface GroupSample {
+  id: string;
+  sample: number;
+  reward: GroupSampleReward;
+  /** Whether it succeeds; null where that is not known. */
+  right: GroupSampleRight;
+  reward_error: boolean;
+  advantage: GroupSampleAdvantage;
+  excluded: GroupSampleExcluded;
+  length: number;
+  finish_reason: string;
+  budget_hit: boolean;
+  worst_gap: GroupSampleWorstGap;
+  /** Whether it fits the filters that are about samples. */
+  matches: boolean;
+}
+
 /**
  * How a run is, which its state alone does not say: a policy that has collapsed goes on, and succeeds.
  */
@@ -3549,6 +3642,39 @@ export interface JudgeEndpoint {
   price_completion: JudgeEndpointPriceCompletion;
   created_at: string;
   created_by: string;
+}
+
+/**
+ * Oldest step of which something is kept.
+ */
+export type KeptFirstStep = number | null;
+
+/**
+ * Oldest step of which other groups are kept than those that stay.
+ */
+export type KeptFirstFullStep = number | null;
+
+export type KeptLastStep = number | null;
+
+/**
+ * What is kept of a run's rollouts with their tokens, and by which rule.
+ */
+export interface Kept {
+  /** Newest steps of which every group is kept. */
+  full_steps: number;
+  /** Groups that stay of each earlier step. */
+  groups_per_step: number;
+  /** Most bytes. */
+  max_bytes: number;
+  bytes: number;
+  files: number;
+  samples: number;
+  tokens: number;
+  /** Oldest step of which something is kept. */
+  first_step: KeptFirstStep;
+  /** Oldest step of which other groups are kept than those that stay. */
+  first_full_step: KeptFirstFullStep;
+  last_step: KeptLastStep;
 }
 
 /**
@@ -6505,6 +6631,30 @@ export interface Rollout {
   shadow: RolloutShadow;
 }
 
+/**
+ * Base64 of little-endian values: 32-bit integers for token_ids and versions, 32-bit floats for engine_logprobs,
+learner_logprobs, entropy and advantages, bytes of 0 and 1 for sampled and loss_mask.
+ */
+export type RolloutTokensColumns = {[key: string]: string | null};
+
+/**
+ * Text of each token id among them.
+ */
+export type RolloutTokensVocabulary = {[key: string]: string};
+
+/**
+ * Every token of a sample. A column is null where nothing is known of it; else it has one value per token.
+ */
+export interface RolloutTokens {
+  prompt: string;
+  completion: string;
+  /** Base64 of little-endian values: 32-bit integers for token_ids and versions, 32-bit floats for engine_logprobs,
+learner_logprobs, entropy and advantages, bytes of 0 and 1 for sampled and loss_mask. */
+  columns: RolloutTokensColumns;
+  /** Text of each token id among them. */
+  vocabulary: RolloutTokensVocabulary;
+}
+
 export type RowDiffBeforeIndex = number | null;
 
 export type RowDiffAfterIndex = number | null;
@@ -8921,6 +9071,97 @@ export type ForkRunHeaders = {
  * A retry with the same key gets the first answer.
  */
 'Idempotency-Key'?: string;
+};
+
+export type ListGroupsParams = {
+/**
+ * `next` of the page before.
+ * @minLength 1
+ * @maxLength 200
+ */
+after?: string;
+/**
+ * Groups with a sample that was cut, or with one that was not.
+ */
+cut?: boolean;
+/**
+ * Only groups whose rewards are all equal, or only the others.
+ */
+dead?: boolean;
+/**
+ * Groups with a sample whose reward failed, or did not.
+ */
+error?: boolean;
+/**
+ * Groups with a sample that ended so: `stop`, `length` and so on.
+ * @minLength 1
+ * @maxLength 200
+ */
+finish_reason?: string;
+/**
+ * Only this step and later ones.
+ * @minimum 0
+ * @maximum 2147483647
+ */
+first_step?: number;
+/**
+ * Only this prompt group.
+ * @minLength 1
+ * @maxLength 200
+ */
+group_id?: string;
+/**
+ * Only this step and earlier ones.
+ * @minimum 0
+ * @maximum 2147483647
+ */
+last_step?: number;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+/**
+ * Groups with a sample whose reward is at most this.
+ */
+max_reward?: number;
+/**
+ * Groups with a token on which engine and learner differ by at least this.
+ */
+min_gap?: number;
+/**
+ * Groups with a sample whose reward is at least this.
+ */
+min_reward?: number;
+/**
+ * Only this prompt: `<source>:<row, from 0>`.
+ * @minLength 1
+ * @maxLength 200
+ */
+prompt_id?: string;
+/**
+ * Groups with this text, in any case, in a prompt or completion.
+ * @minLength 1
+ * @maxLength 200
+ */
+q?: string;
+/**
+ * Only this source.
+ * @minLength 1
+ * @maxLength 200
+ */
+source?: string;
+/**
+ * Only this step.
+ * @minimum 0
+ * @maximum 2147483647
+ */
+step?: number;
+/**
+ * Instead, what later attempts have done again.
+ */
+superseded?: boolean;
 };
 
 export type MeasureRunNoiseHeaders = {

@@ -91,11 +91,13 @@ import type {
   GetSpecSchema200,
   GpuHours,
   GraderRun,
+  GroupPage,
   HowToReadRequest,
   ImportReport,
   InviteHeaders,
   InviteRequest,
   JudgeEndpoint,
+  Kept,
   LabJob,
   LabJobWithReport,
   ListAccountEventsParams,
@@ -109,6 +111,7 @@ import type {
   ListDatasetUploadsParams,
   ListDatasetsParams,
   ListEventsParams,
+  ListGroupsParams,
   ListInvitationsParams,
   ListJudgeEndpointsParams,
   ListLabJobsParams,
@@ -214,6 +217,7 @@ import type {
   RewardVersion,
   RewindControlHeaders,
   RewindRequest,
+  RolloutTokens,
   RowHistory,
   Run,
   RunGraderRequest,
@@ -2134,6 +2138,22 @@ export const forkRun = (
     }
   
 /**
+ * Kept groups, newest step first, the dead of each step last.
+
+A page of a search may hold fewer groups than asked for, or none, and yet have a `next`: it goes on from there.
+ */
+export const listGroups = (
+    runId: string,
+    params?: ListGroupsParams,
+ options?: SecondParameter<typeof http<GroupPage>>,) => {
+      return http<GroupPage>(
+      {url: `/api/v1/runs/${runId}/groups`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
  * Have the noise between engine and learner measured again when a run that stands still goes on with new
 engines. Their weights must be as published first.
  */
@@ -2226,6 +2246,31 @@ export const listRollouts = (
       return http<PaginatedRolloutList>(
       {url: `/api/v1/runs/${runId}/rollouts`, method: 'GET',
         params
+    },
+      options);
+    }
+  
+/**
+ * Every token of a sample with all that is known of it.
+ */
+export const retrieveRolloutTokens = (
+    runId: string,
+    rolloutId: string,
+ options?: SecondParameter<typeof http<RolloutTokens>>,) => {
+      return http<RolloutTokens>(
+      {url: `/api/v1/runs/${runId}/rollouts/${rolloutId}/tokens`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * What is kept of the run's rollouts, and by which rule.
+ */
+export const retrieveKeptRollouts = (
+    runId: string,
+ options?: SecondParameter<typeof http<Kept>>,) => {
+      return http<Kept>(
+      {url: `/api/v1/runs/${runId}/rollouts/kept`, method: 'GET'
     },
       options);
     }
@@ -2815,6 +2860,7 @@ export type GetCurriculumResult = NonNullable<Awaited<ReturnType<typeof getCurri
 export type PreviewCurriculumResult = NonNullable<Awaited<ReturnType<typeof previewCurriculum>>>
 export type ListEventsResult = NonNullable<Awaited<ReturnType<typeof listEvents>>>
 export type ForkRunResult = NonNullable<Awaited<ReturnType<typeof forkRun>>>
+export type ListGroupsResult = NonNullable<Awaited<ReturnType<typeof listGroups>>>
 export type MeasureRunNoiseResult = NonNullable<Awaited<ReturnType<typeof measureRunNoise>>>
 export type GetMetricsResult = NonNullable<Awaited<ReturnType<typeof getMetrics>>>
 export type ListMetricNamesResult = NonNullable<Awaited<ReturnType<typeof listMetricNames>>>
@@ -2822,6 +2868,8 @@ export type PauseRunResult = NonNullable<Awaited<ReturnType<typeof pauseRun>>>
 export type ReleaseRunResult = NonNullable<Awaited<ReturnType<typeof releaseRun>>>
 export type ResumeRunResult = NonNullable<Awaited<ReturnType<typeof resumeRun>>>
 export type ListRolloutsResult = NonNullable<Awaited<ReturnType<typeof listRollouts>>>
+export type RetrieveRolloutTokensResult = NonNullable<Awaited<ReturnType<typeof retrieveRolloutTokens>>>
+export type RetrieveKeptRolloutsResult = NonNullable<Awaited<ReturnType<typeof retrieveKeptRollouts>>>
 export type StartRunResult = NonNullable<Awaited<ReturnType<typeof startRun>>>
 export type ListTargetsResult = NonNullable<Awaited<ReturnType<typeof listTargets>>>
 export type ListServiceAccountsResult = NonNullable<Awaited<ReturnType<typeof listServiceAccounts>>>

@@ -2,26 +2,26 @@ import { Button } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { Rollout, Run } from "@/api/model";
+import type { Group, Run } from "@/api/model";
 import { rewardsQuery } from "@/features/rewards/data/queries";
-import { MAX_SAMPLES } from "@/features/rewards/samples/samples";
+import { MAX_PICKED } from "@/features/rewards/samples/samples";
 import { getIn } from "@/features/schema-form/pointer";
 
 interface Props {
   run: Run;
-  rows: Rollout[];
-  /** Ids of chosen rollouts; without any, the first of the list are taken. */
-  picked: string[];
+  /** Those that fit the filters; of their samples, those that fit are scored. */
+  groups: Group[];
 }
 
 /** To the bench of the run's reward, with stored rollouts as samples. */
-export function RescoreButton({ run, rows, picked }: Props) {
+export function RescoreButton({ run, groups }: Props) {
   const navigate = useNavigate();
   const rewards = useQuery(rewardsQuery);
   const ref = String(getIn(run.effective_spec ?? run.spec, ["reward", "definition"]) ?? "");
   const [slug, number] = ref.split("@");
   const reward = rewards.data?.data.find(one => one.slug === slug);
-  const ids = picked.length > 0 ? picked : rows.slice(0, MAX_SAMPLES).map(row => row.id);
+  const fit = groups.flatMap(group => group.samples.filter(sample => sample.matches).map(sample => sample.id));
+  const ids = fit.slice(0, MAX_PICKED);
   return (
     <Button
       size="xs"
@@ -38,7 +38,7 @@ export function RescoreButton({ run, rows, picked }: Props) {
         })
       }
     >
-      Re-score {picked.length > 0 ? picked.length : ""} under a draft
+      Re-score {ids.length > 0 ? ids.length : ""} under a draft
     </Button>
   );
 }

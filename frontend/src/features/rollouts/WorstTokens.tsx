@@ -1,5 +1,5 @@
 /** The tokens of the last step on which engine and learner disagree most: where a mismatch begins. */
-import { Accordion, Box, Table, Text } from "@mantine/core";
+import { Accordion, Anchor, Box, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { decodeValue } from "@/features/runs/data/points";
 import type { WorstToken } from "@/api/events";
@@ -7,15 +7,26 @@ import { worstTokensQuery } from "@/features/runs/data/queries";
 import { formatNumber } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 
-export function WorstTokens({ runId }: { runId: string }) {
+interface Props {
+  runId: string;
+  /** Opens a token where it stands. */
+  onOpen: (place: { group: string; token: number }) => void;
+}
+
+export function WorstTokens({ runId, onOpen }: Props) {
   return (
     <Loaded query={useQuery(worstTokensQuery(runId))} skeleton={null}>
-      {({ step, tokens }) => tokens.length > 0 && <Tokens step={step} tokens={tokens} />}
+      {({ step, tokens }) => tokens.length > 0 && <Tokens step={step} tokens={tokens} onOpen={onOpen} />}
     </Loaded>
   );
 }
 
-function Tokens({ step, tokens }: { step: number | null; tokens: WorstToken[] }) {
+interface TokensProps extends Pick<Props, "onOpen"> {
+  step: number | null;
+  tokens: WorstToken[];
+}
+
+function Tokens({ step, tokens, onOpen }: TokensProps) {
   return (
     <Accordion variant="contained" mb="sm" data-testid="worst-tokens">
       <Accordion.Item value="worst">
@@ -45,9 +56,20 @@ function Tokens({ step, tokens }: { step: number | null; tokens: WorstToken[] })
                   const learner = decodeValue(token.learner_logprob);
                   return (
                     <Table.Tr key={`${token.group_id}/${token.sample}/${token.position}`}>
-                      <Table.Td className="mono">{token.text ?? token.token_id}</Table.Td>
+                      <Table.Td className="mono">
+                        <Anchor
+                          component="button"
+                          type="button"
+                          fz="xs"
+                          className="mono"
+                          aria-label={`Token ${token.position} of group ${token.group_id}, sample ${token.sample + 1}`}
+                          onClick={() => onOpen({ group: `${token.group_id}:${token.sample}`, token: token.position })}
+                        >
+                          {JSON.stringify(token.text ?? token.token_id)}
+                        </Anchor>
+                      </Table.Td>
                       <Table.Td className="mono">{token.group_id}</Table.Td>
-                      <Table.Td ta="right">{token.sample}</Table.Td>
+                      <Table.Td ta="right">{token.sample + 1}</Table.Td>
                       <Table.Td ta="right">{token.position}</Table.Td>
                       <Table.Td ta="right">{formatNumber(engine)}</Table.Td>
                       <Table.Td ta="right">{formatNumber(learner)}</Table.Td>

@@ -14,7 +14,7 @@ import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./stream
 const MOST_DRAWN = 4 * MAX_POINTS;
 
 /** Kinds that come with every step; the list of events leaves them out. */
-const EVERY_STEP = new Set(["step", "rollouts", "phase", "pass_rates"]);
+const EVERY_STEP = new Set(["step", "rollouts", "traces", "phase", "pass_rates"]);
 
 export interface RunStream {
   status: StreamStatus;
@@ -74,7 +74,7 @@ function take(client: QueryClient, runId: string, events: RunEvent[], attempt: n
     const control = event.kind === "control" ? controlOf(event) : null;
     if (control) writeControl(client, runId, control);
   }
-  if (kinds.has("rollouts")) invalidateSoon(client, runId, "rollouts", 2000);
+  if (kinds.has("rollouts") || kinds.has("traces")) invalidateSoon(client, runId, "rollouts", 2000);
   if (events.some(event => !EVERY_STEP.has(event.kind))) invalidateSoon(client, runId, "events", 500);
   if (kinds.has("checkpoint")) outdate(client, { queryKey: ["run", runId, "checkpoints"] });
   if (kinds.has("control")) outdate(client, { queryKey: ["run", runId, "targets"] });

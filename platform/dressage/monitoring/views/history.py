@@ -11,6 +11,7 @@ from dressage.runs.selectors import line_of, plain_run
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
 from dressage.telemetry.documents import EVENT_KINDS, event_document, rollout_document
+from dressage.telemetry.traces.reading import fill
 
 ROLLOUT_ORDERS: dict[str, tuple[str, ...]] = {
     "step": ("-step", "group_id", "sample", "id"),
@@ -103,4 +104,5 @@ class RolloutsView(ApiView):
         found = found.filter(**{column: value for column, value in asked.items() if value is not None})
         page = RolloutPage(ROLLOUT_ORDERS[self.query["order"]])
         rows = page.paginate_queryset(found, request, self)
+        fill(rows)
         return page.get_paginated_response([rollout_document(rollout) for rollout in rows])

@@ -4,7 +4,6 @@ A worker's journal cannot be changed, so an event that makes no sense is written
 refusing it would cut off everything behind it.
 """
 
-import math
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,7 +24,9 @@ from dressage.runs.models import Attempt, Run
 from dressage.runs.services import ask_for_place
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
 from dressage.runs.step_times import with_step
+from dressage.telemetry.rollout_rows import finite, rollout_row
 from dressage.telemetry.store import Bulk, encode, write
+from dressage.telemetry.traces.store import take_texts
 from trainer_core.link import events as link
 from trainer_core.link.base import first_fault
 from trainer_core.link.events import LinkEvent
@@ -116,7 +117,7 @@ class Ingest:
         # What came before a start says little of how quick it is since: another machine, another number of workers.
         known = {} if step == self.attempt.resume_step + 1 else summary.get("times", {})
         times = with_step(known, data.seconds, data.metrics)
-        summary |= {"seconds_per_step": pace, "reward": _finite(data.metrics.get("critic/score/mean")), "times": times}
+        summary |= {"seconds_per_step": pace, "reward": finite(data.metrics.get("critic/score/mean")), "times": times}
         run.summary = summary
         self._point(event, step, data.metrics, data.seconds)
 
@@ -125,24 +126,14 @@ class Ingest:
         self._event(event, event.data)
         scores = [value for name, value in data.metrics.items() if name.endswith("/score/mean")]
         if scores:
-            self.run.summary = {**self.run.summary, "eval": _finite(sum(scores) / len(scores))}
+            self.run.summary = {**self.run.summary, "eval": finite(sum(scores) / len(scores))}
         self._point(event, step, data.metrics, 0.0)
 
     def _rollouts(self, event: LinkEvent, data: link.RolloutsData) -> None:
         step = self._step_of(event)
-        rows: list[tuple[Any, ...]] = []
+        place = (self.run.id, self.attempt.number, step)
         scored_by = self.run.effective_spec["reward"]["definition"]
-        for row in data.rows:
-            first, last = (row.policy_versions[0], row.policy_versions[-1]) if row.policy_versions else (None, None)
-            rows.append(
-                (
-                    *(self.run.id, self.attempt.number, step, row.group_id, row.sample, row.prompt_id, row.source),
-                    *(row.prompt, row.completion, encode(row.answer), _finite(row.reward), encode(row.reward_parts)),
-                    *(row.reward_error, _finite(row.advantage), row.excluded, row.finish_reason, row.length),
-                    *(row.thinking_tokens, row.budget_hit, row.control_revision, first, last),
-                    *(row.reward_version or scored_by, encode({k: _finite(v) for k, v in row.shadow.items()})),
-                )
-            )
+        rows = [rollout_row(*place, row, scored_by) for row in take_texts(*place, data.rows)]
         # As the worker spelt them: they are checked, and the words for infinities are what JSON can carry.
         raw = event.data.get("worst_tokens", ())
         worst = [{key: token[key] for key in link.WorstTokenRow.model_fields if key in token} for token in raw]
@@ -172,7 +163,7 @@ class Ingest:
         place = (self.run.id, self.attempt.number, self._step_of(event))
         for one in data.prompts:
             source, _, row = one.prompt_id.rpartition(":")
-            self.bulk.outcomes.append((*place, source, int(row), one.right, one.graded, _finite(one.reward)))
+            self.bulk.outcomes.append((*place, source, int(row), one.right, one.graded, finite(one.reward)))
 
     def _pass_rates(self, event: LinkEvent, data: link.PassRatesData) -> None:
         self._step_of(event)
@@ -212,7 +203,3 @@ class Ingest:
 
 def _aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

@@ -1,7 +1,6 @@
 """The link's JSON: lenient with text, since a policy may sample anything, and PostgreSQL stores no NUL character."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -9,10 +8,8 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
 from dressage.common.problems import Problem
+from dressage.common.storable import clean
 from trainer_core.link.limits import MAX_REQUEST_BYTES
-
-# Whole surrogate pairs were joined by the JSON decoder: what is left of them are halves.
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class LinkParser(BaseParser):
@@ -32,17 +29,6 @@ class LinkParser(BaseParser):
             raise ParseError(f"This is not JSON: {error}") from error
         suspicious = b"\\u0000" in body or b"\\ud" in body.lower()
         return clean(data) if suspicious else data
-
-
-def clean(value: Any) -> Any:
-    """``value`` with text that PostgreSQL can store."""
-    if isinstance(value, str):
-        return _UNSTORABLE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [clean(item) for item in value]
-    if isinstance(value, dict):
-        return {clean(key): clean(item) for key, item in value.items()}
-    return value
 
 
 def _refuse(name: str) -> Any:

@@ -1,7 +1,11 @@
 """The link's endpoints. They are between platform and workers, so the public schema leaves them out."""
 
+from http import HTTPStatus
+from typing import cast
+
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,6 +17,7 @@ from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
 from dressage.runs.link.datasets import send_dataset, send_difficulty
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.sync import sync
+from dressage.runs.link.traces import TraceParser, take_trace
 from dressage.runs.link.version import VersionedLinkView
 from dressage.runs.models import Attempt
 from dressage.runs.references import dataset_references
@@ -28,7 +33,7 @@ class LinkView(VersionedLinkView):
 
     authentication_classes = (LinkAuthentication,)
     permission_classes = (IsOwnRun,)
-    parser_classes = (LinkParser,)
+    parser_classes: tuple[type[BaseParser], ...] = (LinkParser,)
 
     @property
     def attempt(self) -> Attempt:
@@ -74,6 +79,16 @@ class SyncView(LinkView):
     def post(self, request: Request, run_id: str) -> Response:
         """Events up, commands down, the lease renewed."""
         return Response(sync(self.attempt.id, validated(SyncRequest, request.data)).wire())
+
+
+class TraceView(LinkView):
+    parser_classes = (TraceParser,)
+
+    @extend_schema(exclude=True)
+    def put(self, request: Request, run_id: str, step: int, number: int) -> Response:
+        """A file with samples of a step and their tokens. 201; 200 where it was stored before."""
+        fresh = take_trace(self.attempt, step, number, cast(bytes, request.data))
+        return Response({}, status=HTTPStatus.CREATED if fresh else HTTPStatus.OK)
 
 
 class BundleView(LinkView):

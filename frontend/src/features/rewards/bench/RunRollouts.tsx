@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { errorText } from "@/api/http";
 import type { Rollout } from "@/api/model";
-import { MAX_SAMPLES } from "@/features/rewards/samples/samples";
+import { MAX_PICKED } from "@/features/rewards/samples/samples";
 import { RewardCell } from "@/features/rollouts/RewardCell";
 import { rolloutsQuery, runsQuery } from "@/features/runs/data/queries";
 import { toggled } from "@/lib/toggled";
@@ -87,7 +87,7 @@ function Preview({ run, step, chosen, onChange }: PreviewProps) {
 }
 
 function RolloutRows({ rows, chosen, onChange }: { rows: Rollout[] } & Pick<PreviewProps, "chosen" | "onChange">) {
-  const full = chosen.rollouts.length >= MAX_SAMPLES;
+  const full = chosen.rollouts.length >= MAX_PICKED;
   return (
     <>
       <Paper className={classes.scroll} role="region" aria-label="Rollouts of the run" tabIndex={0}>
@@ -109,7 +109,7 @@ function RolloutRows({ rows, chosen, onChange }: { rows: Rollout[] } & Pick<Prev
                     aria-label={`Rollout ${row.group_id}, sample ${row.sample + 1}`}
                     checked={chosen.rollouts.includes(row.id)}
                     disabled={full && !chosen.rollouts.includes(row.id)}
-                    onChange={() => onChange({ ...chosen, rollouts: toggled(chosen.rollouts, row.id, MAX_SAMPLES) })}
+                    onChange={() => onChange({ ...chosen, rollouts: toggled(chosen.rollouts, row.id, MAX_PICKED) })}
                   />
                 </Table.Td>
                 <Table.Td className={classes.line} title={row.completion}>
@@ -127,9 +127,9 @@ function RolloutRows({ rows, chosen, onChange }: { rows: Rollout[] } & Pick<Prev
         <Button
           size="compact-xs"
           variant="subtle"
-          onClick={() => onChange({ ...chosen, rollouts: rows.slice(0, MAX_SAMPLES).map(row => row.id) })}
+          onClick={() => onChange({ ...chosen, rollouts: rows.slice(0, MAX_PICKED).map(row => row.id) })}
         >
-          Take the first {Math.min(MAX_SAMPLES, rows.length)}
+          Take the first {Math.min(MAX_PICKED, rows.length)}
         </Button>
       </Group>
     </>

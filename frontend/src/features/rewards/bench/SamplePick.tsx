@@ -1,7 +1,7 @@
 /** Where the samples come from: pasted, rows of a dataset, or stored rollouts of a run. */
 import { Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { fieldError } from "@/api/problems";
-import { MAX_SAMPLES, type Pasted } from "@/features/rewards/samples/samples";
+import { MAX_PICKED, MAX_SAMPLES, type Pasted } from "@/features/rewards/samples/samples";
 import { sampleCount, type Samples } from "./bench";
 import classes from "./bench.module.css";
 import { DatasetRows } from "./DatasetRows";
@@ -39,7 +39,7 @@ export function SamplePick(props: Props) {
         </Title>
         <Group gap="sm">
           <Text size="xs" c="dimmed" className="num" role="status">
-            {sampleCount(chosen)} of at most {MAX_SAMPLES}
+            {sampleCount(chosen)} of at most {chosen.kind === "run" ? MAX_PICKED : MAX_SAMPLES}
           </Text>
           <SegmentedControl
             size="xs"

@@ -18,6 +18,10 @@ export interface ChartsSearch {
   to?: number;
 }
 
+/** Groups that the table of rollouts is narrowed to. */
+export const ONLY_GROUPS = ["alive", "dead", "cut", "error"] as const;
+export type OnlyGroups = (typeof ONLY_GROUPS)[number];
+
 export interface RunSearch extends ChartsSearch {
   tab?: RunTab;
   /** Whether the parent's course is drawn behind; it is unless this says no. */
@@ -27,7 +31,20 @@ export interface RunSearch extends ChartsSearch {
   source?: string;
   prompt?: string;
   min?: number;
+  max?: number;
+  first?: number;
+  last?: number;
+  /** Text that a prompt or completion holds. */
+  q?: string;
+  only?: OnlyGroups;
+  /** The group that is open, and its chosen sample: `<group>:<sample>`. */
   group?: string;
+  /** What its tokens are coloured by; they are shown where this says something. */
+  overlay?: string;
+  /** The token that is looked at. */
+  token?: number;
+  /** Whether the thinking among the tokens is unfolded. */
+  thinking?: "open";
   kind?: string;
 }
 
@@ -65,7 +82,15 @@ export function runSearch(search: Record<string, unknown>): RunSearch {
     source: text(search.source),
     prompt: text(search.prompt),
     min: number(search.min),
+    max: number(search.max),
+    first: number(search.first),
+    last: number(search.last),
+    q: text(search.q),
+    only: oneOf(search.only, ONLY_GROUPS),
     group: text(search.group),
+    overlay: text(search.overlay),
+    token: number(search.token),
+    thinking: oneOf(search.thinking, ["open"]),
     kind: text(search.kind),
   };
 }

@@ -1,0 +1,121 @@
+/** One row per group: the prompt, what came of its samples, and each of them as a cell. */
+import { Badge, Table, Text } from "@mantine/core";
+import type { Group, GroupSample } from "@/api/model";
+import { formatCount, formatNumber, formatPercent } from "@/lib/format";
+import { TableFrame } from "@/ui/TableFrame";
+import ui from "@/ui/ui.module.css";
+import classes from "./rollouts.module.css";
+
+interface Props {
+  groups: Group[];
+  onOpen: (group: Group, sample: GroupSample) => void;
+}
+
+export function GroupTable({ groups, onOpen }: Props) {
+  return (
+    <TableFrame label="Groups">
+      <Table highlightOnHover data-testid="groups-table" verticalSpacing={5}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th ta="right">Step</Table.Th>
+            <Table.Th>Group</Table.Th>
+            <Table.Th>Source</Table.Th>
+            <Table.Th>Prompt</Table.Th>
+            <Table.Th>Samples</Table.Th>
+            <Table.Th ta="right">Passed</Table.Th>
+            <Table.Th ta="right">Reward</Table.Th>
+            <Table.Th ta="right">Range</Table.Th>
+            <Table.Th ta="right">Length</Table.Th>
+            <Table.Th ta="right">Worst gap</Table.Th>
+            <Table.Th ta="right">Staleness</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {groups.map(group => (
+            <Row key={`${group.attempt}/${group.step}/${group.group_id}`} group={group} onOpen={onOpen} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableFrame>
+  );
+}
+
+function Row({ group, onOpen }: { group: Group; onOpen: Props["onOpen"] }) {
+  const first = group.samples.find(sample => sample.matches) ?? group.samples[0];
+  const open = (sample = first) => sample && onOpen(group, sample);
+  return (
+    <Table.Tr
+      className={ui.row}
+      tabIndex={0}
+      aria-label={`Group ${group.group_id} of step ${group.step}`}
+      data-dead={group.dead || undefined}
+      onClick={() => open()}
+      onKeyDown={event => event.key === "Enter" && event.target === event.currentTarget && open()}
+    >
+      <Table.Td ta="right">{group.step}</Table.Td>
+      <Table.Td className="mono">
+        {group.group_id} {group.dead && <Badge color="gray">dead</Badge>}
+      </Table.Td>
+      <Table.Td className="mono">{group.source}</Table.Td>
+      <Table.Td>
+        <div className={classes.text} title={group.prompt}>
+          {group.prompt}
+        </div>
+      </Table.Td>
+      <Table.Td>
+        <div className={classes.cells}>
+          {group.samples.map(sample => (
+            <button
+              key={sample.id}
+              type="button"
+              className={classes.cell}
+              data-outcome={outcome(sample)}
+              data-dim={!sample.matches || undefined}
+              title={sampleText(sample)}
+              aria-label={sampleText(sample)}
+              onClick={event => {
+                event.stopPropagation();
+                open(sample);
+              }}
+            >
+              {mark(sample)}
+            </button>
+          ))}
+        </div>
+      </Table.Td>
+      <Table.Td ta="right">{formatPercent(group.pass_rate)}</Table.Td>
+      <Table.Td ta="right">{formatNumber(group.reward_mean, 3)}</Table.Td>
+      <Table.Td ta="right">
+        <Text span size="xs" c="dimmed" className="num">
+          {formatNumber(group.reward_min, 3)} to {formatNumber(group.reward_max, 3)}
+        </Text>
+      </Table.Td>
+      <Table.Td ta="right" title={`Longest: ${group.length_max} tokens`}>
+        {formatCount(Math.round(group.length_mean))}
+      </Table.Td>
+      <Table.Td ta="right">{formatNumber(group.worst_gap, 3)}</Table.Td>
+      <Table.Td ta="right">{formatNumber(group.staleness)}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function outcome(sample: GroupSample): string {
+  if (sample.reward_error) return "error";
+  if (sample.right === null) return "unknown";
+  return sample.right ? "right" : "wrong";
+}
+
+/** Told by shape too: not everybody sees the colours apart. */
+function mark(sample: GroupSample): string {
+  return { error: "!", unknown: "·", right: "✓", wrong: "✗" }[outcome(sample)] ?? "·";
+}
+
+function sampleText(sample: GroupSample): string {
+  const reward = sample.reward_error ? "reward error" : `reward ${formatNumber(sample.reward, 3)}`;
+  const cut = sample.budget_hit
+    ? ", cut by the budget"
+    : sample.finish_reason === "length"
+      ? ", cut by its length"
+      : "";
+  return `Sample ${sample.sample + 1}: ${reward}, ${sample.length} tokens${cut}`;
+}

@@ -1,0 +1,78 @@
+/** One sample of a group beside the others: its reward, its thinking, folded, and its answer. */
+import { Badge, Button, Collapse, Group, Paper, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import type { Rollout } from "@/api/model";
+import { DASH, formatNumber } from "@/lib/format";
+import ui from "@/ui/ui.module.css";
+import { Written } from "@/ui/Written";
+import { RewardCell } from "./RewardCell";
+import classes from "./rollouts.module.css";
+import { splitThinking, type Tags } from "./thinking";
+
+interface Props {
+  row: Rollout;
+  tags: Tags | null;
+  current: boolean;
+  onTokens: () => void;
+}
+
+export function Sibling({ row, tags, current, onTokens }: Props) {
+  const { thinking, answer, closed } = splitThinking(row.completion, tags);
+  const [opened, { toggle }] = useDisclosure(false);
+  return (
+    <Paper className={classes.sibling} data-current={current || undefined} data-testid={`sample-${row.sample}`}>
+      <Group justify="space-between" wrap="nowrap" gap={6}>
+        <Text size="xs" c="dimmed">
+          Sample {row.sample + 1}
+        </Text>
+        <Group gap={4} wrap="nowrap">
+          {row.budget_hit && <Badge color="grape">budget hit</Badge>}
+          {row.excluded && <Badge color="gray">left out: {row.excluded.replaceAll("_", " ")}</Badge>}
+          <Button
+            size="compact-xs"
+            variant="light"
+            onClick={onTokens}
+            aria-label={`Tokens of sample ${row.sample + 1}`}
+          >
+            Tokens
+          </Button>
+        </Group>
+      </Group>
+      <Group gap="md" mt={4} wrap="wrap">
+        <RewardCell row={row} />
+        <Text size="xs" c="dimmed" className="num">
+          A {row.excluded ? DASH : formatNumber(row.advantage, 3)} · {row.length} tokens · {row.finish_reason}
+        </Text>
+      </Group>
+      {row.reward_error && (
+        <Text size="xs" c="var(--c-bad)" mt={4}>
+          {row.reward_error}
+        </Text>
+      )}
+      {thinking !== null && (
+        <>
+          <Group gap={6} className={ui.caption}>
+            Thinking <span className="num">{row.thinking_tokens} tokens</span>
+            {!closed && <span>not closed</span>}
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              onClick={toggle}
+              aria-expanded={opened}
+              aria-label={`${opened ? "Fold" : "Unfold"} the thinking of sample ${row.sample + 1}`}
+            >
+              {opened ? "Fold" : "Unfold"}
+            </Button>
+          </Group>
+          <Collapse expanded={opened}>
+            <Written label={`Thinking of sample ${row.sample + 1}`} className={classes.thinking}>
+              {thinking.trim()}
+            </Written>
+          </Collapse>
+        </>
+      )}
+      <div className={ui.caption}>Answer</div>
+      <Written label={`Answer of sample ${row.sample + 1}`}>{answer.trim()}</Written>
+    </Paper>
+  );
+}

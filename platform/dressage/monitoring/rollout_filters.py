@@ -1,0 +1,57 @@
+"""Filters of rollouts, the same for their groups, for exports and for what is scored again."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from dressage.common.query import Flag, Number, Parameter, Text, Whole
+from dressage.runs.models import Run
+from dressage.runs.selectors import line_of
+from dressage.telemetry import selectors
+from dressage.telemetry.models import Rollout
+from dressage.telemetry.traces.groups import Wanted
+
+FILTERS: tuple[Parameter, ...] = (
+    Whole(name="step", description="Only this step."),
+    Whole(name="first_step", description="Only this step and later ones."),
+    Whole(name="last_step", description="Only this step and earlier ones."),
+    Text(name="source", description="Only this source."),
+    Text(name="prompt_id", description="Only this prompt: `<source>:<row, from 0>`."),
+    Text(name="group_id", description="Only this prompt group."),
+    Number(name="min_reward", description="Groups with a sample whose reward is at least this."),
+    Number(name="max_reward", description="Groups with a sample whose reward is at most this."),
+    Text(name="finish_reason", description="Groups with a sample that ended so: `stop`, `length` and so on."),
+    Flag(name="cut", default=None, description="Groups with a sample that was cut, or with one that was not."),
+    Flag(name="error", default=None, description="Groups with a sample whose reward failed, or did not."),
+    Flag(name="dead", default=None, description="Only groups whose rewards are all equal, or only the others."),
+    Number(name="min_gap", description="Groups with a token on which engine and learner differ by at least this."),
+    Text(name="q", description="Groups with this text, in any case, in a prompt or completion."),
+    Flag(name="superseded", description="Instead, what later attempts have done again."),
+)
+_GROUP_COLUMNS = {
+    "step": "step",
+    "first_step": "step__gte",
+    "last_step": "step__lte",
+    "source": "source",
+    "prompt_id": "prompt_id",
+    "group_id": "group_id",
+}
+_SAMPLE_COLUMNS = {
+    "min_reward": "reward__gte",
+    "max_reward": "reward__lte",
+    "finish_reason": "finish_reason",
+    "min_gap": "worst_gap__gte",
+}
+
+
+def chosen(run: Run, query: dict[str, Any]) -> tuple[QuerySet[Rollout], Wanted]:
+    """Rollouts of the run by the filters about groups, and the other filters."""
+    found = selectors.rollouts(run.id, line_of(run), superseded=query["superseded"])
+    found = found.filter(**{to: query[name] for name, to in _GROUP_COLUMNS.items() if query[name] is not None})
+    samples = Q(**{to: query[name] for name, to in _SAMPLE_COLUMNS.items() if query[name] is not None})
+    if query["cut"] is not None:
+        was_cut = Q(finish_reason="length") | Q(budget_hit=True)
+        samples &= was_cut if query["cut"] else ~was_cut
+    if query["error"] is not None:
+        samples &= Q(reward_error__isnull=not query["error"])
+    return found, Wanted(samples, query["q"] or "", query["dead"])

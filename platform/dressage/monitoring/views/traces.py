@@ -1,0 +1,100 @@
+"""Groups of rollouts, and their tokens."""
+
+import base64
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+
+from dressage.common.paging import LIMIT
+from dressage.common.problems import Problem, invalid, not_found
+from dressage.common.query import Query, Text
+from dressage.common.scopes import Noun
+from dressage.monitoring.rollout_filters import FILTERS, chosen
+from dressage.monitoring.serializers import GroupPageSerializer, KeptSerializer, RolloutTokensSerializer
+from dressage.runs.models import Run
+from dressage.runs.selectors import plain_run
+from dressage.teams.api import ApiView, TeamRequest
+from dressage.telemetry.models import Rollout
+from dressage.telemetry.traces.groups import GroupPlace, page
+from dressage.telemetry.traces.kept import kept
+from dressage.telemetry.traces.reading import TraceGone, sample_tokens
+from trainer_core.spec.operation.traces import Traces
+
+
+class GroupsView(ApiView):
+    noun = Noun.RUNS
+    queries = {
+        "GET": Query.of(
+            Text(name="after", longest=200, code="invalid_cursor", description="`next` of the page before."),
+            LIMIT,
+            *FILTERS,
+        )
+    }
+
+    @extend_schema(operation_id="listGroups", tags=["telemetry"], responses=GroupPageSerializer)
+    def get(self, request: TeamRequest, run_id: str) -> Response:
+        """Kept groups, newest step first, the dead of each step last.
+
+        A page of a search may hold fewer groups than asked for, or none, and yet have a `next`: it goes on from there.
+        """
+        run = plain_run(request.team, run_id)
+        after = None
+        if self.query["after"] is not None:
+            try:
+                after = GroupPlace.read(self.query["after"])
+            except ValueError as error:
+                raise invalid("/after", "after must be the `next` of a page.", code="invalid_cursor") from error
+        groups, following = page(*chosen(run, self.query), after=after, limit=self.query["limit"])
+        document = {"object": "list", "data": groups, "has_more": following is not None, "next": following}
+        return Response(document)
+
+
+class KeptView(ApiView):
+    noun = Noun.RUNS
+
+    @extend_schema(operation_id="retrieveKeptRollouts", tags=["telemetry"], responses=KeptSerializer)
+    def get(self, request: TeamRequest, run_id: str) -> Response:
+        """What is kept of the run's rollouts, and by which rule."""
+        run = plain_run(request.team, run_id, with_spec=True)
+        rule = Traces.model_validate(run.effective_spec.get("traces", {}))
+        return Response(kept(run.id, rule))
+
+
+class RolloutTokensView(ApiView):
+    noun = Noun.RUNS
+
+    @extend_schema(operation_id="retrieveRolloutTokens", tags=["telemetry"], responses=RolloutTokensSerializer)
+    def get(self, request: TeamRequest, run_id: str, rollout_id: str) -> Response:
+        """Every token of a sample with all that is known of it."""
+        run = plain_run(request.team, run_id)
+        try:
+            found = sample_tokens(_rollout(run, rollout_id))
+        except TraceGone as gone:
+            raise Problem(404, "Not found", str(gone), code="tokens_gone") from gone
+        columns = {
+            name: None if values is None else base64.b64encode(_bytes(values)).decode()
+            for name, values in found.columns.items()
+        }
+        document = {
+            "prompt": found.prompt,
+            "completion": found.completion,
+            "columns": columns,
+            "vocabulary": {str(one): text for one, text in found.vocabulary.items()},
+        }
+        return Response(document)
+
+
+def _rollout(run: Run, rollout_id: str) -> Rollout:
+    number = int(rollout_id) if rollout_id.isdecimal() and len(rollout_id) <= 18 else -1
+    found = Rollout.objects.filter(run=run, pk=number).select_related("trace").first()
+    if found is None:
+        raise not_found("rollout")
+    return found
+
+
+def _bytes(values: Any) -> bytes:
+    """Little-endian; truth values as bytes."""
+    kind = values.dtype.newbyteorder("<") if values.dtype.itemsize > 1 else "uint8"
+    data: bytes = values.astype(kind, copy=False).tobytes()
+    return data

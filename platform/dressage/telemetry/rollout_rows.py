@@ -1,0 +1,25 @@
+"""Rows of the table of rollouts, as workers tell of them: by events with their texts, or by trace files."""
+
+import math
+from typing import Any
+
+from dressage.telemetry.store import encode
+from trainer_core.link.events import RolloutRow
+
+
+def rollout_row(run_id: str, attempt: int, step: int, row: RolloutRow, scored_by: str) -> tuple[Any, ...]:
+    """Values of ``store.ROLLOUTS``; ``scored_by`` is the reward version of rows from before they named theirs."""
+    first, last = (row.policy_versions[0], row.policy_versions[-1]) if row.policy_versions else (None, None)
+    return (
+        *(run_id, attempt, step, row.group_id, row.sample, row.prompt_id, row.source),
+        *(row.prompt, row.completion, encode(row.answer), finite(row.reward), encode(row.reward_parts)),
+        *(row.reward_error, finite(row.advantage), row.excluded, row.finish_reason, row.length),
+        *(row.thinking_tokens, row.budget_hit, row.control_revision, first, last),
+        *(row.reward_version or scored_by, encode({name: finite(value) for name, value in row.shadow.items()})),
+        *(row.right, row.worst_gap),
+    )
+
+
+def finite(value: float | None) -> float | None:
+    """The number, or None for what is none."""
+    return value if value is not None and math.isfinite(value) else None

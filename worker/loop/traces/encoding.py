@@ -1,0 +1,123 @@
+"""Trace files as bytes: columns of samples, as ``trainer_core.link.traces`` declares them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from trainer_core.link.limits import MAX_TOKEN_TEXT, MAX_TRACE_BYTES, MAX_TRACE_SAMPLES, MAX_TRACE_TOKENS
+from trainer_core.link.traces import COMPLETION, HEADER, PROMPT, ROW, TOKEN_COLUMNS, VOCABULARY, TraceHeader
+from trainer_core.trajectory import Group, Trajectory
+from worker.loop.reports import trace_row
+
+Sample = tuple[Group, int]
+"""A group and the place of one of its trajectories."""
+TARGET_BYTES = MAX_TRACE_BYTES // 2
+"""Bytes at which a file is taken to be full, by the estimate: a wrong one still leaves room."""
+TOKEN_BYTES = 16
+"""Bytes of a token in all columns, about, packed."""
+SAMPLE_BYTES = 600
+"""Bytes of a sample beside its tokens and texts, about."""
+ROW_GROUP_TOKENS = 2**16
+"""Tokens that are read at once to show one sample."""
+
+_FLOATS = [name for name, kind in TOKEN_COLUMNS.items() if kind == "float32"]
+_TYPES = {name: pa.type_for_alias(kind) for name, kind in TOKEN_COLUMNS.items()}
+
+
+def estimate(group: Group) -> int:
+    """Bytes that a group takes in a file, about."""
+    text = sum(len(t.output_text) for t in group.trajectories) // 3
+    return text + sum(SAMPLE_BYTES + TOKEN_BYTES * t.length for t in group.trajectories)
+
+
+def cut(groups: Sequence[Group]) -> Iterator[list[Sample]]:
+    """The samples of the groups, in their order, in pieces of about ``TARGET_BYTES``; each fits a file."""
+    piece: list[Sample] = []
+    size = tokens = 0
+    for group in groups:
+        for place, trajectory in enumerate(group.trajectories):
+            own = SAMPLE_BYTES + TOKEN_BYTES * trajectory.length + len(trajectory.output_text) // 3
+            full = size + own > TARGET_BYTES or tokens + trajectory.length > MAX_TRACE_TOKENS
+            if piece and (full or len(piece) == MAX_TRACE_SAMPLES):
+                yield piece
+                piece, size, tokens = [], 0, 0
+            piece.append((group, place))
+            size += own
+            tokens += trajectory.length
+    if piece:
+        yield piece
+
+
+def encode(header: TraceHeader, samples: Sequence[Sample], text: Callable[[int], str]) -> bytes:
+    """A trace file.
+
+    Args:
+        header: what it holds.
+        samples: samples whose groups have the text of their prompts.
+        text: says what a token id stands for.
+    """
+    trajectories = [group.trajectories[place] for group, place in samples]
+    arrays: dict[str, Any] = {
+        ROW: pa.array(
+            [json.dumps(trace_row(group, place).wire(), separators=(",", ":")) for group, place in samples], pa.string()
+        ),
+        PROMPT: pa.array([_storable(group.prompt_text) for group, _ in samples], pa.string()),
+        COMPLETION: pa.array([_storable(t.output_text) for t in trajectories], pa.string()),
+    }
+    for name in TOKEN_COLUMNS:
+        arrays[name] = _lists([_values(name, t) for t in trajectories], _TYPES[name])
+    ids = np.unique(np.concatenate([t.token_ids for t in trajectories] or [np.zeros(0, np.int32)]))
+    vocabulary = {str(one): _storable(text(one))[:MAX_TOKEN_TEXT] for one in ids.tolist()}
+    table = pa.table(arrays).replace_schema_metadata(
+        {HEADER: header.model_dump_json().encode(), VOCABULARY: json.dumps(vocabulary).encode()}
+    )
+    tokens = sum(t.length for t in trajectories)
+    sink = io.BytesIO()
+    pq.write_table(
+        table,
+        sink,
+        row_group_size=max(1, ROW_GROUP_TOKENS * len(samples) // max(1, tokens)),
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=[PROMPT, "versions.list.element"],
+        use_byte_stream_split=[f"{name}.list.element" for name in _FLOATS],
+        write_statistics=False,
+    )
+    return sink.getvalue()
+
+
+def _values(name: str, trajectory: Trajectory) -> NDArray[Any] | None:
+    """Values of a column for one sample, shape [T]; None where nothing is known of its tokens."""
+    match name:
+        case "engine_logprobs":
+            return trajectory.behaviour_logprobs
+        case "advantages":
+            return trajectory.token_advantages
+        case "loss_mask":
+            return trajectory.sampled & (trajectory.excluded is None)
+        case _:
+            values: NDArray[Any] | None = getattr(trajectory, name)
+            return values
+
+
+def _lists(values: Sequence[NDArray[Any] | None], kind: pa.DataType) -> pa.ListArray:
+    """One list per sample; null where there are no values."""
+    offsets = np.zeros(len(values) + 1, np.int32)
+    np.cumsum([0 if one is None else len(one) for one in values], out=offsets[1:])
+    known = [one for one in values if one is not None]
+    flat = np.concatenate(known) if known else np.zeros(0, kind.to_pandas_dtype())
+    mask = pa.array([one is None for one in values], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat, kind), mask=mask)
+
+
+def _storable(text: str) -> str:
+    """``text`` as UTF-8 can write it: halves of surrogate pairs become U+FFFD."""
+    return text.encode("utf-8", "replace").decode("utf-8") if any("\ud800" <= c <= "\udfff" for c in text) else text

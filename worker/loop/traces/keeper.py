@@ -1,0 +1,181 @@
+"""Keeper of traces: a thread that writes a step's files and uploads them, while the run goes on.
+
+It never holds the run up and never ends it: what cannot be written or sent in time is left out, and the run's log tells
+of it once until it works again. Steps wait in memory alone, since another attempt could not send them: the platform
+takes nothing of an attempt that is over.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from trainer_core.link.events import LogData
+from trainer_core.link.limits import MAX_TRACE_BYTES
+from trainer_core.link.traces import TraceHeader
+from trainer_core.prompting.format import training_format
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group
+from worker.engine.tokenizer import PolicyTokenizer
+from worker.link.traces import TraceUpload
+from worker.loop.traces.choice import spread, staying
+from worker.loop.traces.encoding import cut, encode, estimate
+
+log = logging.getLogger(__name__)
+
+STEPS_WAITING = 4
+"""Steps that wait for their turn; the oldest is left out for another."""
+STEP_SHARE = 8
+"""Part of the run's budget that the groups of one step may take which do not stay: 1 of so many."""
+DRAIN_S = 60.0
+"""Seconds for which a run that is done waits for its last files."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    step: int
+    groups: Sequence[Group]
+    spec: RunSpec
+
+
+class TraceKeeper:
+    """Takes steps from the loop's thread, and works in its own."""
+
+    def __init__(
+        self,
+        run_id: str,
+        attempt: int,
+        upload: TraceUpload,
+        tokenizer: PolicyTokenizer,
+        tell: Callable[[LogData, int], object],
+    ) -> None:
+        """``tell`` puts a line into the run's log, of a step."""
+        self._run_id, self._attempt = run_id, attempt
+        self._upload, self._tokenizer, self._tell = upload, tokenizer, tell
+        self._waiting: deque[_Step] = deque()
+        self._changed = threading.Condition()
+        self._busy = self._closed = self._off = False
+        self._troubled = False
+        """Whether the log knows that something was left out."""
+        self._thread = threading.Thread(target=self._work, name="traces", daemon=True)
+        self._thread.start()
+
+    def keep(self, step: int, groups: Sequence[Group], spec: RunSpec) -> None:
+        """Keep the groups of a step that has been learned. Returns at once."""
+        if spec.traces.max_mib == 0:
+            return
+        with self._changed:
+            if self._closed or self._off:
+                return
+            self._waiting.append(_Step(step, groups, spec))
+            late = self._waiting.popleft() if len(self._waiting) > STEPS_WAITING else None
+            self._changed.notify_all()
+        if late is not None:
+            self._trouble(late.step, "the files of the steps before it are still being written or sent")
+
+    def drain(self, interrupt: Callable[[], None]) -> None:
+        """Wait until everything is sent, though not for ever. ``interrupt`` raises when the run shall end."""
+        end = time.monotonic() + DRAIN_S
+        while time.monotonic() < end:
+            with self._changed:
+                if self._changed.wait_for(lambda: not self._busy and not self._waiting, timeout=0.2):
+                    return
+            interrupt()
+        with self._changed:
+            left = [one.step for one in self._waiting]
+            self._waiting.clear()
+        self._trouble(
+            left[0] if left else 0, f"the platform has not taken them within {DRAIN_S:.0f} s of the run's end"
+        )
+
+    def close(self) -> None:
+        """Give up what is not sent."""
+        with self._changed:
+            self._closed = True
+            self._waiting.clear()
+            self._changed.notify_all()
+        self._upload.stop()
+        self._thread.join(timeout=10.0)
+        self._upload.close()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._closed or bool(self._waiting))
+                if self._closed:
+                    return
+                one = self._waiting.popleft()
+                self._busy = True
+            try:
+                self._send(one)
+            except Exception as error:  # whatever goes wrong here, the run has learned its step
+                log.exception("the traces of step %d", one.step)
+                self._trouble(one.step, f"{type(error).__name__}: {error}")
+
+    def _send(self, one: _Step) -> None:
+        stays, others = chosen(one.groups, one.spec)
+        number = 0
+        for places, stay in ((stays, True), (others, False)):
+            groups = [one.groups[place] for place in places]
+            for group in groups:
+                form = training_format(one.spec, group.source)
+                group.prompt_text = group.prompt_text or self._tokenizer.prompt_text(group.item, form)
+            for samples in cut(groups):
+                header = TraceHeader(
+                    run_id=self._run_id,
+                    attempt=self._attempt,
+                    step=one.step,
+                    number=number,
+                    stays=stay,
+                    groups=len(one.groups),
+                )
+                data = encode(header, samples, self._tokenizer.token_text)
+                number += 1
+                if len(data) > MAX_TRACE_BYTES:
+                    self._trouble(one.step, f"a file of {len(samples)} samples takes {len(data)} bytes")
+                elif not self._sent(header, data):
+                    return
+
+    def _sent(self, header: TraceHeader, data: bytes) -> bool:
+        """Whether to go on with the step."""
+        match self._upload.send(header, data):
+            case "stored":
+                self._troubled = False
+                return True
+            case "refused":
+                self._trouble(header.step, f"the platform refuses them ({self._upload.refusal})")
+                return True
+            case "unknown":
+                with self._changed:
+                    self._off = True
+                    self._waiting.clear()
+                self._trouble(header.step, "the platform is older than its workers and takes none: upgrade it")
+                return False
+            case "ended":
+                with self._changed:
+                    self._off = True
+                    self._waiting.clear()
+                return False
+
+    def _trouble(self, step: int, why: str) -> None:
+        if not self._troubled and not self._closed:
+            self._troubled = True
+            message = f"Tokens of rollouts of step {step} are not kept: {why}."
+            self._tell(LogData(level="warn", message=message), step)
+
+
+def chosen(groups: Sequence[Group], spec: RunSpec) -> tuple[list[int], list[int]]:
+    """Places of the groups that stay, and of the others, as far as a step may take of the budget."""
+    stays = staying(groups, spec.traces.groups_per_step)
+    if spec.traces.full_steps == 0:
+        return stays, []
+    left = [place for place in range(len(groups)) if place not in set(stays)]
+    room = spec.traces.max_mib * 2**20 // STEP_SHARE
+    sizes = sum(estimate(groups[place]) for place in left)
+    return stays, left if sizes <= room else spread(left, len(left) * room // sizes)
