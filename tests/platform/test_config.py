@@ -66,6 +66,8 @@ GIVEN = {
     "oidc_client_secret": "a secret",
     "oidc_domains": "example.com",
     "oidc_name": "Example",
+    "dataset_import_urls": "https://data.example.org/sets/",
+    "dataset_import_folders": "/srv/sets",
     "debug": "true",
 }
 SHOW = """

@@ -12,6 +12,7 @@ def test_every_task_of_the_schedule_is_registered() -> None:
         "profiles.sweep",
         "policies.sweep_leftovers",
         "policies.sweep_imports",
+        "datasets.sweep_imports",
         "datasets.sweep_uploads",
         "lab.sweep",
         "teams.sweep",

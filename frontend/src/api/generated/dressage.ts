@@ -571,10 +571,10 @@ export const startDatasetImport = (
  * An import, with how far it has come.
  */
 export const getDatasetImport = (
-    importId: string,
+    datasetImportId: string,
  options?: SecondParameter<typeof http<DatasetImport>>,) => {
       return http<DatasetImport>(
-      {url: `/api/v1/dataset-imports/${importId}`, method: 'GET'
+      {url: `/api/v1/dataset-imports/${datasetImportId}`, method: 'GET'
     },
       options);
     }
@@ -583,11 +583,11 @@ export const getDatasetImport = (
  * End an import, or put one away that has failed; what it has fetched is removed.
  */
 export const cancelDatasetImport = (
-    importId: string,
+    datasetImportId: string,
     headers?: CancelDatasetImportHeaders,
  options?: SecondParameter<typeof http<DatasetImport>>,) => {
       return http<DatasetImport>(
-      {url: `/api/v1/dataset-imports/${importId}/cancel`, method: 'POST',
+      {url: `/api/v1/dataset-imports/${datasetImportId}/cancel`, method: 'POST',
       headers
     },
       options);
@@ -597,11 +597,11 @@ export const cancelDatasetImport = (
  * Look at the first rows of an import that waits for a person, or was refused, as `previewDataset` does.
  */
 export const previewDatasetImport = (
-    importId: string,
+    datasetImportId: string,
     howToReadRequest: HowToReadRequest,
  options?: SecondParameter<typeof http<DatasetPreview>>,) => {
       return http<DatasetPreview>(
-      {url: `/api/v1/dataset-imports/${importId}/preview`, method: 'POST',
+      {url: `/api/v1/dataset-imports/${datasetImportId}/preview`, method: 'POST',
       headers: {'Content-Type': 'application/json', },
       data: howToReadRequest
     },
@@ -612,12 +612,12 @@ export const previewDatasetImport = (
  * Have the files of an import read that waits for a person, or whose rows were refused.
  */
 export const readDatasetImport = (
-    importId: string,
+    datasetImportId: string,
     howToReadRequest: HowToReadRequest,
     headers?: ReadDatasetImportHeaders,
  options?: SecondParameter<typeof http<DatasetImport>>,) => {
       return http<DatasetImport>(
-      {url: `/api/v1/dataset-imports/${importId}/read`, method: 'POST',
+      {url: `/api/v1/dataset-imports/${datasetImportId}/read`, method: 'POST',
       headers: {'Content-Type': 'application/json', ...headers},
       data: howToReadRequest
     },
@@ -628,10 +628,10 @@ export const readDatasetImport = (
  * All faults of rows for which an import was refused, up to 10,000.
  */
 export const getDatasetImportReport = (
-    importId: string,
+    datasetImportId: string,
  options?: SecondParameter<typeof http<ImportReport>>,) => {
       return http<ImportReport>(
-      {url: `/api/v1/dataset-imports/${importId}/report`, method: 'GET'
+      {url: `/api/v1/dataset-imports/${datasetImportId}/report`, method: 'GET'
     },
       options);
     }
@@ -640,11 +640,11 @@ export const getDatasetImportReport = (
  * Try an import again that has failed or was cancelled. What was fetched is not fetched again.
  */
 export const retryDatasetImport = (
-    importId: string,
+    datasetImportId: string,
     headers?: RetryDatasetImportHeaders,
  options?: SecondParameter<typeof http<DatasetImport>>,) => {
       return http<DatasetImport>(
-      {url: `/api/v1/dataset-imports/${importId}/retry`, method: 'POST',
+      {url: `/api/v1/dataset-imports/${datasetImportId}/retry`, method: 'POST',
       headers
     },
       options);

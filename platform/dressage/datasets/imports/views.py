@@ -91,9 +91,9 @@ class DatasetImportView(ApiView):
     noun = Noun.DATASETS
 
     @extend_schema(operation_id="getDatasetImport", tags=["datasets"], responses=DatasetImportSerializer)
-    def get(self, request: TeamRequest, import_id: str) -> Response:
+    def get(self, request: TeamRequest, dataset_import_id: str) -> Response:
         """An import, with how far it has come."""
-        return Response(DatasetImportSerializer(selectors.dataset_import(request.team, import_id)).data)
+        return Response(DatasetImportSerializer(selectors.dataset_import(request.team, dataset_import_id)).data)
 
 
 class DatasetImportReportView(ApiView):
@@ -102,9 +102,9 @@ class DatasetImportReportView(ApiView):
     noun = Noun.DATASETS
 
     @extend_schema(operation_id="getDatasetImportReport", tags=["datasets"], responses=ImportReportSerializer)
-    def get(self, request: TeamRequest, import_id: str) -> Response:
+    def get(self, request: TeamRequest, dataset_import_id: str) -> Response:
         """All faults of rows for which an import was refused, up to 10,000."""
-        return Response(ImportReportSerializer(selectors.dataset_import(request.team, import_id)).data)
+        return Response(ImportReportSerializer(selectors.dataset_import(request.team, dataset_import_id)).data)
 
 
 class PreviewImportView(ApiView):
@@ -120,9 +120,9 @@ class PreviewImportView(ApiView):
         request=HowToReadSerializer,
         responses=DatasetPreviewSerializer,
     )
-    def post(self, request: TeamRequest, import_id: str) -> Response:
+    def post(self, request: TeamRequest, dataset_import_id: str) -> Response:
         """Look at the first rows of an import that waits for a person, or was refused, as `previewDataset` does."""
-        row = selectors.dataset_import(request.team, import_id)
+        row = selectors.dataset_import(request.team, dataset_import_id)
         fields = self.body(HowToReadSerializer)
         mapping = mapping_of(request.team, fields["mapping"], fields["mapping_id"])
         services.require_files(row)
@@ -145,9 +145,9 @@ class ReadImportView(ApiView):
         responses=DatasetImportSerializer,
     )
     @idempotent
-    def post(self, request: TeamRequest, import_id: str) -> Response:
+    def post(self, request: TeamRequest, dataset_import_id: str) -> Response:
         """Have the files of an import read that waits for a person, or whose rows were refused."""
-        row = selectors.dataset_import(request.team, import_id)
+        row = selectors.dataset_import(request.team, dataset_import_id)
         fields = self.body(HowToReadSerializer)
         mapping = mapping_of(request.team, fields["mapping"], fields["mapping_id"])
         return Response(DatasetImportSerializer(services.read_import(request.team, request.actor, row, mapping)).data)
@@ -165,9 +165,9 @@ class CancelDatasetImportView(ApiView):
         operation_id="cancelDatasetImport", tags=["datasets"], request=None, responses=DatasetImportSerializer
     )
     @idempotent
-    def post(self, request: TeamRequest, import_id: str) -> Response:
+    def post(self, request: TeamRequest, dataset_import_id: str) -> Response:
         """End an import, or put one away that has failed; what it has fetched is removed."""
-        row = selectors.dataset_import(request.team, import_id)
+        row = selectors.dataset_import(request.team, dataset_import_id)
         return Response(DatasetImportSerializer(services.cancel_import(request.team, request.actor, row)).data)
 
 
@@ -183,7 +183,7 @@ class RetryDatasetImportView(ApiView):
         operation_id="retryDatasetImport", tags=["datasets"], request=None, responses=DatasetImportSerializer
     )
     @idempotent
-    def post(self, request: TeamRequest, import_id: str) -> Response:
+    def post(self, request: TeamRequest, dataset_import_id: str) -> Response:
         """Try an import again that has failed or was cancelled. What was fetched is not fetched again."""
-        row = selectors.dataset_import(request.team, import_id)
+        row = selectors.dataset_import(request.team, dataset_import_id)
         return Response(DatasetImportSerializer(services.retry_import(request.team, request.actor, row)).data)
