@@ -44,6 +44,8 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
 
 SCRIPTS = {
     "datasets": "dataset_reading.py",
+    "dataset-upload": "dataset_upload.py",
+    "dataset-scale": "dataset_scale.py",
     "ingest": "telemetry_ingest.py",
     "query": "telemetry_query.py",
     "reads": "load_reads.py",
