@@ -129,7 +129,8 @@ class GuardWatch:
         return {
             "guards": [guard.model_dump(mode="json") for guard in self._guards],
             "outside": [count.outside for count in self._counts],
-            "past": [list(count.past) for count in self._counts],
+            # What is not known yet is not a number, which JSON does not have.
+            "past": [[None if math.isnan(value) else value for value in count.past] for count in self._counts],
             "since": [count.since for count in self._counts],
             "fired": [count.fired for count in self._counts],
             "acted": [list(count.acted) for count in self._counts],
@@ -151,10 +152,10 @@ class GuardWatch:
 def _saved_count(state: Mapping[str, Any], at: int, guard: Guard) -> _Count:
     """Count of a guard in a checkpoint. Those of before do not know since when, nor whether it has acted."""
     outside = int(state["outside"][at])
+    past = [math.nan if value is None else float(value) for value in state["past"][at]]
     if "since" not in state:
-        return _Count(list(state["past"][at]), outside, fired=outside >= patience(guard))
-    kept = (state["since"][at], state["fired"][at], list(state["acted"][at]))
-    return _Count(list(state["past"][at]), outside, *kept)
+        return _Count(past, outside, fired=outside >= patience(guard))
+    return _Count(past, outside, state["since"][at], state["fired"][at], list(state["acted"][at]))
 
 
 def _look(guard: Guard, count: _Count, metrics: Mapping[str, float]) -> tuple[float, str | None] | None:

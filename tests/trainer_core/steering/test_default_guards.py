@@ -94,6 +94,22 @@ def test_held_out_that_falls_while_the_reward_rises() -> None:
 GUARD = GuardWatch([guard for guard in WATCH if guard.name == "held-out falls"])
 
 
+@pytest.mark.parametrize("saved_after", [1, 4, 5, 6, 9])
+def test_a_checkpoint_keeps_what_was_not_evaluated_yet(saved_after: int) -> None:
+    """A run without evaluations has nothing to compare with, and must be saved all the same."""
+    steps = [{"critic/score/mean": reward} for reward in (0.3, 0.3, 0.3, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)]
+    for step, held_out in ((4, 0.5), (6, 0.4), (9, 0.3)):
+        steps[step]["eval/held_out/score/mean"] = held_out
+    guards = [guard for guard in WATCH if guard.name == "held-out falls"]
+    straight, first, resumed = GuardWatch(guards), GuardWatch(guards), GuardWatch(guards)
+    expected = [straight.check(step, metrics) for step, metrics in enumerate(steps, start=1)]
+    found = [first.check(step, metrics) for step, metrics in enumerate(steps[:saved_after], start=1)]
+    resumed.load(json.loads(json.dumps(first.state(), allow_nan=False)))
+    found += [resumed.check(step, metrics) for step, metrics in enumerate(steps[saved_after:], start=saved_after + 1)]
+    assert found == expected
+    assert [len(alerts) for alerts in expected] == [0] * 9 + [1]
+
+
 def test_a_solved_task_is_no_collapse() -> None:
     still = {"actor/entropy": 0.005, "groups/zero_advantage_share": 1.0}
     assert fired(planted(**still, **{"train/pass_rate/sums": 0.97})) == {}
