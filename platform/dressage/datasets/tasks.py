@@ -3,7 +3,9 @@
 import time
 
 from celery import shared_task
+from django.conf import settings
 
+from dressage.datasets.checking import process
 from dressage.datasets.imports import files
 from dressage.datasets.imports.carry_out import carry_out
 from dressage.datasets.models import DatasetImport, DatasetVersion
@@ -16,6 +18,7 @@ from dressage.imports.sweep import sweep_imports
 def sweep_uploads() -> None:
     """Sent by beat; may be repeated or run twice at once."""
     uploads.sweep(time.time())
+    process.sweep(settings.DATASET_ROOT, time.time())
     files.sweep(time.time())
 
 

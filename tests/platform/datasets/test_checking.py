@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -140,6 +141,17 @@ def test_who_goes_takes_the_process_with_him(tmp_path: Path) -> None:
         assert outcome.result(timeout=60) == "client_gone"
     assert set(psutil.Process().children(recursive=True)) == before
     assert not list((tmp_path / "apart").iterdir())
+
+
+def test_what_killed_processes_have_left_is_removed_after_a_day(tmp_path: Path) -> None:
+    folder, file = tmp_path / f"{process.PREFIX}x", tmp_path / "upload-x.tmp"
+    folder.mkdir()
+    (folder / "upload-y.tmp").write_text("half")
+    file.write_text("half")
+    (tmp_path / "dts_x").mkdir()
+    assert process.sweep(tmp_path, time.time() + 23 * 3600) == 0
+    assert process.sweep(tmp_path, time.time() + 25 * 3600) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["dts_x"]
 
 
 def test_it_knows_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:

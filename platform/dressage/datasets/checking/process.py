@@ -31,6 +31,8 @@ HERE_BYTES = 1 << 18
 PREFIX = "checking-"
 """Beginning of the names of the folders that the processes write into."""
 _NICE = 5
+_SPARED_S = 24 * 3600
+"""Time for which a file is left alone after it was written: no check takes as long."""
 _LOOK_S = 0.2
 """Time after which it is seen that the client has gone."""
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
@@ -58,6 +60,22 @@ def check_apart(file: BinaryIO, order: CheckOrder) -> CheckResult:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return {**result, "path": kept}
+
+
+def sweep(root: Path, now: float) -> int:
+    """Remove what checks have left of which both processes were killed. Returns how much.
+
+    Args:
+        root: the folder of all datasets.
+        now: seconds since 1970.
+    """
+    removed = 0
+    for path in (*root.glob(f"{PREFIX}*"), *root.glob("upload-*.tmp")):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < now - _SPARED_S:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                removed += 1
+    return removed
 
 
 def _result(answer: dict[str, Any]) -> CheckResult:
