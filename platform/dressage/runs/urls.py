@@ -2,7 +2,18 @@
 
 from django.urls import path
 
-from dressage.runs.views import actions, checkpoints, clusters, controls, curriculum, link, planning, runs, spec
+from dressage.runs.views import (
+    actions,
+    checkpoints,
+    clusters,
+    controls,
+    curriculum,
+    effects,
+    link,
+    planning,
+    runs,
+    spec,
+)
 
 urlpatterns = [
     path("runs", runs.RunsView.as_view()),
@@ -20,6 +31,7 @@ urlpatterns = [
     path("runs/<str:run_id>/controls/<str:control_id>/cancel", controls.CancelControlView.as_view()),
     path("runs/<str:run_id>/controls/<str:control_id>/revert", controls.RevertControlView.as_view()),
     path("runs/<str:run_id>/controls/<str:control_id>/rewind", controls.RewindControlView.as_view()),
+    path("runs/<str:run_id>/controls/<str:control_id>/effect", effects.ControlEffectView.as_view()),
     path("runs/<str:run_id>/curriculum", curriculum.CurriculumView.as_view()),
     path("runs/<str:run_id>/curriculum/preview", curriculum.CurriculumPreviewView.as_view()),
     path("runs/<str:run_id>/checkpoints", checkpoints.CheckpointsView.as_view()),

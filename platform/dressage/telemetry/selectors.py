@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from dressage.telemetry import downsample
 from dressage.telemetry.lines import Line
-from dressage.telemetry.models import BOTTOM, Event, Rollout, Series
+from dressage.telemetry.models import BOTTOM, Event, Point, Rollout, Series
 from trainer_core.metrics import find
 
 
@@ -80,10 +80,11 @@ def _as_json(series: downsample.SeriesDocument) -> Any:
 def metric_names(run_id: str) -> list[MetricNameDocument]:
     """Every metric that the run has reported, with what the registry says about it."""
     names = Series.objects.filter(run_id=run_id).order_by("name").values_list("name", flat=True)
-    return [_describe(name) for name in names]
+    return [describe(name) for name in names]
 
 
-def _describe(name: str) -> MetricNameDocument:
+def describe(name: str) -> MetricNameDocument:
+    """What the registry says about a reported metric; of one that it does not know, its name."""
     metric = find(name)
     return {
         "name": name,
@@ -92,6 +93,16 @@ def _describe(name: str) -> MetricNameDocument:
         "formula": metric.formula if metric else "",
         "group": metric.group if metric else "other",
     }
+
+
+def values_between(run_id: str, line: Line, first: int, last: int) -> dict[str, list[tuple[int, float]]]:
+    """(step, value) of every metric of the run from step ``first`` to ``last``, ascending: the points that count."""
+    names = dict(Series.objects.filter(run_id=run_id).values_list("id", "name"))
+    points = Point.objects.filter(line.condition(), series_id__in=list(names), step__gte=first, step__lte=last)
+    found: dict[str, list[tuple[int, float]]] = {}
+    for series, step, value in points.order_by("series_id", "step").values_list("series_id", "step", "value"):
+        found.setdefault(names[series], []).append((step, value))
+    return found
 
 
 def events(run_id: str, kinds: Collection[str] | None = None) -> QuerySet[Event]:

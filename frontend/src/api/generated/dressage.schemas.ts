@@ -1261,6 +1261,47 @@ export interface Control {
 }
 
 /**
+ * Reason why nothing is known yet, as a sentence.
+ */
+export type ControlEffectWhy = string | null;
+
+export type ControlEffectAppliedStep = number | null;
+
+export type ControlEffectSettledStep = number | null;
+
+export type ControlEffectBefore = Window | null;
+
+export type ControlEffectAfter = Window | null;
+
+/**
+ * What a control, and those that were made together with it, has moved.
+ */
+export interface ControlEffect {
+  /** Ids of the controls that were made together. */
+  controls: string[];
+  status: StatusEnum;
+  /** Reason why nothing is known yet, as a sentence. */
+  why: ControlEffectWhy;
+  /** Steps that each window needs. */
+  needed: number;
+  applied_step: ControlEffectAppliedStep;
+  settled_step: ControlEffectSettledStep;
+  before: ControlEffectBefore;
+  after: ControlEffectAfter;
+  /** Other changes that have made a window shorter, a sentence each. */
+  cuts: string[];
+  /** What the control is meant to move. */
+  targets: MetricEffect[];
+  /** Of all other metrics those that have moved, the surest first; eight at most. */
+  others: MetricEffect[];
+  others_moved: number;
+  /** Other metrics that were compared. */
+  compared: number;
+  /** How it is reckoned, in sentences. */
+  method: string;
+}
+
+/**
  * The controls of one change set, in the order of its changes.
  */
 export interface ControlList {
@@ -4192,6 +4233,65 @@ export interface Method {
   when: string;
   /** Metrics that tell whether it works. */
   watch: string[];
+}
+
+/**
+ * Mean before.
+ */
+export type MetricEffectBefore = number | null;
+
+/**
+ * Mean after.
+ */
+export type MetricEffectAfter = number | null;
+
+/**
+ * Where the line through the values before leads to.
+ */
+export type MetricEffectExpected = number | null;
+
+/**
+ * The mean after, less what was expected.
+ */
+export type MetricEffectChange = number | null;
+
+/**
+ * Lower end of the change's interval.
+ */
+export type MetricEffectLow = number | null;
+
+/**
+ * Upper end of the change's interval.
+ */
+export type MetricEffectHigh = number | null;
+
+/**
+ * A metric before and after a control. Numbers are null where a window holds fewer values than are needed.
+ */
+export interface MetricEffect {
+  name: string;
+  title: string;
+  unit: string;
+  /** Mean before. */
+  before: MetricEffectBefore;
+  /** Mean after. */
+  after: MetricEffectAfter;
+  /** Where the line through the values before leads to. */
+  expected: MetricEffectExpected;
+  /** The mean after, less what was expected. */
+  change: MetricEffectChange;
+  /** Lower end of the change's interval. */
+  low: MetricEffectLow;
+  /** Upper end of the change's interval. */
+  high: MetricEffectHigh;
+  /** Whether the interval leaves out 0. */
+  moved: boolean;
+  values_before: number;
+  values_after: number;
+  /** Steps of `values`. */
+  steps: number[];
+  /** Values from the first step before to the last after, those between the windows included. */
+  values: number[];
 }
 
 /**
@@ -7659,6 +7759,17 @@ export interface StatisticsReport {
   answer_types: CountedName[];
 }
 
+export type StatusEnum = typeof StatusEnum[keyof typeof StatusEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const StatusEnum = {
+  waiting: 'waiting',
+  early: 'early',
+  never: 'never',
+  known: 'known',
+} as const;
+
 /**
  * Null where neither a run with this policy nor the rehearsal's device tells how fast the learner is.
  */
@@ -8198,6 +8309,16 @@ export const WaitingReasonEnum = {
   too_large: 'too_large',
   gpu_hours: 'gpu_hours',
 } as const;
+
+/**
+ * Steps that are compared.
+ */
+export interface Window {
+  first: number;
+  /** Smaller than `first` where there are none. */
+  last: number;
+  steps: number;
+}
 
 /**
  * Id of the membership of who answers for the dataset; null for none.

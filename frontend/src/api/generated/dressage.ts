@@ -32,6 +32,7 @@ import type {
   ClusterPlanRequestRequest,
   CodeRequest,
   Control,
+  ControlEffect,
   CreateBenchJobRequest,
   CreateDatasetHeaders,
   CreateDatasetMappingHeaders,
@@ -2046,6 +2047,19 @@ export const cancelControl = (
     }
   
 /**
+ * The run's metrics before and after a control and those made together with it, with the noise told apart.
+ */
+export const getControlEffect = (
+    runId: string,
+    controlId: string,
+ options?: SecondParameter<typeof http<ControlEffect>>,) => {
+      return http<ControlEffect>(
+      {url: `/api/v1/runs/${runId}/controls/${controlId}/effect`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
  * Bring back the old value as a new control. `If-Match` is heeded where it is sent.
  */
 export const revertControl = (
@@ -2854,6 +2868,7 @@ export type ListCheckpointsResult = NonNullable<Awaited<ReturnType<typeof listCh
 export type ListControlsResult = NonNullable<Awaited<ReturnType<typeof listControls>>>
 export type StageControlResult = NonNullable<Awaited<ReturnType<typeof stageControl>>>
 export type CancelControlResult = NonNullable<Awaited<ReturnType<typeof cancelControl>>>
+export type GetControlEffectResult = NonNullable<Awaited<ReturnType<typeof getControlEffect>>>
 export type RevertControlResult = NonNullable<Awaited<ReturnType<typeof revertControl>>>
 export type RewindControlResult = NonNullable<Awaited<ReturnType<typeof rewindControl>>>
 export type GetCurriculumResult = NonNullable<Awaited<ReturnType<typeof getCurriculum>>>
