@@ -179,6 +179,8 @@ SPECTACULAR_SETTINGS = {
         "RoleEnum": "dressage.common.roles.Role",
         "ScopeEnum": "dressage.common.scopes.Scope",
         "TokenStateEnum": "dressage.teams.standing.TokenState",
+        "FindingSeverityEnum": ["warn", "error"],
+        "NoteSeverityEnum": ["info", "warn"],
         "MessageRoleEnum": ["user", "assistant", "system", "developer"],
         "RehearsalStateEnum": "dressage.rehearsals.models.RehearsalState",
         "BenchStateEnum": "dressage.rewards.models.bench.BenchState",

@@ -16,7 +16,7 @@ def compare(guard: HeldOutFalls, past: list[float], metrics: Mapping[str, float]
         guard: says how much it may fall.
         past: kept by the caller and changed here: the best held-out reward, the reward of training then, and the
             rewards of training since the last evaluation.
-        metrics: of a step, with those of an evaluation where one has ended.
+        metrics: those of a step, with those of an evaluation where one has ended.
     """
     reward = metrics.get(guard.metric)
     if reward is not None and math.isfinite(reward):

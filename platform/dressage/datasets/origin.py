@@ -59,7 +59,7 @@ class ImportOrigin(TypedDict):
     location: str
     """Name of the repository, address, or folder."""
     revision: str
-    """As it was asked for; empty for the main branch."""
+    """Revision that was asked for; empty for the main branch."""
     commit: str | None
     """The commit of the repository; null where there are none."""
     config: str
@@ -71,7 +71,7 @@ class Origin(TypedDict):
     """What a version was made from."""
 
     file: FileOrigin
-    """Of several files that were imported as one, ``bytes`` and ``sha256`` are those of one behind the other."""
+    """File of the upload; several that were imported as one count as one behind the other."""
     shape: ShapeOrigin
     warnings: list[OriginWarning]
     imported: NotRequired[ImportOrigin]

@@ -1,1 +1,1 @@
-"""What imports of policies and of datasets have in common: their life, the hub, files that come in the background."""
+"""Parts that imports of policies and of datasets share: their life, the hub, files that come in the background."""

@@ -24,7 +24,7 @@ RESERVE_BYTES = 1 << 30
 GIB = 1 << 30
 
 
-class Work:
+class ImportWork:
     """One try. Each kind of import says by ``carry_out`` what is done."""
 
     refusals: tuple[type[Exception], ...] = (ImportRefused,)
@@ -67,7 +67,7 @@ class Work:
             fail(self._row, "The platform failed at this import; its log says more. Try again, or tell the operator.")
 
     def path_of(self, file: RemoteFile) -> Path:
-        """Where a file's bytes lie on the disk."""
+        """Place of a file's bytes on the disk."""
         return self.part / file.name
 
     def has(self, file: RemoteFile) -> int:

@@ -85,7 +85,7 @@ def rehearsal_document(rehearsal: Rehearsal) -> RehearsalDocument:
 
 
 def _step_time(stored: dict[str, Any] | None) -> StepTimeDocument | None:
-    """As stored; former releases have estimated nothing."""
+    """The stored document; former releases have estimated nothing."""
     return None if stored is None else cast(StepTimeDocument, {"estimated": False, **stored})
 
 

@@ -135,7 +135,7 @@ def _interval(tree: Node) -> Node:
 
 
 def _outside(variable: Node, bound: Node, operator: str, tree: Node) -> Node:
-    """What ``|x| > 2`` describes, as a union; ``tree`` where it is no such condition."""
+    """Describe ``|x| > 2`` as a union; ``tree`` where it is no such condition."""
     if not is_variable(variable) or bound.value <= 0:
         return tree
     low, high = ("(]", "[)") if operator == ">=" else ("()", "()")

@@ -73,7 +73,7 @@ class Surroundings:
         return node("piecewise", pieces) if pieces else node("list", items, "and")
 
     def _condition(self) -> Node:
-        """What stands behind the ``&`` of a case: a relation, several, or words."""
+        """Read the condition behind the ``&`` of a case: a relation, several, or words."""
         stream = self.stream
         words: list[str] = []
         while stream.peek().kind == "word" and stream.peek().text.casefold() in _WHEN:

@@ -343,18 +343,9 @@ export interface BenchFlag {
   label: string;
   probe: ProbeEnum;
   reward: number;
-  severity: BenchFlagSeverityEnum;
+  severity: NoteSeverityEnum;
   detail: string;
 }
-
-export type BenchFlagSeverityEnum = typeof BenchFlagSeverityEnum[keyof typeof BenchFlagSeverityEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const BenchFlagSeverityEnum = {
-  info: 'info',
-  warn: 'warn',
-} as const;
 
 export type BenchFlipBefore = boolean | null;
 
@@ -3046,7 +3037,7 @@ export interface Finding {
   /** Name of the guard, or its metric's; `stuck` for a run that does not move. */
   guard: string;
   metric: FindingMetric;
-  severity: SeverityB9fEnum;
+  severity: FindingSeverityEnum;
   /** Step of the first objection. */
   since: number;
   /** Step at which the guard acted last. */
@@ -3057,6 +3048,15 @@ export interface Finding {
   /** Null while nothing is to be done, or nothing was done yet. */
   outcome: FindingOutcome;
 }
+
+export type FindingSeverityEnum = typeof FindingSeverityEnum[keyof typeof FindingSeverityEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const FindingSeverityEnum = {
+  warn: 'warn',
+  error: 'error',
+} as const;
 
 export type FinishReasonEnum = typeof FinishReasonEnum[keyof typeof FinishReasonEnum];
 
@@ -3536,7 +3536,7 @@ export interface ImportOrigin {
   source: ImportOriginSourceEnum;
   /** Name of the repository, address, or folder. */
   location: string;
-  /** As it was asked for; empty for the main branch. */
+  /** Revision that was asked for; empty for the main branch. */
   revision: string;
   /** The commit of the repository; null where there are none. */
   commit: ImportOriginCommit;
@@ -4063,7 +4063,7 @@ export type ListedPlaceCommit = string | null;
 export interface ListedPlace {
   /** The commit that the revision stands for now; null where there are none. */
   commit: ListedPlaceCommit;
-  /** As the repository's card names it; empty where it does not. */
+  /** Licence that the repository's card names; empty where it names none. */
   licence: string;
   /** Empty where there are no data files. */
   choices: ListedChoice[];
@@ -4597,6 +4597,15 @@ export const NoteColumnTypeEnum = {
   string: 'string',
 } as const;
 
+export type NoteSeverityEnum = typeof NoteSeverityEnum[keyof typeof NoteSeverityEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const NoteSeverityEnum = {
+  info: 'info',
+  warn: 'warn',
+} as const;
+
 /**
  * What it was asked for.
  */
@@ -4719,7 +4728,7 @@ export interface OperationCounts {
  * What a version was made from.
  */
 export interface Origin {
-  /** Of several files that were imported as one, `bytes` and `sha256` are those of one behind the other. */
+  /** File of the upload; several that were imported as one count as one behind the other. */
   file: FileOrigin;
   shape: ShapeOrigin;
   warnings: OriginWarning[];
@@ -7387,15 +7396,6 @@ export interface SetHubTokenRequest {
    */
   token: string;
 }
-
-export type SeverityB9fEnum = typeof SeverityB9fEnum[keyof typeof SeverityB9fEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const SeverityB9fEnum = {
-  warn: 'warn',
-  error: 'error',
-} as const;
 
 export type ShapeOriginGraderAnyOf = {[key: string]: Json};
 

@@ -14,7 +14,7 @@ allows hosts of the public internet alone."""
 
 
 def how_allowed(url: str, entries: Iterable[str]) -> How:
-    """How an address is allowed; None where it is not."""
+    """Say how an address is allowed; None where it is not."""
     allowed = [how for entry in entries if (how := _how(url, entry)) is not None]
     return "host" if "host" in allowed else "any" if allowed else None
 

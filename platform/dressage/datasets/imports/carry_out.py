@@ -12,7 +12,7 @@ from django.db import transaction
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
 from dressage.datasets.imports import files
-from dressage.datasets.imports.choices import Choice, chosen
+from dressage.datasets.imports.choices import DataChoice, chosen
 from dressage.datasets.imports.places import require_place, source_of
 from dressage.datasets.imports.storing import shape_is_known, store
 from dressage.datasets.limits import MAX_FILE_BYTES
@@ -22,7 +22,7 @@ from dressage.imports.alone import alone_in
 from dressage.imports.life import MAX_ACTIVE, claim, fail, report
 from dressage.imports.progress import NotOurs
 from dressage.imports.remote import ImportRefused, RemoteFile
-from dressage.imports.work import Work, gib
+from dressage.imports.work import ImportWork, gib
 from dressage.policies.access.selectors import hub_token
 from dressage.teams.models import Team
 
@@ -45,12 +45,12 @@ def carry_out(import_id: str) -> None:
         with alone_in(folder) as alone:
             claimed = claim(DatasetImport, row.id) if alone else None
             if claimed is not None:
-                _Import(claimed, folder).run()
+                _DatasetImportWork(claimed, folder).run()
     finally:
         _PLACES.release()
 
 
-class _Import(Work):
+class _DatasetImportWork(ImportWork):
     """One worker's try at the import of a dataset."""
 
     def __init__(self, row: DatasetImport, part: Path) -> None:
@@ -98,7 +98,7 @@ class _Import(Work):
         row.files = [{**file, "sha256": digests[file["path"]]} for file in row.files]
         self.progress.write(files=row.files)
 
-    def _note(self, found: Choice, *, commit: str, licence: str) -> None:
+    def _note(self, found: DataChoice, *, commit: str, licence: str) -> None:
         """Write down what was listed, so that another worker knows whose rest it goes on with."""
         row = self._row
         row.files = [{"path": one.name, "bytes": one.size, "tag": one.tag, "sha256": ""} for one in found.files]
@@ -107,7 +107,7 @@ class _Import(Work):
         facts = {"files": row.files, "config": row.config[:200], "split": row.split[:200]}
         self.progress.write(0, commit=commit, licence=row.licence, **facts)
 
-    def _remove_others(self, found: Choice) -> None:
+    def _remove_others(self, found: DataChoice) -> None:
         """Remove what an earlier try has fetched and that is not the beginning of what is listed now."""
         before = {number: (one["path"], one["bytes"], one["tag"]) for number, one in enumerate(self._row.files)}
         is_pinned = self._row.commit != ""
@@ -120,7 +120,7 @@ class _Import(Work):
             if path not in kept:
                 path.unlink()
 
-    def _require_room(self, found: Choice) -> None:
+    def _require_room(self, found: DataChoice) -> None:
         """Require that the files are within the limits of a file, of the team and of the disk; tell their size."""
         total = found.bytes
         if total > MAX_FILE_BYTES:

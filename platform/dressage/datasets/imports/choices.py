@@ -40,7 +40,7 @@ _SPLITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class DataChoice:
     """Files that are read one behind the other as one version."""
 
     config: str
@@ -52,8 +52,8 @@ class Choice:
         return sum(file.size for file in self.files)
 
 
-def choices(listing: Listing) -> list[Choice]:
-    """What can be chosen: the default config first, and of each config the split to train on."""
+def choices(listing: Listing) -> list[DataChoice]:
+    """List what can be chosen: the default config first, and of each config the split to train on."""
     data = {name: file for name, file in listing.files.items() if _is_data(name)}
     if len(listing.files) == 1 and not data:  # a file by itself: content decides what it is
         data = dict(listing.files)
@@ -62,7 +62,7 @@ def choices(listing: Listing) -> list[Choice]:
     return found
 
 
-def chosen(listing: Listing, *, config: str, split: str, paths: Iterable[str]) -> Choice:
+def chosen(listing: Listing, *, config: str, split: str, paths: Iterable[str]) -> DataChoice:
     """The files that were asked for: those of ``paths`` in their order, else those of the config and the split.
 
     Raises:
@@ -76,11 +76,11 @@ def chosen(listing: Listing, *, config: str, split: str, paths: Iterable[str]) -
     return found
 
 
-def _chosen(listing: Listing, config: str, split: str, paths: list[str]) -> Choice:
+def _chosen(listing: Listing, config: str, split: str, paths: list[str]) -> DataChoice:
     if missing := [path for path in paths if path not in listing.files]:
         raise ImportRefused(f"There is no file {missing[0][:300]!r}. List the files again, or name another revision.")
     if paths:
-        return Choice(config, split, [listing.files[path] for path in paths])
+        return DataChoice(config, split, [listing.files[path] for path in paths])
     every = choices(listing)
     if not every:
         raise ImportRefused(
@@ -104,7 +104,7 @@ def _is_data(name: str) -> bool:
     return not hidden and path.name not in _BESIDE and _DATA.fullmatch(path.name) is not None
 
 
-def _by_card(card: Mapping[str, Any], data: Mapping[str, RemoteFile]) -> Iterator[Choice]:
+def _by_card(card: Mapping[str, Any], data: Mapping[str, RemoteFile]) -> Iterator[DataChoice]:
     configs = card.get("configs")
     if not isinstance(configs, list):
         return
@@ -116,9 +116,9 @@ def _by_card(card: Mapping[str, Any], data: Mapping[str, RemoteFile]) -> Iterato
         splits = list(_patterns(config.get("data_files")))
         if not splits:
             for choice in _by_names(within.values()):
-                yield Choice(name, choice.split, choice.files)
+                yield DataChoice(name, choice.split, choice.files)
         for split, patterns in splits:
-            yield Choice(name, split, list(_matching(patterns, folder, within)))
+            yield DataChoice(name, split, list(_matching(patterns, folder, within)))
 
 
 def _patterns(told: Any) -> Iterator[tuple[str, list[str]]]:
@@ -173,7 +173,7 @@ def matches(name: str, pattern: str) -> bool:
     return len(wanted) <= MAX_STEPS and rest(0, 0)
 
 
-def _by_names(files: Iterable[RemoteFile]) -> Iterator[Choice]:
+def _by_names(files: Iterable[RemoteFile]) -> Iterator[DataChoice]:
     groups: dict[tuple[str, str], list[RemoteFile]] = {}
     for file in sorted(files, key=lambda one: one.name):
         groups.setdefault(_named(file.name), []).append(file)
@@ -181,7 +181,7 @@ def _by_names(files: Iterable[RemoteFile]) -> Iterator[Choice]:
     for config, split in sorted(
         groups, key=lambda key: (key[0], order.index(key[1]) if key[1] in order else 9, key[1])
     ):
-        yield Choice(config, split, groups[config, split])
+        yield DataChoice(config, split, groups[config, split])
 
 
 def _named(name: str) -> tuple[str, str]:

@@ -53,6 +53,6 @@ class ListedPlace(TypedDict):
     commit: str | None
     """The commit that the revision stands for now; null where there are none."""
     licence: str
-    """As the repository's card names it; empty where it does not."""
+    """Licence that the repository's card names; empty where it names none."""
     choices: list[ListedChoice]
     """Empty where there are no data files."""

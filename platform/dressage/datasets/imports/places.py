@@ -88,7 +88,7 @@ def source_of(source: str, location: str, revision: str, token: str | None) -> S
 
 
 def listed(team: Team, *, source: str, location: str, revision: str) -> ListedPlace:
-    """What can be chosen at a place now.
+    """List what can be chosen at a place now.
 
     Raises:
         Problem: 422 where it is not allowed, not there or not open to the team; 429 or 503 where too many ask at once,

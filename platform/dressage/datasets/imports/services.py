@@ -53,7 +53,7 @@ def start_import(
         revision: a branch, tag or commit of the repository; empty for the main branch.
         name: what people call a new dataset.
         slug: how specs name a new dataset; made from the name when None.
-        description: of a new dataset.
+        description: what people say of a new dataset.
         dataset: id of the dataset of which it is to be the next version; None for a new one.
         config: config of the repository; empty for the first.
         split: split of the config; empty for the one to train on.

@@ -136,7 +136,7 @@ def _origin(row: DatasetImport) -> ImportOrigin:
 
 
 def _source(row: DatasetImport) -> str:
-    """Where the rows are from, in the words of a card."""
+    """Say where the rows are from, in the words of a card."""
     if row.source != DatasetSourceKind.HUB:
         return row.shown_location
     endpoint = sources(row.team)["hub"]["endpoint"]

@@ -103,7 +103,7 @@ class UrlSource:
 
 
 def _require(url: str, *, of: str | None = None) -> How:
-    """How the address is allowed. Raises ImportRefused where it is not; ``of`` has redirected to it."""
+    """Say how the address is allowed. Raises ImportRefused where it is not; ``of`` has redirected to it."""
     how = how_allowed(url, settings.DATASET_IMPORT_URLS)
     if how is None:
         who = f"{of} redirects to {plain(url)[:300]}, which" if of else plain(url)[:300]

@@ -20,7 +20,7 @@ from dressage.imports.alone import alone_in
 from dressage.imports.life import MAX_ACTIVE, claim, finish
 from dressage.imports.progress import NotOurs
 from dressage.imports.remote import ImportRefused, Listing, RemoteFile, Source
-from dressage.imports.work import GIB, Work, gib
+from dressage.imports.work import GIB, ImportWork, gib
 from dressage.policies.access.selectors import bucket_credentials, hub_token
 from dressage.policies.documents import PolicyOriginDocument
 from dressage.policies.folders import own_root
@@ -56,7 +56,7 @@ def _go_on(row: PolicyImport) -> None:
     with alone_in(part) as alone:
         claimed = claim(PolicyImport, row.id) if alone else None
         if claimed is not None:
-            _Import(claimed, part).run()
+            _PolicyImportWork(claimed, part).run()
 
 
 def _workplace(target: Path) -> Path | None:
@@ -77,7 +77,7 @@ def _workplace(target: Path) -> Path | None:
     return part
 
 
-class _Import(Work):
+class _PolicyImportWork(ImportWork):
     """One worker's try at the import of a policy."""
 
     refusals = (ImportRefused, UnfitFolder)

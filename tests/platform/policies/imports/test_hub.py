@@ -464,7 +464,7 @@ def test_those_that_hang_have_their_places(begin: Begin, hub: HubServer, monkeyp
             carry_out(rows[len(begun)].id)  # as another thread does it meanwhile
 
     with monkeypatch.context() as patch:
-        patch.setattr(module._Import, "run", hang)
+        patch.setattr(module._PolicyImportWork, "run", hang)
         carry_out(rows[0].id)
     assert begun == ["a", "b"], "two threads of four are left for runs"
     carry_out(rows[2].id)
