@@ -195,6 +195,10 @@ export const profiles = {
   cancel: (id: string) => api.cancelProfile(id, key()),
   derive: (id: string, body: G.DeriveFromProfileRequest, idempotencyKey: string) =>
     api.deriveFromProfile(id, body, key(idempotencyKey)),
+  review: (id: string, signal: Signal) => api.getReview(id, { signal }),
+  say: (id: string, body: G.SayVerdictsRequest) => api.sayVerdicts(id, body),
+  deriveFromReview: (id: string, body: G.DeriveFromReviewRequest, idempotencyKey: string) =>
+    api.deriveFromReview(id, body, key(idempotencyKey)),
 };
 
 export const proposals = {

@@ -83,6 +83,7 @@ export type {
   Rehearsal,
   RehearsalFinding,
   RehearsalGroup,
+  Review,
   RehearsalReport,
   RehearsalRow,
   RehearsalSample,
@@ -92,6 +93,7 @@ export type {
   RolloutTokens,
   RowHistory,
   RowNotes,
+  RowVerdict,
   RowRun,
   RubricProposal,
   SavedMapping,
@@ -168,4 +170,5 @@ export interface List<T> {
 
 /** Conditions on rows, as a search and the operation `filter` take them. */
 export type RowQuery = G.RowQueryRequest;
+export type VerdictBody = G.AskedVerdictRequest;
 export type NoteCondition = NonNullable<RowQuery["notes"]>[number];

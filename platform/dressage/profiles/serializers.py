@@ -5,10 +5,14 @@ from rest_framework import serializers
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField
 from dressage.datasets.serializers import NewDatasetSerializer
+from dressage.profiles import review
 from dressage.profiles.cost import ProfileCost
 from dressage.profiles.documents import ProfileDocument, ProfileRowDocument
 from dressage.runs.serializers import ClusterField, RunSpecField
 from trainer_core.link.profile import ProfilePlan
+
+MAX_VERDICTS = 1000
+"""Verdicts of one request: as many as a report lists suspects."""
 
 
 class AskedPlan(ProfilePlan, extra="forbid"):
@@ -47,10 +51,48 @@ class DeriveFromProfileSerializer(serializers.Serializer):
 
     min_pass_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
     max_pass_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
-    without_suspects = serializers.BooleanField(default=False, help_text="Leave out rows with a suspect gold.")
+    without_suspects = serializers.BooleanField(
+        default=False, help_text="Leave out rows with a suspect gold, but those whose gold a person has called right."
+    )
     into = NewDatasetSerializer(required=False, allow_null=True, default=None)
     latest = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
     dry_run = serializers.BooleanField(default=False, help_text="Count, and make nothing.")
+
+
+class AskedVerdictSerializer(serializers.Serializer):
+    """What a person says of the gold of one row."""
+
+    row = serializers.IntegerField(min_value=0, max_value=2**31 - 1, help_text="Number of the row, from 0.")
+    verdict = serializers.ChoiceField(
+        choices=review.VERDICTS,
+        allow_null=True,
+        help_text="The gold is right, it is wrong, or the row is to be left out; null takes back what was said.",
+    )
+    answer = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=2000,
+        help_text="The right answer, where the gold is wrong; else it does not count.",
+    )
+
+
+class SayVerdictsSerializer(serializers.Serializer):
+    """Verdicts on golds, each in the place of an earlier one of its row."""
+
+    verdicts = serializers.ListField(child=AskedVerdictSerializer(), allow_empty=False, max_length=MAX_VERDICTS)
+
+
+class DeriveFromReviewSerializer(serializers.Serializer):
+    """Where the version goes."""
+
+    into = NewDatasetSerializer(required=False, allow_null=True, default=None)
+    latest = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    dry_run = serializers.BooleanField(default=False, help_text="Count, and make nothing.")
+
+
+class ReviewSerializer(DocumentSerializer, document=review.ReviewDocument):
+    """What was said of the golds."""
 
 
 class ProfileCostSerializer(DocumentSerializer, document=ProfileCost):

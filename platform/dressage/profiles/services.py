@@ -220,7 +220,7 @@ def _keep(
         tallies,
         stopped=stopped,
         reads_answers=reads_answers,
-        reference=_reference(profile),
+        reference=reference_of(profile),
         warnings=warnings,
     )
     profile.report = dict(report)
@@ -240,7 +240,7 @@ def _forget_rows(profile: Profile) -> None:
     profile.handed_in.update(rows=[])
 
 
-def _reference(profile: Profile) -> str:
+def reference_of(profile: Profile) -> str:
     """Field of the rows that the reward compares answers with: that of the golds."""
     reward = references.resolve(profile.team, RunSpec.model_validate(profile.spec)).reward
     places = () if reward is None else readings(RewardDefinition.model_validate(reward.definition))

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dressage.profiles import views
+from dressage.profiles import review_views, views
 from dressage.profiles.link import views as link
 
 urlpatterns = [
@@ -11,6 +11,8 @@ urlpatterns = [
     path("profiles/<str:profile_id>", views.ProfileView.as_view()),
     path("profiles/<str:profile_id>/cancel", views.CancelProfileView.as_view()),
     path("profiles/<str:profile_id>/versions", views.DeriveFromProfileView.as_view()),
+    path("profiles/<str:profile_id>/review", review_views.ReviewView.as_view()),
+    path("profiles/<str:profile_id>/review/versions", review_views.DeriveFromReviewView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/profiles", views.VersionProfilesView.as_view()),
     path("link/profiles/<str:job_id>", link.ProfileTakeView.as_view()),
     path("link/profiles/<str:job_id>/token", link.ProfileTokenView.as_view()),

@@ -6,6 +6,7 @@ from dressage.datasets import notes, storage
 from dressage.datasets.derivation.operations import KeepRows
 from dressage.datasets.derivation.services import Derived, Into, derive
 from dressage.profiles.models import Profile, ProfileState
+from dressage.profiles.review import confirmed
 
 
 def derive_from_profile(
@@ -26,7 +27,7 @@ def derive_from_profile(
         actor: who asks.
         min_pass_rate: lower edge of the band, included; None for none.
         max_pass_rate: upper edge.
-        without_suspects: whether rows with a suspect gold are left out.
+        without_suspects: whether rows with a suspect gold are left out, but those whose gold a person has confirmed.
         into: a new dataset for the result; None makes the next version of the dataset.
         latest: number of the newest version that the caller has seen.
         dry_run: whether only to count.
@@ -46,12 +47,13 @@ def derive_from_profile(
         raise invalid("/max_pass_rate", "The upper edge is below the lower one.")
     rates = _column(profile, "difficulty", "pass_rate") if banded else None
     suspect = _column(profile, "suspect", "suspect") if without_suspects else None
+    trusted = confirmed(profile.version) if without_suspects else frozenset()
     version, kept, number = profile.version, set(), 0
     for table in storage.tables(version.path):
         for row_id in table.column("id").to_pylist():
             rate = None if rates is None else rates[number]
             inside = rates is None or (rate is not None and low <= rate <= high)
-            if inside and not (suspect is not None and suspect[number]):
+            if inside and not (suspect is not None and suspect[number] and number not in trusted):
                 kept.add(row_id)
             number += 1
     arguments = {

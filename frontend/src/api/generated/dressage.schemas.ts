@@ -202,6 +202,38 @@ export interface AskedPlanRequest {
   votes?: number;
 }
 
+/**
+ * The gold is right, it is wrong, or the row is to be left out; null takes back what was said.
+
+* `right` - right
+* `wrong` - wrong
+* `leave_out` - leave_out
+ */
+export type AskedVerdictRequestVerdict = VerdictEnum | NullEnum;
+
+/**
+ * What a person says of the gold of one row.
+ */
+export interface AskedVerdictRequest {
+  /**
+   * Number of the row, from 0.
+   * @minimum 0
+   * @maximum 2147483647
+   */
+  row: number;
+  /** The gold is right, it is wrong, or the row is to be left out; null takes back what was said.
+
+* `right` - right
+* `wrong` - wrong
+* `leave_out` - leave_out */
+  verdict: AskedVerdictRequestVerdict;
+  /**
+   * The right answer, where the gold is wrong; else it does not count.
+   * @maxLength 2000
+   */
+  answer?: string;
+}
+
 export interface AuditEntry {
   id: string;
   /** Position in the team's chain, from 1. */
@@ -2691,11 +2723,29 @@ export interface DeriveFromProfileRequest {
    * @maximum 1
    */
   max_pass_rate?: DeriveFromProfileRequestMaxPassRate;
-  /** Leave out rows with a suspect gold. */
+  /** Leave out rows with a suspect gold, but those whose gold a person has called right. */
   without_suspects?: boolean;
   into?: DeriveFromProfileRequestInto;
   /** @minimum 1 */
   latest?: DeriveFromProfileRequestLatest;
+  /** Count, and make nothing. */
+  dry_run?: boolean;
+}
+
+export type DeriveFromReviewRequestInto = NewDatasetRequest | null;
+
+/**
+ * @minimum 1
+ */
+export type DeriveFromReviewRequestLatest = number | null;
+
+/**
+ * Where the version goes.
+ */
+export interface DeriveFromReviewRequest {
+  into?: DeriveFromReviewRequestInto;
+  /** @minimum 1 */
+  latest?: DeriveFromReviewRequestLatest;
   /** Count, and make nothing. */
   dry_run?: boolean;
 }
@@ -6631,6 +6681,17 @@ export interface RevertRequest {
   reason?: string;
 }
 
+/**
+ * What was said of the golds of a profile's version.
+ */
+export interface Review {
+  /** By row. */
+  verdicts: RowVerdict[];
+  right: number;
+  wrong: number;
+  leave_out: number;
+}
+
 export interface Reward {
   id: string;
   slug: string;
@@ -6964,6 +7025,24 @@ export interface RowTry {
 }
 
 /**
+ * The right answer, where the gold is wrong.
+ */
+export type RowVerdictAnswer = string | null;
+
+/**
+ * What a person has said of one gold.
+ */
+export interface RowVerdict {
+  /** Its number, from 0. */
+  row: number;
+  verdict: VerdictEnum;
+  /** The right answer, where the gold is wrong. */
+  answer: RowVerdictAnswer;
+  by: string;
+  at: string;
+}
+
+/**
  * Rows with the same counts.
  */
 export interface RowsOfState {
@@ -7180,6 +7259,14 @@ export interface SavedMapping {
   columns: string[];
   created_at: string;
   created_by: string;
+}
+
+/**
+ * Verdicts on golds, each in the place of an earlier one of its row.
+ */
+export interface SayVerdictsRequest {
+  /** @maxItems 1000 */
+  verdicts: AskedVerdictRequest[];
 }
 
 export interface Scope {
@@ -8238,6 +8325,21 @@ export interface Validation {
 }
 
 /**
+ * * `right` - right
+* `wrong` - wrong
+* `leave_out` - leave_out
+ */
+export type VerdictEnum = typeof VerdictEnum[keyof typeof VerdictEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const VerdictEnum = {
+  right: 'right',
+  wrong: 'wrong',
+  leave_out: 'leave_out',
+} as const;
+
+/**
  * What was asked for; of an edit, no more than the ids of the rows.
  */
 export type VersionOperationArguments = {[key: string]: Json};
@@ -8909,6 +9011,13 @@ export type CreateProfileHeaders = {
 };
 
 export type CancelProfileHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type DeriveFromReviewHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */

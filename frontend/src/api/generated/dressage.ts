@@ -73,6 +73,8 @@ import type {
   DeriveDatasetVersionHeaders,
   DeriveFromProfileHeaders,
   DeriveFromProfileRequest,
+  DeriveFromReviewHeaders,
+  DeriveFromReviewRequest,
   DeriveRequest,
   Derived,
   DevicePass,
@@ -214,6 +216,7 @@ import type {
   RetryPolicyImportHeaders,
   RevertControlHeaders,
   RevertRequest,
+  Review,
   Reward,
   RewardVersion,
   RewindControlHeaders,
@@ -223,6 +226,7 @@ import type {
   Run,
   RunGraderRequest,
   SavedMapping,
+  SayVerdictsRequest,
   SearchRowsRequest,
   SecondFactors,
   SendDatasetUploadPartHeaders,
@@ -1649,6 +1653,51 @@ export const cancelProfile = (
     }
   
 /**
+ * What was said of the golds of the profile's version: verdicts, by whom, and when.
+ */
+export const getReview = (
+    profileId: string,
+ options?: SecondParameter<typeof http<Review>>,) => {
+      return http<Review>(
+      {url: `/api/v1/profiles/${profileId}/review`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Say of golds that they are right, wrong, or of rows that they are to be left out.
+
+Verdicts of other rows stay. They are kept as the row notes `review`; the rows stay as they are.
+ */
+export const sayVerdicts = (
+    profileId: string,
+    sayVerdictsRequest: SayVerdictsRequest,
+ options?: SecondParameter<typeof http<Review>>,) => {
+      return http<Review>(
+      {url: `/api/v1/profiles/${profileId}/review`, method: 'PUT',
+      headers: {'Content-Type': 'application/json', },
+      data: sayVerdictsRequest
+    },
+      options);
+    }
+  
+/**
+ * Make a version in which wrong golds are corrected and rows left out, as people said. `dry_run` makes none.
+ */
+export const deriveFromReview = (
+    profileId: string,
+    deriveFromReviewRequest: DeriveFromReviewRequest,
+    headers?: DeriveFromReviewHeaders,
+ options?: SecondParameter<typeof http<Derived | Derived>>,) => {
+      return http<Derived | Derived>(
+      {url: `/api/v1/profiles/${profileId}/review/versions`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: deriveFromReviewRequest
+    },
+      options);
+    }
+  
+/**
  * Make a version of the rows within a band of pass rates, or without suspects. `dry_run` makes nothing.
  */
 export const deriveFromProfile = (
@@ -2840,6 +2889,9 @@ export type ForgetHubTokenResult = NonNullable<Awaited<ReturnType<typeof forgetH
 export type CreateProfileResult = NonNullable<Awaited<ReturnType<typeof createProfile>>>
 export type GetProfileResult = NonNullable<Awaited<ReturnType<typeof getProfile>>>
 export type CancelProfileResult = NonNullable<Awaited<ReturnType<typeof cancelProfile>>>
+export type GetReviewResult = NonNullable<Awaited<ReturnType<typeof getReview>>>
+export type SayVerdictsResult = NonNullable<Awaited<ReturnType<typeof sayVerdicts>>>
+export type DeriveFromReviewResult = NonNullable<Awaited<ReturnType<typeof deriveFromReview>>>
 export type DeriveFromProfileResult = NonNullable<Awaited<ReturnType<typeof deriveFromProfile>>>
 export type CostProfileResult = NonNullable<Awaited<ReturnType<typeof costProfile>>>
 export type ListRehearsalsResult = NonNullable<Awaited<ReturnType<typeof listRehearsals>>>

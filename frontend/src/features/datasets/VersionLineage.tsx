@@ -10,7 +10,7 @@ export function VersionLineage({ version }: { version: DatasetVersion }) {
   if (!operation || operation.name === "upload" || operation.name === "import") return null;
   return (
     <Text size="sm" mt="sm" data-testid="version-lineage">
-      {WORDS[operation.name]} of{" "}
+      {operation.arguments.review ? "A review" : WORDS[operation.name]} of{" "}
       {parent && !parent.deleted ? (
         <TextLink
           to="/datasets/$datasetId"

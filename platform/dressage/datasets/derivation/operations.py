@@ -49,6 +49,13 @@ class EditRows(_DerivationModel):
     changes: list[RowChange] = Field(min_length=1, max_length=MAX_CHANGES)
 
 
+class NotedEdit(EditRows):
+    """An edit of other rooms, which say in the lineage how its rows were chosen."""
+
+    arguments: dict[str, Any]
+    """What the lineage keeps beside the ids."""
+
+
 class FilterRows(_DerivationModel):
     """The rows that a query finds, in their order."""
 

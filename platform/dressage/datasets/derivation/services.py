@@ -25,6 +25,7 @@ from dressage.datasets.derivation.operations import (
     FilterRows,
     KeepRows,
     MergeVersions,
+    NotedEdit,
     SplitRows,
 )
 from dressage.datasets.derivation.tables import Counts, EditError
@@ -102,7 +103,7 @@ def derive(
     team: Team,
     parent: DatasetVersion,
     actor: Actor,
-    operation: AnyOperation | KeepRows,
+    operation: AnyOperation | KeepRows | NotedEdit,
     *,
     into: Into | None = None,
     latest: int | None = None,
@@ -147,7 +148,7 @@ def derive(
 
 
 def _targets(
-    team: Team, parent: DatasetVersion, operation: AnyOperation | KeepRows, into: Into | None
+    team: Team, parent: DatasetVersion, operation: AnyOperation | KeepRows | NotedEdit, into: Into | None
 ) -> list[_Target]:
     counts = Counts()
     match operation:
@@ -184,7 +185,9 @@ def _edit(parent: DatasetVersion, edit: EditRows, into: Into | None, counts: Cou
     if len(columns) > MAX_COLUMNS:
         raise invalid("/operation/changes", f"The version would have more than {MAX_COLUMNS} different columns.")
     ids = [change.id for change in edit.changes if change.id is not None]
-    arguments = {"ids": ids[:_NOTED_IDS], "number_of_ids": len(ids)}
+    arguments: dict[str, Any] = {"ids": ids[:_NOTED_IDS], "number_of_ids": len(ids)}
+    if isinstance(edit, NotedEdit):
+        arguments |= edit.arguments
     found = tables.edited(parent.path, checked, counts)
     return _Target(into, found, counts, columns, arguments, changed=checked.changed.keys())
 
@@ -250,7 +253,7 @@ def _store_all(
     team: Team,
     parent: DatasetVersion,
     actor: Actor,
-    operation: AnyOperation | KeepRows,
+    operation: AnyOperation | KeepRows | NotedEdit,
     written: list[_Written],
     latest: int | None,
 ) -> list[DerivedVersion]:

@@ -1,18 +1,43 @@
 import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import type { ReactNode } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Dataset, Profile } from "@/api/model";
+import type { Dataset, Profile, Review, VerdictBody } from "@/api/model";
 import { formatPercent } from "@/lib/format";
 import { renderWith } from "@/test/render";
 import { ProfileOutcome } from "./ProfileOutcome";
 
-vi.mock("@tanstack/react-router", () => ({ useNavigate: () => vi.fn() }));
+vi.mock("@tanstack/react-router", () => ({
+  useNavigate: () => vi.fn(),
+  createLink: () => (props: { search: Record<string, unknown>; children: ReactNode }) => (
+    <a href={`?${JSON.stringify(props.search)}`}>{props.children}</a>
+  ),
+}));
 
 const SESSION = { role: "editor", user: null, team: null, teams: [] };
+let review: Review;
+let sent: unknown[];
 
 beforeEach(() => {
-  const answer = () =>
-    new Response(JSON.stringify(SESSION), { status: 200, headers: { "content-type": "application/json" } });
-  vi.stubGlobal("fetch", () => Promise.resolve(answer()));
+  review = { verdicts: [], right: 0, wrong: 0, leave_out: 0 };
+  sent = [];
+  vi.stubGlobal("fetch", (url: string, init?: RequestInit) => {
+    if (init?.method === "PUT") {
+      const body = JSON.parse(init.body as string) as { verdicts: VerdictBody[] };
+      sent.push(body);
+      const [said] = body.verdicts as [VerdictBody & { verdict: "wrong"; answer: string }];
+      review = {
+        verdicts: [{ ...said, by: "eve@example.org", at: "2026-01-01T00:00:00Z" }],
+        right: 0,
+        wrong: 1,
+        leave_out: 0,
+      };
+    }
+    const found = String(url).endsWith("/review") ? review : SESSION;
+    return Promise.resolve(
+      new Response(JSON.stringify(found), { status: 200, headers: { "content-type": "application/json" } }),
+    );
+  });
 });
 afterEach(() => vi.unstubAllGlobals());
 
@@ -52,7 +77,7 @@ const REPORT: NonNullable<Profile["report"]> = {
 
 function draw(report: typeof REPORT) {
   const plan = { min_pass_rate: 0.2, max_pass_rate: 0.8 };
-  const profile = { id: "prf_1", policy: "small", reward: "exact@1", threshold: 1, plan } as Profile;
+  const profile = { id: "prf_1", version: "sums@2", policy: "small", reward: "exact@1", threshold: 1, plan } as Profile;
   renderWith(<ProfileOutcome profile={profile} report={report} dataset={{} as Dataset} />);
 }
 
@@ -64,7 +89,26 @@ it("counts the rows of the band, and lists suspects with their votes", async () 
   expect(screen.getByText(formatPercent(0.625, 1))).toBeTruthy();
   expect(screen.getByText("A reward worker was replaced")).toBeTruthy();
   const cells = screen.getAllByRole("cell").map(cell => cell.textContent);
-  expect(cells).toEqual(["row-3", "What is 2+2?", "5", "4", "8 of 8", formatPercent(0.97)]);
+  expect(cells.slice(0, 3)).toEqual(["row-3", "What is 2+2?", "5"]);
+  expect(cells[3]).toBe("5: 0 of 8 (the gold)4: 8 of 8");
+  expect(cells[4]).toBe(formatPercent(0.97));
+  const link = screen.getByRole("link", { name: "row-3" }).getAttribute("href");
+  expect(link).toBe('?{"version":2,"tab":"rows","row":3}');
+});
+
+it("keeps what a person says of a gold, with the answer of most samples to begin with", async () => {
+  draw(REPORT);
+  const make = await screen.findByRole("button", { name: "Make a version of the verdicts" });
+  expect(make).toHaveProperty("disabled", true);
+  await userEvent.click(screen.getByRole("radio", { name: "Wrong" }));
+  const answer = await screen.findByRole("textbox", { name: "Right answer of row-3" });
+  expect(sent).toEqual([{ verdicts: [{ row: 3, verdict: "wrong", answer: "4" }] }]);
+  expect(answer).toHaveProperty("value", "4");
+  expect(screen.getByTestId("review-counts").textContent).toBe("0 right, 1 wrong, 0 to be left out");
+  expect(make).toHaveProperty("disabled", false);
+  await userEvent.clear(answer);
+  await userEvent.type(answer, "four{Enter}");
+  await vi.waitFor(() => expect(sent.at(-1)).toEqual({ verdicts: [{ row: 3, verdict: "wrong", answer: "four" }] }));
 });
 
 it("says why no gold can be suspected", async () => {

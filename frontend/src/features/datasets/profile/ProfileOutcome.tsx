@@ -1,7 +1,5 @@
 /** What a profile has found: pass rates with a band, dead groups, and suspects; and versions that are made of it. */
-import { Alert, Button, Group, Paper, RangeSlider, Stack, Table, Text, Title } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Alert, Button, Group, Paper, RangeSlider, Stack, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import { profiles } from "@/api/client";
 import type { Dataset, Profile } from "@/api/model";
@@ -11,8 +9,9 @@ import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { Facts } from "@/ui/Facts";
-import { TableFrame } from "@/ui/TableFrame";
+import { Suspects } from "./Suspects";
 import { BINS, histogram, partsOf } from "./pass-rates";
+import { useOpenMade } from "./useOpenMade";
 
 type Report = NonNullable<Profile["report"]>;
 
@@ -101,9 +100,12 @@ export function ProfileOutcome({ profile, report, dataset }: Props) {
           ])}
         />
       </Paper>
-      <Suspects report={report} />
+      <Suspects profile={profile} report={report} dataset={dataset} />
       {editor && report.number_of_suspects > 0 && (
         <Group justify="flex-end">
+          <Text size="sm" c="dimmed">
+            Golds that a person has called right stay in it.
+          </Text>
           <Button variant="default" loading={make.isPending} onClick={() => make.mutate({ without_suspects: true })}>
             Make a version without suspects
           </Button>
@@ -114,24 +116,14 @@ export function ProfileOutcome({ profile, report, dataset }: Props) {
 }
 
 function useVersions(profile: Profile, dataset: Dataset) {
-  const client = useQueryClient();
-  const navigate = useNavigate();
+  const openMade = useOpenMade();
   const keyFor = useRequestKey();
   return useSubmit({
     mutationFn: (kept: { min_pass_rate?: number; max_pass_rate?: number; without_suspects?: boolean }) => {
       const body = { ...kept, latest: dataset.latest_version.number };
       return profiles.derive(profile.id, body, keyFor(body));
     },
-    onSuccess: async ({ results }) => {
-      await client.invalidateQueries({ queryKey: ["datasets"] });
-      const [made] = results;
-      if (made?.dataset_id)
-        await navigate({
-          to: "/datasets/$datasetId",
-          params: { datasetId: made.dataset_id },
-          search: { version: made.number },
-        });
-    },
+    onSuccess: openMade,
   });
 }
 
@@ -163,61 +155,5 @@ function Bars({ bins, band: [low, high] }: { bins: number[]; band: [number, numb
         );
       })}
     </svg>
-  );
-}
-
-function Suspects({ report }: { report: Report }) {
-  if (!report.reads_answers)
-    return (
-      <Text size="sm" c="dimmed">
-        The reward compares no place of the answer with the gold, so no gold can be suspected.
-      </Text>
-    );
-  if (report.suspects.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        No gold is suspect: nowhere do enough samples agree with one another against it.
-      </Text>
-    );
-  return (
-    <section aria-label="Suspect golds">
-      <Title order={3} mb={4}>
-        Suspect golds
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {formatCount(report.number_of_suspects)} rows whose samples agree with one another against the gold.
-        {report.number_of_suspects > report.suspects.length &&
-          ` The ${formatCount(report.suspects.length)} likeliest are shown.`}
-      </Text>
-      <TableFrame label="Suspect golds">
-        <Table miw={720}>
-          <Table.Thead>
-            <Table.Tr>
-              {["Row", "Prompt", "Gold", "Samples say", "Votes", "Gold is wrong"].map(title => (
-                <Table.Th key={title}>{title}</Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {report.suspects.map(one => (
-              <Table.Tr key={one.row}>
-                <Table.Td className="mono">{one.id}</Table.Td>
-                <Table.Td maw={360}>
-                  <Text size="sm" lineClamp={3}>
-                    {one.prompt}
-                  </Text>
-                </Table.Td>
-                <Table.Td>{one.gold}</Table.Td>
-                <Table.Td>{one.answer}</Table.Td>
-                <Table.Td className="num" title={one.answers.map(({ text, votes }) => `${text}: ${votes}`).join(", ")}>
-                  {one.votes} of {one.samples}
-                </Table.Td>
-                <Table.Td className="num">{formatPercent(one.chance)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </TableFrame>
-    </section>
   );
 }

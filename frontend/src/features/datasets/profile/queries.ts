@@ -11,6 +11,13 @@ export const profilesQuery = (dataset: string, version: number) =>
     queryFn: ({ signal }) => profiles.list(dataset, version, signal),
   });
 
+/** What people have said of the golds of a profile's version. */
+export const reviewQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["profiles", id, "review"],
+    queryFn: ({ signal }) => profiles.review(id, signal),
+  });
+
 /** One profile; asked for again and again until it has ended. */
 export const profileQuery = (id: string) =>
   queryOptions({

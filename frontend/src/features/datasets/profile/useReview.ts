@@ -1,0 +1,37 @@
+/** What people say of suspect golds: read, said, and made a version of. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { profiles } from "@/api/client";
+import type { Dataset, Profile, VerdictBody } from "@/api/model";
+import { notesQuery, WITH_NOTES } from "@/features/datasets/data/queries";
+import { useRequestKey } from "@/lib/useRequestKey";
+import { useSubmit } from "@/lib/useSubmit";
+import { reviewQuery } from "./queries";
+import { useOpenMade } from "./useOpenMade";
+
+export function useReview(profile: Profile, dataset: Dataset) {
+  const client = useQueryClient();
+  const openMade = useOpenMade();
+  const keyFor = useRequestKey();
+  const [asked, setAsked] = useState<number | null>(null);
+  const found = useQuery(reviewQuery(profile.id));
+  const version = Number(profile.version.split("@").at(-1));
+  const say = useSubmit({
+    mutationFn: (verdict: VerdictBody) => profiles.say(profile.id, { verdicts: [verdict] }),
+    onMutate: ({ row }) => setAsked(row),
+    onSuccess: async said => {
+      client.setQueryData(reviewQuery(profile.id).queryKey, said);
+      const known = WITH_NOTES.map(kind => ["datasets", dataset.id, kind, version]);
+      const stale = [notesQuery(dataset.id, version).queryKey, ...known];
+      await Promise.all(stale.map(queryKey => client.invalidateQueries({ queryKey })));
+    },
+  });
+  const make = useSubmit({
+    mutationFn: () => {
+      const body = { latest: dataset.latest_version.number };
+      return profiles.deriveFromReview(profile.id, body, keyFor([body, found.data]));
+    },
+    onSuccess: openMade,
+  });
+  return { found, say, make, version, /** Row of which something was said last. */ asked };
+}

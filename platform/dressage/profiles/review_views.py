@@ -1,0 +1,64 @@
+"""REST views of the review of golds."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from dressage.common.idempotency import idempotent
+from dressage.common.permissions import IsEditor
+from dressage.common.scopes import Noun
+from dressage.datasets.derivation.services import Into
+from dressage.datasets.serializers import DerivedSerializer
+from dressage.profiles import review, selectors
+from dressage.profiles.serializers import DeriveFromReviewSerializer, ReviewSerializer, SayVerdictsSerializer
+from dressage.teams.api import ApiView, TeamRequest
+
+
+class ReviewView(ApiView):
+    """What people say of golds."""
+
+    noun = Noun.DATASETS
+    roles = {"PUT": IsEditor}
+    problem_statuses = {"PUT": (409,)}
+
+    @extend_schema(operation_id="getReview", tags=["profiles"], responses=ReviewSerializer)
+    def get(self, request: TeamRequest, profile_id: str) -> Response:
+        """What was said of the golds of the profile's version: verdicts, by whom, and when."""
+        profile = selectors.profile(request.team, profile_id)
+        return Response(ReviewSerializer(review.review(profile)).data)
+
+    @extend_schema(
+        operation_id="sayVerdicts", tags=["profiles"], request=SayVerdictsSerializer, responses=ReviewSerializer
+    )
+    def put(self, request: TeamRequest, profile_id: str) -> Response:
+        """Say of golds that they are right, wrong, or of rows that they are to be left out.
+
+        Verdicts of other rows stay. They are kept as the row notes `review`; the rows stay as they are.
+        """
+        profile = selectors.profile(request.team, profile_id)
+        said = review.say(profile, request.actor, self.body(SayVerdictsSerializer)["verdicts"])
+        return Response(ReviewSerializer(said).data)
+
+
+class DeriveFromReviewView(ApiView):
+    """Versions of what was said."""
+
+    noun = Noun.DATASETS
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409, 429, 503)}
+
+    @extend_schema(
+        operation_id="deriveFromReview",
+        tags=["profiles"],
+        request=DeriveFromReviewSerializer,
+        responses={200: DerivedSerializer, 201: DerivedSerializer},
+    )
+    @idempotent
+    def post(self, request: TeamRequest, profile_id: str) -> Response:
+        """Make a version in which wrong golds are corrected and rows left out, as people said. `dry_run` makes none."""
+        profile = selectors.profile(request.team, profile_id)
+        fields = self.body(DeriveFromReviewSerializer)
+        fields["into"] = Into(**fields["into"]) if fields["into"] else None
+        made = review.derive_from_review(profile, request.actor, **fields)
+        code = status.HTTP_200_OK if fields["dry_run"] else status.HTTP_201_CREATED
+        return Response(DerivedSerializer(made).data, status=code)
