@@ -18,6 +18,7 @@ urlpatterns = [
     path("api/v1/", include("dressage.rehearsals.urls")),
     path("api/v1/", include("dressage.profiles.urls")),
     path("api/v1/", include("dressage.runs.urls")),
+    path("api/v1/", include("dressage.home.urls")),
     path("api/v1/", include("dressage.monitoring.urls")),
     path("api/v1/", include("dressage.compat.urls")),
     re_path(r"^(?!api/|ws/|static/|assets/).*$", console),

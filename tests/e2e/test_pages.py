@@ -33,6 +33,7 @@ def paths(installation: Installation) -> dict[str, str]:
     policy = api.get("/policies")["data"][0]["id"]
     rubric, bench = _rubric_on_the_bench(installation)
     return {
+        "home": "/",
         "runs": "/runs",
         "new run": "/runs/new",
         "compare": f"/runs/compare?runs={','.join(one['id'] for one in runs[:3])}",

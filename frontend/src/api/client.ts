@@ -251,6 +251,10 @@ const ACTS = {
   measureNoise: api.measureRunNoise,
 };
 
+export const home = {
+  read: (signal: Signal) => api.getHome({ signal }),
+};
+
 export const runs = {
   list: (state: string | undefined, signal: Signal) =>
     api.listRuns({ limit: 100, ...(state ? { state } : {}) }, { signal }),

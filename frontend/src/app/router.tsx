@@ -57,9 +57,7 @@ const app = createRoute({
 const home = createRoute({
   getParentRoute: () => app,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/runs" });
-  },
+  component: lazyRouteComponent(() => import("@/features/home/HomePage"), "HomePage"),
 });
 
 const RUN_STATES = [

@@ -49,15 +49,13 @@ def test_guards_act_and_are_changed_while_the_run_goes(
     launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
     launcher.prepare(spec(schedule__steps=12, schedule__prompts_per_step=4, guards=GUARDS))
+    # The platform makes the change, as a control like any other, and people put other guards in their place.
+    platform.commands = [{**RATE, "apply_at": 4}, {**EDIT, "apply_at": 7}]
     launcher.start()
-    platform.wait(lambda: len(news(platform)) >= 1)
+    platform.wait(lambda: platform.states()[-1:] == ["paused"])
     assert news(platform)[0] == (2, "too fast", "acts", "change")
     (first,) = [event["data"] for event in platform.of("alert") if event["step"] == 2]
     assert (first["level"], first["title"], first["guard"]["since"]) == ("error", "Guard: too fast", 1)
-
-    # The platform makes the change, as a control like any other, and people put other guards in their place.
-    platform.commands = [{**RATE, "apply_at": "next"}, {**EDIT, "apply_at": 7}]
-    platform.wait(lambda: platform.states()[-1:] == ["paused"])
     reports = {(one["control_id"], one["state"]) for one in platform.applied}
     assert reports >= {("slow", "settled"), ("edit", "applied")}
     assert [event["data"]["metrics"]["actor/lr"] for event in platform.of("step")][-1] == 1e-4

@@ -156,6 +156,15 @@ export interface AnswerVotes {
 }
 
 /**
+ * Proposals for the rubric of a reward that wait for a decision.
+ */
+export interface Approvals {
+  reward: string;
+  name: string;
+  open: number;
+}
+
+/**
  * Bounds of the sampling, as clients ask for them.
  */
 export interface AskedPlanRequest {
@@ -232,6 +241,17 @@ export interface AskedVerdictRequest {
    * @maxLength 2000
    */
   answer?: string;
+}
+
+/**
+ * A run that people should look at.
+ */
+export interface Attention {
+  run: LiveRun;
+  /** It failed this week; a guard objects, or it is stuck; it paused by itself. */
+  why: WhyEnum;
+  /** Sentence that says what is the matter. */
+  text: string;
 }
 
 export interface AuditEntry {
@@ -3542,6 +3562,20 @@ export interface Holder {
   state: RunStateEnum;
 }
 
+/**
+ * What a team needs to know first. All parts are read together: where one fails, there is no answer.
+ */
+export interface Home {
+  has_runs: boolean;
+  attention: Attention[];
+  running: LiveRun[];
+  queued: LiveRun[];
+  approvals: Approvals[];
+  spend: Spend;
+  checkpoints: RecentCheckpoint[];
+  policies: RecentPolicy[];
+}
+
 export type HowToReadRequestMapping = DatasetMappingRequest | null;
 
 /**
@@ -6322,6 +6356,26 @@ export interface RatesSyncRates {
   load_seconds?: number;
 }
 
+/**
+ * A checkpoint that was written lately.
+ */
+export interface RecentCheckpoint {
+  id: string;
+  run: string;
+  run_name: string;
+  step: number;
+  created_at: string;
+}
+
+/**
+ * A policy that was registered lately.
+ */
+export interface RecentPolicy {
+  id: string;
+  name: string;
+  created_at: string;
+}
+
 export type RecipeSpec = {[key: string]: Json};
 
 /**
@@ -7610,6 +7664,28 @@ export interface SpecialTokens {
   others: string[];
 }
 
+/**
+ * Price of the GPU hours; null where the installation sets none.
+ */
+export type SpendPrice = number | null;
+
+export type SpendCurrency = string | null;
+
+/**
+ * What the team's runs have spent.
+ */
+export interface Spend {
+  since: string;
+  /** Completion tokens that runs have trained on. */
+  tokens: number;
+  /** Hours for which attempts have held a place. */
+  place_hours: number;
+  gpu_hours: number;
+  /** Price of the GPU hours; null where the installation sets none. */
+  price: SpendPrice;
+  currency: SpendCurrency;
+}
+
 export type StageControlRequestApplyAt = 'next' | number;
 
 /**
@@ -8410,6 +8486,16 @@ export const WaitingReasonEnum = {
   cluster_gone: 'cluster_gone',
   too_large: 'too_large',
   gpu_hours: 'gpu_hours',
+} as const;
+
+export type WhyEnum = typeof WhyEnum[keyof typeof WhyEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const WhyEnum = {
+  failed: 'failed',
+  finding: 'finding',
+  paused: 'paused',
 } as const;
 
 /**

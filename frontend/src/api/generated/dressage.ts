@@ -95,6 +95,7 @@ import type {
   GpuHours,
   GraderRun,
   GroupPage,
+  Home,
   HowToReadRequest,
   ImportReport,
   InviteHeaders,
@@ -1296,6 +1297,18 @@ export const validateGrader = (
       {url: `/api/v1/fine_tuning/alpha/graders/validate`, method: 'POST',
       headers: {'Content-Type': 'application/json', },
       data: validateGraderRequest
+    },
+      options);
+    }
+  
+/**
+ * What needs attention, runs, the queue, approvals that wait, this week's spend, and what is new.
+ */
+export const getHome = (
+    
+ options?: SecondParameter<typeof http<Home>>,) => {
+      return http<Home>(
+      {url: `/api/v1/home`, method: 'GET'
     },
       options);
     }
@@ -2863,6 +2876,7 @@ export type SearchDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof sear
 export type PreviewDatasetResult = NonNullable<Awaited<ReturnType<typeof previewDataset>>>
 export type RunGraderResult = NonNullable<Awaited<ReturnType<typeof runGrader>>>
 export type ValidateGraderResult = NonNullable<Awaited<ReturnType<typeof validateGrader>>>
+export type GetHomeResult = NonNullable<Awaited<ReturnType<typeof getHome>>>
 export type ReadInvitationResult = NonNullable<Awaited<ReturnType<typeof readInvitation>>>
 export type AcceptInvitationResult = NonNullable<Awaited<ReturnType<typeof acceptInvitation>>>
 export type ListJudgeEndpointsResult = NonNullable<Awaited<ReturnType<typeof listJudgeEndpoints>>>

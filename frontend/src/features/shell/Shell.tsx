@@ -36,7 +36,7 @@ function Frame({ session }: { session: Session }) {
       </a>
       <AppShell.Header className={classes.header}>
         <Burger opened={drawer} onClick={open} hiddenFrom="sm" size="sm" aria-label="Open navigation" />
-        <UnstyledButton component={Link} to="/runs" className={classes.brand} aria-label="Dressage, to the runs">
+        <UnstyledButton component={Link} to="/" className={classes.brand} aria-label="Dressage, home">
           <Logo />
           <Text fw={650} size="lg" visibleFrom="xs" style={{ letterSpacing: "-0.01em" }}>
             Dressage
@@ -81,7 +81,14 @@ function Frame({ session }: { session: Session }) {
 
 function NavLinks({ onFollow }: { onFollow?: () => void }) {
   return NAV.map(({ to, label, icon: Icon }) => (
-    <Link key={to} to={to} className={classes.link} activeProps={{ "data-active": true }} onClick={onFollow}>
+    <Link
+      key={to}
+      to={to}
+      className={classes.link}
+      activeOptions={{ exact: to === "/" }}
+      activeProps={{ "data-active": true }}
+      onClick={onFollow}
+    >
       <Icon size={16} stroke={1.7} aria-hidden="true" />
       {label}
     </Link>

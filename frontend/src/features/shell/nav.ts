@@ -1,6 +1,15 @@
-import { IconActivity, IconBrain, IconDatabase, IconServer2, IconTarget, IconUsers } from "@tabler/icons-react";
+import {
+  IconActivity,
+  IconBrain,
+  IconDatabase,
+  IconHome,
+  IconServer2,
+  IconTarget,
+  IconUsers,
+} from "@tabler/icons-react";
 
 export const NAV = [
+  { to: "/", label: "Home", key: "h", icon: IconHome },
   { to: "/runs", label: "Runs", key: "r", icon: IconActivity },
   { to: "/datasets", label: "Datasets", key: "d", icon: IconDatabase },
   { to: "/rewards", label: "Rewards", key: "w", icon: IconTarget },

@@ -13,7 +13,7 @@ import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";
 import { PageHeader } from "@/ui/PageHeader";
 import { TableSkeleton } from "@/ui/TableSkeleton";
-import { DemoRunButton } from "./DemoRunButton";
+import { DemoRunButton } from "@/features/runs/parts/DemoRunButton";
 import { RunsTable } from "./RunsTable";
 
 const STATES: { value: string; label: string }[] = [

@@ -5,9 +5,10 @@ import type { Run } from "@/api/model";
 import { MOST_COMPARED } from "@/features/runs/data/search";
 import { isAtWork, isStill } from "@/features/runs/data/states";
 import { DASH, formatAgo, formatDuration, formatNumber } from "@/lib/format";
+import { HealthMark } from "@/ui/HealthMark";
 import { StateBadge } from "@/ui/StateBadge";
 import { TableFrame } from "@/ui/TableFrame";
-import { RewardTrend } from "./RewardTrend";
+import { RewardTrend } from "@/features/runs/parts/RewardTrend";
 import classes from "./list.module.css";
 
 interface Props {
@@ -50,6 +51,7 @@ export function RunsTable({ runs, chosen, onChoose }: Props) {
               </Table.Td>
               <Table.Td title={run.state_reason || undefined}>
                 <StateBadge state={run.state} />
+                <HealthMark health={run.health} />
               </Table.Td>
               <Table.Td>
                 <RunProgress run={run} />
@@ -89,6 +91,7 @@ function RunCards({ runs, chosen, onChoose }: Props) {
             </div>
             <StateBadge state={run.state} />
           </div>
+          <HealthMark health={run.health} />
           <RunProgress run={run} />
           <div className={classes.cardFoot}>
             <RewardTrend run={run} />

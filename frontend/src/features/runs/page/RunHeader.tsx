@@ -10,6 +10,7 @@ import { onCluster } from "@/features/clusters/data/words";
 import { useCan } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
+import { HealthMark } from "@/ui/HealthMark";
 import { StateBadge } from "@/ui/StateBadge";
 import { toast, toastError } from "@/ui/toast";
 import classes from "./page.module.css";
@@ -39,6 +40,7 @@ export function RunHeader({ run }: { run: Run }) {
           )}
           <StateBadge state={run.state} size="md" />
         </Group>
+        <HealthMark health={run.health} />
         <Text size="xs" c="dimmed" mt={2} truncate>
           <span className="mono">{run.policy}</span> · by {run.created_by} · {formatAgo(run.created_at)}
           {run.attempt > 1 && ` · attempt ${run.attempt}`}

@@ -7,6 +7,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { ChartsTab } from "@/features/charts/ChartsTab";
 import { ControlRail } from "@/features/controls/ControlRail";
+import { GuardsCard } from "@/features/guards/GuardsCard";
 import { runQuery } from "@/features/runs/data/queries";
 import { RUN_TABS, type RunTab } from "@/features/runs/data/search";
 import { isLive } from "@/features/runs/data/states";
@@ -93,6 +94,7 @@ export function RunPage() {
         {wide ? (
           <aside id="controls" tabIndex={-1} className={classes.rail} aria-label="Controls">
             <ControlRail run={run} />
+            <GuardsCard run={run} />
           </aside>
         ) : (
           <>
@@ -103,6 +105,7 @@ export function RunPage() {
             </div>
             <Drawer opened={sheet} onClose={close} position="bottom" size="82%" title="Steer this run" radius="md">
               <ControlRail run={run} />
+              <GuardsCard run={run} />
             </Drawer>
           </>
         )}

@@ -1,0 +1,44 @@
+/** Runs that go, with their reward, and runs that wait, with the reason. */
+import { Group, Progress, Text } from "@mantine/core";
+import type { Run } from "@/api/model";
+import { RewardTrend } from "@/features/runs/parts/RewardTrend";
+import { HealthMark } from "@/ui/HealthMark";
+import { Part } from "./Part";
+import { RunName } from "./RunName";
+
+export function Running({ runs }: { runs: Run[] }) {
+  return (
+    <Part title="Running" empty="Nothing runs now." testId="home-running">
+      {runs.map(run => (
+        <div key={run.id}>
+          <Group justify="space-between" gap="xs" wrap="nowrap">
+            <RunName run={run} />
+            <RewardTrend run={run} />
+          </Group>
+          <HealthMark health={run.health} />
+          <Progress
+            mt={4}
+            size={4}
+            value={run.total_steps ? (run.step / run.total_steps) * 100 : 0}
+            aria-label={`Step ${run.step} of ${run.total_steps}`}
+          />
+        </div>
+      ))}
+    </Part>
+  );
+}
+
+export function Queue({ runs }: { runs: Run[] }) {
+  return (
+    <Part title="Queue" empty="Nothing waits." testId="home-queue">
+      {runs.map(run => (
+        <div key={run.id}>
+          <RunName run={run} />
+          <Text size="xs" c="dimmed">
+            {run.state_reason || "waiting"}
+          </Text>
+        </div>
+      ))}
+    </Part>
+  );
+}

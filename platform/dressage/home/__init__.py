@@ -1,0 +1,1 @@
+"""Home: what a team needs to know first, in one answer."""
