@@ -1,5 +1,6 @@
 """The main job in a real browser: sign in, create a run from the form, watch it learn, steer it, stop it."""
 
+import json
 import re
 from statistics import fmean
 from typing import Any
@@ -123,7 +124,40 @@ def _row_tells_of_the_run(page: Page, installation: Installation, run_id: str) -
     told.get_by_role("link", name=re.compile(r"^\d+ completions?$")).click()
     expect(page.get_by_text(f"prompt {rollout['prompt_id']}")).to_be_visible()
     found = api.get(f"/runs/{run_id}/rollouts", prompt_id=rollout["prompt_id"])["data"]
-    expect(page.get_by_test_id("rollouts-table").locator("tbody tr")).to_have_count(len(found))
+    groups = {(one["step"], one["group_id"]) for one in found}
+    expect(page.get_by_test_id("groups-table").locator("tbody tr")).to_have_count(len(groups))
+    _every_token(page, installation, run_id)
+
+
+def _every_token(page: Page, installation: Installation, run_id: str) -> None:
+    """A sample is two clicks from its tokens; overlays, the worst token and the view are in the address."""
+    api = installation.api
+    group = next(one for one in api.get(f"/runs/{run_id}/groups")["data"] if one["tokens"])
+    page.goto(f"/runs/{run_id}?tab=rollouts&step={group['step']}")
+    expect(page.get_by_test_id("kept")).to_contain_text("All groups of the last 20 steps, 4 groups of each earlier one")
+    row = page.get_by_label(f"Group {group['group_id']} of step {group['step']}", exact=True)
+    row.get_by_role("button", name=re.compile("^Sample 1:")).click()
+    tokens = page.get_by_test_id("sample-tokens")
+    expect(tokens.get_by_test_id("token-legend")).to_contain_text("Gap")
+    tokens.get_by_role("button", name="Next worst token").click()
+    page.wait_for_url(re.compile(r"overlay=gap.*token=\d+"))
+    expect(tokens.get_by_test_id("token-values")).to_contain_text("log p, learner")
+    page.keyboard.press("v")
+    page.wait_for_url(re.compile("overlay=version"))
+    expect(tokens.get_by_test_id("token-legend")).to_contain_text("Weight version")
+    page.reload()
+    expect(tokens.get_by_test_id("token-legend")).to_contain_text("Weight version")
+    page.keyboard.press("Escape")
+    prompt = group["prompt"].strip().splitlines()[0][:40]
+    page.get_by_label("Search prompts and completions").fill(prompt)
+    page.wait_for_url(re.compile("q="))
+    expect(row).to_be_visible()
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download() as begun:
+        page.get_by_role("menuitem", name="JSON Lines, with tokens").click()
+    lines = [json.loads(line) for line in begun.value.path().read_text().splitlines()]
+    assert {one["step"] for one in lines} == {group["step"]}
+    assert all(len(one["token_ids"]) == len(one["texts"]) == one["length"] for one in lines)
 
 
 def _set_thinking_budget(page: Page) -> None:

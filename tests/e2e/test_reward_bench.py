@@ -151,15 +151,15 @@ def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation
     run = _run_with_rollouts(installation)
     sign_in(page)
     page.goto(f"/runs/{run}?tab=rollouts")
-    for index in range(3):
-        page.get_by_test_id("rollouts-table").get_by_role("checkbox").nth(index).check()
-    page.get_by_role("button", name="Re-score 3 under a draft").click()
+    samples = len(installation.api.get(f"/runs/{run}/groups")["data"][0]["samples"])
+    page.get_by_test_id("groups-table").get_by_role("checkbox").first.check()
+    page.get_by_role("button", name=f"Re-score {samples} under a draft").click()
     page.wait_for_url(re.compile(r"/rewards/rwd_\w+\?.*tab=bench"))
-    expect(page.get_by_test_id("bench-samples")).to_contain_text("3 of at most 20")
+    expect(page.get_by_test_id("bench-samples")).to_contain_text(f"{samples} of at most 200")
     page.get_by_test_id("start-bench").click()
     _done(page, installation)
     rows = page.locator('[data-testid="bench-row"]:not([data-probe])')
-    expect(rows).to_have_count(3)
+    expect(rows).to_have_count(samples)
     expect(page.get_by_test_id("bench-table")).to_contain_text("In the run")
 
 

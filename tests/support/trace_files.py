@@ -20,9 +20,12 @@ def trace_group(index: int, rewards: Sequence[float | None], *, step: int = 1, *
                 length=3,
                 token_ids=np.array([10, 11, 12 + place], np.int32),
                 learner_logprobs=np.array([-1.0, -1.5, -1.0], np.float32),
-                entropy=np.array([0.5, 0.25, 0.0], np.float32),
                 advantage=0.0 if reward is None else reward,
-                **{"output_text": f"answer {place} of group {index}", **values},
+                **{
+                    "entropy": np.array([0.5, 0.25, 0.0], np.float32),
+                    "output_text": f"answer {place} of group {index}",
+                    **values,
+                },
             )
             for place, reward in enumerate(rewards)
         ],

@@ -9,6 +9,7 @@ urlpatterns = [
     path("runs/<str:run_id>/metrics/names", metrics.MetricNamesView.as_view()),
     path("runs/<str:run_id>/events", history.EventsView.as_view()),
     path("runs/<str:run_id>/rollouts", history.RolloutsView.as_view()),
+    path("runs/<str:run_id>/rollouts/export", traces.ExportView.as_view()),
     path("runs/<str:run_id>/rollouts/kept", traces.KeptView.as_view()),
     path("runs/<str:run_id>/rollouts/<str:rollout_id>/tokens", traces.RolloutTokensView.as_view()),
     path("runs/<str:run_id>/groups", traces.GroupsView.as_view()),

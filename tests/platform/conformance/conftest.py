@@ -18,8 +18,10 @@ from dressage.runs.models import Checkpoint, Control
 from dressage.runs.services import create_run
 from dressage.teams.models import Membership, Team, User, UserSession
 from dressage.teams.two_factor.models import Passkey
+from dressage.telemetry.models import Rollout
 from tests.platform.common.population import populate
 from tests.platform.runs.fixtures import Worker, furnish, spec_document
+from tests.platform.runs.test_link import ROW
 from trainer_core.spec import RunSpec
 
 ROLES = (Role.VIEWER, Role.EDITOR, Role.ADMIN)
@@ -95,4 +97,6 @@ def _run(team: Team, actor: Actor, operator: APIClient) -> dict[str, str]:
     worker.steps(1, 3)
     worker.sync(applied=[{"control_id": control.id, "state": "applied", "step": 4}])
     worker.checkpoint(3, reason="before_control", control_id=control.id)
-    return {"run": run.id, "control": control.id, "checkpoint": Checkpoint.objects.get().id}
+    worker.sync({"kind": "rollouts", "step": 1, "data": {"rows": [ROW]}})
+    rollout = str(Rollout.objects.get().id)
+    return {"rollout": rollout, "run": run.id, "control": control.id, "checkpoint": Checkpoint.objects.get().id}

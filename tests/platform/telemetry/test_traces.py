@@ -1,11 +1,14 @@
 """Trace files: stored once and whole, for the present attempt alone, pruned by the rule; groups, tokens and search."""
 
 import base64
+import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from django.test import TestCase
 from rest_framework.test import APIClient
@@ -319,3 +322,30 @@ def test_search_reads_texts_of_events_and_of_files(launch: Launch, api: Api, oth
     (found,) = api().get(f"/api/v1/runs/{run.id}/groups", {"q": "answer 1 of group 0"}).json()["data"]
     assert [sample["matches"] for sample in found["samples"]] == [False, True]
     assert api(team=other_team).get(f"/api/v1/runs/{run.id}/groups").status_code == 404
+
+
+def test_exports_hold_what_fits_with_its_tokens(launch: Launch, api: Api, other_team: Any) -> None:
+    run, worker = launch()
+    broken = np.array([-1.0, np.nan, -1.0], np.float32)
+    put(run, trace_file(run.id, [trace_group(0, (0, 1), entropy=broken), trace_group(1, (1, 1))]))
+    worker.sync(rollouts(2, row("2-0", 0, 1.0)))
+
+    def ask(client: APIClient, **query: Any) -> bytes:
+        answer = client.get(f"/api/v1/runs/{run.id}/rollouts/export", query)
+        assert answer.status_code == 200
+        return b"".join(answer.streaming_content)
+
+    lines = [json.loads(line) for line in ask(api(), min_reward=1).splitlines()]
+    assert [(one["group_id"], one["sample"]) for one in lines] == [("2-0", 0), ("1-0", 1), ("1-1", 0), ("1-1", 1)]
+    assert (lines[0]["token_ids"], lines[0]["completion"]) == (None, "c")
+    assert lines[1]["texts"] == ["<10>", "<11>", "<13>"]
+    assert lines[1]["entropy"] == [-1.0, "NaN", -1.0]
+    assert lines[1]["completion"] == "answer 1 of group 0"
+    table = pq.read_table(io.BytesIO(ask(api(), type="parquet"))).to_pylist()
+    assert [(one["group_id"], one["learner_logprobs"]) for one in table[:2]] == [
+        ("2-0", None),
+        ("1-0", [-1.0, -1.5, -1.0]),
+    ]
+    assert json.loads(table[1]["reward_parts"]) == {}
+    foreign = api(team=other_team).get(f"/api/v1/runs/{run.id}/rollouts/export")
+    assert foreign.status_code == 404

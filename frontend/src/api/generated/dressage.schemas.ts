@@ -9610,6 +9610,98 @@ export const ListRolloutsOrder = {
   '-length': '-length',
 } as const;
 
+export type ExportRolloutsParams = {
+/**
+ * Groups with a sample that was cut, or with one that was not.
+ */
+cut?: boolean;
+/**
+ * Only groups whose rewards are all equal, or only the others.
+ */
+dead?: boolean;
+/**
+ * Groups with a sample whose reward failed, or did not.
+ */
+error?: boolean;
+/**
+ * Groups with a sample that ended so: `stop`, `length` and so on.
+ * @minLength 1
+ * @maxLength 200
+ */
+finish_reason?: string;
+/**
+ * Only this step and later ones.
+ * @minimum 0
+ * @maximum 2147483647
+ */
+first_step?: number;
+/**
+ * Only this prompt group.
+ * @minLength 1
+ * @maxLength 200
+ */
+group_id?: string;
+/**
+ * Only this step and earlier ones.
+ * @minimum 0
+ * @maximum 2147483647
+ */
+last_step?: number;
+/**
+ * Groups with a sample whose reward is at most this.
+ */
+max_reward?: number;
+/**
+ * Groups with a token on which engine and learner differ by at least this.
+ */
+min_gap?: number;
+/**
+ * Groups with a sample whose reward is at least this.
+ */
+min_reward?: number;
+/**
+ * Only this prompt: `<source>:<row, from 0>`.
+ * @minLength 1
+ * @maxLength 200
+ */
+prompt_id?: string;
+/**
+ * Groups with this text, in any case, in a prompt or completion.
+ * @minLength 1
+ * @maxLength 200
+ */
+q?: string;
+/**
+ * Only this source.
+ * @minLength 1
+ * @maxLength 200
+ */
+source?: string;
+/**
+ * Only this step.
+ * @minimum 0
+ * @maximum 2147483647
+ */
+step?: number;
+/**
+ * Instead, what later attempts have done again.
+ */
+superseded?: boolean;
+/**
+ * Format of the file.
+ */
+type?: ExportRolloutsType;
+};
+
+export type ExportRolloutsType = typeof ExportRolloutsType[keyof typeof ExportRolloutsType];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ExportRolloutsType = {
+  jsonl: 'jsonl',
+  parquet: 'parquet',
+} as const;
+
 export type StartRunHeaders = {
 /**
  * A retry with the same key gets the first answer.

@@ -86,6 +86,7 @@ import type {
   DownloadDatasetVersionParams,
   EventPage,
   ExportAuditParams,
+  ExportRolloutsParams,
   ForkRequest,
   ForkRunHeaders,
   FoundRows,
@@ -2340,6 +2341,21 @@ export const retrieveRolloutTokens = (
     }
   
 /**
+ * Every kept sample that fits, with its texts and tokens, newest step first.
+ */
+export const exportRollouts = (
+    runId: string,
+    params?: ExportRolloutsParams,
+ options?: SecondParameter<typeof http<Blob>>,) => {
+      return http<Blob>(
+      {url: `/api/v1/runs/${runId}/rollouts/export`, method: 'GET',
+        params,
+        responseType: 'blob'
+    },
+      options);
+    }
+  
+/**
  * What is kept of the run's rollouts, and by which rule.
  */
 export const retrieveKeptRollouts = (
@@ -2950,6 +2966,7 @@ export type ReleaseRunResult = NonNullable<Awaited<ReturnType<typeof releaseRun>
 export type ResumeRunResult = NonNullable<Awaited<ReturnType<typeof resumeRun>>>
 export type ListRolloutsResult = NonNullable<Awaited<ReturnType<typeof listRollouts>>>
 export type RetrieveRolloutTokensResult = NonNullable<Awaited<ReturnType<typeof retrieveRolloutTokens>>>
+export type ExportRolloutsResult = NonNullable<Awaited<ReturnType<typeof exportRollouts>>>
 export type RetrieveKeptRolloutsResult = NonNullable<Awaited<ReturnType<typeof retrieveKeptRollouts>>>
 export type StartRunResult = NonNullable<Awaited<ReturnType<typeof startRun>>>
 export type ListTargetsResult = NonNullable<Awaited<ReturnType<typeof listTargets>>>

@@ -1,5 +1,5 @@
 /** One row per group: the prompt, what came of its samples, and each of them as a cell. */
-import { Badge, Table, Text } from "@mantine/core";
+import { Badge, Checkbox, Table, Text, VisuallyHidden } from "@mantine/core";
 import type { Group, GroupSample } from "@/api/model";
 import { formatCount, formatNumber, formatPercent } from "@/lib/format";
 import { TableFrame } from "@/ui/TableFrame";
@@ -8,15 +8,26 @@ import classes from "./rollouts.module.css";
 
 interface Props {
   groups: Group[];
+  /** Keys of chosen groups. */
+  picked: string[];
+  onPick: (key: string) => void;
+  /** Opens a group with its samples side by side. */
   onOpen: (group: Group, sample: GroupSample) => void;
+  /** Opens the tokens of a sample. */
+  onTokens: (group: Group, sample: GroupSample) => void;
 }
 
-export function GroupTable({ groups, onOpen }: Props) {
+export const groupKey = (group: Group) => `${group.attempt}/${group.step}/${group.group_id}`;
+
+export function GroupTable({ groups, picked, ...acts }: Props) {
   return (
     <TableFrame label="Groups">
       <Table highlightOnHover data-testid="groups-table" verticalSpacing={5}>
         <Table.Thead>
           <Table.Tr>
+            <Table.Th w={32} pos="relative">
+              <VisuallyHidden>Chosen</VisuallyHidden>
+            </Table.Th>
             <Table.Th ta="right">Step</Table.Th>
             <Table.Th>Group</Table.Th>
             <Table.Th>Source</Table.Th>
@@ -32,7 +43,7 @@ export function GroupTable({ groups, onOpen }: Props) {
         </Table.Thead>
         <Table.Tbody>
           {groups.map(group => (
-            <Row key={`${group.attempt}/${group.step}/${group.group_id}`} group={group} onOpen={onOpen} />
+            <Row key={groupKey(group)} group={group} picked={picked.includes(groupKey(group))} {...acts} />
           ))}
         </Table.Tbody>
       </Table>
@@ -40,9 +51,14 @@ export function GroupTable({ groups, onOpen }: Props) {
   );
 }
 
-function Row({ group, onOpen }: { group: Group; onOpen: Props["onOpen"] }) {
+interface RowProps extends Pick<Props, "onPick" | "onOpen" | "onTokens"> {
+  group: Group;
+  picked: boolean;
+}
+
+function Row({ group, picked, onPick, onOpen, onTokens }: RowProps) {
   const first = group.samples.find(sample => sample.matches) ?? group.samples[0];
-  const open = (sample = first) => sample && onOpen(group, sample);
+  const open = () => first && onOpen(group, first);
   return (
     <Table.Tr
       className={ui.row}
@@ -52,6 +68,14 @@ function Row({ group, onOpen }: { group: Group; onOpen: Props["onOpen"] }) {
       onClick={() => open()}
       onKeyDown={event => event.key === "Enter" && event.target === event.currentTarget && open()}
     >
+      <Table.Td onClick={event => event.stopPropagation()}>
+        <Checkbox
+          size="xs"
+          aria-label={`Choose group ${group.group_id} of step ${group.step}`}
+          checked={picked}
+          onChange={() => onPick(groupKey(group))}
+        />
+      </Table.Td>
       <Table.Td ta="right">{group.step}</Table.Td>
       <Table.Td className="mono">
         {group.group_id} {group.dead && <Badge color="gray">dead</Badge>}
@@ -75,7 +99,7 @@ function Row({ group, onOpen }: { group: Group; onOpen: Props["onOpen"] }) {
               aria-label={sampleText(sample)}
               onClick={event => {
                 event.stopPropagation();
-                open(sample);
+                (group.tokens ? onTokens : onOpen)(group, sample);
               }}
             >
               {mark(sample)}

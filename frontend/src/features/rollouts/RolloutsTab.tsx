@@ -2,16 +2,19 @@
 import { Group } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import type { Run } from "@/api/model";
 import type { RunSearch } from "@/features/runs/data/search";
+import { toggled } from "@/lib/toggled";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
 import { ShowMore } from "@/ui/ShowMore";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import ui from "@/ui/ui.module.css";
+import { ExportMenu } from "./ExportMenu";
 import { GroupDrawer } from "./GroupDrawer";
 import { GroupFilters } from "./GroupFilters";
-import { GroupTable } from "./GroupTable";
+import { groupKey, GroupTable } from "./GroupTable";
 import { KeptNote } from "./KeptNote";
 import { groupsQuery } from "./queries";
 import { RescoreButton } from "./RescoreButton";
@@ -26,13 +29,16 @@ export function RolloutsTab({ run }: { run: Run }) {
   const groups = useInfiniteQuery(groupsQuery(run.id, filter));
   const set = (change: Partial<RunSearch>) =>
     void navigate({ search: previous => ({ ...previous, ...change }), replace: true, resetScroll: false });
+  const [picked, setPicked] = useState<string[]>([]);
   const found = groups.data?.pages.flatMap(page => page.data) ?? [];
+  const chosen = found.filter(group => picked.includes(groupKey(group)));
   return (
     <>
       <div className={ui.toolbar}>
         <GroupFilters search={search} spec={run.spec} onChange={set} />
         <Group gap="sm" ml="auto">
-          <RescoreButton run={run} groups={found} />
+          <ExportMenu runId={run.id} filter={filter} />
+          <RescoreButton run={run} groups={chosen.length > 0 ? chosen : found} />
         </Group>
       </div>
       <KeptNote runId={run.id} />
@@ -46,7 +52,14 @@ export function RolloutsTab({ run }: { run: Run }) {
           ) : (
             <GroupTable
               groups={found}
-              onOpen={(group, sample) => set({ group: `${group.group_id}:${sample.sample}`, token: undefined })}
+              picked={picked}
+              onPick={key => setPicked(toggled(picked, key, Infinity))}
+              onTokens={(group, sample) =>
+                set({ group: `${group.group_id}:${sample.sample}`, token: undefined, overlay: "gap" })
+              }
+              onOpen={(group, sample) =>
+                set({ group: `${group.group_id}:${sample.sample}`, token: undefined, overlay: undefined })
+              }
             />
           )
         }

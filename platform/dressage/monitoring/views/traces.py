@@ -3,12 +3,14 @@
 import base64
 from typing import Any
 
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.paging import LIMIT
 from dressage.common.problems import Problem, invalid, not_found
-from dressage.common.query import Query, Text
+from dressage.common.query import Choice, Query, Text
 from dressage.common.scopes import Noun
 from dressage.monitoring.rollout_filters import FILTERS, chosen
 from dressage.monitoring.serializers import GroupPageSerializer, KeptSerializer, RolloutTokensSerializer
@@ -16,7 +18,8 @@ from dressage.runs.models import Run
 from dressage.runs.selectors import plain_run
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry.models import Rollout
-from dressage.telemetry.traces.groups import GroupPlace, page
+from dressage.telemetry.traces.export import CONTENT_TYPES, stream
+from dressage.telemetry.traces.groups import GroupPlace, matching, page
 from dressage.telemetry.traces.kept import kept
 from dressage.telemetry.traces.reading import TraceGone, sample_tokens
 from trainer_core.spec.operation.traces import Traces
@@ -59,6 +62,31 @@ class KeptView(ApiView):
         run = plain_run(request.team, run_id, with_spec=True)
         rule = Traces.model_validate(run.effective_spec.get("traces", {}))
         return Response(kept(run.id, rule))
+
+
+class ExportView(ApiView):
+    noun = Noun.RUNS
+    queries = {
+        "GET": Query.of(
+            Choice(name="type", choices=tuple(CONTENT_TYPES), default="jsonl", description="Format of the file."),
+            *FILTERS,
+        )
+    }
+
+    @extend_schema(
+        operation_id="exportRollouts",
+        tags=["telemetry"],
+        responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
+    )
+    def get(self, request: TeamRequest, run_id: str) -> Any:
+        """Every kept sample that fits, with its texts and tokens, newest step first."""
+        run = plain_run(request.team, run_id)
+        kind = self.query["type"]
+        return StreamingHttpResponse(
+            stream(matching(*chosen(run, self.query)), kind),
+            content_type=CONTENT_TYPES[kind],
+            headers={"Content-Disposition": f'attachment; filename="{run.id}-rollouts.{kind}"'},
+        )
 
 
 class RolloutTokensView(ApiView):
