@@ -84,10 +84,11 @@ const runs = createRoute({
 const newRun = createRoute({
   getParentRoute: () => app,
   path: "/runs/new",
-  validateSearch: (search): { recipe?: string; fork?: string; checkpoint?: string } => ({
+  validateSearch: (search): { recipe?: string; fork?: string; checkpoint?: string; dataset?: string } => ({
     recipe: text(search.recipe),
     fork: text(search.fork),
     checkpoint: text(search.checkpoint),
+    dataset: text(search.dataset),
   }),
   component: lazyRouteComponent(() => import("@/features/runs/create/NewRunPage"), "NewRunPage"),
 });

@@ -1,12 +1,13 @@
 /** What can be done with a version as a whole: download, comparison, deletion. */
 import { Button, Menu, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import { IconChevronDown, IconDownload, IconGitCompare, IconTrash } from "@tabler/icons-react";
+import { IconChevronDown, IconDownload, IconGitCompare, IconPlayerPlay, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { datasets } from "@/api/client";
 import type { Dataset, DatasetVersion } from "@/api/model";
 import { useMayEdit } from "@/features/datasets/data/read-only";
+import { useCan } from "@/features/session/session";
 import { toastError } from "@/ui/toast";
 
 const FORMATS = [
@@ -18,6 +19,7 @@ const FORMATS = [
 
 export function VersionMenu({ dataset, version }: { dataset: Dataset; version: DatasetVersion }) {
   const editor = useMayEdit();
+  const mayRun = useCan("editor");
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
   const remove = useRemoval(dataset, version);
   const others = dataset.versions.filter(one => one.number !== version.number && !one.deleted_at).reverse();
@@ -30,6 +32,17 @@ export function VersionMenu({ dataset, version }: { dataset: Dataset; version: D
         </Button>
       </Menu.Target>
       <Menu.Dropdown mah={420} style={{ overflowY: "auto" }}>
+        {mayRun && (
+          <>
+            <Menu.Label>Use</Menu.Label>
+            <Menu.Item
+              leftSection={<IconPlayerPlay size={14} />}
+              onClick={() => void navigate({ to: "/runs/new", search: { dataset: version.ref } })}
+            >
+              New run with this version
+            </Menu.Item>
+          </>
+        )}
         <Menu.Label>Download</Menu.Label>
         {FORMATS.flatMap(([format, label]) => [
           <Menu.Item

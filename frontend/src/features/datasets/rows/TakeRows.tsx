@@ -78,7 +78,15 @@ export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
             <Button
               loading={changes.pending}
               disabled={!mayEdit && !name.trim()}
-              onClick={() => changes.take(some ? { ids } : query, name)}
+              variant="default"
+              onClick={() => changes.take(some ? { ids } : query, name, "run")}
+            >
+              Make it for a new run
+            </Button>
+            <Button
+              loading={changes.pending}
+              disabled={!mayEdit && !name.trim()}
+              onClick={() => changes.take(some ? { ids } : query, name, "open")}
             >
               Make it
             </Button>

@@ -12,8 +12,8 @@ export interface RowChanges {
   change: (id: string, text: string) => void;
   /** Leaves rows out. Why it cannot be is told in a toast. */
   remove: (ids: string[]) => void;
-  /** Makes a version, or with a name a dataset, of what a query finds. */
-  take: (query: RowQuery, name: string) => void;
+  /** Makes a version, or with a name a dataset, of what a query finds; opens it, or a new run over it. */
+  take: (query: RowQuery, name: string, next: "open" | "run") => void;
   pending: boolean;
   /** Why a row was not changed, or no version made of what was found. */
   error: string | null;
@@ -23,6 +23,7 @@ export interface RowChanges {
 interface Making {
   what: "change" | "remove" | "take";
   body: Pick<DeriveBody, "operation" | "into">;
+  next?: "open" | "run";
 }
 
 export function useRowChanges(dataset: Dataset, version: DatasetVersion, onDone: () => void): RowChanges {
@@ -30,11 +31,15 @@ export function useRowChanges(dataset: Dataset, version: DatasetVersion, onDone:
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
   const made = useSubmit({
     mutationFn: ({ body }: Making) => derive(body),
-    onSuccess: ({ results }, { what }) => {
+    onSuccess: ({ results }, { what, next }) => {
       const first = results[0];
       onDone();
       if (!first?.dataset_id) return;
       toast(`${first.ref} was made`);
+      if (next === "run") {
+        void navigate({ to: "/runs/new", search: { dataset: first.ref } });
+        return;
+      }
       void navigate({
         to: "/datasets/$datasetId",
         params: { datasetId: first.dataset_id },
@@ -59,9 +64,10 @@ export function useRowChanges(dataset: Dataset, version: DatasetVersion, onDone:
         what: "remove",
         body: { operation: { name: "edit", changes: ids.map(id => ({ op: "remove", id })) } },
       }),
-    take: (query, name) =>
+    take: (query, name, next) =>
       mutate({
         what: "take",
+        next,
         body: { operation: { name: "filter", query }, into: name.trim() ? { name: name.trim() } : null },
       }),
     pending: isPending,

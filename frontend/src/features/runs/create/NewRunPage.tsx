@@ -1,6 +1,6 @@
 /** A run from a preset, from scratch, or as a fork: form, text, or program. */
 import { Alert, Skeleton, Stack } from "@mantine/core";
-import { IconGitFork } from "@tabler/icons-react";
+import { IconDatabase, IconGitFork } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -10,12 +10,12 @@ import { withDefaults } from "@/features/schema-form/schema";
 import { ErrorState } from "@/ui/ErrorState";
 import { PageHeader } from "@/ui/PageHeader";
 import { FirstRun } from "./FirstRun";
-import { type Answers, presetFor, specOf } from "./firstRunSpec";
+import { type Answers, presetFor, specOf, withSource } from "./firstRunSpec";
 import { NewRunForm } from "./NewRunForm";
 import { PresetPicker } from "./PresetPicker";
 
 export function NewRunPage() {
-  const { recipe, fork, checkpoint } = useSearch({ from: "/app/runs/new" });
+  const { recipe, fork, checkpoint, dataset } = useSearch({ from: "/app/runs/new" });
   const navigate = useNavigate({ from: "/runs/new" });
   const [answers, setAnswers] = useState<Answers | null>(null);
   const schema = useQuery(specSchemaQuery);
@@ -38,7 +38,8 @@ export function NewRunPage() {
   const from = fork ? parent.data : undefined;
   const start = (from?.effective_spec ?? from?.spec ?? preset?.spec ?? {}) as Json;
   const base = withDefaults(schema.data, schema.data, start) as Spec;
-  const initial = answers && !from ? specOf(base, answers) : base;
+  const source = from || answers ? undefined : dataset;
+  const initial = answers && !from ? specOf(base, answers) : source ? withSource(base, source) : base;
   const answer = (next: Answers) => {
     setAnswers(next);
     const fitting = presetFor(next.policy.parameters, recipes.data);
@@ -64,12 +65,24 @@ export function NewRunPage() {
           value={preset?.name ?? ""}
           onChange={name => {
             setAnswers(null);
-            void navigate({ search: { recipe: name }, replace: true });
+            void navigate({ search: { recipe: name, dataset: source }, replace: true });
           }}
         />
       )}
+      {source && (
+        <Alert
+          color="petrol"
+          variant="light"
+          icon={<IconDatabase size={18} />}
+          mb="md"
+          py="xs"
+          data-testid="run-source"
+        >
+          It draws from {source} alone. Check that the reward can grade its rows.
+        </Alert>
+      )}
       <NewRunForm
-        key={`${from?.id ?? ""}${preset?.name ?? ""}${JSON.stringify(answers)}`}
+        key={`${from?.id ?? ""}${preset?.name ?? ""}${source ?? ""}${JSON.stringify(answers)}`}
         schema={schema.data}
         base={base}
         initial={initial}

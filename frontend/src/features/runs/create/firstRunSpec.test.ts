@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Policy, Recipe, Spec } from "@/api/model";
-import { looksHeldOut, presetFor, specOf } from "./firstRunSpec";
+import { looksHeldOut, presetFor, specOf, withSource } from "./firstRunSpec";
 
 const recipe = (name: string) => ({ name }) as Recipe;
 const RECIPES = ["demo", "grpo", "grpo-gsm8k-qwen3-0.6b", "grpo-gsm8k-qwen3-1.7b", "grpo-gsm8k-qwen3-8b"].map(recipe);
@@ -52,4 +52,17 @@ it("tells held-out rows by the names that people give them", () => {
   const held = ["gsm8k-test@1", "gsm8k-eval-mul@1", "val@3", "maths_dev@1"];
   expect(held.filter(ref => looksHeldOut({ ref }))).toEqual(held);
   expect(["gsm8k@1", "contest@1", "evaluated-rows@1"].filter(ref => looksHeldOut({ ref }))).toEqual([]);
+});
+
+it("puts one version in the place of the sources, with the format of the first, and leaves out their stages", () => {
+  const stages = [{ name: "school", sources: [{ name: "mul", weight: 1 }] }];
+  const base = { ...BASE, data: { ...BASE.data, stages } } as Spec;
+  expect(withSource(base, "gsm8k@2")).toEqual({
+    ...BASE,
+    data: {
+      sources: [{ name: "gsm8k", dataset: "gsm8k@2", weight: 1, format: { chat: true } }],
+      seed: 1,
+      stages: [],
+    },
+  });
 });

@@ -45,6 +45,21 @@ export function specOf(base: Spec, { policy, data, heldOut, reward, steps }: Ans
   return changes.reduce<Json>((spec, [path, value]) => setIn(spec, path, value), base as Json) as Spec;
 }
 
+/**
+ * The spec over one version in the place of its first source, whose format it keeps; other sources and stages, which
+ * name them, are left out.
+ *
+ * @param base the preset with all defaults
+ * @param dataset `slug@number`
+ */
+export function withSource(base: Spec, dataset: string): Spec {
+  const before = getIn(base as Json, ["data", "sources", 0]);
+  const source = { ...(isObject(before) ? before : {}), name: nameOf(dataset), dataset, weight: 1 };
+  const spec = setIn(base as Json, ["data", "sources"], [source]);
+  const stages = getIn(spec, ["data", "stages"]);
+  return (Array.isArray(stages) && stages.length > 0 ? setIn(spec, ["data", "stages"], []) : spec) as Spec;
+}
+
 /** Rows that look like the held-out ones of a dataset, by its name. */
 export const looksHeldOut = ({ ref }: Pick<DatasetVersion, "ref">) =>
   /(^|[-_])(eval|test|val|valid|dev)([-_@]|$)/.test(ref);
