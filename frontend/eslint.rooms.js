@@ -20,6 +20,8 @@ export const FLOORS = [
     "features/rewards/data",
     "features/runs/data",
   ],
+  // The change's card, which the controls and the lane over the charts show.
+  ["features/effects"],
   [
     "features/datasets/mapping",
     "features/stream",

@@ -48,6 +48,8 @@ def test_create_watch_steer_and_stop(page: Page, installation: Installation) -> 
     assert fmean(seen["response_length/mean"][applied - 1 :]) < fmean(
         seen["response_length/mean"][applied - 6 : applied - 1]
     )
+    wait_until(lambda: len(metrics()["thinking/max"]) >= applied + 12, 90, installation.log_tail)
+    _effect_is_told(page)
 
     page.get_by_test_id("stop").click()
     page.get_by_role("button", name="Stop the run").click()
@@ -168,6 +170,21 @@ def _set_thinking_budget(page: Page) -> None:
     knob.get_by_role("button", name="Apply").click()
     progress = page.locator('[data-testid="control-progress"][data-target="thinking.budget"]')
     expect(progress).to_have_attribute("data-state", re.compile("applied|settled"), timeout=30_000)
+
+
+def _effect_is_told(page: Page) -> None:
+    """The flag and the history tell what the budget has done: thinking became shorter, surely."""
+    page.locator('[data-testid="control-line"][data-target~="thinking.budget"]').first.click()
+    for place in (page.get_by_test_id("flag-card").first, page.get_by_test_id("control-effect")):
+        card = place.get_by_test_id("effect-card")
+        expect(card.get_by_test_id("effect-verdict")).to_have_attribute("data-status", "known", timeout=30_000)
+        expect(card.get_by_test_id("effect-verdict")).to_contain_text("Thinking −")
+        expect(card.locator('[data-metric="thinking/mean"]')).to_have_attribute("data-moved", "true")
+        if place.get_attribute("data-testid") == "flag-card":
+            page.keyboard.press("Escape")
+            page.get_by_role("tab", name="Controls").click()
+            page.get_by_test_id("control-row").first.get_by_title("What the change has done").click()
+    page.get_by_role("tab", name="Charts").click()
 
 
 def _applied_step(installation: Installation, run_id: str) -> int:

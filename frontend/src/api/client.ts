@@ -275,6 +275,7 @@ export const controls = {
   targets: (id: string, signal: Signal) => api.listTargets(id, { signal }),
   list: (id: string, signal: Signal) => api.listControls(id, { limit: 200 }, { signal }),
   curriculum: (id: string, signal: Signal) => api.getCurriculum(id, { signal }),
+  effect: (id: string, control: string, signal: Signal) => api.getControlEffect(id, control, { signal }),
   previewCurriculum: (id: string, changes: { target: string; value: Json }[], signal: Signal) =>
     api.previewCurriculum(id, { changes }, { signal }),
   /** Several changes are staged as one: all of them or none. Answers with a control for each, in their order. */

@@ -3,6 +3,7 @@ import { Text } from "@mantine/core";
 import type { Run } from "@/api/model";
 import { ControlActions } from "@/features/controls/ControlActions";
 import { targetLabel } from "@/features/controls/labels";
+import { EffectCard } from "@/features/effects/EffectCard";
 import { formatTime, formatValue } from "@/lib/format";
 import classes from "./lane.module.css";
 import { type ControlMark, revisionsText } from "./marks";
@@ -34,6 +35,7 @@ export function FlagCard({ run, mark }: { run: Run; mark: ControlMark }) {
       <Text size="xs" c="dimmed" className="num">
         {progressOf(applied, settled)}
       </Text>
+      <EffectCard run={run} control={first} />
       <ControlActions run={run} controls={controls} />
     </article>
   );

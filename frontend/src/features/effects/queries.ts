@@ -1,0 +1,23 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { controls } from "@/api/client";
+import type { Control, Run } from "@/api/model";
+
+/** Steps after which a window is full, as the platform reckons it. */
+const AFTER = 20;
+
+/** The effect of a control. It is asked for anew as long as its windows may change. */
+export const effectQuery = (run: Run, control: Control) =>
+  queryOptions({
+    queryKey: ["run", run.id, "effect", control.id, control.state, stateOf(run), run.revision, lastStep(run, control)],
+    queryFn: ({ signal }) => controls.effect(run.id, control.id, signal),
+    placeholderData: keepPreviousData,
+  });
+
+/** Whether the run may still learn. */
+function stateOf({ state }: Run): string {
+  return ["succeeded", "failed", "cancelled"].includes(state) ? "over" : "on";
+}
+
+function lastStep(run: Run, { settled_step }: Control): number {
+  return settled_step === null ? run.step : Math.min(run.step, settled_step + AFTER);
+}
