@@ -22,20 +22,22 @@ CONTENT_TYPES: dict[DownloadFormat, str] = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
-GZIP = "application/gzip"
+Packing = Literal["gzip", "zstd"]
+PACKED: dict[Packing, tuple[str, str]] = {"gzip": ("application/gzip", ".gz"), "zstd": ("application/zstd", ".zst")}
+"""(Content type, ending of the name) of what is packed."""
 _EXACT_IN_DOUBLE = 2**53
 _INT64 = range(-(2**63), 2**63)
 _CHAT = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
 
 
-def stream(file: BinaryIO, format: DownloadFormat, columns: list[str], *, packed: bool) -> Iterator[bytes]:
-    """The rows of a stored file in a format, packed with gzip where wanted.
+def stream(file: BinaryIO, format: DownloadFormat, columns: list[str], packing: Packing | None) -> Iterator[bytes]:
+    """The rows of a stored file in a format, packed where wanted.
 
     Args:
         file: the stored file, open.
         format: what is written.
         columns: names of all columns of the rows, which tables have in this order.
-        packed: whether it is packed.
+        packing: how it is packed; None for not at all.
     """
     writers: dict[DownloadFormat, Callable[[], Iterator[bytes]]] = {
         "jsonl": lambda: _jsonl(file),
@@ -44,7 +46,12 @@ def stream(file: BinaryIO, format: DownloadFormat, columns: list[str], *, packed
         "parquet": lambda: _parquet(file, columns),
     }
     pieces = writers[format]()
-    return _gzip(pieces) if packed else pieces
+    match packing:
+        case "gzip":
+            return _gzip(pieces)
+        case "zstd":
+            return _zstd(pieces)
+    return pieces
 
 
 def _texts(file: BinaryIO) -> Iterator[list[str]]:
@@ -196,3 +203,13 @@ def _gzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
         if packed := packer.compress(piece):
             yield packed
     yield packer.flush()
+
+
+def _zstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    buffer = io.BytesIO()
+    with pa.CompressedOutputStream(pa.PythonFile(_WriteOnly(buffer), "w"), "zstd") as packer:
+        for piece in pieces:
+            packer.write(piece)
+            if packed := _drained(buffer):
+                yield packed
+    yield _drained(buffer)

@@ -113,6 +113,9 @@ def _stretch(counts: diff.DiffCounts, kind: diff.Kind | None) -> tuple[int, int]
     return start, start + counts[kind]
 
 
+_DOWNLOADED = (*downloads.CONTENT_TYPES.values(), *(kind for kind, _ in downloads.PACKED.values()))
+
+
 class DownloadView(ApiView):
     """The rows of a version as a file."""
 
@@ -123,6 +126,7 @@ class DownloadView(ApiView):
                 name="type", choices=tuple(downloads.CONTENT_TYPES), default="jsonl", description="Format of the file."
             ),
             Flag(name="gzip", description="Whether it is packed with gzip."),
+            Flag(name="zstd", description="Whether it is packed with Zstandard instead."),
         )
     }
 
@@ -130,22 +134,28 @@ class DownloadView(ApiView):
         operation_id="downloadDatasetVersion",
         tags=["datasets"],
         responses={
-            **{(200, kind): OpenApiTypes.BINARY for kind in (*downloads.CONTENT_TYPES.values(), downloads.GZIP)},
+            **{(200, kind): OpenApiTypes.BINARY for kind in _DOWNLOADED},
             (200, downloads.CONTENT_TYPES["json"]): {"type": "array", "items": {"type": "object"}},
         },
     )
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Any:
         """All rows in order, as JSON lines, a JSON array, CSV or Parquet."""
         version = selectors.readable_version(request.team, dataset_id, number)
-        wanted, packed = self.query["type"], self.query["gzip"]
+        wanted, packing = self.query["type"], self._packing()
         with selectors.missing_files("/type"):
             file = version.path.open("rb")  # what is open is read to its end, whatever is deleted meanwhile
         columns = [column["name"] for column in version.columns]
-        name = f"{version.dataset.slug}-{version.number}.{wanted}{'.gz' if packed else ''}"
+        kind, ending = downloads.PACKED[packing] if packing else (downloads.CONTENT_TYPES[wanted], "")
+        name = f"{version.dataset.slug}-{version.number}.{wanted}{ending}"
         response = StreamingHttpResponse(
-            downloads.stream(file, wanted, columns, packed=packed),
-            content_type=downloads.GZIP if packed else downloads.CONTENT_TYPES[wanted],
+            downloads.stream(file, wanted, columns, packing),
+            content_type=kind,
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
         response._resource_closers.append(file.close)  # type: ignore[attr-defined]
         return response
+
+    def _packing(self) -> downloads.Packing | None:
+        if self.query["gzip"] and self.query["zstd"]:
+            raise invalid("/zstd", "Ask for one of gzip and zstd.")
+        return "gzip" if self.query["gzip"] else "zstd" if self.query["zstd"] else None

@@ -9,6 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from rest_framework.test import APIClient
@@ -38,16 +39,29 @@ def dataset(team: Team, actor: Actor) -> Dataset:
     return services.create_dataset(team, actor, name="Sums", file=BytesIO(body), size=len(body))
 
 
-def download(api: Callable[..., APIClient], dataset: Dataset, name: str, *, packed: bool) -> bytes:
+def download(api: Callable[..., APIClient], dataset: Dataset, name: str, *, packed: bool, zstd: bool = False) -> bytes:
     path = f"/api/v1/datasets/{dataset.id}/versions/1/download"
-    response: Any = api("viewer").get(path, {"type": name, "gzip": str(packed).lower()})
-    ending = ".gz" if packed else ""
+    response: Any = api("viewer").get(path, {"type": name, "gzip": str(packed).lower(), "zstd": str(zstd).lower()})
+    ending = ".gz" if packed else ".zst" if zstd else ""
     assert (response.status_code, response["Content-Disposition"]) == (
         200,
         f'attachment; filename="sums-1.{name}{ending}"',
     )
     content = b"".join(response.streaming_content)
+    if zstd:
+        return pa.CompressedInputStream(pa.BufferReader(content), "zstd").read()  # type: ignore[no-any-return]
     return gzip.decompress(content) if packed else content
+
+
+@pytest.mark.parametrize("name", ["jsonl", "json", "csv"])
+def test_zstandard_holds_the_same(api: Callable[..., APIClient], dataset: Dataset, name: str) -> None:
+    assert download(api, dataset, name, packed=False, zstd=True) == download(api, dataset, name, packed=False)
+
+
+def test_a_file_is_packed_once(api: Callable[..., APIClient], dataset: Dataset) -> None:
+    path = f"/api/v1/datasets/{dataset.id}/versions/1/download"
+    refused = api("viewer").get(path, {"gzip": "true", "zstd": "true"})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/zstd")
 
 
 @pytest.mark.parametrize("packed", [False, True])

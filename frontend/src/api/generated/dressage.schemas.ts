@@ -8913,6 +8913,10 @@ gzip?: boolean;
  * Format of the file.
  */
 type?: DownloadDatasetVersionType;
+/**
+ * Whether it is packed with Zstandard instead.
+ */
+zstd?: boolean;
 };
 
 export type DownloadDatasetVersionType = typeof DownloadDatasetVersionType[keyof typeof DownloadDatasetVersionType];

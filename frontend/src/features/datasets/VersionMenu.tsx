@@ -63,6 +63,15 @@ export function VersionMenu({ dataset, version }: { dataset: Dataset; version: D
           >
             {label}, packed with gzip
           </Menu.Item>,
+          <Menu.Item
+            key={`${format}.zst`}
+            component="a"
+            href={`${address}?type=${format}&zstd=true`}
+            download
+            leftSection={<IconDownload size={14} />}
+          >
+            {label}, packed with Zstandard
+          </Menu.Item>,
         ])}
         {others.length > 0 && <Menu.Label>Compare</Menu.Label>}
         {others.map(({ number }) => (
