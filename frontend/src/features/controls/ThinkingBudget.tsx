@@ -7,7 +7,7 @@ import { NumberField } from "@/features/schema-form/NumberField";
 import { formatPercent } from "@/lib/format";
 import type { KnobState } from "./Knob";
 import { LengthHistogram } from "./LengthHistogram";
-import { shareCut } from "./model";
+import { rewardCut, shareCut } from "./model";
 
 const VIOLATIONS = "thinking/budget_violations";
 
@@ -32,6 +32,7 @@ export function ThinkingBudget({ runId, path, state, longest }: Props) {
   const value = state.value(path);
   const budget = typeof value === "number" ? value : null;
   const cut = shareCut(rows, budget);
+  const reward = rewardCut(rows, budget);
   const top = Math.max(1, longest - 1);
   return (
     <div>
@@ -79,6 +80,10 @@ export function ThinkingBudget({ runId, path, state, longest }: Props) {
           : budget === null
             ? `No limit. Longest of the last ${lengths.length}: ${Math.max(...lengths)} tokens.`
             : `Would cut ${cut.unknown > 0 ? "at least " : ""}${formatPercent(cut.certain)} of the last ${lengths.length} rollouts.`}
+        {cut !== null &&
+          cut.certain > 0 &&
+          reward !== null &&
+          ` Those earned ${formatPercent(reward)} of the reward; what they would answer with less thinking is not known.`}
         {cut !== null && budget !== null && cut.unknown > 0
           ? ` ${formatPercent(cut.unknown)} more hit a shorter budget: how long they would have thought is not known.`
           : hit > 0 && ` ${hit} of them hit the budget they had, so their lengths are lower bounds.`}

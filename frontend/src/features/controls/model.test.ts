@@ -9,6 +9,7 @@ import {
   lastFor,
   marked,
   progressText,
+  rewardCut,
   shareCut,
   shares,
   valueAt,
@@ -129,4 +130,18 @@ it("says what keeps a value from being sent", () => {
   expect(faults(rate, 3e-4, 0, 1)).toEqual([null, range, range]);
   expect(faults(rate, "banana", null)).toEqual(["“banana” is no number.", "A value is needed."]);
   expect(faults({ type: "array", items: {} }, ["a@1"])).toEqual([null]);
+});
+
+it("reckons the reward that answers beyond a budget have earned", () => {
+  const rows = [
+    { thinking_tokens: 3, budget_hit: false, reward: 1 },
+    { thinking_tokens: 4, budget_hit: false, reward: -2 },
+    { thinking_tokens: 9, budget_hit: true, reward: 3 },
+    { thinking_tokens: 9, budget_hit: false, reward: null },
+  ];
+  expect(rewardCut(rows, 4)).toBe(0.75);
+  expect(rewardCut(rows, 9)).toBe(0.75);
+  expect(rewardCut(rows, 10)).toBe(0);
+  expect(rewardCut(rows, null)).toBe(0);
+  expect(rewardCut(rows.slice(1, 2), 1)).toBeNull();
 });

@@ -109,11 +109,27 @@ export interface Cut {
 export function shareCut(rows: { thinking_tokens: number; budget_hit: boolean }[], budget: number | null): Cut | null {
   if (rows.length === 0) return null;
   if (budget === null) return { certain: 0, unknown: 0 };
-  const isCut = (row: (typeof rows)[number]) =>
-    row.thinking_tokens > budget || (row.budget_hit && row.thinking_tokens >= budget);
-  const certain = rows.filter(isCut).length;
-  const unknown = rows.filter(row => row.budget_hit && !isCut(row)).length;
+  const certain = rows.filter(row => isCut(row, budget)).length;
+  const unknown = rows.filter(row => row.budget_hit && !isCut(row, budget)).length;
   return { certain: certain / rows.length, unknown: unknown / rows.length };
+}
+
+function isCut({ thinking_tokens, budget_hit }: { thinking_tokens: number; budget_hit: boolean }, budget: number) {
+  return thinking_tokens > budget || (budget_hit && thinking_tokens >= budget);
+}
+
+/**
+ * Share of the reward above zero that rollouts have earned whose thinking a budget would surely cut; null where none has
+ * earned any. What they would answer with less thinking is not known.
+ */
+export function rewardCut(
+  rows: { thinking_tokens: number; budget_hit: boolean; reward: number | null }[],
+  budget: number | null,
+): number | null {
+  const earned = (some: typeof rows) => some.reduce((sum, row) => sum + Math.max(0, row.reward ?? 0), 0);
+  const all = earned(rows);
+  if (all === 0) return null;
+  return budget === null ? 0 : earned(rows.filter(row => isCut(row, budget))) / all;
 }
 
 /** Weights as shares of the mixture. */
