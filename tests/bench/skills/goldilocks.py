@@ -53,8 +53,9 @@ class Beginning:
     """Rows out of reach beside the task's own."""
 
     def made_of(self, rows: Rows) -> list[Any]:
-        """Whatever a measurement depends on beside its seed."""
-        return [asdict(self), rows, LOW, HIGH, SAMPLES, OUT_OF_REACH, ON_POLICY.run_spec(0).model_dump(mode="json")]
+        """Whatever a measurement depends on beside its seed; a field that the spec gains later is no part of it."""
+        spec = ON_POLICY.run_spec(0).model_dump(mode="json", exclude_unset=True)
+        return [asdict(self), rows, LOW, HIGH, SAMPLES, OUT_OF_REACH, spec]
 
 
 BEGINNINGS = (
