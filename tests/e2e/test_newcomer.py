@@ -1,6 +1,7 @@
 """A newcomer's way in a real browser: a policy from the hub, a dataset as it is, a rehearsal, a run that learns."""
 
 import json
+import os
 import re
 from pathlib import Path
 from statistics import fmean
@@ -8,40 +9,32 @@ from typing import Any
 
 import pytest
 import yaml
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import sign_in
 from tests.support.hub_server import HubServer
 from tests.support.installation import ROOT, Installation
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 
-QUESTION = "{name} has {a} apples and buys {b} more. How many apples does {name} have?"
+SHARED = Path(os.environ.get("SHARED_DATA", ROOT.parent / "shared" / "data"))
+EXCERPT = ROOT / "tests" / "data" / "references" / "gsm8k" / "test.jsonl"
+LONGEST = 1_152
+"""Tokens of a sequence: the longest question has 985 characters, and the starter policy reads them one by one."""
 STEPS = 14
 
 
-def gsm8k(path: Path) -> Path:
-    """Rows as GSM8K has them: a question, and a solution with the answer behind its last four hashes."""
-    rows = [
-        {
-            "question": QUESTION.format(name=name, a=a, b=b),
-            "answer": f"{a} + {b} = <<{a}+{b}={a + b}>>{a + b}\n#### {a + b}",
-        }
-        for name in ("Ann", "Bob", "Carol", "Dan")
-        for a in range(2, 10)
-        for b in (3, 1200)
-    ]
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
+def gsm8k() -> Path:
+    """GSM8K as it is published: the whole file where it stands beside the checkout, and else its rows in the tests."""
+    whole = SHARED / "gsm8k" / "train.jsonl"
+    return whole if whole.is_file() else EXCERPT
 
 
-def test_from_the_hub_to_the_chart(
-    page: Page, installation: Installation, hub_server: HubServer, tmp_path: Path
-) -> None:
+def test_from_the_hub_to_the_chart(page: Page, installation: Installation, hub_server: HubServer) -> None:
     hub_server.add("tiny/starter", ROOT / "demo" / "starter-policy")
     sign_in(page)
     _import(page)
-    _upload(page, gsm8k(tmp_path / "train.jsonl"))
+    _upload(page, gsm8k())
     length = {"name": "brief", "weight": 1.0, "grader": {"type": "length_penalty", "free": 1, "full": 32}}
     right = {"name": "right", "weight": 1.0, "grader": {"type": "math"}}
     installation.api.post(
@@ -53,11 +46,23 @@ def test_from_the_hub_to_the_chart(
     page.wait_for_url(re.compile(r"/runs/run_\w+"))
     run_id = page.url.rpartition("/")[2].partition("?")[0]
     state = page.get_by_test_id("run-state").first
-    expect(state).to_have_attribute("data-state", "succeeded", timeout=240_000)
+    expect(state).to_have_attribute("data-state", "succeeded", timeout=360_000)
     found = installation.api.get(f"/runs/{run_id}/metrics", keys="critic/score/mean", x="step", max_points=100)
     reward = found["series"]["critic/score/mean"]["mean"]
     assert len(reward) == STEPS
     assert fmean(reward[-3:]) > fmean(reward[:3]) + 0.1, reward
+
+
+def test_datasets_come_from_the_hub(page: Page, hub_server: HubServer) -> None:
+    rows = [{"question": f"What is {n} + 1?", "answer": f"#### {n + 1}"} for n in range(4)]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    shards = {f"main/train-0000{part}-of-00002.jsonl": text for part in range(2)}
+    own = {"own.jsonl": b'{"q": "What is 1 + 1?", "a": "2"}\n{"q": "What is 1 + 2?", "a": "3"}\n'}
+    hub_server.add_dataset("tiny/sums", shards, licence="mit")
+    hub_server.add_dataset("tiny/own", own)
+    sign_in(page)
+    _import_dataset(page)
+    _import_by_mapping(page)
 
 
 def _import(page: Page) -> None:
@@ -71,6 +76,42 @@ def _import(page: Page) -> None:
     expect(card).to_be_visible(timeout=60_000)
     card.get_by_role("link").first.click()
     expect(page.get_by_text("tiny/starter").first).to_be_visible()
+
+
+def _import_dataset(page: Page) -> None:
+    form = _listed(page, "tiny/sums")
+    expect(form.get_by_label("Config and split")).to_contain_text("main / train: 2 files")
+    expect(form.get_by_text("Licence: mit")).to_be_visible()
+    form.get_by_label("Show me the rows").uncheck()
+    form.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("link", name="sums", exact=True).click(timeout=60_000)
+    expect(page.get_by_test_id("version-origin")).to_contain_text("tiny/sums @ ", timeout=30_000)
+    expect(page.get_by_test_id("version-origin")).to_contain_text("main / train")
+
+
+def _import_by_mapping(page: Page) -> None:
+    """Rows of no known shape wait, and nothing is stored before a person has said what they are."""
+    form = _listed(page, "tiny/own")
+    form.get_by_role("button", name="Import", exact=True).click()
+    card = page.get_by_test_id("dataset-import").filter(has_text="own")
+    expect(card).to_have_attribute("data-state", "waiting", timeout=60_000)
+    expect(page.get_by_role("link", name="own", exact=True)).to_have_count(0)
+    card.get_by_role("button", name="Look at the rows").click()
+    reading = page.get_by_test_id("import-reading")
+    expect(reading).to_contain_text("What is 1 + 1?", timeout=30_000)
+    page.keyboard.press("Escape")
+    card.get_by_role("button", name="Cancel").click()
+    expect(card).to_have_count(0, timeout=30_000)
+
+
+def _listed(page: Page, repository: str) -> Locator:
+    page.goto("/datasets")
+    page.get_by_test_id("upload-dataset").first.click()
+    page.get_by_text("From the hub", exact=True).click()
+    form = page.get_by_test_id("import-form")
+    form.get_by_label("Dataset on the hub").fill(repository)
+    form.get_by_role("button", name="List the files").click()
+    return form
 
 
 def _upload(page: Page, file: Path) -> None:
@@ -90,7 +131,8 @@ def _fill_in(page: Page) -> None:
         "rollout": {
             "group_size": 8,
             "max_tokens": 32,
-            "engine": {"max_model_len": 192, "max_num_seqs": 64, "kv_cache_gib": 0.1},
+            "temperature": 2.0,  # else one answer in 500 ends by itself, and there is nothing to tell answers apart by
+            "engine": {"max_model_len": LONGEST, "max_num_seqs": 64, "kv_cache_gib": 0.1},
         },
         "optimizer": {"learning_rate": 1e-3},
         "schedule": {"steps": STEPS, "prompts_per_step": 8},

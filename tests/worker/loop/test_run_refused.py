@@ -23,6 +23,41 @@ def lose_a_layer(worker: Any) -> None:
     weights.load = half
 
 
+def spoil_a_layer_once(worker: Any) -> None:
+    """The next load writes a wrong tensor, and those behind it are right."""
+    weights = worker._engine._weights
+    load = weights.load
+
+    def spoilt(tensors: dict[str, Any]) -> None:
+        weights.load = load
+        load({**tensors, LAYER: tensors[LAYER] * 1.01})
+
+    weights.load = spoilt
+
+
+def test_a_run_goes_on_over_weights_that_arrive_at_the_second_loading(
+    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    steps = 4
+    launcher.prepare(spec(schedule__steps=steps, schedule__prompts_per_step=4, evaluation__every_steps=100))
+    platform.stop_after = {1: "paused"}
+    launcher.start()
+    platform.wait(lambda: platform.states()[-1:] == ["paused"])
+    (name,) = [name for name in launcher.actors() if "rollout" in name]
+    ray.get(ray.get_actor(name, namespace=NAMESPACE).__ray_call__.remote(spoil_a_layer_once))
+    platform.desired_state = "running"
+    platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
+    assert platform.states() == ["starting", "running", "paused", "running", "succeeded"]
+    assert platform.steps() == list(range(1, steps + 1))
+    [alert] = [event["data"] for event in platform.of("alert")]
+    assert (alert["level"], alert["title"]) == ("warn", "Weights were loaded a second time")
+    assert alert["message"].startswith("Rollout worker 0 failed its probe (weights ")
+    assert f": 1 of 47 tensors in the engine is not as published: {LAYER}" in alert["message"]
+    assert alert["message"].endswith("). It was given all weights again and passes.")
+    assert all(event["data"]["metrics"]["rollouts/regenerated"] == 0.0 for event in platform.of("step"))
+    launcher.until_gone()
+
+
 def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_checkpoint(
     launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
