@@ -7,6 +7,8 @@ from rest_framework.test import APIClient
 
 WITHOUT_KEY = {
     "/api/v1/datasets/preview": "makes nothing: it only looks at a file",
+    "/api/v1/dataset-imports/listing": "makes nothing: it only looks at a place",
+    "/api/v1/dataset-imports/{dataset_import_id}/preview": "makes nothing: it only looks at files",
     "/api/v1/datasets/{dataset_id}/versions/{number}/rows/search": "makes nothing: it only reads",
     "/api/v1/session": "signs in: the answer sets cookies, which only a new sign-in can",
     "/api/v1/session/team": "sets the team of the session: doing it twice is the same as once",

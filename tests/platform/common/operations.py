@@ -45,6 +45,7 @@ class Operation:
 
 
 OPERATIONS = [
+    Operation("GET", "home", "viewer", 200),
     Operation("GET", "teams/current", "viewer", 200),
     Operation("GET", "teams/current/members", "viewer", 200),
     Operation("PATCH", "teams/current/members/{member}", "admin", 200, {"role": "editor"}),

@@ -26,6 +26,7 @@ OURS = (
     "dressage.profiles",
     "dressage.policies",
     "dressage.compat",
+    "dressage.home",
     "dressage.monitoring.views.row_history",
 )
 

@@ -56,7 +56,7 @@ it("tells held-out rows by the names that people give them", () => {
 
 it("puts one version in the place of the sources, with the format of the first, and leaves out their stages", () => {
   const stages = [{ name: "school", sources: [{ name: "mul", weight: 1 }] }];
-  const base = { ...BASE, data: { ...BASE.data, stages } } as Spec;
+  const base = { ...BASE, data: { ...(BASE.data as object), stages } } as Spec;
   expect(withSource(base, "gsm8k@2")).toEqual({
     ...BASE,
     data: {
