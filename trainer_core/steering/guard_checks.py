@@ -7,12 +7,12 @@ from trainer_core.spec.operation.guards import Guard, HeldOutFalls, MetricBound,
 
 SOLVED = 0.9
 """Share of successful samples from which little is left to learn."""
-_PASS_RATE = "train/pass_rate/"
+_PASSED = "train/pass_rate/"
 
 
 def solved(metrics: Mapping[str, float]) -> bool:
     """Whether nearly all samples of a step succeed, as the mean over its sources."""
-    rates = [value for name, value in metrics.items() if name.startswith(_PASS_RATE)]
+    rates = [value for name, value in metrics.items() if name.startswith(_PASSED)]
     return bool(rates) and math.fsum(rates) / len(rates) >= SOLVED
 
 

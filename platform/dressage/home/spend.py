@@ -1,4 +1,4 @@
-"""What a team has spent since a time: tokens trained on, hours on places, GPU hours."""
+"""Spend of a team since a time: tokens trained on, hours on places, GPU hours."""
 
 from datetime import datetime
 
@@ -29,7 +29,7 @@ class SpendDocument(TypedDict):
 
 
 def spend_since(team: Team, since: datetime) -> SpendDocument:
-    """What the team's runs have spent since then."""
+    """Add up what the team's runs have spent since then."""
     places, gpus = _hours(team, since)
     price = settings.GPU_HOUR_PRICE
     return {

@@ -59,14 +59,14 @@ class ReviewDocument(TypedDict):
     """What was said of the golds of a profile's version."""
 
     verdicts: list[RowVerdict]
-    """By row."""
+    """Verdicts in the order of the rows."""
     right: int
     wrong: int
     leave_out: int
 
 
 def review(profile: Profile) -> ReviewDocument:
-    """What was said of the golds so far."""
+    """Tell what was said of the golds so far."""
     said = _verdicts(profile.version)
     counts = {verdict: sum(one["verdict"] == verdict for one in said) for verdict in VERDICTS}
     return {"verdicts": said, "right": counts["right"], "wrong": counts["wrong"], "leave_out": counts["leave_out"]}

@@ -23,7 +23,7 @@ class ReviewView(ApiView):
 
     @extend_schema(operation_id="getReview", tags=["profiles"], responses=ReviewSerializer)
     def get(self, request: TeamRequest, profile_id: str) -> Response:
-        """What was said of the golds of the profile's version: verdicts, by whom, and when."""
+        """Verdicts on the golds of the profile's version, by whom, and when."""
         profile = selectors.profile(request.team, profile_id)
         return Response(ReviewSerializer(review.review(profile)).data)
 

@@ -74,7 +74,7 @@ class ControlEffectDocument(TypedDict):
     targets: list[MetricEffectDocument]
     """What the control is meant to move."""
     others: list[MetricEffectDocument]
-    """Of all other metrics those that have moved, the surest first; eight at most."""
+    """Other metrics that have moved, the surest first; eight at most."""
     others_moved: int
     compared: int
     """Other metrics that were compared."""

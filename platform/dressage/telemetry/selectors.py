@@ -84,7 +84,7 @@ def metric_names(run_id: str) -> list[MetricNameDocument]:
 
 
 def describe(name: str) -> MetricNameDocument:
-    """What the registry says about a reported metric; of one that it does not know, its name."""
+    """Say what the registry tells about a reported metric; of one that it does not know, its name."""
     metric = find(name)
     return {
         "name": name,

@@ -20,7 +20,7 @@ METHOD = (
     "targets hold with 95 % together, and so do those of all other metrics (Bonferroni): a metric has moved if its "
     "interval leaves out 0. What else happened in the run at the same time cannot be told from the change."
 )
-"""How it is reckoned, for people."""
+"""The method in words, for people."""
 
 Values = Sequence[tuple[int, float]]
 """(step, value) of a metric, ascending."""
@@ -35,7 +35,7 @@ class MetricEffect:
     """Mean before; None where no value is known."""
     after: float | None
     expected: float | None
-    """Where the line through the values before leads to. None: fewer than eight values in a window."""
+    """Value to which the line through those before leads. None: fewer than eight values in a window."""
     change: float | None
     """The mean after, less what was expected."""
     low: float | None
@@ -56,9 +56,9 @@ class Effects:
     """All that a control has moved."""
 
     targets: tuple[MetricEffect, ...]
-    """What it was meant to move, as far as the run reports it."""
+    """Metrics that it was meant to move, as far as the run reports them."""
     others: tuple[MetricEffect, ...]
-    """Of the rest, what has moved: the surest first, eight at most."""
+    """Others that have moved: the surest first, eight at most."""
     others_moved: int
     """All others that have moved, those not listed included."""
     compared: int

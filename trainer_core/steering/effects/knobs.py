@@ -1,4 +1,4 @@
-"""What a steerable field is meant to move, as names of the registry."""
+"""Metrics that a steerable field is meant to move, by their names in the registry."""
 
 import re
 
@@ -8,7 +8,7 @@ REWARD = "critic/score/mean"
 LENGTH = "response_length/mean"
 _PASSES = ("train/pass_rate/<source>", "groups/zero_advantage_share")
 
-_MEANT: tuple[tuple[str, tuple[str, ...]], ...] = (
+MEANT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"thinking\.budget", ("thinking/mean", LENGTH, "thinking/budget_hit_share", REWARD)),
     (r"thinking\.", ("thinking/mean", LENGTH, REWARD)),
     (r"optimizer\.", ("actor/grad_norm", "actor/ppo_kl", "actor/kl_loss", REWARD)),
@@ -23,7 +23,7 @@ _MEANT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"reward\.", (REWARD, "critic/score/std", "groups/zero_advantage_share", LENGTH)),
     (r"filters\.", ("groups/zero_advantage_share", "groups/count", REWARD)),
 )
-_OTHERWISE = (REWARD, LENGTH, "actor/grad_norm")
+OTHERWISE = (REWARD, LENGTH, "actor/grad_norm")
 
 NO_OUTCOMES = frozenset(
     {
@@ -38,12 +38,7 @@ NO_OUTCOMES = frozenset(
 
 def meant_to_move(target: str) -> tuple[str, ...]:
     """Names of the registry that a field is meant to move, the nearest to it first."""
-    return next((names for pattern, names in _MEANT if re.match(pattern, target)), _OTHERWISE)
-
-
-def every_name() -> frozenset[str]:
-    """All names that any field is meant to move."""
-    return frozenset({*_OTHERWISE, *(name for _, names in _MEANT for name in names)})
+    return next((names for pattern, names in MEANT if re.match(pattern, target)), OTHERWISE)
 
 
 def entry(reported: str) -> str:

@@ -33,14 +33,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How far a level moved, in the metric's unit."""
+    """Move of a level, in the metric's unit."""
 
     before: float
     """Mean of the values before."""
     after: float
     """Mean of the values after."""
     expected: float
-    """Where the line through the values before leads to, at the middle of the window after."""
+    """Value to which the line through those before leads, at the middle of the window after."""
     change: float
     """``after − expected``."""
     error: float

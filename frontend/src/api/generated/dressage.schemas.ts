@@ -1335,7 +1335,7 @@ export interface ControlEffect {
   cuts: string[];
   /** What the control is meant to move. */
   targets: MetricEffect[];
-  /** Of all other metrics those that have moved, the surest first; eight at most. */
+  /** Other metrics that have moved, the surest first; eight at most. */
   others: MetricEffect[];
   others_moved: number;
   /** Other metrics that were compared. */
@@ -6739,7 +6739,7 @@ export interface RevertRequest {
  * What was said of the golds of a profile's version.
  */
 export interface Review {
-  /** By row. */
+  /** Verdicts in the order of the rows. */
   verdicts: RowVerdict[];
   right: number;
   wrong: number;

@@ -1667,7 +1667,7 @@ export const cancelProfile = (
     }
   
 /**
- * What was said of the golds of the profile's version: verdicts, by whom, and when.
+ * Verdicts on the golds of the profile's version, by whom, and when.
  */
 export const getReview = (
     profileId: string,

@@ -55,6 +55,7 @@ const json = (status: number, body: unknown) =>
   new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
 
 beforeEach(() => {
+  window.sessionStorage.clear(); // drafts outlive a page
   asked.length = 0;
   preview = () => json(200, PREVIEW);
   vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
