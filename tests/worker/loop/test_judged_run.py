@@ -66,7 +66,8 @@ def test_the_bias_is_seen_and_taken_off(
     assert all(found["reward/length_bias"] > 0.3 for found in metrics[1:]), "it sees the judge, not its correction"
     alerts = [(event["step"], event["data"]) for event in platform.of("alert")]
     assert [(step, data["title"], data["metric"]) for step, data in alerts] == [
-        (2, "The judge pays for length", "reward/length_bias")
+        (2, "The judge pays for length", "reward/length_bias"),
+        (2, "Guard: judge bias", "reward/length_bias"),  # the one of every new run, which marks the run
     ]
     assert "The fitted slope is taken off its grades" in alerts[0][1]["message"]
 
