@@ -120,7 +120,8 @@ def _upload(page: Page, file: Path) -> None:
     page.locator('input[type="file"]').set_input_files(str(file))
     page.get_by_label("Name").first.fill("School math")
     page.get_by_role("dialog").get_by_role("button", name="Upload", exact=True).click()
-    expect(page.get_by_text("GSM8K").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="School math")).to_be_visible(timeout=60_000)
+    expect(page.get_by_test_id("version-origin")).to_contain_text("GSM8K")
 
 
 def _fill_in(page: Page) -> None:
