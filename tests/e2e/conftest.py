@@ -34,7 +34,7 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser, installation: Installation) -> Iterator[Page]:
     """A fresh profile at 1440 px; errors on the page fail the test."""
     context = browser.new_context(base_url=installation.url, viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

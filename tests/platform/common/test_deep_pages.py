@@ -53,6 +53,7 @@ NOW = datetime(2026, 11, 22, tzinfo=UTC)
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
 NOT_IN_A_TABLE = {f"/api/v1/datasets/{{dataset_id}}/versions/{{number}}/{what}" for what in ("rows", "diff")}
 """Read from a Parquet file by row groups."""
+NOT_IN_A_TABLE.add("/api/v1/runs/{run_id}/groups")  # of rollouts, of which one page reads several steps
 FEW = {"/api/v1/runs": {"state": "draft"}, "/api/v1/runs/{run_id}/events": {"kind": "step"}}
 """Filters that take nearly all rows."""
 
