@@ -4,6 +4,7 @@ The worker may be killed anywhere. Then the next one lists the same, goes on, an
 """
 
 import shutil
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 import structlog
@@ -24,7 +25,7 @@ RESERVE_BYTES = 1 << 30
 GIB = 1 << 30
 
 
-class ImportWork:
+class ImportWork(ABC):
     """One try. Each kind of import says by ``carry_out`` what is done."""
 
     refusals: tuple[type[Exception], ...] = (ImportRefused,)
@@ -41,9 +42,9 @@ class ImportWork:
         self._row = row
         self._began_with = bytes_in(part)
 
+    @abstractmethod
     def carry_out(self) -> None:
         """Do all of it."""
-        raise NotImplementedError
 
     def run(self) -> None:
         """Carry it out, and leave it done, queued again, or failed with a sentence."""
