@@ -29,3 +29,11 @@ def test_imports_without_torch(module: str) -> None:
     loaded = set(result.stdout.split())
     assert module.partition(".")[0] in loaded
     assert not loaded & {"torch", "vllm", "ray", "deepspeed", "transformers", "django"}
+
+
+def test_a_controller_starts_without_the_policy() -> None:
+    """It never computes with one, and what it imports delays each start of a run."""
+    modules = "worker.loop.controller, worker.loop.startup, worker.loop.run"
+    code = f"import sys, {modules}; print(*{{'transformers', 'vllm', 'deepspeed', 'torch._dynamo'}} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == []

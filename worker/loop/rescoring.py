@@ -19,10 +19,10 @@ from trainer_core.diagnosis import Attribution, RescoredTokens, attribute
 from trainer_core.prompting.format import training_format
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.rescoring import LearnerSide
 from worker.messages.ticket import Ticket
 
 if TYPE_CHECKING:
+    from trainer_core.update.rescoring import LearnerSide  # with the policy, which a controller never loads
     from worker.engine.tokenizer import PolicyTokenizer
     from worker.learner.stage import LearningStage
     from worker.rollout.router import Router
