@@ -7,5 +7,5 @@ chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || com
 [ -n "$chromium" ] || { echo "No Chromium was found. Install it, or set CHROMIUM=/path/to/chromium." >&2; exit 1; }
 export CHROMIUM="$chromium"
 (cd frontend && npm run --silent test)
-# Two processes: while one trains on Ray, the other drives an installation, then does what needs a single core.
+# Two processes: while one trains, on a cluster and then in an installation, the other does what needs a single core.
 exec .venv/bin/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder "$@"

@@ -23,20 +23,24 @@ ROOMS = {
 }
 """Rooms whose tests share what is slow to start: Ray and engines, or a whole installation."""
 
+TRAINS = "trains"
+"""What trains runs in one process, one after the other: two runs that share two cores take four times as long."""
+
 WARM = "warm_loop"
 """An engine and a learner that are kept between runs, and hold processors that other runs would wait for."""
 
 
-def shared_by(path: str) -> str:
-    """What the tests of this file (relative to ``tests/``) share; the file itself where they share nothing slow."""
-    return next((shared for room, shared in ROOMS.items() if path.startswith(f"{room}/")), path)
+def shared_by(path: str) -> str | None:
+    """What the tests of this file (relative to ``tests/``) share, if it is slow to start."""
+    return next((shared for room, shared in ROOMS.items() if path.startswith(f"{room}/")), None)
 
 
 class RoomScheduling(LoadScopeScheduling):
-    """One process runs all tests that share a cluster, one those that share an installation; files fill the gaps."""
+    """One process runs all tests that train, those of a cluster before those of an installation; others take files."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return shared_by(nodeid.split("::")[0].removeprefix("tests/"))
+        path = nodeid.split("::")[0].removeprefix("tests/")
+        return path if shared_by(path) is None else TRAINS
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> RoomScheduling:

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.support.installation import Installation
+from tests.support.installation import Installation, wait_until
 
 # Without these flags a headless Chromium calls its maker's hosts, which closed networks refuse many times over.
 FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 FLAGS += ["--no-first-run", "--disable-quic", "--disable-gpu"]
 # Engine, learner, web tier and browser share two cores with another process of tests: what is late is not missing.
 expect.set_options(timeout=20_000)
+ACTIVE = {"queued", "starting", "running", "paused", "suspended"}
+"""States of a run that may train, now or later."""
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +30,17 @@ def browser() -> Iterator[Browser]:
         yield browser
         browser.close()
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_goes_on(installation: Installation) -> Iterator[None]:
+    """Cancels what a module leaves behind, a failed test's run above all: it would train on beside later tests."""
+    yield
+    api = installation.api
+    left = [run["id"] for run in api.get("/runs", limit=200)["data"] if run["state"] in ACTIVE]
+    for run_id in left:
+        api.post(f"/runs/{run_id}/cancel")
+    wait_until(lambda: not ({api.get(f"/runs/{one}")["state"] for one in left} & ACTIVE), 120, installation.log_tail)
 
 
 @pytest.fixture
