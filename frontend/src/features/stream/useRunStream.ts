@@ -1,4 +1,4 @@
-/** The run page's one WebSocket: writes what comes into the query cache. */
+/** The run page's one WebSocket: writes what comes into the query cache, as fast as the page can draw it. */
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { controlOf } from "@/api/events";
@@ -8,6 +8,7 @@ import { type LivePoint, livePoint, needsReload, pointTopic, withPoints } from "
 import { MAX_POINTS, timelineQuery } from "@/features/runs/data/queries";
 import { addSteps, spansTopic, type StepSpans, stepSpans } from "@/features/runs/data/timeline";
 import { outdate, recordUpdate } from "@/lib/updates";
+import { paced } from "./pace";
 import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./streamClient";
 
 /** Points of one series beyond which they are asked for again, down-sampled. */
@@ -29,6 +30,10 @@ export function useRunStream(runId: string): RunStream {
     const hear = (status?: StreamStatus) =>
       setStream(previous => ({ status: status ?? previous.status, heardAt: Date.now() }));
     const receive = receiver(client, runId);
+    const pace = paced<Frame>(frames => {
+      hear();
+      for (const frame of frames) if (frame.type === "events") receive(frame);
+    });
     const socket = new StreamClient({
       url: socketUrl(`/ws/v1/runs/${runId}`),
       onStatus: status => (status === "live" ? hear(status) : setStream(previous => ({ ...previous, status }))),
@@ -36,12 +41,12 @@ export function useRunStream(runId: string): RunStream {
         // Events that came between the first queries and this opening are in nobody's hands: ask again.
         if (!resumed) outdate(client, { queryKey: ["run", runId] });
       },
-      onFrame: frame => {
-        hear();
-        if (frame.type === "events") receive(frame);
-      },
+      onFrame: pace.add,
     });
-    return () => socket.close();
+    return () => {
+      pace.stop();
+      socket.close();
+    };
   }, [client, runId]);
   return stream;
 }
