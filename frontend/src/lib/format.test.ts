@@ -8,6 +8,7 @@ import {
   formatPercent,
   formatValue,
   humanize,
+  percentOf,
 } from "./format";
 
 describe("formatNumber", () => {
@@ -69,4 +70,15 @@ it("formats bytes, shares, values and names", () => {
   expect(formatValue([1, "a"])).toBe('[1,"a"]');
   expect(formatValue({ type: "sync" })).toBe('{"type":"sync"}');
   expect(humanize("max_pass_rate")).toBe("Max pass rate");
+});
+
+describe("percentOf", () => {
+  it.each([
+    [10, 1500, 0.7],
+    [39, 400, 9.8],
+    [1, 1, 100],
+    [0, 7, 0],
+    [3, 0, 0],
+    [3, null, 0],
+  ])("%s of %s → %s", (part, whole, percent) => expect(percentOf(part, whole)).toBe(percent));
 });

@@ -115,3 +115,8 @@ export function humanize(name: string): string {
 function minus(text: string): string {
   return text.replace(/^-/, "−").replace("e-", "e−");
 }
+
+/** Percent of the whole to one digit, as bars show and readers of a screen hear it; 0 of nothing. */
+export function percentOf(part: number, whole: number | null | undefined): number {
+  return whole ? Math.round((1000 * part) / whole) / 10 : 0;
+}

@@ -4,6 +4,7 @@ import type { Run } from "@/api/model";
 import { RewardTrend } from "@/features/runs/parts/RewardTrend";
 import { HealthMark } from "@/ui/HealthMark";
 import { Part } from "./Part";
+import { percentOf } from "@/lib/format";
 import { RunName } from "./RunName";
 
 export function Running({ runs }: { runs: Run[] }) {
@@ -19,7 +20,7 @@ export function Running({ runs }: { runs: Run[] }) {
           <Progress
             mt={4}
             size={4}
-            value={run.total_steps ? (run.step / run.total_steps) * 100 : 0}
+            value={percentOf(run.step, run.total_steps)}
             aria-label={`Step ${run.step} of ${run.total_steps}`}
           />
         </div>

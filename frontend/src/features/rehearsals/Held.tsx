@@ -6,7 +6,7 @@ import { rehearsals } from "@/api/client";
 import type { Rehearsal } from "@/api/model";
 import { onCluster } from "@/features/clusters/data/words";
 import { useCan } from "@/features/session/session";
-import { formatDuration } from "@/lib/format";
+import { formatDuration, percentOf } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
@@ -39,7 +39,7 @@ export function Held({ rehearsal }: { rehearsal: Rehearsal }) {
         </div>
       </Group>
       {progress && progress.total > 0 && (
-        <Progress value={(100 * progress.done) / progress.total} size={6} mt={8} aria-label="Done so far" />
+        <Progress value={percentOf(progress.done, progress.total)} size={6} mt={8} aria-label="Done so far" />
       )}
       {editor && (
         <Button

@@ -1,6 +1,7 @@
 import { Progress, Stack, Text } from "@mantine/core";
 import type { Rehearsal, RehearsalReport } from "@/api/model";
 import { Findings } from "./Findings";
+import { percentOf } from "@/lib/format";
 import { signalSentence, stepSentence } from "./rehearsal";
 
 /** What a rehearsal has found: warnings first, then the share of groups with a signal and the time of a step. */
@@ -25,7 +26,7 @@ function SignalBar({ share, groups }: { share: number; groups: number }) {
   return (
     <div data-testid="signal-share">
       <Progress
-        value={share * 100}
+        value={percentOf(share, 1)}
         color={share === 0 ? "red" : "petrol"}
         size={8}
         aria-label={sentence}

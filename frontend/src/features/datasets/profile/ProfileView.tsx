@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { profiles } from "@/api/client";
 import type { Dataset, Profile } from "@/api/model";
 import { useCan } from "@/features/session/session";
-import { formatCount } from "@/lib/format";
+import { formatCount, percentOf } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
@@ -55,7 +55,7 @@ function Working({ profile }: { profile: Profile }) {
       {profile.progress && profile.progress.total > 0 && (
         <Progress
           w="100%"
-          value={(100 * profile.progress.done) / profile.progress.total}
+          value={percentOf(profile.progress.done, profile.progress.total)}
           aria-label="Samples so far, of the budget"
         />
       )}

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { Run } from "@/api/model";
 import { MOST_COMPARED } from "@/features/runs/data/search";
 import { isAtWork, isStill } from "@/features/runs/data/states";
-import { DASH, formatAgo, formatDuration, formatNumber } from "@/lib/format";
+import { DASH, formatAgo, formatDuration, formatNumber, percentOf } from "@/lib/format";
 import { HealthMark } from "@/ui/HealthMark";
 import { StateBadge } from "@/ui/StateBadge";
 import { TableFrame } from "@/ui/TableFrame";
@@ -148,7 +148,7 @@ function RunProgress({ run }: { run: Run }) {
   return (
     <div>
       <Progress
-        value={run.total_steps ? (run.step / run.total_steps) * 100 : 0}
+        value={percentOf(run.step, run.total_steps)}
         size={4}
         aria-label={`Step ${run.step} of ${run.total_steps}`}
         color={run.state === "failed" ? "red" : isStill(run.state) ? "yellow" : "petrol"}

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import type { Run } from "@/api/model";
 import { isAtWork, isStill } from "@/features/runs/data/states";
 import type { RunStream } from "@/features/stream/useRunStream";
-import { DASH, formatAgo, formatCount, formatDuration, formatNumber, humanize } from "@/lib/format";
+import { DASH, formatAgo, formatCount, formatDuration, formatNumber, humanize, percentOf } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
 import { PauseText } from "./PauseText";
 import { costText, doing, phaseAge, shareDone, timeLeft } from "./phases";
@@ -112,7 +112,7 @@ function PhaseNow({ run, stale, now }: { run: Run; stale: number | null; now: nu
       ) : (
         <Progress
           size={3}
-          value={share * 100}
+          value={percentOf(share, 1)}
           color={stale === null && !isLate ? "petrol" : "yellow"}
           aria-label={`Progress of ${doing(phase?.phase ?? "")}`}
         />
