@@ -1,6 +1,7 @@
 /** Who changed what, and where: one lane of flags over all charts, on their x axis. */
 import { Popover, UnstyledButton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
+import { useState } from "react";
 import type { Run, XAxis } from "@/api/model";
 import { targetLabel } from "@/features/controls/labels";
 import classes from "./lane.module.css";
@@ -18,16 +19,25 @@ interface Props {
 
 export function AnnotationLane({ run, marks, range, xAxis }: Props) {
   const { ref, width } = useElementSize<HTMLDivElement>();
+  // Each step of a live run moves all flags a little: under a pointer they stand still, so that a click meets its flag.
+  const [held, setHeld] = useState<Pick<Props, "range" | "xAxis"> | null>(null);
+  const shown = held?.xAxis === xAxis ? held.range : range;
   return (
-    <section className={classes.lane} aria-label="Changes of this run" data-testid="annotation-lane">
-      <span className={classes.edge}>{formatX(Math.ceil(range[0]), xAxis)}</span>
+    <section
+      className={classes.lane}
+      aria-label="Changes of this run"
+      data-testid="annotation-lane"
+      onPointerEnter={() => setHeld({ range, xAxis })}
+      onPointerLeave={() => setHeld(null)}
+    >
+      <span className={classes.edge}>{formatX(Math.ceil(shown[0]), xAxis)}</span>
       <div className={classes.track} ref={ref}>
-        {flagsOf(marks, range, width).map(flag => (
+        {flagsOf(marks, shown, width).map(flag => (
           <FlagButton key={flag.marks[0]?.id} run={run} flag={flag} />
         ))}
         {marks.length === 0 && <span className={classes.none}>Changes of the run are marked here</span>}
       </div>
-      <span className={classes.edge}>{formatX(Math.floor(range[1]), xAxis)}</span>
+      <span className={classes.edge}>{formatX(Math.floor(shown[1]), xAxis)}</span>
     </section>
   );
 }
