@@ -22,6 +22,7 @@ from dressage.telemetry.models import Rollout
 from tests.platform.common.population import populate
 from tests.platform.runs.fixtures import Worker, furnish, spec_document
 from tests.platform.runs.test_link import ROW
+from tests.support.hub_server import HubServer
 from trainer_core.spec import RunSpec
 
 ROLES = (Role.VIEWER, Role.EDITOR, Role.ADMIN)
@@ -44,8 +45,11 @@ class Place:
 
 
 @pytest.fixture
-def place(db: None, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(
+    db: None, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub_server: HubServer
+) -> Iterator[Place]:
     """Made once for a walk over all operations, each of whose requests is undone."""
+    settings.HUB_ENDPOINT = hub_server.url
     settings.RUN_ROOT = tmp_path / "runs"
     monkeypatch.setattr(reconcile, "link_answers", lambda: True)
     team, actor = Team.objects.create(name="Stable", slug="stable"), Actor("user", "usr_test", "test@example.com")
