@@ -1,9 +1,9 @@
 /** One chart with its title, explanation, and its data as a table. */
-import { ActionIcon, Group, Paper, Text, Title, Tooltip } from "@mantine/core";
+import { Paper } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
-import { type Icon, IconInfoCircle, IconMathFunction, IconPin, IconTable } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import type { MetricData, XAxis } from "@/api/model";
+import { ChartHead } from "./ChartHead";
 import { ChartTable } from "./ChartTable";
 import type { ChartSpec } from "./charts";
 import classes from "./charts.module.css";
@@ -55,46 +55,15 @@ export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, pins,
   const empty = series.every(one => !one || (one.x.length === 0 && one.nan.length === 0));
   return (
     <Paper ref={ref} className={classes.card} component="section" aria-label={title} data-testid={`chart-${chart.id}`}>
-      <div className={classes.head}>
-        <Title order={2} size="h3" style={{ whiteSpace: "nowrap", overflow: "hidden", textOverflow: "ellipsis" }}>
-          {chart.title}
-          {chart.unit && (
-            <Text component="span" size="xs" c="dimmed" ml={6}>
-              {chart.unit}
-            </Text>
-          )}
-        </Title>
-        <Tooltip label={chart.hint} events={{ hover: true, focus: true, touch: true }}>
-          <span tabIndex={0} role="note" aria-label={chart.hint} style={{ display: "inline-flex", borderRadius: 8 }}>
-            <IconInfoCircle size={14} color="var(--c-text-3)" aria-hidden="true" />
-          </span>
-        </Tooltip>
-        <Group gap={2} ml="auto" wrap="nowrap">
-          {onPin && (
-            <Toggle
-              label="Pin"
-              hint={isPinned ? "Unpin" : "Pin: stands first, in all runs"}
-              isOn={isPinned}
-              icon={IconPin}
-              onClick={() => onPin(chart.id)}
-            />
-          )}
-          <Toggle
-            label="Logarithmic axis"
-            hint={log ? "Linear axis" : "Logarithmic axis"}
-            isOn={log}
-            icon={IconMathFunction}
-            onClick={() => setLog(!log)}
-          />
-          <Toggle
-            label="Data table"
-            hint={table ? "Show the chart" : "Show the data as a table"}
-            isOn={table}
-            icon={IconTable}
-            onClick={() => setTable(!table)}
-          />
-        </Group>
-      </div>
+      <ChartHead
+        chart={chart}
+        isPinned={isPinned}
+        log={log}
+        table={table}
+        onPin={onPin}
+        onLog={setLog}
+        onTable={setTable}
+      />
       {empty ? (
         <div className={classes.empty} style={{ height: height + 20 }}>
           No points yet
@@ -113,30 +82,5 @@ export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, pins,
         <div style={{ height: height + 20 }} />
       )}
     </Paper>
-  );
-}
-
-interface ToggleProps {
-  label: string;
-  /** What a click does. */
-  hint: string;
-  isOn: boolean;
-  icon: Icon;
-  onClick: () => void;
-}
-
-function Toggle({ label, hint, isOn, icon: Sign, onClick }: ToggleProps) {
-  return (
-    <Tooltip label={hint}>
-      <ActionIcon
-        size="sm"
-        aria-label={label}
-        aria-pressed={isOn}
-        variant={isOn ? "light" : "subtle"}
-        onClick={onClick}
-      >
-        <Sign size={14} />
-      </ActionIcon>
-    </Tooltip>
   );
 }

@@ -1,0 +1,87 @@
+/** A chart's title, explanation and switches: what steps of a live run leave as it is, and need not draw again. */
+import { ActionIcon, Group, Text, Title, Tooltip } from "@mantine/core";
+import { type Icon, IconInfoCircle, IconMathFunction, IconPin, IconTable } from "@tabler/icons-react";
+import { memo } from "react";
+import type { ChartSpec } from "./charts";
+import classes from "./charts.module.css";
+
+interface Props {
+  chart: ChartSpec;
+  isPinned: boolean;
+  log: boolean;
+  table: boolean;
+  /** None where charts cannot be pinned. */
+  onPin?: (id: string) => void;
+  onLog: (on: boolean) => void;
+  onTable: (on: boolean) => void;
+}
+
+export const ChartHead = memo(function ChartHead({ chart, isPinned, log, table, onPin, onLog, onTable }: Props) {
+  return (
+    <div className={classes.head}>
+      <Title order={2} size="h3" style={{ whiteSpace: "nowrap", overflow: "hidden", textOverflow: "ellipsis" }}>
+        {chart.title}
+        {chart.unit && (
+          <Text component="span" size="xs" c="dimmed" ml={6}>
+            {chart.unit}
+          </Text>
+        )}
+      </Title>
+      <Tooltip label={chart.hint} events={{ hover: true, focus: true, touch: true }}>
+        <span tabIndex={0} role="note" aria-label={chart.hint} style={{ display: "inline-flex", borderRadius: 8 }}>
+          <IconInfoCircle size={14} color="var(--c-text-3)" aria-hidden="true" />
+        </span>
+      </Tooltip>
+      <Group gap={2} ml="auto" wrap="nowrap">
+        {onPin && (
+          <Toggle
+            label="Pin"
+            hint={isPinned ? "Unpin" : "Pin: stands first, in all runs"}
+            isOn={isPinned}
+            icon={IconPin}
+            onClick={() => onPin(chart.id)}
+          />
+        )}
+        <Toggle
+          label="Logarithmic axis"
+          hint={log ? "Linear axis" : "Logarithmic axis"}
+          isOn={log}
+          icon={IconMathFunction}
+          onClick={() => onLog(!log)}
+        />
+        <Toggle
+          label="Data table"
+          hint={table ? "Show the chart" : "Show the data as a table"}
+          isOn={table}
+          icon={IconTable}
+          onClick={() => onTable(!table)}
+        />
+      </Group>
+    </div>
+  );
+});
+
+interface ToggleProps {
+  label: string;
+  /** What a click does. */
+  hint: string;
+  isOn: boolean;
+  icon: Icon;
+  onClick: () => void;
+}
+
+function Toggle({ label, hint, isOn, icon: Sign, onClick }: ToggleProps) {
+  return (
+    <Tooltip label={hint}>
+      <ActionIcon
+        size="sm"
+        aria-label={label}
+        aria-pressed={isOn}
+        variant={isOn ? "light" : "subtle"}
+        onClick={onClick}
+      >
+        <Sign size={14} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
