@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from trainer_core.spec.operation.guards import HeldOutFalls
 
+KEPT = 1000
+"""Rewards of training that are kept: a run that is never evaluated would keep all of its own."""
 _SCORE = re.compile(r"eval/[^/]+/score/mean")
 
 
@@ -15,12 +17,13 @@ def compare(guard: HeldOutFalls, past: list[float], metrics: Mapping[str, float]
     Args:
         guard: says how much it may fall.
         past: kept by the caller and changed here: the best held-out reward, the reward of training then, and the
-            rewards of training since the last evaluation.
+            rewards of training since the last evaluation, the newest ``KEPT``.
         metrics: those of a step, with those of an evaluation where one has ended.
     """
     reward = metrics.get(guard.metric)
     if reward is not None and math.isfinite(reward):
-        past[:] = [*(past or (math.nan, math.nan)), reward]
+        best, then, *rewards = past or (math.nan, math.nan)
+        past[:] = [best, then, *[*rewards, reward][-KEPT:]]
     scores = [value for name, value in metrics.items() if _SCORE.fullmatch(name)]
     if not scores:
         return None

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
-from trainer_core.spec.operation.guards import MetricBound, MetricChange, MetricStuck
+from trainer_core.spec.operation.guards import HeldOutFalls, MetricBound, MetricChange, MetricStuck
 from trainer_core.steering.guards import GuardWatch
+from trainer_core.steering.held_out import KEPT, compare
 
 NAME = "actor/grad_norm"
 
@@ -118,3 +119,13 @@ def test_a_guard_on_nothing_is_refused_whatever_its_kind() -> None:
     with pytest.raises(ValidationError, match="no metric is called 'nothing'") as refused:
         spec(guards=[{"type": "metric_stuck", "metric": "nothing"}])
     assert refused.value.errors()[0]["loc"] == ("guards", 0, "metric")
+
+
+def test_a_run_that_is_never_evaluated_keeps_no_more_than_the_newest_rewards() -> None:
+    guard, past = HeldOutFalls(), list[float]()
+    for step in range(3 * KEPT):
+        assert compare(guard, past, {"critic/score/mean": float(step)}) is None
+    assert len(past) == 2 + KEPT and past[2:] == [float(step) for step in range(2 * KEPT, 3 * KEPT)]
+    # The first evaluation finds the mean of these.
+    assert compare(guard, past, {"eval/held_out/score/mean": 0.5}) == (0.5, None)
+    assert past == [0.5, (2 * KEPT + 3 * KEPT - 1) / 2]
