@@ -51,10 +51,14 @@ bundle: ## make one archive from which make demo works without a network (ARGS="
 	@scripts/setup.sh demo
 	@$(PY) scripts/bundle.py build $(ARGS)
 
+pictures: ## take the pictures of the console anew, in an installation of their own
+	@scripts/setup.sh dev
+	@$(PY) -m tests.pictures
+
 docs: ## write the method reference and the simulated clusters, and draw the rooms from the code
 	@scripts/setup.sh dev
 	@$(PY) scripts/write_method_reference.py
 	@$(PY) scripts/write_simulation_page.py
 	@$(PY) scripts/draw_rooms.py
 
-.PHONY: help demo test test-gpu test-cluster lint lock bundle bench bench-learner bench-recipes architectures docs
+.PHONY: help demo test test-gpu test-cluster lint lock bundle bench bench-learner bench-recipes architectures pictures docs

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.support.browser import FLAGS
 from tests.support.installation import Installation, wait_until
 
-# Without these flags a headless Chromium calls its maker's hosts, which closed networks refuse many times over.
-FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-FLAGS += ["--no-first-run", "--disable-quic", "--disable-gpu"]
 # Engine, learner, web tier and browser share two cores with another process of tests: what is late is not missing.
 expect.set_options(timeout=20_000)
 ACTIVE = {"queued", "starting", "running", "paused", "suspended"}

@@ -1,0 +1,68 @@
+"""Every page of the console, by a name and a path."""
+
+from tests.support.installation import Installation, wait_until
+
+UNDER_WAY = '[aria-busy="true"], .mantine-Skeleton-root, .mantine-Loader-root'
+"""What a page shows in the place of something that is on its way."""
+TABS = ("charts", "rollouts", "events", "controls", "checkpoints", "config")
+"""Those of a run."""
+
+
+def paths_of_pages(installation: Installation) -> dict[str, str]:
+    """A path for every page, with an object of each noun behind it."""
+    api = installation.api
+    runs = api.get("/runs")["data"]
+    if not runs:
+        spec = api.get("/spec/recipes")["data"][0]["spec"]
+        runs = [api.post("/runs", {"name": "A draft", "spec": spec, "start": False})]
+    run, dataset, reward = runs[0]["id"], api.get("/datasets")["data"][0]["id"], api.get("/rewards")["data"][0]["id"]
+    policy = api.get("/policies")["data"][0]["id"]
+    rubric, bench = _rubric_on_the_bench(installation)
+    return {
+        "home": "/",
+        "runs": "/runs",
+        "new run": "/runs/new",
+        "compare": f"/runs/compare?runs={','.join(one['id'] for one in runs[:3])}",
+        **{f"run, {tab}": f"/runs/{run}?tab={tab}" for tab in TABS},
+        "datasets": "/datasets",
+        "dataset": f"/datasets/{dataset}",
+        "rewards": "/rewards",
+        "new reward": "/rewards/new",
+        "reward": f"/rewards/{reward}",
+        "rubric": f"/rewards/{rubric}",
+        **{f"reward, {tab}": f"/rewards/{rubric}?tab={tab}" for tab in ("bench", "proposals", "versions")},
+        "bench": f"/rewards/{rubric}?tab=bench&job={bench}",
+        "policies": "/policies",
+        "policy": f"/policies/{policy}",
+        "clusters": "/clusters",
+        "team": "/team",
+        "tokens": "/team?tab=tokens",
+        "judges": "/team?tab=judges",
+        "GPU hours": "/team?tab=gpu-hours",
+        "audit log": "/team?tab=audit",
+        "account": "/account",
+    }
+
+
+def _rubric_on_the_bench(installation: Installation) -> tuple[str, str]:
+    """A reward with a rubric, whose judge nobody has set up, and a bench job of another that flips."""
+    api = installation.api
+    if not any(judge["slug"] == "default" for judge in api.get("/judge-endpoints")["data"]):
+        api.post(
+            "/judge-endpoints",
+            {"name": "House judge", "slug": "default", "base_url": "http://127.0.0.1:9/v1", "model": "judge"},
+        )
+    items = [{"name": "correct", "description": "The answer is right.", "weight": 2}]
+    items.append({"name": "invents", "description": "The answer invents facts.", "weight": -1})
+    component = {"name": "quality", "grader": {"type": "rubric", "items": items}}
+    reward = api.post("/rewards", {"name": "With a rubric", "definition": {"components": [component]}})
+    graders = (
+        {"type": "numeric"},
+        {"type": "string_check", "input": "{{sample.output_text}}", "reference": "", "operation": "eq"},
+    )
+    drafts = [{"components": [{"name": "part", "grader": grader}]} for grader in graders]
+    body = {"definitions": [{"definition": draft} for draft in drafts], "probes": True}
+    body["samples"] = [{"output_text": text, "item": {"prompt": "12+12=", "answer": "24"}} for text in ("24", "25", "")]
+    job = api.post("/rewards/bench", body)["id"]
+    wait_until(lambda: api.get(f"/rewards/bench/{job}")["state"] == "done", 240, installation.log_tail)
+    return reward["id"], job
