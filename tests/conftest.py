@@ -11,19 +11,19 @@ from tests.support.installation import Installation
 
 TESTS = Path(__file__).parent
 ROOMS = {
-    "worker/engine": "cluster",
-    "worker/learner": "cluster",
     "worker/loop": "cluster",
-    "worker/judge": "cluster",
-    "worker/bench": "cluster",
     "worker/rehearsal": "cluster",
     "worker/profile": "cluster",
     "chaos": "installation",
     "e2e": "installation",
+    "worker/engine": "engine",
+    "worker/judge": "engine",
+    "worker/learner": "learner",
+    "worker/bench": "learner",
 }
-"""Rooms whose tests share what is slow to start: Ray and engines, or a whole installation."""
+"""Rooms whose tests share what is slow to start: Ray, a whole installation, or engines."""
 
-TRAINS = "trains"
+TRAINS = ("cluster", "installation")
 """What trains runs in one process, one after the other: two runs that share two cores take four times as long."""
 
 WARM = "warm_loop"
@@ -36,11 +36,12 @@ def shared_by(path: str) -> str | None:
 
 
 class RoomScheduling(LoadScopeScheduling):
-    """One process runs all tests that train, those of a cluster before those of an installation; others take files."""
+    """One process runs all tests that train, those of a cluster before those of an installation; others the rest."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.split("::")[0].removeprefix("tests/")
-        return path if shared_by(path) is None else TRAINS
+        shared = shared_by(path)
+        return "trains" if shared in TRAINS else shared or path
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> RoomScheduling:
