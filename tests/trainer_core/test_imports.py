@@ -19,6 +19,7 @@ import pytest
         "trainer_core.planning",
         "trainer_core.planning.from_run",
         "trainer_core.diagnosis",
+        "trainer_core.diagnosis.incidents",
         "trainer_core.steering.curriculum",
         "trainer_core.steering.guards",
     ],

@@ -48,6 +48,14 @@ def spelled(value: float) -> float | str:
     return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
 
 
+def read_spelled(value: Any) -> float | None:
+    """The number that was stored as JSON can write it; None for what is none."""
+    try:
+        return float(_read_number(value))
+    except ValueError:
+        return None
+
+
 Number = Annotated[float, BeforeValidator(_read_number), PlainSerializer(spelled, when_used="json-unless-none")]
 """A JSON number, or one of the words for what JSON cannot write."""
 Count = Annotated[int, Field(ge=0, lt=2**31)]

@@ -268,6 +268,8 @@ class AlertData(EventData):
     message: str
     metric: str | None = None
     value: Number | None = None
+    code: Annotated[str, Field(max_length=40)] | None = None
+    """Name of what it is about, for programs: incidents are told by it."""
     guard: GuardNews | None = None
     """Set where a guard of the spec alerts. The platform acts on it."""
 

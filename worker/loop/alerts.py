@@ -33,19 +33,21 @@ class RewardAlerts:
         forgiven = [error for t in trajectories for error in t.reward_forgiven]
         shadows = [f"{ref}: {error}" for t in trajectories for ref, error in t.shadow_errors.items()]
         return [
-            *self._fresh(excluded, "left out of the loss"),
-            *self._fresh(forgiven, "counted as 0"),
+            *self._fresh(excluded, "left out of the loss", "reward_error"),
+            *self._fresh(forgiven, "counted as 0", "reward_error"),
             *self._fresh(shadows, "of a shadow, without effect on training"),
         ]
 
-    def _fresh(self, errors: list[str], effect: str) -> list[AlertData]:
+    def _fresh(self, errors: list[str], effect: str, code: str | None = None) -> list[AlertData]:
         found = []
         for error, count in grouped(errors):
             key = f"{effect}: {kind(error)}"
             if key not in self._told:
                 self._told.add(key)
                 message = f"{count} of this step, {effect}: {error}"
-                found.append(AlertData(level="warn", title="A reward could not be computed", message=message))
+                found.append(
+                    AlertData(level="warn", title="A reward could not be computed", message=message, code=code)
+                )
         return found
 
 
@@ -54,6 +56,7 @@ def starved_alert(step: int, refills: int) -> AlertData:
     return AlertData(
         level="warn",
         title="The data cannot fill the batch",
+        code="starved",
         message=f"Step {step} replaced {refills} times its batch and still found groups of equal rewards: they fill "
         "the rest of the batch. The data is too easy or too hard for the policy.",
     )

@@ -68,13 +68,20 @@ class AnswerAlerts:
                 continue
             self._told[kind] = LONG.get(kind, finding.title).format(steps=WINDOW)
             message = f"{finding.message} {finding.advice}"
-            alerts.append(AlertData(level="warn", title=self._told[kind], message=message, value=finding.share))
+            alerts.append(
+                AlertData(level="warn", title=self._told[kind], message=message, value=finding.share, code=kind)
+            )
         return alerts
 
     def _over(self, found: dict[FindingKind, Finding], step: int) -> list[AlertData]:
         ended = [kind for kind in self._told if kind not in found]
         return [
-            AlertData(level="info", title=f"Over: {self._told.pop(kind)}", message=f"Step {step} shows it no longer.")
+            AlertData(
+                level="info",
+                title=f"Over: {self._told.pop(kind)}",
+                message=f"Step {step} shows it no longer.",
+                code=kind,
+            )
             for kind in ended
         ]
 

@@ -53,6 +53,8 @@ FLUSH_S = 3600.0
 
 Ending = tuple[ReportedState | None, str, str | None]
 """End of an attempt: state (None: the platform shall try again), reason, detail."""
+_DIED = "process_died"
+"""Code of the alert of a process that died."""
 
 
 class Cancelled(Exception):
@@ -146,7 +148,7 @@ class RunController:
         try:
             if ran_before:
                 # Steps that are in the journal must not come twice: the platform makes a new attempt of its own.
-                _alert(link, "The controller died", "A new attempt goes on from the last checkpoint.")
+                _alert(link, "The controller died", "A new attempt goes on from the last checkpoint.", "error", _DIED)
             else:
                 self._tell(link, *self._execute(platform, document, link))
             link.flush(FLUSH_S)
@@ -190,7 +192,7 @@ class RunController:
             return "failed", str(error), None
         except (LearnerLost, RayActorError) as error:
             what = str(error).splitlines()[0]
-            _alert(link, "A process of the run died", f"{what} A new attempt will go on.", "error")
+            _alert(link, "A process of the run died", f"{what} A new attempt will go on.", "error", _DIED)
             return None, what, None
         except RayTaskError as error:
             return "failed", str(error.cause), traceback.format_exc()
@@ -229,5 +231,5 @@ class RunController:
             raise Cancelled
 
 
-def _alert(link: Link, title: str, message: str, level: AlertLevel = "warn") -> None:
-    link.emit(AlertData(level=level, title=title, message=message))
+def _alert(link: Link, title: str, message: str, level: AlertLevel = "warn", code: str | None = None) -> None:
+    link.emit(AlertData(level=level, title=title, message=message, code=code))

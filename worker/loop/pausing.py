@@ -98,7 +98,8 @@ class Pausing:
         reason = f"{str(refused).rstrip('.')}. {kept} Resume the run to start it from there with new engines."
         if refused.by_noise:
             reason = f"{reason} {WAY_OUT}"
-        self._link.emit(AlertData(level="error", title="An engine has other weights than the learner", message=reason))
+        title = "An engine has other weights than the learner"
+        self._link.emit(AlertData(level="error", title=title, message=reason, code="weights_differ"), step)
         self._link.emit(StateData(state="paused", reason=reason, by_request=False), step)
         noted = False
         while True:
@@ -155,4 +156,5 @@ class Pausing:
         self._told_trouble = trouble
         stays = ". The run stays paused and keeps its place; saving is tried again in a minute."
         message = trouble.rstrip(".") + stays if self._link.release_place else trouble
-        self._link.emit(AlertData(level="error", title="The run could not be saved", message=message), step)
+        title = "The run could not be saved"
+        self._link.emit(AlertData(level="error", title=title, message=message, code="not_saved"), step)

@@ -50,9 +50,10 @@ def plain(metrics: Mapping[str, float]) -> dict[str, float]:
     return {name: float(value) for name, value in metrics.items()}
 
 
-def metric_alert(title: str, alert: Alert) -> AlertData:
-    """Alert that a metric gives cause for."""
-    return AlertData(level="warn", title=title, message=alert.message, metric=alert.metric, value=float(alert.value))
+def metric_alert(title: str, alert: Alert, code: str) -> AlertData:
+    """Alert that a metric gives cause for; ``code`` names it for programs."""
+    value = float(alert.value)
+    return AlertData(level="warn", title=title, message=alert.message, metric=alert.metric, value=value, code=code)
 
 
 def guard_alert(alert: Alert) -> AlertData:

@@ -72,7 +72,7 @@ class RewardMonitor:
             found, alert = self._watch.close(step)
             metrics |= found
             if alert is not None:
-                self._link.emit(metric_alert("The judge pays for length", alert), step)
+                self._link.emit(metric_alert("The judge pays for length", alert, "length_bias"), step)
                 hold = alert.message if alert.action == "pause" else None
         if self._evolution is not None:
             ref = self._spec.reward.definition

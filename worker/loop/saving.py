@@ -118,7 +118,8 @@ class Saving:
         if why != self._told:
             self._told = why
             message = f"The checkpoint after step {step}: {why.rstrip('.')}. It is tried again, three times in all."
-            self._link.emit(AlertData(level="warn", title="A checkpoint could not be written", message=message), step)
+            title = "A checkpoint could not be written"
+            self._link.emit(AlertData(level="warn", title=title, message=message, code="not_saved"), step)
         return wait_s
 
 

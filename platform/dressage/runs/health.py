@@ -32,13 +32,21 @@ def health_document(run: Run) -> HealthDocument:
     return {"state": found[0]["severity"] if found else "ok", "findings": found}
 
 
-def _stuck(run: Run) -> FindingDocument | None:
-    """The finding that a running run has told no progress for far longer than its steps take."""
+def stuck_for(run: Run) -> float | None:
+    """Seconds for which a running run has told no progress; None unless that is far longer than its steps take."""
     if run.state != RunState.RUNNING or not run.progress or not run.progress.get("at"):
         return None
     silent = (datetime.now(UTC) - datetime.fromisoformat(run.progress["at"])).total_seconds()
-    pace = float(run.summary.get("seconds_per_step") or 0.0)
-    if silent < max(STUCK_S, STUCK_STEPS * pace):
+    return None if silent < max(STUCK_S, STUCK_STEPS * _pace(run)) else silent
+
+
+def _pace(run: Run) -> float:
+    return float(run.summary.get("seconds_per_step") or 0.0)
+
+
+def _stuck(run: Run) -> FindingDocument | None:
+    silent, pace = stuck_for(run), _pace(run)
+    if silent is None or run.progress is None:
         return None
     usual = f"; a step takes {pace:.0f} s" if pace else ""
     return {

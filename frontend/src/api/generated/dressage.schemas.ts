@@ -1154,6 +1154,16 @@ export interface ComparedSet {
   found: number;
 }
 
+export type ConfidenceEnum = typeof ConfidenceEnum[keyof typeof ConfidenceEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ConfidenceEnum = {
+  known: 'known',
+  likely: 'likely',
+  unknown: 'unknown',
+} as const;
+
 /**
  * A row with the row of an evaluation set that it meets.
  */
@@ -3018,6 +3028,30 @@ export interface EventPage {
   next: EventPageNext;
 }
 
+export type ExceptionCluster = string | null;
+
+/**
+ * Address of the node that raised it, where the traceback tells.
+ */
+export type ExceptionNode = string | null;
+
+export type ExceptionPid = number | null;
+
+/**
+ * The exception of a failed run.
+ */
+export interface Exception {
+  /** Type and message. */
+  error: string;
+  /** Your own code first, then the platform's, then libraries'; the innermost first in each. */
+  frames: Frame[];
+  attempt: number;
+  cluster: ExceptionCluster;
+  /** Address of the node that raised it, where the traceback tells. */
+  node: ExceptionNode;
+  pid: ExceptionPid;
+}
+
 /**
  * null where the policy's size is not known.
  */
@@ -3272,6 +3306,17 @@ export interface FoundRows {
 export interface FoundThinking {
   start: string;
   end: string;
+}
+
+/**
+ * One frame of a traceback.
+ */
+export interface Frame {
+  file: string;
+  line: number;
+  function: string;
+  code: string;
+  owner: OwnerEnum;
 }
 
 /**
@@ -3683,6 +3728,109 @@ export interface ImportedVersion {
   dataset_id: string;
   number: number;
   ref: string;
+}
+
+/**
+ * Last step at which it held; null while it lasts.
+ */
+export type IncidentUntil = number | null;
+
+export type IncidentCheckpointProperty = IncidentCheckpoint | null;
+
+/**
+ * Set where the run has failed with one.
+ */
+export type IncidentException = Exception | null;
+
+/**
+ * One thing that is wrong with a run, or was.
+ */
+export interface Incident {
+  /** Names it within its run as long as it begins at the same step. */
+  key: string;
+  kind: IncidentKindEnum;
+  severity: FindingSeverityEnum;
+  /** `open` while it lasts; of a run that has ended: at its end. */
+  state: IncidentStateEnum;
+  /** Step of the first objection. */
+  since: number;
+  /** Last step at which it held; null while it lasts. */
+  until: IncidentUntil;
+  title: string;
+  /** Sentences. A guess says that it is one. */
+  cause: string;
+  /** `known`: measured, or told by what failed; `likely`: a guess; `unknown`: nothing tells the cause. */
+  confidence: ConfidenceEnum;
+  evidence: MetricEvidence[];
+  signs: Sign[];
+  changes: IncidentChange[];
+  advice: Remedy[];
+  checkpoint: IncidentCheckpointProperty;
+  /** Set where the run has failed with one. */
+  exception: IncidentException;
+}
+
+/**
+ * A field that was changed in the 20 steps before.
+ */
+export interface IncidentChange {
+  target: string;
+  before: Json;
+  value: Json;
+  step: number;
+  actor: string;
+}
+
+/**
+ * The newest checkpoint from before an incident, whose files are there.
+ */
+export interface IncidentCheckpoint {
+  id: string;
+  step: number;
+}
+
+export type IncidentKindEnum = typeof IncidentKindEnum[keyof typeof IncidentKindEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const IncidentKindEnum = {
+  failure: 'failure',
+  stuck: 'stuck',
+  restart: 'restart',
+  weights: 'weights',
+  not_finite: 'not_finite',
+  mismatch: 'mismatch',
+  template: 'template',
+  reward_errors: 'reward_errors',
+  no_signal: 'no_signal',
+  entropy: 'entropy',
+  length: 'length',
+  answers: 'answers',
+  judge_bias: 'judge_bias',
+  held_out: 'held_out',
+  gradient: 'gradient',
+  not_saved: 'not_saved',
+  slow: 'slow',
+  guard: 'guard',
+} as const;
+
+export type IncidentStateEnum = typeof IncidentStateEnum[keyof typeof IncidentStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const IncidentStateEnum = {
+  open: 'open',
+  over: 'over',
+} as const;
+
+/**
+ * The incidents of a run: those that last first, the gravest first among them; then the others, newest first.
+ */
+export interface Incidents {
+  object: 'list';
+  data: Incident[];
+  /** Incidents that last. */
+  open: number;
 }
 
 /**
@@ -4379,6 +4527,43 @@ export interface MetricEffect {
 }
 
 /**
+ * Median of its newest values while the incident lasts; null where they are no finite numbers.
+ */
+export type MetricEvidenceValue = number | null;
+
+/**
+ * Median of the 20 steps before; null where fewer than three were reported.
+ */
+export type MetricEvidenceUsual = number | null;
+
+/**
+ * Lower bound of the guard on it.
+ */
+export type MetricEvidenceLow = number | null;
+
+/**
+ * Upper bound.
+ */
+export type MetricEvidenceHigh = number | null;
+
+/**
+ * A metric that speaks for an incident.
+ */
+export interface MetricEvidence {
+  metric: string;
+  title: string;
+  unit: string;
+  /** Median of its newest values while the incident lasts; null where they are no finite numbers. */
+  value: MetricEvidenceValue;
+  /** Median of the 20 steps before; null where fewer than three were reported. */
+  usual: MetricEvidenceUsual;
+  /** Lower bound of the guard on it. */
+  low: MetricEvidenceLow;
+  /** Upper bound. */
+  high: MetricEvidenceHigh;
+}
+
+/**
  * A metric that a run has reported, as the registry describes it.
  */
 export interface MetricName {
@@ -4858,6 +5043,16 @@ export interface Outcome {
   /** Reason why it could not be done. */
   refused: OutcomeRefused;
 }
+
+export type OwnerEnum = typeof OwnerEnum[keyof typeof OwnerEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const OwnerEnum = {
+  yours: 'yours',
+  platform: 'platform',
+  library: 'library',
+} as const;
 
 /**
  * * `gzip` - gzip
@@ -6714,6 +6909,27 @@ export const RehearsalStateEnum = {
   cancelled: 'cancelled',
 } as const;
 
+/**
+ * Act by which the console does it; null where it has none.
+ */
+export type RemedyAct = 'control' | 'roll_back' | 'resume' | 'guard' | 'samples' | 'tokens' | 'measure_noise' | null;
+
+/**
+ * Path of the field, for a control; which groups, for samples.
+ */
+export type RemedyTarget = string | null;
+
+/**
+ * One thing to do.
+ */
+export interface Remedy {
+  text: string;
+  /** Act by which the console does it; null where it has none. */
+  act: RemedyAct;
+  /** Path of the field, for a control; which groups, for samples. */
+  target: RemedyTarget;
+}
+
 export interface RetireProposalRequest {
   /** @maxLength 2000 */
   note?: string;
@@ -7607,6 +7823,32 @@ export interface ShownRow {
   text: string;
   answer: ShownRowAnswer;
 }
+
+export type SignUntil = number | null;
+
+/**
+ * An objection that the incident was told from.
+ */
+export interface Sign {
+  source: SignSourceEnum;
+  /** Key of the guard, code of the alert, name of the metric, or of the state. */
+  name: string;
+  severity: FindingSeverityEnum;
+  since: number;
+  until: SignUntil;
+  message: string;
+}
+
+export type SignSourceEnum = typeof SignSourceEnum[keyof typeof SignSourceEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const SignSourceEnum = {
+  guard: 'guard',
+  alert: 'alert',
+  metric: 'metric',
+  state: 'state',
+} as const;
 
 /**
  * * `hub` - The Hugging Face hub, or the mirror that the operator names

@@ -99,6 +99,7 @@ import type {
   Home,
   HowToReadRequest,
   ImportReport,
+  Incidents,
   InviteHeaders,
   InviteRequest,
   JudgeEndpoint,
@@ -2231,6 +2232,19 @@ export const listGroups = (
     }
   
 /**
+ * What is wrong with the run, or was: cause, evidence, and what to do. Told from its findings, alerts, metrics
+and state as they are stored; 50 at most.
+ */
+export const listIncidents = (
+    runId: string,
+ options?: SecondParameter<typeof http<Incidents>>,) => {
+      return http<Incidents>(
+      {url: `/api/v1/runs/${runId}/incidents`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
  * Have the noise between engine and learner measured again when a run that stands still goes on with new
 engines. Their weights must be as published first.
  */
@@ -2958,6 +2972,7 @@ export type PreviewCurriculumResult = NonNullable<Awaited<ReturnType<typeof prev
 export type ListEventsResult = NonNullable<Awaited<ReturnType<typeof listEvents>>>
 export type ForkRunResult = NonNullable<Awaited<ReturnType<typeof forkRun>>>
 export type ListGroupsResult = NonNullable<Awaited<ReturnType<typeof listGroups>>>
+export type ListIncidentsResult = NonNullable<Awaited<ReturnType<typeof listIncidents>>>
 export type MeasureRunNoiseResult = NonNullable<Awaited<ReturnType<typeof measureRunNoise>>>
 export type GetMetricsResult = NonNullable<Awaited<ReturnType<typeof getMetrics>>>
 export type ListMetricNamesResult = NonNullable<Awaited<ReturnType<typeof listMetricNames>>>

@@ -174,7 +174,7 @@ class Ingest:
         self._event(event, {**checkpoint_document(checkpoint), "control_id": data.control_id})
 
     def _alert(self, event: LinkEvent, data: link.AlertData) -> None:
-        told = data.model_dump(exclude={"value"} if data.guard is not None else {"value", "guard"})
+        told = data.model_dump(exclude={"value", *(name for name in ("code", "guard") if getattr(data, name) is None)})
         self._event(event, {**told, "value": event.data.get("value")})
         if data.guard is None:
             return

@@ -1,0 +1,24 @@
+"""Incidents: what is wrong with a run, joined from what its guards, alerts, metrics and state show."""
+
+from trainer_core.diagnosis.incidents.facts import BEFORE, Failure, KnobTurn, Phase, Sign, Symptoms
+from trainer_core.diagnosis.incidents.frames import Frame, Traceback, read_traceback
+from trainer_core.diagnosis.incidents.incident import MetricEvidence, Remedy
+from trainer_core.diagnosis.incidents.join import Incident, incidents, is_lasting, is_watched
+
+__all__ = [
+    "BEFORE",
+    "Failure",
+    "Frame",
+    "Incident",
+    "KnobTurn",
+    "MetricEvidence",
+    "Phase",
+    "Remedy",
+    "Sign",
+    "Symptoms",
+    "Traceback",
+    "incidents",
+    "is_lasting",
+    "is_watched",
+    "read_traceback",
+]

@@ -1,0 +1,32 @@
+"""A run that has failed."""
+
+from collections.abc import Sequence
+
+from trainer_core.diagnosis.incidents.facts import Episode, Sign, Symptoms
+from trainer_core.diagnosis.incidents.family import Family
+from trainer_core.diagnosis.incidents.incident import Remedy, Told
+
+_MEMORY = ("out of memory", "outofmemory", "cannot allocate memory")
+_METRICS = ("perf/learner_memory_max", "perf/kv_usage")
+
+
+def _finds(facts: Symptoms) -> Sequence[Sign]:
+    if facts.failure is None:
+        return ()
+    return (Sign("state", "failed", "error", facts.failure.step, None, facts.failure.reason),)
+
+
+def _tell(facts: Symptoms, episode: Episode) -> Told:
+    reason = episode.signs[0].message or "It ended without a word on why."
+    resume = Remedy("Resume: it goes on from its last checkpoint, or begins anew without one.", "resume")
+    if any(word in reason.lower() for word in _MEMORY):
+        advice = (Remedy("Fork with shorter completions or smaller micro-batches: see docs/memory.md.", "roll_back"),)
+        return Told("The run has failed: out of memory", reason, "known", _METRICS, (*advice, resume))
+    if "has a prompt of" in reason and "a prompt may have" in reason:
+        why = f"{reason} Prompts that do not fit are never skipped."
+        advice = (Remedy("Fork with a larger rollout.engine.max_model_len, or without those rows.", "roll_back"),)
+        return Told("The run has failed: a prompt is too long", why, "known", (), advice)
+    return Told("The run has failed", reason, "known" if episode.signs[0].message else "unknown", _METRICS, (resume,))
+
+
+FAMILY = Family("failure", lambda sign: False, _tell, _finds, _METRICS)

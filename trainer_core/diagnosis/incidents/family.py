@@ -1,0 +1,50 @@
+"""A family of incidents: the signs that belong to it, those it finds by itself, and what it says of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from trainer_core.diagnosis.incidents.facts import Episode, Sign, Symptoms
+from trainer_core.diagnosis.incidents.incident import Kind, Told
+
+
+def nothing(facts: Symptoms) -> Sequence[Sign]:
+    """Signs of a family that finds none by itself."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One file of this folder declares one."""
+
+    kind: Kind
+    takes: Callable[[Sign], bool]
+    """Whether a guard's or an alert's objection belongs to it."""
+    tell: Callable[[Symptoms, Episode], Told]
+    finds: Callable[[Symptoms], Sequence[Sign]] = nothing
+    """Signs that the facts give without a guard or an alert."""
+    watched: tuple[str, ...] = ()
+    """Metrics that it reads; those that end in ``/`` are prefixes."""
+    lasts: tuple[str, ...] = ()
+    """Full names of metrics that are above 0 while an alert of it holds, which is told once and never ended."""
+
+
+def guards_on(*metrics: str) -> Callable[[Sign], bool]:
+    """Takes guards on these metrics; those that end in ``/`` are prefixes."""
+
+    def takes(sign: Sign) -> bool:
+        name = sign.metric
+        if sign.source != "guard" or name is None:
+            return False
+        return any(name == one or (one.endswith("/") and name.startswith(one)) for one in metrics)
+
+    return takes
+
+
+def alerts_of(*codes: str) -> Callable[[Sign], bool]:
+    """Takes alerts with these codes."""
+    return lambda sign: sign.source == "alert" and sign.name in codes
+
+
+def either(*rules: Callable[[Sign], bool]) -> Callable[[Sign], bool]:
+    """Takes what one of the rules takes."""
+    return lambda sign: any(rule(sign) for rule in rules)

@@ -1,0 +1,30 @@
+"""Gradients far above what is usual."""
+
+from trainer_core.diagnosis.incidents.facts import Episode, Symptoms, change_words, changed_before
+from trainer_core.diagnosis.incidents.family import Family, guards_on
+from trainer_core.diagnosis.incidents.incident import Remedy, Told
+
+_METRICS = ("actor/grad_norm", "rollout_corr/k3_kl", "rollout_corr/rollout_is_max", "actor/pg_clipfrac")
+_TARGETS = ("optimizer.", "loss.", "kl.", "corrections.", "reward.definition", "data.")
+
+
+def _tell(facts: Symptoms, episode: Episode) -> Told:
+    title = "The gradient is far above its usual size"
+    advice = (
+        Remedy("Lower the gradient norm limit.", "control", "optimizer.max_grad_norm"),
+        Remedy("Lower the learning rate.", "control", "optimizer.learning_rate"),
+        Remedy("Go on from a checkpoint before it began.", "roll_back"),
+    )
+    change = changed_before(facts, episode.since, _TARGETS)
+    if change is not None:
+        return Told(title, change_words(change), "likely", _METRICS, advice)
+    before = facts.usual("rollout_corr/k3_kl", episode.since)
+    now = facts.lately("rollout_corr/k3_kl", episode.since, episode.until)
+    if before is not None and now is not None and now > 3 * before:
+        why = "Engine and learner disagree more than before as well: probably a few tokens with large weights carry it."
+        return Told(title, why, "likely", _METRICS, (Remedy("See those tokens.", "tokens"), *advice))
+    why = "No field was changed shortly before and the mismatch is as usual: the metrics do not tell the cause."
+    return Told(title, why, "unknown", _METRICS, advice)
+
+
+FAMILY = Family("gradient", guards_on("actor/grad_norm"), _tell, watched=_METRICS)

@@ -1,0 +1,28 @@
+"""A held-out reward that falls while that of training rises."""
+
+from trainer_core.diagnosis.incidents.facts import Episode, Sign, Symptoms
+from trainer_core.diagnosis.incidents.family import Family
+from trainer_core.diagnosis.incidents.incident import Remedy, Told
+
+_SCORE = "critic/score/mean"
+
+
+def _takes(sign: Sign) -> bool:
+    return sign.source == "guard" and sign.form == "held_out_falls"
+
+
+def _tell(facts: Symptoms, episode: Episode) -> Told:
+    held_out = [name for name in facts.starting("eval/") if name.endswith("/score/mean")]
+    why = (
+        "What is learned does not carry over to held-out prompts: the policy learns the training prompts by heart, or "
+        "gaps in the reward. Which of the two, the figures do not tell; samples with a high reward do."
+    )
+    advice = (
+        Remedy("Read samples with a high reward.", "samples"),
+        Remedy("Go on from a checkpoint before it began.", "roll_back"),
+        Remedy("Correct the reward, and take its new version.", "control", "reward.definition"),
+    )
+    return Told("The held-out reward falls", why, "likely", (*held_out, _SCORE), advice)
+
+
+FAMILY = Family("held_out", _takes, _tell, watched=("eval/", _SCORE))

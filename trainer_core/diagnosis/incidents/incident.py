@@ -1,0 +1,72 @@
+"""An incident: what is wrong with a run, since when, why, on what evidence, and what to do."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal[
+    "failure",
+    "stuck",
+    "restart",
+    "weights",
+    "not_finite",
+    "mismatch",
+    "template",
+    "reward_errors",
+    "no_signal",
+    "entropy",
+    "length",
+    "answers",
+    "judge_bias",
+    "held_out",
+    "gradient",
+    "not_saved",
+    "slow",
+    "guard",
+]
+Severity = Literal["warn", "error"]
+Confidence = Literal["known", "likely", "unknown"]
+"""``known``: measured, or told by the part that failed; ``likely``: a guess that the evidence speaks for; ``unknown``:
+nothing that the run reports tells the cause."""
+Act = Literal["control", "roll_back", "resume", "guard", "samples", "tokens", "measure_noise"]
+"""Act of the console: open a control; fork from a checkpoint before it began; resume the run; open the guard; look at
+the samples of a step, or at its worst tokens; measure the noise between engine and learner again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One thing to do."""
+
+    text: str
+    """A sentence."""
+    act: Act | None = None
+    """Act by which the console does it; None where it has none."""
+    target: str | None = None
+    """Path of the steerable field, for a control; which groups, for samples: ``dead``, ``cut`` or ``error``."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricEvidence:
+    """A metric that speaks for it."""
+
+    metric: str
+    value: float | None
+    """Value while it lasts; None where it is no finite number."""
+    usual: float | None
+    """Median of the steps before; None where too few were reported."""
+    low: float | None = None
+    """Lower bound of the guard on it."""
+    high: float | None = None
+    """Upper bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Words of a family on an episode."""
+
+    title: str
+    cause: str
+    """Sentences. A guess says that it is one."""
+    confidence: Confidence
+    metrics: tuple[str, ...] = ()
+    """Metrics that are shown as evidence, those first that say most; what was not reported is left out."""
+    advice: tuple[Remedy, ...] = ()

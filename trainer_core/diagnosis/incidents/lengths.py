@@ -1,0 +1,43 @@
+"""Responses that run into their limit, or think without an end."""
+
+from trainer_core.diagnosis.incidents.facts import Episode, Symptoms, change_words, changed_before
+from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, guards_on
+from trainer_core.diagnosis.incidents.incident import Remedy, Told
+
+_CUT, _MEAN, _SCORE = "response_length/clip_ratio", "response_length/mean", "critic/score/mean"
+_BIAS, _REPEATED = "reward/length_bias", "rollouts/repetition_share"
+_METRICS = (_CUT, _MEAN, _SCORE, _BIAS, _REPEATED)
+_TARGETS = ("rollout.max_tokens", "thinking.", "reward.definition", "rollout.temperature", "optimizer.")
+_ADVICE = (
+    Remedy("Look at the samples that were cut.", "samples", "cut"),
+    Remedy("Raise the longest completion.", "control", "rollout.max_tokens"),
+    Remedy("Set a thinking budget, so that thinking is ended in time.", "control", "thinking.budget"),
+)
+_GROWN = 1.2
+
+
+def _tell(facts: Symptoms, episode: Episode) -> Told:
+    title = "Thinking is never closed" if episode.message("thinking_open") else "Responses run into their limit"
+    said = episode.message("thinking_open", "all_cut")
+    change = changed_before(facts, episode.since, _TARGETS)
+    if change is not None:
+        return Told(title, change_words(change), "likely", _METRICS, _ADVICE)
+    if said is not None:
+        return Told(title, said, "known", _METRICS, _ADVICE)
+    before, now = facts.usual(_MEAN, episode.since), facts.lately(_MEAN, episode.since, episode.until)
+    if before is not None and now is not None and now > _GROWN * before:
+        why = (
+            f"Responses have grown from {before:.0f} to {now:.0f} tokens. Probably the reward pays for length or does "
+            "not mind it; the metrics do not prove it."
+        )
+        return Told(title, why, "likely", _METRICS, _ADVICE)
+    why = "Responses have not grown shortly before: the limit may always have been too low. Cut samples tell."
+    return Told(title, why, "unknown", _METRICS, _ADVICE)
+
+
+FAMILY = Family(
+    "length",
+    either(alerts_of("all_cut", "thinking_open"), guards_on("response_length/")),
+    _tell,
+    watched=_METRICS,
+)

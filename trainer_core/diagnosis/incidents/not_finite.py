@@ -1,0 +1,69 @@
+"""Values that are no numbers: log-probabilities, rewards, gradients."""
+
+import math
+from collections.abc import Sequence
+
+from trainer_core.diagnosis.incidents.facts import Episode, Sign, Symptoms
+from trainer_core.diagnosis.incidents.family import Family
+from trainer_core.diagnosis.incidents.incident import Remedy, Severity, Told
+
+_REWARD = "critic/score/mean"
+_BOTH = ("rollout_corr/k3_kl", "rollout_corr/kl", "rollout_corr/rollout_is_mean")
+_ENGINE, _LEARNER = "rollout_corr/rollout_ppl", "rollout_corr/training_ppl"
+_UPDATE = ("actor/loss", "actor/pg_loss", "actor/grad_norm")
+_TOKENS = Remedy("See at which tokens it begins.", "tokens")
+_DEFINITION = Remedy("Correct the reward, and take its new version.", "control", "reward.definition")
+_WATCHED = (_REWARD, *_BOTH, _ENGINE, _LEARNER, "actor/entropy", *_UPDATE)
+
+
+def _finds(facts: Symptoms) -> Sequence[Sign]:
+    """One sign for each metric: from the first odd value that is known to the last."""
+    found = []
+    for metric in _WATCHED:
+        points = facts.series.get(metric, ())
+        odd = [(step, value) for step, value in points if not math.isfinite(value)]
+        if not odd:
+            continue
+        lasts = points[-1][0] == odd[-1][0]
+        severity: Severity = "warn" if metric in _UPDATE else "error"
+        message = f"{metric} is not a number at {len(odd)} of the steps {odd[0][0]} to {odd[-1][0]}."
+        until = None if lasts else odd[-1][0]
+        found.append(Sign("metric", metric, severity, odd[0][0], until, message, metric, odd[-1][1]))
+    return found
+
+
+def _tell(facts: Symptoms, episode: Episode) -> Told:
+    odd = {sign.metric for sign in episode.signs if sign.since == episode.since}
+    roll_back = Remedy("Go on from a checkpoint before it began.", "roll_back")
+    if _ENGINE in odd:
+        why = (
+            f"The engine's own log-probabilities are no numbers from step {episode.since} on, before the learner has "
+            "had a say: the engine's weights or kernels are broken, or its activations overflow."
+        )
+        return Told("Log-probabilities are no numbers", why, "known", (_ENGINE, _LEARNER), (roll_back, _TOKENS))
+    if _LEARNER in odd or odd.intersection(_BOTH) or "actor/entropy" in odd:
+        engine = facts.values(_ENGINE, episode.since, episode.since)  # finite: else it would be among the odd
+        side = "The learner's" if _LEARNER in odd or engine else "The engine's or the learner's"
+        tail = "The engine's are numbers." if engine else "The tokens tell which of the two."
+        why = f"{side} log-probabilities are no numbers from step {episode.since} on. {tail}"
+        return Told("Log-probabilities are no numbers", why, "known", (_LEARNER, *_BOTH), (roll_back, _TOKENS))
+    if _REWARD in odd:
+        why = f"The mean reward is no number from step {episode.since} on: a part of the reward has returned NaN."
+        advice = (Remedy("Look at the parts of the rewards of that step.", "samples"), _DEFINITION)
+        return Told("The reward is no number", why, "known", (_REWARD,), advice)
+    why = (
+        f"The update is no number at step {episode.since}, while log-probabilities and rewards are: its gradient "
+        "overflowed. Such an update is left out. The metrics do not tell by which sample."
+    )
+    advice = (
+        Remedy("Lower the learning rate if it comes again.", "control", "optimizer.learning_rate"),
+        Remedy("Lower the gradient norm limit.", "control", "optimizer.max_grad_norm"),
+    )
+    return Told("A gradient is no number", why, "known", _UPDATE, advice)
+
+
+def _takes(sign: Sign) -> bool:
+    return sign.source == "guard" and sign.value is not None and math.isnan(sign.value)
+
+
+FAMILY = Family("not_finite", _takes, _tell, _finds, _WATCHED)

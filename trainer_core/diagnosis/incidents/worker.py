@@ -1,0 +1,60 @@
+"""A run that makes no progress, and processes that died."""
+
+from collections.abc import Sequence
+
+from trainer_core.diagnosis.incidents.facts import Episode, Phase, Sign, Symptoms
+from trainer_core.diagnosis.incidents.family import Family, alerts_of
+from trainer_core.diagnosis.incidents.incident import Remedy, Told
+
+_HEARD_S = 30.0
+"""Seconds within which a worker that lives is heard of."""
+_PARTS = {
+    "generate": "engines, or graders behind them, have not finished a group",
+    "learn": "the learner has not finished the update, or the engines have not taken its weights",
+    "loading": "models are not loaded yet",
+    "evaluate": "engines or graders have not finished a held-out sample",
+    "checkpoint": "the storage has not taken the checkpoint",
+}
+
+
+def _finds(facts: Symptoms) -> Sequence[Sign]:
+    phase = facts.phase
+    if phase is None:
+        return ()
+    message = f"No progress for {phase.silent_s / 60:.0f} minutes in the phase {phase.name}."
+    return (Sign("state", "stuck", "error", facts.step, None, message),)
+
+
+def _tell_stuck(facts: Symptoms, episode: Episode) -> Told:
+    phase = facts.phase
+    title, metrics = "The run is stuck", ("timing_s/step", "timing_s/wait")
+    pause = Remedy("Pause it, and resume: what hangs is given up after the lease, and the run goes on from its "
+                   "checkpoint.", "resume")  # fmt: skip
+    if phase is None:
+        return Told(title, episode.signs[0].message, "unknown", metrics, (pause,))
+    if phase.heard_s is None or phase.heard_s > _HEARD_S:
+        why = (
+            f"Its worker has not been heard of for {phase.heard_s or phase.silent_s:.0f} s: the process, its node or "
+            "the network is gone. A new attempt follows by itself once the lease is over."
+        )
+        return Told(title, why, "known", metrics, (pause,))
+    return Told(title, _waits(phase), "likely" if phase.name in _PARTS else "unknown", metrics, (pause,))
+
+
+def _waits(phase: Phase) -> str:
+    usual = "" if phase.usual_s is None else f", which ends within {phase.usual_s:.0f} s in 95 % of steps"
+    where = f"in the phase {phase.name}{usual}"
+    done = f"{phase.done} of {phase.total} are done" if phase.total else "nothing is counted there"
+    part = _PARTS.get(phase.name)
+    if part is None:
+        return f"Its worker is heard of, and stands {where}; {done}. What it waits for is not told: its log may tell."
+    return f"Its worker is heard of, and stands {where}; {done}. Probably {part}."
+
+
+def _tell_died(facts: Symptoms, episode: Episode) -> Told:
+    why = f"{episode.signs[0].message} The log of its node tells why it died."
+    return Told("A process of the run died", why, "unknown", ("perf/learner_memory_max", "perf/kv_usage"))
+
+
+STUCK = Family("stuck", lambda sign: False, _tell_stuck, _finds, ("timing_s/step", "timing_s/wait"))
+DIED = Family("restart", alerts_of("process_died"), _tell_died, watched=("perf/learner_memory_max", "perf/kv_usage"))
