@@ -31,7 +31,7 @@ export const FLOORS = [
     "features/runs/forecast",
     "features/runs/parts",
   ],
-  ["features/charts", "features/guards", "features/rollouts", "features/datasets/imports"],
+  ["features/charts", "features/guards", "features/rollouts", "features/tour", "features/datasets/imports"],
   ["features/rewards/rubric"],
   ["features/rewards/definition"],
   ["features/rewards/bench", "features/rewards/proposals", "features/rehearsals"],

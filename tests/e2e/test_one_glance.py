@@ -54,6 +54,56 @@ def test_six_charts_stand_on_a_desk_and_two_on_a_phone(
     context.close()
 
 
+def test_the_tour_ends_with_a_steered_run(page: Page, installation: Installation, run_id: str) -> None:
+    _open(page, run_id)
+    page.get_by_test_id("take-tour").click()
+    tour = page.get_by_test_id("tour")
+    for step in range(1, 5):
+        expect(tour).to_contain_text(f"Step {step} of 6")
+        expect(page.locator('[data-tour="here"]')).to_be_visible()
+        tour.get_by_role("button", name="Next").click()
+    assert violations(page) == []
+    before = _run(installation, run_id)["revision"]
+    knob = page.get_by_test_id("thinking-budget")
+    knob.get_by_label("Thinking budget", exact=True).fill("12")
+    knob.get_by_role("button", name="Apply", exact=True).click()
+    expect(tour).to_contain_text("Step 6 of 6")
+    assert _run(installation, run_id)["revision"] == before + 1
+    tour.get_by_role("button", name="Done").click()
+    expect(tour).to_have_count(0)
+    expect(page.get_by_test_id("take-tour")).to_have_count(0)
+
+
+def test_of_two_who_turn_one_knob_at_once_the_slower_sees_both_values_first(
+    page: Page, browser: Browser, installation: Installation, run_id: str
+) -> None:
+    _open(page, run_id)
+    context = browser.new_context(base_url=installation.url, viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(60_000)
+    other = context.new_page()
+    _open(other, run_id)
+    rate = _run(installation, run_id)["effective_spec"]["optimizer"]["learning_rate"]
+    knobs = {one: one.get_by_test_id("learning-rate") for one in (page, other)}
+    for one, factor in ((page, 2), (other, 3)):
+        knobs[one].get_by_label("Learning rate", exact=True).fill(f"{rate * factor:g}")
+    knobs[other].get_by_role("button", name="Apply", exact=True).click()
+    conflict = page.get_by_test_id("control-conflict")
+    expect(conflict).to_contain_text("Someone else has changed this too")
+    assert _values(installation, run_id) == [pytest.approx(3 * rate)], "nothing of the slower draft was sent"
+    conflict.get_by_role("button", name="Apply mine over theirs").click()
+    expect(conflict).to_have_count(0)
+    wait_until(lambda: len(_values(installation, run_id)) == 2, 60, installation.log_tail)
+    assert _values(installation, run_id) == [pytest.approx(3 * rate), pytest.approx(2 * rate)]
+    expect(knobs[other]).to_contain_text(f"now {2 * rate:.0e}".replace("e-0", "e-"))
+    context.close()
+
+
+def _values(installation: Installation, run_id: str) -> list[Any]:
+    """Values of the learning rate that people have set, oldest first."""
+    controls = installation.api.get(f"/runs/{run_id}/controls")["data"]
+    return [one["value"] for one in reversed(controls) if one["target"] == "optimizer.learning_rate"]
+
+
 def test_web_redis_and_network_go_away_and_open_pages_are_right_after_it(
     page: Page, installation: Installation, run_id: str
 ) -> None:

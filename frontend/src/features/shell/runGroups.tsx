@@ -6,6 +6,7 @@ import {
   IconChartLine,
   IconGitFork,
   IconLayoutNavbar,
+  IconRoute,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -39,6 +40,12 @@ export function useRunGroups(runId: string | undefined, searching: boolean): Spo
           leftSection: <IconLayoutNavbar size={16} />,
           onClick: () => open({ tab: tab === "charts" ? undefined : tab }),
         })),
+        {
+          id: "tour",
+          label: "Tour of this page",
+          leftSection: <IconRoute size={16} />,
+          onClick: () => open({ tour: 1 }),
+        },
         { id: "fork", label: `Fork ${run.name}`, leftSection: <IconGitFork size={16} />, onClick: () => fork() },
       ],
     },

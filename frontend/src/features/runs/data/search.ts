@@ -46,6 +46,8 @@ export interface RunSearch extends ChartsSearch {
   /** Whether the thinking among the tokens is unfolded. */
   thinking?: "open";
   kind?: string;
+  /** The step of the tour that is shown, from 1. */
+  tour?: number;
 }
 
 /** View state of the page on which runs are compared. */
@@ -92,5 +94,6 @@ export function runSearch(search: Record<string, unknown>): RunSearch {
     token: number(search.token),
     thinking: oneOf(search.thinking, ["open"]),
     kind: text(search.kind),
+    tour: number(search.tour),
   };
 }

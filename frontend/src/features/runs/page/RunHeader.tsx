@@ -1,5 +1,13 @@
 import { ActionIcon, Anchor, Button, Group, Menu, Text, TextInput, Title } from "@mantine/core";
-import { IconChartLine, IconCopy, IconDots, IconGitFork, IconPencil, IconTerminal2 } from "@tabler/icons-react";
+import {
+  IconChartLine,
+  IconCopy,
+  IconDots,
+  IconGitFork,
+  IconPencil,
+  IconRoute,
+  IconTerminal2,
+} from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
@@ -8,6 +16,7 @@ import type { Run } from "@/api/model";
 import { curl } from "@/api/snippets";
 import { onCluster } from "@/features/clusters/data/words";
 import { useCan } from "@/features/session/session";
+import { useTourSeen } from "@/features/tour/useTourSeen";
 import { formatAgo } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
 import { HealthMark } from "@/ui/HealthMark";
@@ -18,6 +27,7 @@ import classes from "./page.module.css";
 export function RunHeader({ run }: { run: Run }) {
   const [editing, setEditing] = useState(false);
   const editor = useCan("editor");
+  const { seen } = useTourSeen();
   useEffect(() => {
     document.title = `${run.name} · Dressage`;
   }, [run.name]);
@@ -58,6 +68,18 @@ export function RunHeader({ run }: { run: Run }) {
         </Text>
       </div>
       <Group gap={6} wrap="nowrap">
+        {!seen && (
+          <Button
+            component={Link}
+            to={`/runs/${run.id}?tour=1`}
+            size="xs"
+            variant="light"
+            leftSection={<IconRoute size={14} />}
+            data-testid="take-tour"
+          >
+            Tour
+          </Button>
+        )}
         {editor && (
           <Button
             component={Link}
@@ -87,6 +109,9 @@ export function RunHeader({ run }: { run: Run }) {
               to={`/runs/compare?runs=${parent ? `${parent.run},` : ""}${run.id}`}
             >
               {parent ? "Compare with its parent" : "Compare with other runs"}
+            </Menu.Item>
+            <Menu.Item leftSection={<IconRoute size={15} />} component={Link} to={`/runs/${run.id}?tour=1`}>
+              Tour of this page
             </Menu.Item>
             <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => copy(run.id, "The id was")}>
               Copy the run’s id

@@ -11,6 +11,7 @@ import { GuardsCard } from "@/features/guards/GuardsCard";
 import { runQuery } from "@/features/runs/data/queries";
 import { RUN_TABS, type RunTab } from "@/features/runs/data/search";
 import { isLive } from "@/features/runs/data/states";
+import { Tour } from "@/features/tour/Tour";
 import { useRunStream } from "@/features/stream/useRunStream";
 import { ConnectionLost } from "@/lib/connection";
 import { humanize } from "@/lib/format";
@@ -28,7 +29,7 @@ const ConfigTab = lazy(() => import("./ConfigTab").then(m => ({ default: m.Confi
 
 export function RunPage() {
   const { runId } = useParams({ from: "/app/runs/$runId" });
-  const { tab = "charts" } = useSearch({ from: "/app/runs/$runId" });
+  const { tab = "charts", tour } = useSearch({ from: "/app/runs/$runId" });
   const navigate = useNavigate({ from: "/runs/$runId" });
   const [sheet, { open, close }] = useDisclosure(false);
   const wide = useMediaQuery("(min-width: 62em)", true);
@@ -110,6 +111,15 @@ export function RunPage() {
           </>
         )}
       </div>
+      {tour !== undefined && (
+        <Tour
+          run={run}
+          at={tour}
+          onGo={(at, place) =>
+            void navigate({ search: previous => ({ ...previous, tour: at, tab: place }), resetScroll: false })
+          }
+        />
+      )}
     </ConnectionLost>
   );
 }
