@@ -6,15 +6,14 @@ x of its last point. Values that are not finite take no part in min, mean and ma
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from django.db import connection, transaction
 
+from dressage.telemetry.axes import Axes, XAxis
 from dressage.telemetry.lines import FOREVER, Line
 
-XAxis = Literal["step", "time", "tokens"]
 _FINITE = "value > '-Infinity' AND value < 'Infinity'"  # PostgreSQL sorts NaN above infinity
-_TIME = "date_part('epoch', m.at - %(started)s)"
 _IF_SEVERAL = "CASE WHEN max(n) > 1 THEN"
 _SCALE = 2.0**-40
 """Values are summed on this scale (an exact one), so that even the largest floats cannot overflow the sum."""
@@ -48,7 +47,7 @@ def bucket_width(low: float, high: float, max_points: int, *, whole: bool) -> fl
 
 def query(
     run_id: str,
-    started_at: Any,
+    axes: Axes,
     series: dict[int, str],
     line: Line,
     *,
@@ -62,10 +61,10 @@ def query(
 
     Args:
         run_id: the run.
-        started_at: zero of the time axis.
+        axes: what its axes are computed from.
         series: series id → name.
         line: which points count.
-        x: step, seconds since ``started_at``, or tokens trained on.
+        x: step, seconds since the start, tokens trained on, GPU hours, or their price.
         low: smallest x, or None.
         high: largest x, or None.
         max_points: most buckets per series.
@@ -73,7 +72,7 @@ def query(
     """
     found = {name: SeriesDocument() for name in series.values()}
     condition = _counts(line, superseded)
-    source, arguments = _source(run_id, started_at, list(series), line, x, condition, superseded)
+    source, arguments = _source(run_id, axes, list(series), line, x, condition, superseded)
     bounds = " AND ".join(
         [*(["x >= %(low)s"] if low is not None else []), *(["x <= %(high)s"] if high is not None else [])]
     )
@@ -82,7 +81,7 @@ def query(
     with transaction.atomic(), connection.cursor() as cursor:
         # Room to group in memory: the planner thinks of far more groups than there are, and would sort all rows.
         cursor.execute("SET LOCAL work_mem = '64MB'")
-        key = _bucket_key(cursor, x, source, condition, where, arguments, max_points)
+        key = _bucket_key(cursor, axes, x, source, condition, where, arguments, max_points)
         rows = _aggregate(cursor, "value", key, source, where, arguments)
         # Telling what is finite takes a sixth of the time: only where it must be told. A sum tells it of all numbers.
         if not all(math.isfinite(sum(smallest) + sum(largest or ())) for _, _, smallest, _, largest, _ in rows):
@@ -131,12 +130,18 @@ def _aggregate(
 
 
 def _bucket_key(
-    cursor: Any, x: XAxis, source: str, condition: str, where: str, arguments: dict[str, Any], max_points: int
+    cursor: Any,
+    axes: Axes,
+    x: XAxis,
+    source: str,
+    condition: str,
+    where: str,
+    arguments: dict[str, Any],
+    max_points: int,
 ) -> str:
     """SQL of the bucket of a row; sets ``width``. The range is that of the steps shown, the same for all series."""
-    axis = {"step": "step", "time": _TIME, "tokens": "tokens_total::float8"}[x]
     counted = f"SELECT * FROM telemetry_moment p WHERE {condition}"  # nosec B608
-    moments = f"SELECT {axis} AS x FROM ({counted}) AS m WHERE run_id = %(run)s"  # nosec B608
+    moments = f"SELECT {axes.sql(x)} AS x FROM ({counted}) AS m WHERE run_id = %(run)s"  # nosec B608
     cursor.execute(f"SELECT min(x), max(x), count(*) FROM ({moments}) AS p {where}", arguments)  # nosec B608
     first, last, count = cursor.fetchone()
     if x == "step":
@@ -161,10 +166,10 @@ def _counts(line: Line, superseded: bool) -> str:
 
 
 def _source(
-    run_id: str, started_at: Any, series: list[int], line: Line, x: XAxis, condition: str, superseded: bool
+    run_id: str, axes: Axes, series: list[int], line: Line, x: XAxis, condition: str, superseded: bool
 ) -> tuple[str, dict[str, Any]]:
     """SQL of (series_id, x, value), and its arguments."""
-    arguments: dict[str, Any] = {"series": series, "run": run_id, "started": started_at}
+    arguments: dict[str, Any] = {"series": series, "run": run_id, **axes.arguments(x)}
     # A new attempt may evaluate the step it resumed from once more: of two points of one step, the newer counts.
     distinct = "" if line.is_single or superseded else "DISTINCT ON (p.series_id, p.step)"
     order = "ORDER BY p.series_id, p.step, p.attempt DESC" if distinct else ""
@@ -175,12 +180,11 @@ def _source(
     if x == "step":
         return f"SELECT series_id, step AS x, value FROM ({points}) AS p", arguments  # nosec B608
     # The moment of a step is that of the attempt that learned it, also for an evaluation that a later one has made.
-    axis = "m.tokens_total::float8" if x == "tokens" else _TIME
     distinct, order = ("", "") if line.is_single else ("DISTINCT ON (step)", "ORDER BY step, attempt DESC")
     # Materialized, so that x is computed once for each step and not for each point.
     moments = f"""
         WITH m AS MATERIALIZED (
-            SELECT {distinct} step, {axis} AS x FROM (SELECT * FROM telemetry_moment p WHERE {condition}) AS m
+            SELECT {distinct} step, {axes.sql(x)} AS x FROM (SELECT * FROM telemetry_moment p WHERE {condition}) AS m
             WHERE run_id = %(run)s {order}
         )
     """  # nosec B608

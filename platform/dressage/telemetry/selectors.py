@@ -1,7 +1,6 @@
 """Reads of telemetry."""
 
 from collections.abc import Collection
-from datetime import datetime
 from typing import Any, NotRequired
 
 from django.db.models import FloatField, QuerySet, Value
@@ -9,6 +8,7 @@ from django.db.models.functions import Coalesce
 from typing_extensions import TypedDict
 
 from dressage.telemetry import downsample
+from dressage.telemetry.axes import Axes, XAxis
 from dressage.telemetry.lines import Line
 from dressage.telemetry.models import BOTTOM, Event, Point, Rollout, Series
 from trainer_core.metrics import find
@@ -17,7 +17,7 @@ from trainer_core.metrics import find
 class MetricsDocument(TypedDict):
     """Charts of several metrics."""
 
-    x: downsample.XAxis
+    x: XAxis
     series: dict[str, downsample.SeriesDocument]
     superseded: NotRequired[dict[str, downsample.SeriesDocument]]
     """Steps that a later attempt has done again."""
@@ -36,10 +36,10 @@ class MetricNameDocument(TypedDict):
 def chart(
     run_id: str,
     line: Line,
-    started_at: datetime,
+    axes: Axes,
     keys: list[str],
     *,
-    x: downsample.XAxis,
+    x: XAxis,
     low: float | None,
     high: float | None,
     max_points: int,
@@ -50,7 +50,7 @@ def chart(
     Args:
         run_id: the run.
         line: which of its points count.
-        started_at: zero of the time axis.
+        axes: what its axes are computed from.
         keys: names of metrics.
         x: the axis.
         low: smallest x, or None.
@@ -60,11 +60,11 @@ def chart(
     """
     ids = {series.id: series.name for series in Series.objects.filter(run_id=run_id, name__in=keys)}
     options: dict[str, Any] = {"x": x, "low": low, "high": high, "max_points": max_points}
-    found = downsample.query(run_id, started_at, ids, line, **options) if ids else {}
+    found = downsample.query(run_id, axes, ids, line, **options) if ids else {}
     empty = downsample.SeriesDocument()
     document: MetricsDocument = {"x": x, "series": {key: _as_json(found.get(key, empty)) for key in keys}}
     if superseded:
-        ghosts = downsample.query(run_id, started_at, ids, line, **options, superseded=True) if ids else {}
+        ghosts = downsample.query(run_id, axes, ids, line, **options, superseded=True) if ids else {}
         document["superseded"] = {key: _as_json(ghost) for key, ghost in ghosts.items() if ghost.raw_count}
     return document
 

@@ -8797,6 +8797,8 @@ export const XEnum = {
   step: 'step',
   time: 'time',
   tokens: 'tokens',
+  gpu_hours: 'gpu_hours',
+  cost: 'cost',
 } as const;
 
 /**
@@ -9757,7 +9759,7 @@ superseded?: boolean;
  */
 to?: number;
 /**
- * Time is in seconds since the start.
+ * Time is in seconds since the start. GPU hours are those that all attempts have held by then; cost is their price, where the installation has one.
  */
 x?: GetMetricsX;
 };
@@ -9770,6 +9772,8 @@ export const GetMetricsX = {
   step: 'step',
   time: 'time',
   tokens: 'tokens',
+  gpu_hours: 'gpu_hours',
+  cost: 'cost',
 } as const;
 
 export type PauseRunHeaders = {

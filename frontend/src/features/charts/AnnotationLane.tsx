@@ -4,6 +4,7 @@ import { useElementSize } from "@mantine/hooks";
 import { useState } from "react";
 import type { Run, XAxis } from "@/api/model";
 import { targetLabel } from "@/features/controls/labels";
+import { isCostAxis } from "./axes";
 import classes from "./lane.module.css";
 import { FlagCard } from "./FlagCard";
 import { type ControlMark, type Flag, flagsOf } from "./marks";
@@ -30,14 +31,14 @@ export function AnnotationLane({ run, marks, range, xAxis }: Props) {
       onPointerEnter={() => setHeld({ range, xAxis })}
       onPointerLeave={() => setHeld(null)}
     >
-      <span className={classes.edge}>{formatX(Math.ceil(shown[0]), xAxis)}</span>
+      <span className={classes.edge}>{formatX(isCostAxis(xAxis) ? shown[0] : Math.ceil(shown[0]), xAxis)}</span>
       <div className={classes.track} ref={ref}>
         {flagsOf(marks, shown, width).map(flag => (
           <FlagButton key={flag.marks[0]?.id} run={run} flag={flag} />
         ))}
         {marks.length === 0 && <span className={classes.none}>Changes of the run are marked here</span>}
       </div>
-      <span className={classes.edge}>{formatX(Math.floor(shown[1]), xAxis)}</span>
+      <span className={classes.edge}>{formatX(isCostAxis(xAxis) ? shown[1] : Math.floor(shown[1]), xAxis)}</span>
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { ScrollArea, Table } from "@mantine/core";
 import type { MetricSeries, XAxis } from "@/api/model";
 import { formatNumber } from "@/lib/format";
 import { align } from "./align";
-import { formatX, type LineStyle } from "./options";
+import { AXIS_NAMES, formatX, type LineStyle } from "./options";
 
 interface Props {
   title: string;
@@ -23,7 +23,7 @@ export function ChartTable({ title, lines, series, xAxis, height }: Props) {
       <Table stickyHeader verticalSpacing={2} horizontalSpacing={8} fz="xs" aria-label={title}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{xAxis}</Table.Th>
+            <Table.Th>{AXIS_NAMES[xAxis]}</Table.Th>
             {lines.map(line => (
               <Table.Th key={line.key} ta="right">
                 {line.label}

@@ -13,6 +13,7 @@ import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";
 import { useConnectionLost } from "@/lib/connection";
 import { interpolate } from "@/lib/interpolate";
+import { isCostAxis } from "./axes";
 import { AnnotationLane } from "./AnnotationLane";
 import { ChartCard } from "./ChartCard";
 import { ChartPlace } from "./ChartPlace";
@@ -24,6 +25,7 @@ import { isFound, moreCharts } from "./more";
 import { MoreCharts } from "./MoreCharts";
 import { TimelineCard } from "./TimelineCard";
 import { useControlMarks } from "./useControlMarks";
+import { useFreshCosts } from "./useFreshCosts";
 import { useGhost } from "./useGhost";
 import { usePins } from "./usePins";
 
@@ -45,7 +47,7 @@ export function ChartsTab({ run }: { run: Run }) {
   const entries = names.data ?? NO_METRICS;
   const { pins, toggle } = usePins();
   const { known, more, pinned, keys } = useMemo(() => arranged(entries, pins), [entries, pins]);
-  const window: Window = { x, from: wide(from, to, -1), to: wide(from, to, 1) };
+  const window: Window = { x, from: wide(from, to, x, -1), to: wide(from, to, x, 1) };
   const metrics = useQuery(metricsQuery(run.id, keys, window));
   const steps = useMemo(() => stepsOf(metrics.data?.series ?? {}), [metrics.data]);
   const origin = originOf(run);
@@ -56,6 +58,7 @@ export function ChartsTab({ run }: { run: Run }) {
 
   const change = (next: Partial<RunSearch>) =>
     void navigate({ search: previous => ({ ...previous, ...next }), replace: true, resetScroll: false });
+  useFreshCosts(run, x);
   const zoom = (next: [number, number] | null) => change({ from: tidy(next?.[0], x), to: tidy(next?.[1], x) });
   const hidden = useMemo(() => new Set(search.hide?.split(",")), [search.hide]);
   const hide = (key: string) => {
@@ -101,7 +104,12 @@ export function ChartsTab({ run }: { run: Run }) {
   };
   return (
     <>
-      <ChartsToolbar search={search} hint="Drag to zoom · click a point for its rollouts" onChange={change}>
+      <ChartsToolbar
+        runs={[run]}
+        search={search}
+        hint="Drag to zoom · click a point for its rollouts"
+        onChange={change}
+      >
         {origin && (
           <Switch
             size="xs"
@@ -171,13 +179,15 @@ function NotStarted({ run }: { run: Run }) {
 }
 
 /** The window asked for reaches a little beyond the one drawn, so that lines go on to the edges. */
-function wide(from: number | undefined, to: number | undefined, side: -1 | 1): number | undefined {
+function wide(from: number | undefined, to: number | undefined, x: XAxis, side: -1 | 1): number | undefined {
   if (from === undefined || to === undefined) return undefined;
   const edge = (side < 0 ? from : to) + side * (to - from) * 0.05;
+  if (isCostAxis(x)) return Math.max(0, edge);
   return Math.max(0, side < 0 ? Math.floor(edge) : Math.ceil(edge));
 }
 
 function tidy(value: number | undefined, x: XAxis): number | undefined {
   if (value === undefined) return undefined;
+  if (isCostAxis(x)) return Number(value.toPrecision(6));
   return x === "tokens" ? Math.round(value) : Number(value.toFixed(2));
 }

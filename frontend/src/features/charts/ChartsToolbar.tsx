@@ -12,18 +12,15 @@ import {
 } from "@mantine/core";
 import { IconEye, IconSearch, IconWaveSine, IconZoomReset } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import type { XAxis } from "@/api/model";
+import type { Run, XAxis } from "@/api/model";
 import type { ChartsSearch } from "@/features/runs/data/search";
 import ui from "@/ui/ui.module.css";
+import { axisChoices } from "./axes";
 import classes from "./charts.module.css";
 
-const X_AXES = [
-  { value: "step", label: "Step" },
-  { value: "time", label: "Time" },
-  { value: "tokens", label: "Tokens" },
-];
-
 interface Props {
+  /** Whose charts they are. */
+  runs: Pick<Run, "cost">[];
   search: ChartsSearch;
   /** What a drag and a click do. */
   hint: string;
@@ -31,7 +28,7 @@ interface Props {
   onChange: (change: Partial<ChartsSearch>) => void;
 }
 
-export function ChartsToolbar({ search, hint, children, onChange }: Props) {
+export function ChartsToolbar({ runs, search, hint, children, onChange }: Props) {
   const { x = "step", smooth = 0, find = "", hide, from, to } = search;
   const smoothing = (
     <Slider
@@ -51,7 +48,10 @@ export function ChartsToolbar({ search, hint, children, onChange }: Props) {
       <SegmentedControl
         size="xs"
         aria-label="X axis"
-        data={X_AXES}
+        data={axisChoices(runs, x).map(({ label, hint, ...choice }) => ({
+          ...choice,
+          label: <span title={hint}>{label}</span>,
+        }))}
         value={x}
         onChange={next =>
           onChange({ x: next === "step" ? undefined : (next as XAxis), from: undefined, to: undefined })

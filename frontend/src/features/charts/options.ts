@@ -41,9 +41,19 @@ export function lineColor(line: LineStyle): string {
   return cssColor(`--c-s${line.color % 6}`);
 }
 
+/** The axes as people call them. */
+export const AXIS_NAMES: Record<XAxis, string> = {
+  step: "Step",
+  time: "Time",
+  tokens: "Tokens",
+  gpu_hours: "GPU hours",
+  cost: "Cost",
+};
+
 export function formatX(value: number, axis: XAxis): string {
   if (axis === "time") return formatDuration(Math.max(0, Math.round(value)));
-  return axis === "tokens" ? formatCount(value) : value.toLocaleString("en-GB");
+  if (axis === "tokens") return formatCount(value);
+  return axis === "step" ? value.toLocaleString("en-GB") : formatNumber(value);
 }
 
 export interface OptionsInput {

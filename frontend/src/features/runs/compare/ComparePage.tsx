@@ -127,7 +127,7 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
       {runs.length > 1 && <Differences runs={runs} keys={keys} />}
       <ParallelCoordinates {...{ runs, keys, hidden }} />
       <Evaluations runs={runs} metrics={metrics} />
-      <ChartsToolbar search={search} hint="Drag to zoom · double click for all" onChange={change}>
+      <ChartsToolbar runs={runs} search={search} hint="Drag to zoom · double click for all" onChange={change}>
         {hasChildren && (
           <Switch
             size="xs"

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { MetricData, Run } from "@/api/model";
 import { originOf, shifted, shiftQuery } from "./lineage";
 
@@ -19,6 +19,16 @@ it("does not move a fork on axes that it counts on, and moves a new run by the c
   expect(await by(true, "step")).toBe(0);
   expect(await by(true, "tokens")).toBe(0);
   expect(await by(false, "step")).toBe(4);
+});
+
+it("moves a fork by what its parent had cost at the checkpoint", async () => {
+  const series = (x: number[]) => ({ "critic/score/mean": { x, mean: x, min: x, max: x, raw_count: 3, nan: [] } });
+  vi.stubGlobal("fetch", (url: string) =>
+    Promise.resolve(Response.json({ series: series(url.includes("x=cost") ? [0.5, 2.5, 3] : [2, 4, 6]) })),
+  );
+  const { queryFn } = shiftQuery({ run: "run_p", name: "parent", step: 4, continues: true }, "cost");
+  const read = queryFn as (context: object) => Promise<number | null>;
+  expect(await read({ signal: new AbortController().signal })).toBe(2.5);
 });
 
 it("moves points and what was no number alike, and values not at all", () => {

@@ -24,14 +24,14 @@ export function originOf({ parent }: Run): Origin | null {
 }
 
 /**
- * How much further on its parent's axis a child's points lie than on its own. Seconds are counted from each run's own
- * start, steps and tokens only by a fork. null where the parent has not told.
+ * How much further on its parent's axis a child's points lie than on its own. Seconds and costs are counted from each
+ * run's own start, steps and tokens go on where it is a fork. null where the parent has not told.
  */
 export const shiftQuery = (origin: Origin, x: XAxis) =>
   queryOptions({
     queryKey: ["run", origin.run, "shift", x, origin.step, origin.continues],
     queryFn: async ({ signal }) => {
-      if (origin.continues && x !== "time") return 0;
+      if (origin.continues && (x === "step" || x === "tokens")) return 0;
       if (x === "step" || origin.step === 0) return origin.step;
       const read = (axis: XAxis) =>
         telemetry.metrics(origin.run, { keys: EVERY_STEP, x: axis, max_points: MOST_POINTS }, signal);

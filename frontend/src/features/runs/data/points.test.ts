@@ -62,6 +62,8 @@ describe("mergePoints", () => {
     const origin = Date.parse("2026-11-21T06:00:00.000Z");
     expect(mergePoints(empty("time"), points(event(7, { reward: 1 })), origin).series.reward?.x).toEqual([7]);
     expect(mergePoints(empty("tokens"), points(event(7, { reward: 1 })), origin).series.reward?.x).toEqual([700]);
+    for (const x of ["cost", "gpu_hours"] as const)
+      expect(mergePoints(empty(x), points(event(7, { reward: 1 })), origin)).toEqual(empty(x));
   });
 });
 

@@ -32,11 +32,14 @@ export function livePoint(event: RunEvent): LivePoint | null {
   return { seq: event.seq, attempt: event.attempt, step: event.step, at: event.at, tokens, metrics };
 }
 
-/** What is on the x axis at a point. Time counts seconds since `origin`, the start of the run. */
+/**
+ * What is on the x axis at a point. Time counts seconds since `origin`, the start of the run. null where only the
+ * platform can tell: what a run has cost by then.
+ */
 function position(point: LivePoint, x: MetricData["x"], origin: number): number | null {
   if (x === "step") return point.step;
   if (x === "time") return (Date.parse(point.at) - origin) / 1000;
-  return point.tokens;
+  return x === "tokens" ? point.tokens : null;
 }
 
 const empty = (): MetricSeries => ({ x: [], min: [], mean: [], max: [], raw_count: 0, nan: [] });

@@ -4,7 +4,7 @@ import { number, oneOf, text } from "@/lib/search";
 
 export const RUN_TABS = ["charts", "rollouts", "events", "controls", "checkpoints", "config"] as const;
 export type RunTab = (typeof RUN_TABS)[number];
-const X_AXES = ["step", "time", "tokens"] as const;
+const X_AXES = ["step", "time", "tokens", "gpu_hours", "cost"] as const;
 
 /** What is drawn, over which axis, how smooth. */
 export interface ChartsSearch {

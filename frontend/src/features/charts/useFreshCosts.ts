@@ -1,0 +1,21 @@
+/** Reads the charts of a live run again while they stand on an axis that only the platform can tell. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import type { Run, XAxis } from "@/api/model";
+import { isLive } from "@/features/runs/data/states";
+import { isCostAxis } from "./axes";
+
+/** Milliseconds between two looks. */
+export const LOOK_EVERY = 10_000;
+
+export function useFreshCosts({ id, state }: Pick<Run, "id" | "state">, x: XAxis): void {
+  const client = useQueryClient();
+  const isAwaited = isCostAxis(x) && isLive(state);
+  useEffect(() => {
+    if (!isAwaited) return;
+    const timer = window.setInterval(() => {
+      void client.invalidateQueries({ queryKey: ["run", id, "metrics", x] });
+    }, LOOK_EVERY);
+    return () => window.clearInterval(timer);
+  }, [client, id, x, isAwaited]);
+}
