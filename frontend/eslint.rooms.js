@@ -32,7 +32,7 @@ export const FLOORS = [
     "features/runs/parts",
   ],
   ["features/charts", "features/guards", "features/rollouts", "features/tour", "features/datasets/imports"],
-  ["features/rewards/rubric"],
+  ["features/rewards/rubric", "features/incidents"],
   ["features/rewards/definition"],
   ["features/rewards/bench", "features/rewards/proposals", "features/rehearsals"],
   // Tabs of a dataset's version.

@@ -269,6 +269,7 @@ export const runs = {
   rename: (id: string, name: string) => api.updateRun(id, { name }),
   act: (id: string, act: RunAct) => ACTS[act](id, key()),
   checkpoints: (id: string, signal: Signal) => api.listCheckpoints(id, { limit: 200 }, { signal }),
+  incidents: (id: string, signal: Signal) => api.listIncidents(id, { signal }),
 };
 
 export const controls = {

@@ -156,6 +156,10 @@ export type XAxis = G.Metrics["x"];
 /** Lists and the live stream leave out the specs. */
 export type Run = G.LiveRun & Partial<Pick<G.Run, "spec" | "effective_spec" | "cost">>;
 export type Home = G.Home;
+export type Incident = G.Incident;
+export type MetricEvidence = G.MetricEvidence;
+export type Remedy = G.Remedy;
+export type Exception = G.Exception;
 export type RunEvent = G.Event;
 export type MetricSeries = G.Series;
 export type MetricData = Pick<G.Metrics, "x"> & { series: Record<string, MetricSeries> };

@@ -3,8 +3,15 @@ import { Text, Tooltip } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Run } from "@/api/model";
 import { healthWords } from "./health";
+import { TextLink } from "./TextLink";
 
-export function HealthMark({ health }: { health: Run["health"] | undefined }) {
+interface Props {
+  health: Run["health"] | undefined;
+  /** The run whose incidents a click opens; none where the mark stands in a link already. */
+  runId?: string;
+}
+
+export function HealthMark({ health, runId }: Props) {
   if (!health || health.findings.length === 0) return null;
   const detail = health.findings.map(one => `${one.guard}: ${one.message}`).join("\n");
   return (
@@ -12,14 +19,20 @@ export function HealthMark({ health }: { health: Run["health"] | undefined }) {
       <Text
         size="xs"
         fw={550}
-        tabIndex={0}
+        tabIndex={runId === undefined ? 0 : undefined}
         c={health.state === "error" ? "var(--c-bad)" : "var(--c-warn)"}
         data-testid="run-health"
         data-state={health.state}
         style={{ display: "flex", gap: 4, alignItems: "flex-start" }}
       >
         <IconAlertTriangle size={13} aria-hidden="true" style={{ flex: "none", marginTop: 2 }} />
-        <span>{healthWords(health)}</span>
+        {runId === undefined ? (
+          <span>{healthWords(health)}</span>
+        ) : (
+          <TextLink to="/runs/$runId" params={{ runId }} search={{ tab: "incidents" }} c="inherit" inherit>
+            {healthWords(health)}
+          </TextLink>
+        )}
       </Text>
     </Tooltip>
   );

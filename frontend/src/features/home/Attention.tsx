@@ -16,7 +16,7 @@ export function Attention({ found }: { found: Home["attention"] }) {
             <RunName run={run} />
             <StateBadge state={run.state} />
           </Group>
-          <HealthMark health={run.health} />
+          <HealthMark health={run.health} runId={run.id} />
           <Text size="xs" c="dimmed" lineClamp={3} title={text}>
             {text}
           </Text>

@@ -81,6 +81,7 @@ function take(client: QueryClient, runId: string, events: RunEvent[], attempt: n
   }
   if (kinds.has("rollouts") || kinds.has("traces")) invalidateSoon(client, runId, "rollouts", 2000);
   if (events.some(event => !EVERY_STEP.has(event.kind))) invalidateSoon(client, runId, "events", 500);
+  if (["alert", "state", "control"].some(kind => kinds.has(kind))) invalidateSoon(client, runId, "incidents", 1000);
   if (kinds.has("checkpoint")) outdate(client, { queryKey: ["run", runId, "checkpoints"] });
   if (kinds.has("control")) outdate(client, { queryKey: ["run", runId, "targets"] });
   if (kinds.has("pass_rates") || kinds.has("control")) invalidateSoon(client, runId, "curriculum", 500);

@@ -2,7 +2,7 @@
 import type { XAxis } from "@/api/model";
 import { number, oneOf, text } from "@/lib/search";
 
-export const RUN_TABS = ["charts", "rollouts", "events", "controls", "checkpoints", "config"] as const;
+export const RUN_TABS = ["charts", "incidents", "rollouts", "events", "controls", "checkpoints", "config"] as const;
 export type RunTab = (typeof RUN_TABS)[number];
 const X_AXES = ["step", "time", "tokens", "gpu_hours", "cost"] as const;
 

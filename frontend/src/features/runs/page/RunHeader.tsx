@@ -50,7 +50,7 @@ export function RunHeader({ run }: { run: Run }) {
           )}
           <StateBadge state={run.state} size="md" />
         </Group>
-        <HealthMark health={run.health} />
+        <HealthMark health={run.health} runId={run.id} />
         <Text size="xs" c="dimmed" mt={2} truncate>
           <span className="mono">{run.policy}</span> · by {run.created_by} · {formatAgo(run.created_at)}
           {run.attempt > 1 && ` · attempt ${run.attempt}`}

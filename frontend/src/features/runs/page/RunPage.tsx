@@ -1,13 +1,15 @@
 /** A run: header, phase strip, tabs, and the control rail beside them (a sheet from below on narrow screens). */
-import { Button, Drawer, Skeleton, Stack, Tabs } from "@mantine/core";
+import { Badge, Button, Drawer, Skeleton, Stack, Tabs } from "@mantine/core";
 import { useDisclosure, useMediaQuery, useNetwork } from "@mantine/hooks";
 import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
+import type { Run } from "@/api/model";
 import { ChartsTab } from "@/features/charts/ChartsTab";
 import { ControlRail } from "@/features/controls/ControlRail";
 import { GuardsCard } from "@/features/guards/GuardsCard";
+import { incidentsQuery } from "@/features/incidents/queries";
 import { runQuery } from "@/features/runs/data/queries";
 import { RUN_TABS, type RunTab } from "@/features/runs/data/search";
 import { isLive } from "@/features/runs/data/states";
@@ -15,6 +17,7 @@ import { Tour } from "@/features/tour/Tour";
 import { useRunStream } from "@/features/stream/useRunStream";
 import { ConnectionLost } from "@/lib/connection";
 import { humanize } from "@/lib/format";
+import { reveal } from "@/lib/reveal";
 import { ErrorState, isNotThere, NotFoundPage } from "@/ui/ErrorState";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { PhaseStrip } from "./PhaseStrip";
@@ -22,6 +25,7 @@ import { RunHeader } from "./RunHeader";
 import classes from "./page.module.css";
 
 const RolloutsTab = lazy(() => import("@/features/rollouts/RolloutsTab").then(m => ({ default: m.RolloutsTab })));
+const IncidentsTab = lazy(() => import("@/features/incidents/IncidentsTab").then(m => ({ default: m.IncidentsTab })));
 const EventsTab = lazy(() => import("./EventsTab").then(m => ({ default: m.EventsTab })));
 const ControlsTab = lazy(() => import("@/features/controls/ControlsTab").then(m => ({ default: m.ControlsTab })));
 const CheckpointsTab = lazy(() => import("./CheckpointsTab").then(m => ({ default: m.CheckpointsTab })));
@@ -45,6 +49,10 @@ export function RunPage() {
   if (isNotThere(query.error)) return <NotFoundPage />;
   if (query.data === undefined) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   const run = query.data;
+  const show = (selector: string) => {
+    if (!wide) open();
+    reveal(selector);
+  };
   return (
     <ConnectionLost value={lost}>
       {wide && (
@@ -68,12 +76,16 @@ export function RunPage() {
             {RUN_TABS.map(one => (
               <Tabs.Tab key={one} value={one}>
                 {humanize(one)}
+                {one === "incidents" && <OpenIncidents run={run} />}
               </Tabs.Tab>
             ))}
           </Tabs.List>
           <Suspense fallback={<TableSkeleton />}>
             <Tabs.Panel value="charts">
               <ChartsTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="incidents">
+              <IncidentsTab run={run} onShow={show} />
             </Tabs.Panel>
             <Tabs.Panel value="rollouts">
               <RolloutsTab run={run} />
@@ -121,6 +133,17 @@ export function RunPage() {
         />
       )}
     </ConnectionLost>
+  );
+}
+
+/** How many incidents last; nothing while there is none. */
+function OpenIncidents({ run }: { run: Run }) {
+  const { data } = useQuery(incidentsQuery(run));
+  if (!data || data.open === 0) return null;
+  return (
+    <Badge ml={6} size="xs" circle color={run.health.state === "warn" ? "yellow" : "red"} data-testid="incidents-open">
+      {data.open}
+    </Badge>
   );
 }
 

@@ -1,0 +1,15 @@
+import { queryOptions } from "@tanstack/react-query";
+import { runs } from "@/api/client";
+import type { Run } from "@/api/model";
+import { isLive } from "@/features/runs/data/states";
+
+/** Milliseconds after which a live run is asked anew: what metrics alone show comes with no event. */
+const ANEW = 30_000;
+
+/** The incidents of a run. The stream asks again when something was told that they are made from. */
+export const incidentsQuery = (run: Pick<Run, "id" | "state">) =>
+  queryOptions({
+    queryKey: ["run", run.id, "incidents"],
+    queryFn: ({ signal }) => runs.incidents(run.id, signal),
+    refetchInterval: isLive(run.state) ? ANEW : false,
+  });
