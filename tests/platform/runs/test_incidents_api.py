@@ -166,12 +166,14 @@ def test_a_stuck_run_names_its_phase(launch: Launch, api: Api) -> None:
 def test_a_failed_run_shows_its_exception_once(launch: Launch, api: Api) -> None:
     run, worker = launch()
     learn(worker, 1, 3)
+    worker.checkpoint(3)
     detail = (
         'Traceback (most recent call last):\n  File "/app/worker/loop/run.py", line 3, in train\n    f()\n'
         '  File "/srv/mine.py", line 9, in f\n    return {}["x"]\nKeyError: \'x\'\n'
     )
     worker.sync({"kind": "state", "data": {"state": "failed", "reason": "KeyError: 'x'", "detail": detail}})
     (found,) = ask(api("viewer"), run)["data"]
+    assert found["checkpoint"]["step"] == 3
     assert (found["kind"], found["cause"], found["state"]) == ("failure", "KeyError: 'x'", "open")
     exception = found["exception"]
     assert (exception["error"], exception["attempt"], exception["node"]) == ("KeyError: 'x'", 1, None)

@@ -330,6 +330,7 @@ def test_a_stuck_run_whose_worker_lives_names_the_phase() -> None:
     found = only(incidents(facts(phase=phase)))
     assert (found.kind, found.since, found.confidence) == ("stuck", STEPS, "likely")
     assert "in the phase generate, which ends within 40 s in 95 % of steps; 3 of 8 are done" in found.cause
+    assert [one.act for one in found.advice] == ["roll_back"]
 
 
 def test_a_stuck_run_whose_worker_is_silent() -> None:

@@ -16,6 +16,12 @@ _PARTS = {
     "checkpoint": "the storage has not taken the checkpoint",
 }
 
+_FORK = Remedy(
+    "If it does not go on by itself, stop it (a worker that hangs is killed after half a minute) and fork from its "
+    "last checkpoint.",
+    "roll_back",
+)
+
 
 def _finds(facts: Symptoms) -> Sequence[Sign]:
     phase = facts.phase
@@ -28,17 +34,15 @@ def _finds(facts: Symptoms) -> Sequence[Sign]:
 def _tell_stuck(facts: Symptoms, episode: Episode) -> Told:
     phase = facts.phase
     title, metrics = "The run is stuck", ("timing_s/step", "timing_s/wait")
-    pause = Remedy("Pause it, and resume: what hangs is given up after the lease, and the run goes on from its "
-                   "checkpoint.", "resume")  # fmt: skip
     if phase is None:
-        return Told(title, episode.signs[0].message, "unknown", metrics, (pause,))
+        return Told(title, episode.signs[0].message, "unknown", metrics, (_FORK,))
     if phase.heard_s is None or phase.heard_s > _HEARD_S:
         why = (
             f"Its worker has not been heard of for {phase.heard_s or phase.silent_s:.0f} s: the process, its node or "
             "the network is gone. A new attempt follows by itself once the lease is over."
         )
-        return Told(title, why, "known", metrics, (pause,))
-    return Told(title, _waits(phase), "likely" if phase.name in _PARTS else "unknown", metrics, (pause,))
+        return Told(title, why, "known", metrics, (_FORK,))
+    return Told(title, _waits(phase), "likely" if phase.name in _PARTS else "unknown", metrics, (_FORK,))
 
 
 def _waits(phase: Phase) -> str:

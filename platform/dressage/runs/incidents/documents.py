@@ -18,6 +18,7 @@ from trainer_core.diagnosis.incidents.incident import Act, Confidence, Kind, Sev
 
 MOST = 50
 """Incidents of an answer."""
+_AFTER_A_STEP: tuple[Kind, ...] = ("failure", "stuck")
 CHECKPOINTS = 200
 """Newest checkpoints that are looked at for one from before an incident."""
 
@@ -149,7 +150,8 @@ def incidents_document(run: Run) -> IncidentsDocument:
     ]
     found = incidents(facts_of(run, attempts, heard_at, checkpoints[0].step if checkpoints else None))[:MOST]
     places = _Checkpoints(run, checkpoints)
-    data = [_document(one, places.before(one.since)) for one in found]
+    # A run that hangs or failed has done its last step: what was saved after it is sound.
+    data = [_document(one, places.before(one.since + (one.kind in _AFTER_A_STEP))) for one in found]
     for one in data:
         if one["kind"] == "failure":
             one["exception"] = _exception(run, attempts)
