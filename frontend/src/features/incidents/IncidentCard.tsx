@@ -29,7 +29,7 @@ export function IncidentCard({ run, incident, onShow }: Props) {
       data-severity={state === "open" ? severity : undefined}
     >
       <Group gap={8} align="baseline">
-        <Title order={3} size="h5">
+        <Title order={2} size="h5">
           {title}
         </Title>
         <Badge color={state === "over" ? "gray" : severity === "error" ? "red" : "yellow"}>{state}</Badge>

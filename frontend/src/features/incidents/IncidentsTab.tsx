@@ -1,5 +1,5 @@
 /** What is wrong with a run: those that last first, and what is over below. */
-import { Stack, Text, Title } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { IconHeartbeat } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Run } from "@/api/model";
@@ -32,9 +32,9 @@ export function IncidentsTab({ run, onShow }: Props) {
               <IncidentCard key={one.key} run={run} incident={one} onShow={onShow} />
             ))}
             {over.length > 0 && (
-              <Title order={2} size="h5" mt="xs">
+              <Text size="sm" c="dimmed" mt="xs">
                 Over
-              </Title>
+              </Text>
             )}
             {over.map(one => (
               <IncidentCard key={one.key} run={run} incident={one} onShow={onShow} />
