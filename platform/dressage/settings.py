@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "dressage.profiles",
     "dressage.telemetry",
     "dressage.monitoring",
+    "dressage.chart_views",
     "dressage.compat",
 ]
 MIDDLEWARE = [

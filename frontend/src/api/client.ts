@@ -145,6 +145,13 @@ export const datasetMappings = {
   remove: (id: string) => api.deleteDatasetMapping(id),
 };
 
+export const chartViews = {
+  list: (signal: Signal) => api.listChartViews({ limit: 200 }, { signal }),
+  create: (body: G.CreateChartViewRequest) => api.createChartView(body, key()),
+  change: (id: string, body: G.PatchedUpdateChartViewRequest) => api.updateChartView(id, body),
+  remove: (id: string) => api.deleteChartView(id),
+};
+
 export type LabOperation = G.StartLabJobRequest["operation"];
 
 export const lab = {

@@ -152,6 +152,8 @@ export type ControlState = G.Control["state"];
 export type Role = G.Member["role"];
 export type Scope = G.ScopeEnum;
 export type XAxis = G.Metrics["x"];
+export type ChartView = G.ChartView;
+export type ChartsDocument = G.ChartsDocument;
 
 /** Lists and the live stream leave out the specs. */
 export type Run = G.LiveRun & Partial<Pick<G.Run, "spec" | "effective_spec" | "cost">>;

@@ -6,6 +6,8 @@ import pyarrow as pa
 
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job
+from dressage.chart_views.document import ChartsDocument
+from dressage.chart_views.services import create_view
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.datasets import notes
@@ -102,8 +104,12 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         set_credentials(team, actor, kind, credentials)
     mapping = DatasetMapping.model_validate(MAPPED["mapping"])
     saved = save_mapping(team, actor, name="Questions", mapping=mapping, columns=["q", "a"])
+    view = create_view(
+        team, actor, Role.EDITOR, name="Reward first", charts=ChartsDocument(), shared=True, default=False
+    )
     return {
         "mapping": saved.id,
+        "view": view.id,
         "name": "difficulty",
         "import": imported.id,
         "dataset_import": dataset_import.id,

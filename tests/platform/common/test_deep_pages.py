@@ -10,6 +10,7 @@ from django.db import connection, models
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from dressage.chart_views.models import ChartView
 from dressage.common.models import TeamModel
 from dressage.datasets.models import (
     Dataset,
@@ -108,6 +109,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     many(RowNotes, version=stored[0], name=number, created_at=NOW, **noted, **by)
     of_team(DatasetUpload, team, name="n", size=1, expires_at=ends, **by)
     of_team(SavedMapping, team, name=number, mapping=MAPPED["mapping"], columns=[], **by)
+    of_team(ChartView, team, name=number, owner="o", shared=True, charts={}, **by)
     of_team(DatasetImport, team, source="hub", location="owner/name", actor={}, **slugs, **by)
     size = {"parameters": 1, "vocab_size": 1, "max_position_embeddings": 1, "bytes": 1}
     of_team(Policy, team, path="/p", **slugs, **size, **by)
@@ -168,6 +170,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/audit": AuditEntry,
         "/datasets": Dataset,
         "/dataset-mappings": SavedMapping,
+        "/views": ChartView,
         "/dataset-uploads": DatasetUpload,
         "/datasets/{dataset_id}/shares": DatasetShare,
         "/shared-datasets": DatasetShare,

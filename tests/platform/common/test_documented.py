@@ -27,6 +27,7 @@ OURS = (
     "dressage.policies",
     "dressage.compat",
     "dressage.home",
+    "dressage.chart_views",
     "dressage.monitoring.views.row_history",
 )
 

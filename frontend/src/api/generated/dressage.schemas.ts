@@ -861,6 +861,81 @@ export interface ChangeRequest {
 }
 
 /**
+ * A view of charts.
+ */
+export interface ChartView {
+  id: string;
+  name: string;
+  charts: ChartsDocument;
+  /** Whether the whole team sees it; editors share and change what is shared. */
+  shared: boolean;
+  /** Whether the charts of a run open with it. One of a team: another ceases to be it. */
+  default: boolean;
+  /** Id of the user or token that keeps it. */
+  owner: string;
+  created_at: string;
+  created_by: string;
+}
+
+/**
+ * The charts of a run page: which stand first and in which order, and how they are drawn.
+ */
+export interface ChartsDocument {
+  /** The x axis of all charts. */
+  x?: XEnum;
+  /**
+   * Weight of the moving average.
+   * @minimum 0
+   * @maximum 0.98
+   */
+  smooth?: number;
+  /**
+   * Charts that stand first, in order.
+   * @maxItems 100
+   */
+  pins?: string[];
+  /**
+   * Metrics whose lines are not drawn.
+   * @maxItems 200
+   */
+  hide?: string[];
+  /**
+   * Ids of the charts whose axis is not the one they have by themselves.
+   * @maxItems 200
+   */
+  log?: string[];
+}
+
+/**
+ * The charts of a run page: which stand first and in which order, and how they are drawn.
+ */
+export interface ChartsDocumentRequest {
+  /** The x axis of all charts. */
+  x?: XEnum;
+  /**
+   * Weight of the moving average.
+   * @minimum 0
+   * @maximum 0.98
+   */
+  smooth?: number;
+  /**
+   * Charts that stand first, in order.
+   * @maxItems 100
+   */
+  pins?: string[];
+  /**
+   * Metrics whose lines are not drawn.
+   * @maxItems 200
+   */
+  hide?: string[];
+  /**
+   * Ids of the charts whose axis is not the one they have by themselves.
+   * @maxItems 200
+   */
+  log?: string[];
+}
+
+/**
  * A saved policy.
  */
 export interface Checkpoint {
@@ -1443,6 +1518,22 @@ export interface CreateBenchJobRequest {
    * @maxLength 63
    */
   cluster?: CreateBenchJobRequestCluster;
+}
+
+/**
+ * A view to keep.
+ */
+export interface CreateChartViewRequest {
+  /**
+   * @minLength 1
+   * @maxLength 80
+   */
+  name: string;
+  charts: ChartsDocumentRequest;
+  /** Whether the whole team sees it; editors share and change what is shared. */
+  shared?: boolean;
+  /** Whether the charts of a run open with it. One of a team: another ceases to be it. */
+  default?: boolean;
 }
 
 /**
@@ -5109,6 +5200,19 @@ export interface PaginatedBenchJobRowList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedChartViewListNext = string | null;
+
+export interface PaginatedChartViewList {
+  object: ObjectEnum;
+  data: ChartView[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedChartViewListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedCheckpointListNext = string | null;
 
 export interface PaginatedCheckpointList {
@@ -5535,6 +5639,22 @@ export interface PatchedHandOverTokenRequest {
    * @maxLength 40
    */
   service_account?: string;
+}
+
+/**
+ * What may change of a view.
+ */
+export interface PatchedUpdateChartViewRequest {
+  /**
+   * @minLength 1
+   * @maxLength 80
+   */
+  name?: string;
+  charts?: ChartsDocumentRequest;
+  /** Whether the whole team sees it; editors share and change what is shared. */
+  shared?: boolean;
+  /** Whether the charts of a run open with it. One of a team: another ceases to be it. */
+  default?: boolean;
 }
 
 /**
@@ -10058,6 +10178,28 @@ limit?: number;
 };
 
 export type CreateTokenHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ListChartViewsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type CreateChartViewHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */

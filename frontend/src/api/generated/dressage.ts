@@ -25,6 +25,7 @@ import type {
   CancelProfileHeaders,
   CancelRehearsalHeaders,
   CancelRunHeaders,
+  ChartView,
   CheckpointRunHeaders,
   ChooseTeamRequest,
   ClusterList,
@@ -34,6 +35,8 @@ import type {
   Control,
   ControlEffect,
   CreateBenchJobRequest,
+  CreateChartViewHeaders,
+  CreateChartViewRequest,
   CreateDatasetHeaders,
   CreateDatasetMappingHeaders,
   CreateDatasetRequest,
@@ -108,6 +111,7 @@ import type {
   LabJobWithReport,
   ListAccountEventsParams,
   ListAuditEntriesParams,
+  ListChartViewsParams,
   ListCheckpointsParams,
   ListControlsParams,
   ListDatasetImportsParams,
@@ -154,6 +158,7 @@ import type {
   PaginatedAccountEventList,
   PaginatedAuditEntryList,
   PaginatedBenchJobRowList,
+  PaginatedChartViewList,
   PaginatedCheckpointList,
   PaginatedControlList,
   PaginatedDatasetImportList,
@@ -183,6 +188,7 @@ import type {
   PasswordRequest,
   PatchedChangeRoleRequest,
   PatchedHandOverTokenRequest,
+  PatchedUpdateChartViewRequest,
   PatchedUpdateJudgeEndpointRequest,
   PatchedUpdateRunRequest,
   PatchedUpdateSavedMappingRequest,
@@ -2837,6 +2843,73 @@ export const getTokenOptions = (
       options);
     }
   
+/**
+ * Views that are yours or shared in the team, newest first.
+ */
+export const listChartViews = (
+    params?: ListChartViewsParams,
+ options?: SecondParameter<typeof http<PaginatedChartViewList>>,) => {
+      return http<PaginatedChartViewList>(
+      {url: `/api/v1/views`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Keep a view under a name. To share it takes an editor.
+ */
+export const createChartView = (
+    createChartViewRequest: CreateChartViewRequest,
+    headers?: CreateChartViewHeaders,
+ options?: SecondParameter<typeof http<ChartView>>,) => {
+      return http<ChartView>(
+      {url: `/api/v1/views`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: createChartViewRequest
+    },
+      options);
+    }
+  
+/**
+ * A view.
+ */
+export const getChartView = (
+    viewId: string,
+ options?: SecondParameter<typeof http<ChartView>>,) => {
+      return http<ChartView>(
+      {url: `/api/v1/views/${viewId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Rename a view, replace what it says, share it, or make it the team's default.
+ */
+export const updateChartView = (
+    viewId: string,
+    patchedUpdateChartViewRequest: PatchedUpdateChartViewRequest,
+ options?: SecondParameter<typeof http<ChartView>>,) => {
+      return http<ChartView>(
+      {url: `/api/v1/views/${viewId}`, method: 'PATCH',
+      headers: {'Content-Type': 'application/json', },
+      data: patchedUpdateChartViewRequest
+    },
+      options);
+    }
+  
+/**
+ * Forget a view.
+ */
+export const deleteChartView = (
+    viewId: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/views/${viewId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
 export type MakeDevicePassResult = NonNullable<Awaited<ReturnType<typeof makeDevicePass>>>
 export type ListAccountEventsResult = NonNullable<Awaited<ReturnType<typeof listAccountEvents>>>
 export type ListPasskeysResult = NonNullable<Awaited<ReturnType<typeof listPasskeys>>>
@@ -3017,3 +3090,8 @@ export type CreateTokenResult = NonNullable<Awaited<ReturnType<typeof createToke
 export type HandOverTokenResult = NonNullable<Awaited<ReturnType<typeof handOverToken>>>
 export type RevokeTokenResult = NonNullable<Awaited<ReturnType<typeof revokeToken>>>
 export type GetTokenOptionsResult = NonNullable<Awaited<ReturnType<typeof getTokenOptions>>>
+export type ListChartViewsResult = NonNullable<Awaited<ReturnType<typeof listChartViews>>>
+export type CreateChartViewResult = NonNullable<Awaited<ReturnType<typeof createChartView>>>
+export type GetChartViewResult = NonNullable<Awaited<ReturnType<typeof getChartView>>>
+export type UpdateChartViewResult = NonNullable<Awaited<ReturnType<typeof updateChartView>>>
+export type DeleteChartViewResult = NonNullable<Awaited<ReturnType<typeof deleteChartView>>>

@@ -1,14 +1,16 @@
 /** One chart with its title, explanation, and its data as a table. */
 import { Paper } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import type { MetricData, XAxis } from "@/api/model";
+import { dropTarget } from "@/lib/dropTarget";
 import { ChartHead } from "./ChartHead";
 import { ChartTable } from "./ChartTable";
 import type { ChartSpec } from "./charts";
 import classes from "./charts.module.css";
 import { LineChart } from "./LineChart";
 import type { Mark } from "./options";
+import { DRAGGED_CHART, PinHandle } from "./PinHandle";
 import { usePlotHeight } from "./usePlotHeight";
 
 interface Props {
@@ -35,12 +37,21 @@ interface Props {
   pins: string[];
   /** None where charts cannot be pinned. */
   onPin?: (id: string) => void;
+  /** The pinned charts that are shown, and what moves one to the place of another. */
+  shownPins?: string[];
+  onPlace?: (id: string, at: string) => void;
+  /** Ids of the charts whose axis is not the one they have by themselves. */
+  flipped: ReadonlySet<string>;
+  onFlip: (id: string) => void;
 }
 
-export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, pins, onPin, ...rest }: Props) {
+export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, ...props }: Props) {
+  const { pins, onPin, shownPins = [], onPlace, flipped, onFlip, ...rest } = props;
   const height = usePlotHeight();
   const [table, setTable] = useState(false);
-  const [log, setLog] = useState(chart.log ?? false);
+  const [isOver, setOver] = useState(false);
+  const log = (chart.log ?? false) !== flipped.has(chart.id);
+  const flip = useCallback(() => onFlip(chart.id), [onFlip, chart.id]);
   // Charts far outside of the screen draw nothing, so that many charts stay quick.
   const { ref, entry } = useIntersection<HTMLDivElement>({ rootMargin: "300px" });
   const lines = useMemo(
@@ -54,16 +65,28 @@ export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, pins,
   const title = chart.unit ? `${chart.title}, ${chart.unit}` : chart.title;
   const empty = series.every(one => !one || (one.x.length === 0 && one.nan.length === 0));
   return (
-    <Paper ref={ref} className={classes.card} component="section" aria-label={title} data-testid={`chart-${chart.id}`}>
+    <Paper
+      ref={ref}
+      className={classes.card}
+      component="section"
+      aria-label={title}
+      data-testid={`chart-${chart.id}`}
+      data-over={isOver || undefined}
+      {...(isPinned && onPlace ? dropTarget(DRAGGED_CHART, setOver, id => onPlace(id, chart.id)) : {})}
+    >
       <ChartHead
         chart={chart}
         isPinned={isPinned}
         log={log}
         table={table}
         onPin={onPin}
-        onLog={setLog}
+        onLog={flip}
         onTable={setTable}
-      />
+      >
+        {isPinned && onPlace && shownPins.length > 1 && (
+          <PinHandle id={chart.id} title={chart.title} shown={shownPins} onPlace={onPlace} />
+        )}
+      </ChartHead>
       {empty ? (
         <div className={classes.empty} style={{ height: height + 20 }}>
           No points yet

@@ -1,7 +1,7 @@
 /** A chart's title, explanation and switches: what steps of a live run leave as it is, and need not draw again. */
 import { ActionIcon, Group, Text, Title, Tooltip } from "@mantine/core";
 import { type Icon, IconInfoCircle, IconMathFunction, IconPin, IconTable } from "@tabler/icons-react";
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import type { ChartSpec } from "./charts";
 import classes from "./charts.module.css";
 
@@ -14,9 +14,12 @@ interface Props {
   onPin?: (id: string) => void;
   onLog: (on: boolean) => void;
   onTable: (on: boolean) => void;
+  /** What stands before the switches. */
+  children?: ReactNode;
 }
 
-export const ChartHead = memo(function ChartHead({ chart, isPinned, log, table, onPin, onLog, onTable }: Props) {
+export const ChartHead = memo(function ChartHead({ chart, isPinned, log, table, children, ...on }: Props) {
+  const { onPin, onLog, onTable } = on;
   return (
     <div className={classes.head}>
       <Title order={2} size="h3" style={{ whiteSpace: "nowrap", overflow: "hidden", textOverflow: "ellipsis" }}>
@@ -33,6 +36,7 @@ export const ChartHead = memo(function ChartHead({ chart, isPinned, log, table, 
         </span>
       </Tooltip>
       <Group gap={2} ml="auto" wrap="nowrap">
+        {children}
         {onPin && (
           <Toggle
             label="Pin"

@@ -101,4 +101,9 @@ it("draws metrics that no chart names, and pinned charts first", async () => {
   expect(screen.queryByTestId("more-charts")).toBeNull();
   await userEvent.click(within(screen.getByTestId("chart-reward")).getByRole("button", { name: "Pin" }));
   expect(JSON.parse(localStorage.getItem("dressage.pinned-charts") ?? "")).toContain("reward");
+  const handle = within(screen.getByTestId("chart-reward")).getByRole("button", { name: /^Move / });
+  handle.focus();
+  await userEvent.keyboard("{ArrowRight}{ArrowLeft}");
+  const moved = ["reward", "metric-perf-new", "entropy", "gone"];
+  expect(JSON.parse(localStorage.getItem("dressage.pinned-charts") ?? "")).toEqual(moved);
 });

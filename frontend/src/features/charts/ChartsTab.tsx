@@ -3,7 +3,7 @@ import { Switch, Title } from "@mantine/core";
 import { IconChartLine } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Fragment, useMemo } from "react";
+import { Fragment, useCallback, useMemo } from "react";
 import type { Control, MetricName, Run, XAxis } from "@/api/model";
 import { EVERY_STEP, originOf } from "@/features/runs/data/lineage";
 import { controlsQuery, metricEntriesQuery, metricsQuery, type Window } from "@/features/runs/data/queries";
@@ -23,11 +23,14 @@ import classes from "./charts.module.css";
 import { stepsOf } from "./gaps";
 import { isFound, moreCharts } from "./more";
 import { MoreCharts } from "./MoreCharts";
+import { SavedViews } from "./SavedViews";
 import { TimelineCard } from "./TimelineCard";
 import { useControlMarks } from "./useControlMarks";
+import { useDefaultView } from "./useDefaultView";
 import { useFreshCosts } from "./useFreshCosts";
 import { useGhost } from "./useGhost";
 import { usePins } from "./usePins";
+import { joined, listed, toggled } from "./views";
 
 const NO_CONTROLS: Control[] = [];
 const NO_METRICS: MetricName[] = [];
@@ -43,9 +46,17 @@ export function ChartsTab({ run }: { run: Run }) {
     (): [number, number] | null => (from !== undefined && to !== undefined ? [from, to] : null),
     [from, to],
   );
+  const change = useCallback(
+    (next: Partial<RunSearch>) =>
+      void navigate({ search: previous => ({ ...previous, ...next }), replace: true, resetScroll: false }),
+    [navigate],
+  );
+  const flipped = useMemo(() => new Set(listed(search.log)), [search.log]);
+  const flip = useCallback((id: string) => change({ log: joined(toggled([...flipped], id)) }), [change, flipped]);
+  useDefaultView(search, change);
+  const { pins, toggle, place } = usePins(search.pins, change);
   const names = useQuery(metricEntriesQuery(run.id));
   const entries = names.data ?? NO_METRICS;
-  const { pins, toggle } = usePins();
   const { known, more, pinned, keys } = useMemo(() => arranged(entries, pins), [entries, pins]);
   const window: Window = { x, from: wide(from, to, x, -1), to: wide(from, to, x, 1) };
   const metrics = useQuery(metricsQuery(run.id, keys, window));
@@ -56,8 +67,6 @@ export function ChartsTab({ run }: { run: Run }) {
   const marks = useControlMarks(run.id, controls, x);
   const stepOf = useQuery({ ...metricsQuery(run.id, [EVERY_STEP], { x: "step" }), enabled: x !== "step" });
 
-  const change = (next: Partial<RunSearch>) =>
-    void navigate({ search: previous => ({ ...previous, ...next }), replace: true, resetScroll: false });
   useFreshCosts(run, x);
   const zoom = (next: [number, number] | null) => change({ from: tidy(next?.[0], x), to: tidy(next?.[1], x) });
   const hidden = useMemo(() => new Set(search.hide?.split(",")), [search.hide]);
@@ -101,6 +110,10 @@ export function ChartsTab({ run }: { run: Run }) {
     onHide: hide,
     pins,
     onPin: toggle,
+    shownPins: pinned.filter(wanted).map(chart => chart.id),
+    onPlace: place,
+    flipped,
+    onFlip: flip,
   };
   return (
     <>
@@ -110,6 +123,7 @@ export function ChartsTab({ run }: { run: Run }) {
         hint="Drag to zoom · click a point for its rollouts"
         onChange={change}
       >
+        <SavedViews search={search} pins={pins} onChange={change} />
         {origin && (
           <Switch
             size="xs"

@@ -1,16 +1,27 @@
-/** Charts that a person wants first, in every run. They are kept in the browser. */
+/** Charts that a person wants first: those that the address names, else those that the browser keeps for every run. */
 import { useLocalStorage } from "@mantine/hooks";
-import { useCallback } from "react";
+import { useCallback, useMemo } from "react";
+import type { ChartsSearch } from "@/features/runs/data/search";
+import { joined, listed, placed, toggled } from "./views";
 
-export function usePins() {
-  const [pins, setPins] = useLocalStorage<string[]>({
+/** In the address, where an empty list would let the browser's own pins show. */
+const NONE = "none";
+
+export function usePins(named: string | undefined, change: (next: Partial<ChartsSearch>) => void) {
+  const [kept, setKept] = useLocalStorage<string[]>({
     key: "dressage.pinned-charts",
     defaultValue: [],
     getInitialValueInEffect: false,
   });
-  const toggle = useCallback(
-    (id: string) => setPins(now => (now.includes(id) ? now.filter(one => one !== id) : [...now, id])),
-    [setPins],
+  const pins = useMemo(() => (named === undefined ? kept : listed(named)), [named, kept]);
+  const set = useCallback(
+    (next: (pins: string[]) => string[]) => {
+      if (named === undefined) setKept(next);
+      else change({ pins: joined(next(listed(named))) ?? NONE });
+    },
+    [named, setKept, change],
   );
-  return { pins, toggle };
+  const toggle = useCallback((id: string) => set(now => toggled(now, id)), [set]);
+  const place = useCallback((id: string, at: string) => set(now => placed(now, id, at)), [set]);
+  return { pins, toggle, place };
 }

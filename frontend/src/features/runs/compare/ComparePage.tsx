@@ -7,6 +7,7 @@ import { useMemo } from "react";
 import type { Run, XAxis } from "@/api/model";
 import { ChartsToolbar } from "@/features/charts/ChartsToolbar";
 import { isFound } from "@/features/charts/more";
+import { joined, listed, toggled } from "@/features/charts/views";
 import { metricEntriesQuery, runQuery, type Window } from "@/features/runs/data/queries";
 import { type CompareSearch, MOST_COMPARED } from "@/features/runs/data/search";
 import { isLive } from "@/features/runs/data/states";
@@ -108,6 +109,7 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
     const charts = section.charts.filter(chart => !find?.trim() || isFound(chart, [], find.trim()));
     return charts.length > 0 ? [{ ...section, charts }] : [];
   });
+  const flipped = new Set(listed(search.log));
   const common = {
     names: [],
     xAxis: x,
@@ -119,6 +121,8 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
     hidden: isHidden,
     onHide: (key: string) => onHide(splitKey(key).runId),
     pins: NO_PINS,
+    flipped,
+    onFlip: (id: string) => change({ log: joined(toggled([...flipped], id)) }),
   };
   const ids = new Set(runs.map(run => run.id));
   const hasChildren = runs.some(run => run.parent && ids.has(run.parent.run));

@@ -14,6 +14,12 @@ export interface ChartsSearch {
   find?: string;
   /** Metrics, or runs that are compared, whose lines are hidden; separated by commas. */
   hide?: string;
+  /** Charts that stand first, in order; without it those that the browser keeps. */
+  pins?: string;
+  /** Charts whose axis is logarithmic where it is linear by itself, or the other way round. */
+  log?: string;
+  /** Id of the saved view that was applied; `none` keeps the team's default away. */
+  view?: string;
   from?: number;
   to?: number;
 }
@@ -66,6 +72,9 @@ function chartsSearch(search: Record<string, unknown>): ChartsSearch {
     smooth: number(search.smooth),
     find: text(search.find),
     hide: text(search.hide),
+    pins: text(search.pins),
+    log: text(search.log),
+    view: text(search.view),
     from: number(search.from),
     to: number(search.to),
   };

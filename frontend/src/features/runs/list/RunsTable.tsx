@@ -1,15 +1,20 @@
 import { Anchor, Checkbox, Paper, Progress, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import type { Run } from "@/api/model";
 import { MOST_COMPARED } from "@/features/runs/data/search";
 import { isAtWork, isStill } from "@/features/runs/data/states";
+import { dropTarget } from "@/lib/dropTarget";
 import { DASH, formatAgo, formatDuration, formatNumber, percentOf } from "@/lib/format";
 import { HealthMark } from "@/ui/HealthMark";
 import { StateBadge } from "@/ui/StateBadge";
 import { TableFrame } from "@/ui/TableFrame";
 import { RewardTrend } from "@/features/runs/parts/RewardTrend";
 import classes from "./list.module.css";
+
+/** Type of what is dragged, so that nothing else is taken for a run. */
+const DRAGGED_RUN = "application/x-dressage-run";
 
 interface Props {
   runs: Run[];
@@ -42,7 +47,7 @@ export function RunsTable({ runs, chosen, onChoose }: Props) {
         </Table.Thead>
         <Table.Tbody>
           {runs.map(run => (
-            <Table.Tr key={run.id}>
+            <RunRow key={run.id} run={run}>
               <Table.Td>
                 <Choice {...{ run, chosen, onChoose }} />
               </Table.Td>
@@ -70,11 +75,37 @@ export function RunsTable({ runs, chosen, onChoose }: Props) {
               <Table.Td ta="right" title={run.created_at} style={{ whiteSpace: "nowrap" }}>
                 {formatAgo(run.created_at)}
               </Table.Td>
-            </Table.Tr>
+            </RunRow>
           ))}
         </Table.Tbody>
       </Table>
     </TableFrame>
+  );
+}
+
+/** Dragged onto the row of another run, it opens both beside each other; the boxes do the same from the keyboard. */
+function RunRow({ run, children }: { run: Run; children: ReactNode }) {
+  const navigate = useNavigate();
+  const [isOver, setOver] = useState(false);
+  const [isDragged, setDragged] = useState(false);
+  const compare = (id: string) => {
+    if (id !== run.id) void navigate({ to: "/runs/compare", search: { runs: `${run.id},${id}` } });
+  };
+  return (
+    <Table.Tr
+      className={classes.row}
+      data-over={(isOver && !isDragged) || undefined}
+      data-dragged={isDragged || undefined}
+      draggable
+      onDragStart={event => {
+        event.dataTransfer.setData(DRAGGED_RUN, run.id);
+        setDragged(true);
+      }}
+      onDragEnd={() => setDragged(false)}
+      {...dropTarget(DRAGGED_RUN, setOver, compare)}
+    >
+      {children}
+    </Table.Tr>
   );
 }
 

@@ -1,0 +1,83 @@
+/** Keeps the present charts under a name, and changes the views that are kept. */
+import { Button, Group, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { chartViews } from "@/api/client";
+import { errorText } from "@/api/http";
+import type { ChartsSearch } from "@/features/runs/data/search";
+import { useCan } from "@/features/session/session";
+import { useSubmit } from "@/lib/useSubmit";
+import { Loaded } from "@/ui/Loaded";
+import { OneView } from "./OneView";
+import { chartsOf, searchOf, viewsQuery } from "./views";
+
+interface Props {
+  search: ChartsSearch;
+  pins: string[];
+  onChange: (next: Partial<ChartsSearch>) => void;
+}
+
+export function ViewsDialog({ search, pins, onChange }: Props) {
+  const query = useQuery(viewsQuery);
+  const client = useQueryClient();
+  const editor = useCan("editor");
+  const [name, setName] = useState("");
+  const [shared, setShared] = useState(false);
+  const charts = chartsOf(search, pins);
+  const keep = useSubmit({
+    mutationFn: () => chartViews.create({ name: name.trim(), charts, shared }),
+    onSuccess: async view => {
+      setName("");
+      onChange(searchOf(view));
+      await client.invalidateQueries({ queryKey: viewsQuery.queryKey });
+    },
+  });
+  return (
+    <Stack gap="md">
+      <form
+        onSubmit={event => {
+          event.preventDefault();
+          keep.mutate();
+        }}
+      >
+        <Stack gap={8}>
+          <TextInput
+            label="Name"
+            description="Keeps the x axis, the smoothing, the pinned charts in their order, hidden lines and axes."
+            value={name}
+            maxLength={80}
+            error={keep.error && errorText(keep.error)}
+            onChange={event => setName(event.currentTarget.value)}
+          />
+          <Group justify="space-between">
+            <Switch
+              label="Share it in the team"
+              disabled={!editor}
+              title={editor ? undefined : "Sharing needs the role editor"}
+              checked={shared}
+              onChange={event => setShared(event.currentTarget.checked)}
+            />
+            <Button type="submit" disabled={!name.trim()} loading={keep.isPending}>
+              Keep these charts
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      <Loaded query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              No view is kept yet.
+            </Text>
+          ) : (
+            <Stack gap="sm" component="ul" p={0} m={0} style={{ listStyle: "none" }}>
+              {data.map(view => (
+                <OneView key={view.id} view={view} charts={charts} isEditor={editor} />
+              ))}
+            </Stack>
+          )
+        }
+      </Loaded>
+    </Stack>
+  );
+}

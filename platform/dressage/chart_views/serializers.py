@@ -1,0 +1,44 @@
+"""Bodies of the endpoints of saved views."""
+
+from rest_framework import serializers
+
+from dressage.chart_views.document import ChartsDocument
+from dressage.common.serializers import PydanticField
+
+_SHARED = "Whether the whole team sees it; editors share and change what is shared."
+_DEFAULT = "Whether the charts of a run open with it. One of a team: another ceases to be it."
+
+
+class ChartsField(PydanticField, model=ChartsDocument):
+    """What a view says about charts."""
+
+
+class ChartViewSerializer(serializers.Serializer):
+    """A view of charts."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    charts = ChartsField()
+    shared = serializers.BooleanField(help_text=_SHARED)
+    default = serializers.BooleanField(help_text=_DEFAULT)
+    owner = serializers.CharField(help_text="Id of the user or token that keeps it.")
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
+
+
+class CreateChartViewSerializer(serializers.Serializer):
+    """A view to keep."""
+
+    name = serializers.CharField(max_length=80)
+    charts = ChartsField()
+    shared = serializers.BooleanField(default=False, help_text=_SHARED)
+    default = serializers.BooleanField(default=False, help_text=_DEFAULT)
+
+
+class UpdateChartViewSerializer(serializers.Serializer):
+    """What may change of a view."""
+
+    name = serializers.CharField(max_length=80, required=False)
+    charts = ChartsField(required=False)
+    shared = serializers.BooleanField(required=False, help_text=_SHARED)
+    default = serializers.BooleanField(required=False, help_text=_DEFAULT)

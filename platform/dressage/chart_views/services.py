@@ -1,0 +1,111 @@
+"""Writes of saved views. What is shared belongs to the team: editors change it, and the audit log tells of it."""
+
+from typing import Any
+
+from django.db import transaction
+
+from dressage.chart_views.document import ChartsDocument
+from dressage.chart_views.models import ChartView
+from dressage.common.actors import Actor
+from dressage.common.errors import FieldError
+from dressage.common.problems import Problem, conflict, invalid, not_found
+from dressage.common.roles import Role
+from dressage.teams.models import Team
+from dressage.teams.services import record_audit
+
+MAX_VIEWS = 100
+"""Views that one person may keep in a team."""
+_FACTS = ("name", "shared", "default", "charts")
+
+
+@transaction.atomic
+def create_view(
+    team: Team, actor: Actor, role: Role, *, name: str, charts: ChartsDocument, shared: bool, default: bool
+) -> ChartView:
+    """Keep a view under a name.
+
+    Raises:
+        Problem: 403 when it is to be shared and the role does not allow it, 409 when the name is taken or there are as
+            many views as one may keep, 422 for a default that is not shared.
+    """
+    _lock(team)
+    own = ChartView.objects.for_team(team).filter(owner=actor.id)
+    if own.count() >= MAX_VIEWS:
+        raise conflict(f"You keep {MAX_VIEWS} views already. Delete one first.", code="too_many_views")
+    view = ChartView(team=team, owner=actor.id, created_by=actor.label)
+    fields = {"name": name, "charts": charts, "shared": shared, "default": default}
+    _assign(view, role, fields)
+    view.save(force_insert=True)
+    if view.shared:
+        record_audit(team, actor, "view.create", "view", view.id, after=_facts(view))
+    return view
+
+
+@transaction.atomic
+def change_view(view: ChartView, actor: Actor, role: Role, fields: dict[str, Any]) -> ChartView:
+    """Rename a view, replace what it says, share it, or make it the team's default.
+
+    Raises:
+        Problem: 404 when it was deleted meanwhile; 403, 409 and 422 as for a new one; 422 when somebody takes back what
+            another has shared.
+    """
+    _lock(view.team)
+    locked = _locked(view)
+    before = _facts(locked)
+    if locked.shared:
+        _require_editor(role)
+    if fields.get("shared") is False and locked.owner != actor.id:
+        raise invalid("/shared", f"Only {locked.created_by}, who made this view, can take it back.")
+    _assign(locked, role, fields)
+    locked.save()
+    if before["shared"] or locked.shared:
+        record_audit(locked.team, actor, "view.update", "view", locked.id, before=before, after=_facts(locked))
+    return locked
+
+
+@transaction.atomic
+def delete_view(view: ChartView, actor: Actor, role: Role) -> None:
+    """Forget a view. Raises a 404 problem when it was deleted meanwhile, 403 for a shared one and no editor."""
+    locked = _locked(view)
+    if locked.shared:
+        _require_editor(role)
+        record_audit(locked.team, actor, "view.delete", "view", locked.id, before=_facts(locked))
+    locked.delete()
+
+
+def _assign(view: ChartView, role: Role, fields: dict[str, Any]) -> None:
+    view.name = fields.get("name", view.name)
+    view.shared, view.default = fields.get("shared", view.shared), fields.get("default", view.default)
+    if "charts" in fields:
+        view.charts = fields["charts"].model_dump(mode="json")
+    if view.shared:
+        _require_editor(role)
+    if view.default and not view.shared:
+        raise invalid("/default", "The team's default is a shared view: share it as well.")
+    others = ChartView.objects.filter(team=view.team_id).exclude(pk=view.pk)
+    if others.filter(owner=view.owner, name=view.name).exists():
+        detail = f"There is already a view {view.name!r}. Choose another name, or change that one."
+        raise conflict(detail, code="name_taken", errors=[FieldError(pointer="/name", detail=detail)])
+    if view.default:
+        others.filter(default=True).update(default=False)
+
+
+def _require_editor(role: Role) -> None:
+    if not role.covers(Role.EDITOR):
+        detail = f"What is shared in the team needs the role {Role.EDITOR.value}."
+        raise Problem(403, "Not allowed", detail, code="permission_denied")
+
+
+def _lock(team: Team) -> None:
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+
+
+def _locked(view: ChartView) -> ChartView:
+    locked = ChartView.objects.select_for_update(of=("self",)).select_related("team").filter(pk=view.pk).first()
+    if locked is None:
+        raise not_found("view")
+    return locked
+
+
+def _facts(view: ChartView) -> dict[str, Any]:
+    return {name: getattr(view, name) for name in _FACTS}
