@@ -26,6 +26,7 @@ ROOMS = {
 TRAINS = ("cluster", "installation")
 """What trains runs in one process, one after the other: two runs that share two cores take four times as long."""
 
+ORDER = (*TRAINS, None, "engine", "learner")
 WARM = "warm_loop"
 """An engine and a learner that are kept between runs, and hold processors that other runs would wait for."""
 
@@ -50,13 +51,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> RoomSched
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest goes first, so that no process waits for it at the end; what is kept warm comes last in it."""
-    longest_first = list(dict.fromkeys(ROOMS.values()))
+    """What trains goes first, as it takes longest; what is kept warm comes last in it. Engines come last of all: they
+    change the environment of their process."""
 
     def rank(item: pytest.Item) -> tuple[int, bool]:
         shared = shared_by(item.path.relative_to(TESTS).as_posix())
-        place = longest_first.index(shared) if shared in longest_first else len(longest_first)
-        return place, WARM in getattr(item, "fixturenames", ())
+        return ORDER.index(shared), WARM in getattr(item, "fixturenames", ())
 
     items.sort(key=rank)
 

@@ -97,6 +97,7 @@ def _asked_by(page: Page, path: str) -> set[str]:
         if request.method == "GET":
             asked.add(_operation(request.url))
 
+    page.goto("about:blank")  # the page before may still be asking
     page.on("request", note)
     page.goto(path)
     page.wait_for_load_state("networkidle")

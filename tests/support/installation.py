@@ -18,6 +18,8 @@ import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
 _LIBC, _PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
+STARTED_WITH = dict(os.environ)
+"""The environment before any test: an engine in the process of the tests changes it, and would keep the hub away."""
 EMAIL, PASSWORD = "admin@example.com", "a-long-test-password"
 
 
@@ -32,7 +34,7 @@ class Installation:
         self.log = self.home / "up.log"
         self._arguments = ["up", "--demo"] if demo else ["up", "--demo", "--no-run"]
         own = ("DATABASE_URL", "REDIS_URL", "RAY_ADDRESS", "DRESSAGE_SECRET_KEY")
-        self._environment = {key: value for key, value in os.environ.items() if key not in own} | {
+        self._environment = {key: value for key, value in STARTED_WITH.items() if key not in own} | {
             "DRESSAGE_HOME": str(self.home),
             "DRESSAGE_PORT": str(self.port),
             "DRESSAGE_ADMIN_EMAIL": EMAIL,
