@@ -4,7 +4,7 @@ from tests.support.installation import Installation, wait_until
 
 UNDER_WAY = '[aria-busy="true"], .mantine-Skeleton-root, .mantine-Loader-root'
 """What a page shows in the place of something that is on its way."""
-TABS = ("charts", "rollouts", "events", "controls", "checkpoints", "config")
+TABS = ("charts", "incidents", "rollouts", "events", "controls", "checkpoints", "config")
 """Those of a run."""
 
 
