@@ -60,6 +60,7 @@ OPERATIONS = [
     Operation("POST", "runs/{run}/controls/{control}/revert", "operator", 202, {}),
     Operation("POST", "runs/{run}/controls/{control}/rewind", "editor", 201, {}),
     Operation("GET", "runs/{run}/controls/{control}/effect", "viewer", 200),
+    Operation("GET", "runs/{run}/incidents", "viewer", 200),
     Operation("GET", "runs/{run}/curriculum", "viewer", 200),
     # The run of these tests has no band; test_curriculum_api.py has one that has.
     Operation("POST", "runs/{run}/curriculum/preview", "viewer", 409, {"changes": []}),
