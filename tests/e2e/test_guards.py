@@ -70,6 +70,8 @@ def test_a_guard_acts_is_edited_live_and_stands_on_home(page: Page, installation
     incident = page.locator('[data-testid="incident"][data-kind="guard"]')
     expect(incident).to_contain_text("always: a guard objects")
     expect(incident.get_by_test_id("incident-figure").first).to_contain_text("Groups")
+    page.mouse.move(5, 500)
+    expect(page.get_by_role("tooltip")).to_have_count(0)
     assert violations(page) == []
     picture(page, "incidents-desk")
     incident.get_by_text("1 objection").click()

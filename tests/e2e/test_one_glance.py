@@ -161,6 +161,7 @@ def _table(page: Page, name: str) -> list[tuple[int, float]]:
     """What the chart of a metric has drawn, newest step first, as its own table tells it."""
     title = f"Hide {name}"
     card = page.locator('section[data-testid^="chart-"]').filter(has=page.locator(f'button[title="{title}"]')).first
+    card = page.get_by_test_id(card.get_attribute("data-testid") or "")  # its legend goes where the table comes
     place = card.locator('button[title^="Hide "]').evaluate_all(
         "(all, title) => all.findIndex(one => one.title === title)", title
     )

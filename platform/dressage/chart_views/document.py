@@ -1,4 +1,4 @@
-"""What a view says about charts."""
+"""Content of a view: what it says about charts."""
 
 from typing import Annotated
 

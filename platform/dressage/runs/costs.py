@@ -37,7 +37,7 @@ def cost_of(run: Run) -> CostDocument:
 
 
 def held_spans(run: Run) -> list[HeldSpan]:
-    """From when to when its attempts have held how many GPUs: what its cost until now is the sum of."""
+    """Spans in which its attempts have held GPUs, with how many: its cost until now is their sum."""
     return _held(run)[1]
 
 

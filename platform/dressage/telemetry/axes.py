@@ -41,7 +41,7 @@ class Axes:
     """Zero of the time axis."""
     held: Sequence[HeldSpan] = ()
     price: float = 0.0
-    """Of one GPU hour; for the axis ``cost``."""
+    """Price of one GPU hour; for the axis ``cost``."""
 
     def sql(self, x: XAxis) -> str:
         """Expression of the place of a row ``m`` of moments."""

@@ -57,8 +57,9 @@ def send(client: APIClient, case: schemathesis.Case) -> schemathesis.Response:
 def told(response: schemathesis.Response, case: schemathesis.Case) -> tuple[int, str]:
     """What the caller learns: the answer without the ids that the request has named."""
     text = response.text
-    for name, value in (case.path_parameters or {}).items():
-        text = text if name in PLACES else text.replace(str(value), "…")
+    named = {str(value) for name, value in (case.path_parameters or {}).items() if name not in PLACES}
+    for value in sorted(named, key=len, reverse=True):  # a short one may be a part of a long one
+        text = text.replace(value, "…")
     return response.status_code, text
 
 

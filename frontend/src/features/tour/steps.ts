@@ -34,7 +34,7 @@ export const STEPS: TourStep[] = [
     text:
       "Groups of answers to the same prompt, with their rewards. Open one to read them side by side, down to single " +
       "tokens: advantage, log-probabilities, the version of the weights that wrote them.",
-    places: ['[role="tabpanel"]'],
+    places: ['[data-testid="groups-table"]', '[role="tablist"]'],
     tab: "rollouts",
   },
   {
