@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from tests.support.browser import sign_in, violations
 from tests.support.installation import Installation
-from tests.support.pages import UNDER_WAY, paths_of_pages
+from tests.support.pages import open_wholly, paths_of_pages
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -46,11 +46,7 @@ def screen(request: pytest.FixtureRequest, browser: Browser, installation: Insta
 def test_every_page_is_accessible_and_fits_the_screen(screen: Page, paths: dict[str, str]) -> None:
     found = {}
     for name, path in paths.items():
-        screen.goto(path)
-        screen.wait_for_load_state("networkidle")
-        expect(screen.get_by_role("heading", level=1)).to_be_visible()
-        # The network may be idle while the page still starts: what is on its way says so itself.
-        expect(screen.locator(UNDER_WAY)).to_have_count(0)
+        open_wholly(screen, path)
         trouble = violations(screen)
         if screen.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             trouble.append("wider than the screen")
@@ -99,8 +95,7 @@ def _asked_by(page: Page, path: str) -> set[str]:
 
     page.goto("about:blank")  # the page before may still be asking
     page.on("request", note)
-    page.goto(path)
-    page.wait_for_load_state("networkidle")
+    open_wholly(page, path)
     page.remove_listener("request", note)
     return {one for one in asked if one.startswith("/api/v1/")} - {"/api/v1/session"}
 

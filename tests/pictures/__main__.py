@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.support.browser import FLAGS, sign_in
 from tests.support.installation import ROOT, Installation, wait_until
-from tests.support.pages import UNDER_WAY, paths_of_pages
+from tests.support.pages import open_wholly, paths_of_pages
 
 FOLDER = ROOT / "docs" / "console"
 README = ROOT / "docs" / "images" / "run.png"
@@ -40,7 +40,7 @@ def main() -> None:
             for scheme in SCHEMES:
                 page = _signed_in(browser, installation, width, height, scheme)
                 for name, path in paths.items():
-                    _open(page, path)
+                    open_wholly(page, path)
                     _save(page, FOLDER / "pictures" / f"{slug(name)}-{screen}-{scheme}.png")
                     if (name, screen, scheme) == ("run, charts", "desk", "light"):
                         _save(page, README)
@@ -84,13 +84,6 @@ def _signed_in(browser: Browser, installation: Installation, width: int, height:
     page = context.new_page()
     sign_in(page)
     return page
-
-
-def _open(page: Page, path: str) -> None:
-    page.goto(path)
-    page.wait_for_load_state("networkidle")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.locator(UNDER_WAY)).to_have_count(0, timeout=30_000)
 
 
 def _save(page: Page, to: Path) -> None:

@@ -1,11 +1,22 @@
 """Every page of the console, by a name and a path."""
 
+from playwright.sync_api import Page, expect
+
 from tests.support.installation import Installation, wait_until
 
 UNDER_WAY = '[aria-busy="true"], .mantine-Skeleton-root, .mantine-Loader-root'
 """What a page shows in the place of something that is on its way."""
 TABS = ("charts", "incidents", "rollouts", "events", "controls", "checkpoints", "config")
 """Those of a run."""
+
+
+def open_wholly(page: Page, path: str) -> None:
+    """Go to a page, and wait until all of it is there."""
+    page.goto(path)
+    page.wait_for_load_state("networkidle")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    # The network may be idle while the page still starts: what is on its way says so itself.
+    expect(page.locator(UNDER_WAY)).to_have_count(0, timeout=30_000)
 
 
 def paths_of_pages(installation: Installation) -> dict[str, str]:
