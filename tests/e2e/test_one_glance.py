@@ -12,7 +12,7 @@ from tests.support.installation import Installation, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 
-KEYS = ("critic/score/mean", "response_length/mean", "actor/entropy", "timing_s/step")
+KEYS = ("critic/score/mean", "response_length/mean", "actor/entropy")
 PHONE = {"width": 390, "height": 844}
 
 
