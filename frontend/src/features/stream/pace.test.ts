@@ -66,3 +66,12 @@ test("waits for a real frame to be drawn", () => {
   vi.advanceTimersByTime(100);
   expect(taken).toEqual([[1], [2]]);
 });
+
+test("goes on in a window that draws no frames", () => {
+  vi.spyOn(window, "requestAnimationFrame").mockReturnValue(0);
+  const pace = paced<number>(all => taken.push(all));
+  pace.add(1);
+  pace.add(2);
+  vi.advanceTimersByTime(4000);
+  expect(taken).toEqual([[1], [2]]);
+});

@@ -24,9 +24,15 @@ export interface Rhythm {
 const browser: Rhythm = {
   now: () => performance.now(),
   drawn: then => {
-    if (document.hidden) window.setTimeout(then, 0);
+    let told = false;
+    const tell = () => {
+      if (!told) then();
+      told = true;
+    };
     // The frame's callbacks run before it is painted; a task behind them runs after.
-    else window.requestAnimationFrame(() => window.setTimeout(then, 0));
+    window.requestAnimationFrame(() => window.setTimeout(tell, 0));
+    // A window behind others may draw nothing, and is not called hidden.
+    window.setTimeout(tell, document.hidden ? 0 : LONGEST);
   },
 };
 
