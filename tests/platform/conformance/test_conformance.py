@@ -58,8 +58,8 @@ def told(response: schemathesis.Response, case: schemathesis.Case) -> tuple[int,
     """What the caller learns: the answer without the ids that the request has named."""
     text = response.text
     named = {str(value) for name, value in (case.path_parameters or {}).items() if name not in PLACES}
-    for value in sorted(named, key=len, reverse=True):  # a short one may be a part of a long one
-        text = text.replace(value, "…")
+    for value in named:  # as a word: an id may be 1, and be a part of v1
+        text = re.sub(rf"(?<![\w-]){re.escape(value)}(?![\w-])", "…", text)
     return response.status_code, text
 
 
