@@ -96,14 +96,14 @@ def test_groups_in_flight_at_a_checkpoint_are_generated_again(
             schedule=schedule,
             checkpoint__every_steps=4,
             evaluation__sources=[],
-            traces={"full_steps": 2, "groups_per_step": 1, "max_mib": 64},
+            traces={"full_steps": 2, "groups_per_step": 4, "max_mib": 64},
         )
     )
     warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
     warm_launcher.until_gone()
-    # Of each step one file with the group that stays, and one with those that go again.
-    assert sorted(platform.traces) == [(step, part) for step in range(1, 9) for part in (0, 1)]
+    # All four groups of a step stay: one file, and none with such as go again.
+    assert sorted(platform.traces) == [(step, 0) for step in range(1, 9)]
     saved = platform.of("checkpoint")[0]
     assert saved["step"] == 4
 
