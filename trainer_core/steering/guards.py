@@ -183,8 +183,9 @@ def _acts(guard: Guard, count: _Count, step: int) -> bool:
 
 def _alert(key: str, guard: Guard, count: _Count, value: float, reason: str, step: int, *, repeated: bool) -> Alert:
     held_out = isinstance(guard, HeldOutFalls)
-    what, unit = ("the held-out reward", "evaluations") if held_out else (guard.metric, "steps")
-    message = f"{what} is {value:.4g}, {reason}, for {guard.for_steps} {unit} (step {step})"
+    what, unit = ("the held-out reward", "evaluation") if held_out else (guard.metric, "step")
+    lasted = f"{guard.for_steps} {unit}{'' if guard.for_steps == 1 else 's'}"
+    message = f"{what} is {value:.4g}, {reason}, for {lasted} (step {step})"
     return Alert(guard.metric, value, message, guard.action, key, guard.severity, count.since, repeated)
 
 

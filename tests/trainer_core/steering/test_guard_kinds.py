@@ -35,7 +35,7 @@ def test_a_rise_above_the_recent_mean() -> None:
     assert acts(changes(max_rise=0.5), 1, 2, 3, 3.1) == [False, False, False, True]
     watch = changes(max_rise=0.5, action="pause")
     (alert,) = [alert for step, value in enumerate([1, 2, 3, 9], start=1) for alert in watch.check(step, {NAME: value})]
-    assert alert.message == "actor/grad_norm is 9, more than 50% above its mean of 2, for 1 steps (step 4)"
+    assert alert.message == "actor/grad_norm is 9, more than 50% above its mean of 2, for 1 step (step 4)"
     assert alert.action == "pause"
 
 

@@ -22,7 +22,7 @@ def test_acts_outside_and_not_on_the_bound() -> None:
     assert acts(watch(), 0.1, 0.05) == [False, False]
     (alert,) = watch(action="pause").check(7, {KL: 0.25})
     assert (alert.metric, alert.value, alert.action) == (KL, 0.25, "pause")
-    assert alert.message == "rollout_corr/kl is 0.25, above 0.1, for 1 steps (step 7)"
+    assert alert.message == "rollout_corr/kl is 0.25, above 0.1, for 1 step (step 7)"
     (below,) = watch(min=0.0).check(1, {KL: -1.0})
     assert "below 0" in below.message and below.action == "alert"
 

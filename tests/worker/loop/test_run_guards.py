@@ -65,7 +65,7 @@ def test_guards_act_and_are_changed_while_the_run_goes(
         (7, "too fast", "calm", ""),
     ], "as often as it may, after its cooldown"
     paused = platform.of("state")[-1]["data"]
-    assert paused["reason"] == "groups/count is 4, above 0, for 1 steps (step 7)" and not paused.get("by_request")
+    assert paused["reason"] == "groups/count is 4, above 0, for 1 step (step 7)" and not paused.get("by_request")
     assert platform.steps()[-1] == 7
 
     # Only people let it go on; the guard has said what it had to say.

@@ -12,7 +12,7 @@ interface Props {
   table: boolean;
   /** None where charts cannot be pinned. */
   onPin?: (id: string) => void;
-  onLog: (on: boolean) => void;
+  onLog: () => void;
   onTable: (on: boolean) => void;
   /** What stands before the switches. */
   children?: ReactNode;
@@ -51,7 +51,7 @@ export const ChartHead = memo(function ChartHead({ chart, isPinned, log, table, 
           hint={log ? "Linear axis" : "Logarithmic axis"}
           isOn={log}
           icon={IconMathFunction}
-          onClick={() => onLog(!log)}
+          onClick={onLog}
         />
         <Toggle
           label="Data table"

@@ -78,8 +78,8 @@ def _read(data: Mapping[str, Any], step: int, guards: Mapping[str, Guard], spec:
     news = data.get("guard")
     value, metric = read_spelled(data.get("value")), data.get("metric")
     if news is not None:
-        low, high = _bounds(guards.get(news["guard"]))
         guard = guards.get(news["guard"])
+        low, high = _bounds(guard)
         form = None if guard is None else guard.type
         sign = Sign(
             "guard", news["guard"], news.get("severity", "warn"), news["since"], None, data["message"],
