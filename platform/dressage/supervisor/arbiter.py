@@ -14,13 +14,38 @@ from tornado import gen
 from dressage.config import Config
 from dressage.embedded.sockets import socket_dir
 from dressage.supervisor.output import PrefixedOutput
+from dressage.supervisor.pipes import let_go_of_pipes
 from dressage.supervisor.processes import Process, base_environment
+
+_LOOK_AGAIN = 0.05
+"""Seconds."""
 
 
 class _ServersLast(Arbiter):
     """Circus stops everything at once; whoever uses a server would then fill the log with complaints of its end."""
 
     servers: frozenset[str] = frozenset()
+
+    @gen.coroutine
+    def stop(self) -> Generator[Any, Any, None]:
+        """Stop everything, once what goes on has ended: circus refuses a stop while it starts or restarts a process.
+
+        Ctrl-C has nobody who would read the refusal and ask again.
+        """
+        self._stopping = True
+        while self._exclusive_running_command is not None:
+            yield gen.sleep(_LOOK_AGAIN)
+        yield super().stop()
+
+    @gen.coroutine
+    def _start_watchers(
+        self, watcher_iter_func: Callable[..., list[Watcher]] | None = None
+    ) -> Generator[Any, Any, None]:
+        for watcher in (watcher_iter_func or self.iter_watchers)():
+            if self._stopping:
+                return
+            yield watcher._start()
+            yield gen.sleep(0)  # for a signal that has come meanwhile
 
     @gen.coroutine
     def _stop_watchers(
@@ -63,7 +88,7 @@ def make_arbiter(
             "stderr_stream": output,
             "close_child_stdin": True,
         }
-        watcher["hooks"] = {"before_stop": (_remember(family), True)}
+        watcher["hooks"] = {"before_stop": (_remember(family), True), "before_reap": (let_go_of_pipes, True)}
         if process.name in before:
             watcher["hooks"]["before_start"] = (_hook(before[process.name]), False)
         watchers.append(watcher)
