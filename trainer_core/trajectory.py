@@ -40,6 +40,8 @@ class Trajectory:
     reward: float | None = None
     """None while not computed, and for ever when the reward failed (see ``reward_error``)."""
     reward_parts: dict[str, float] = field(default_factory=dict)
+    reward_explained: dict[str, Any] = field(default_factory=dict)
+    """Weight and reason of each component, as ``trainer_core.rewards.reasons.Explained``."""
     reward_error: str | None = None
     reward_forgiven: list[str] = field(default_factory=list)
     """Errors of parts that count as 0, because the reward definition says so."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
 from trainer_core.link.base import Message
+from trainer_core.link.explanation import PartExplanation
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.limits import MAX_ERROR_TEXT
 from trainer_core.rewards.definition import RewardDefinition
@@ -76,6 +77,8 @@ class BenchScore(Message):
     seconds: Annotated[float, Field(ge=0.0)] = 0.0
     forgiven: tuple[str, ...] = ()
     """Errors that were counted as 0."""
+    explanation: dict[str, PartExplanation] = {}
+    """Weight and reason of each part that was for the row; empty from workers of before."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "BenchScore":

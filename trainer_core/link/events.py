@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import AwareDatetime, Field, FiniteFloat, model_validator
 
 from trainer_core.link.base import Count, Message, Name, Number
+from trainer_core.link.explanation import PartExplanation
 from trainer_core.link.limits import MAX_OUTCOMES, MAX_TOKEN_TEXT
 
 ReportedState = Literal["starting", "running", "paused", "suspended", "succeeded", "failed", "cancelled"]
@@ -120,6 +121,8 @@ class RolloutRow(Message):
     reward: Number | None = None
     reward_parts: dict[str, Any] = {}
     """Grade of each component; words for what JSON cannot write."""
+    explanation: Annotated[dict[Name, PartExplanation], Field(max_length=32)] | None = None
+    """Weight and reason of each component that was for the row; None from workers of before."""
     reward_error: str | None = None
     advantage: Number | None = None
     excluded: Annotated[str, Field(max_length=120)] | None = None

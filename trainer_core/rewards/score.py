@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.definition import Component, RewardDefinition
 from trainer_core.rewards.errors import GraderError, GraderStopped
 from trainer_core.rewards.graders import grade
 from trainer_core.rewards.graders.tools import Tools
+from trainer_core.rewards.reasons import Explained, cut, joined, told
 from trainer_core.rewards.sample import Sample, split_thinking
 
 __all__ = ["Sample", "Score", "score", "score_batch", "split_thinking"]
@@ -32,6 +33,8 @@ class Score:
     """``component: message`` of the parts that failed and count as 0, because their component says so."""
     stop: bool = False
     """A part failed whose component asks for the run to stop."""
+    explained: dict[str, Explained] = field(default_factory=dict, compare=False)
+    """Weight and reason of each component that is for the row; of one that failed, the error is the reason."""
 
     def __post_init__(self) -> None:
         if (self.reward is None) == (self.error is None):
@@ -57,26 +60,36 @@ def score(
     if not concerned:
         fields = ", ".join(sorted({str(component.row_field) for component in definition.components}))
         return Score(reward=None, error=f"no part of the reward is for this row: it holds none of {fields}")
+    explained: dict[str, Explained] = {}
+
+    def explain(component: Component, reason: str | None) -> None:
+        explained[component.name] = Explained(component.weight, reason)
+
     for component in concerned:
         try:
-            value = grade(component.grader, sample, item, tools)
+            with told() as reasons:
+                value = grade(component.grader, sample, item, tools)
             if not math.isfinite(value):
                 raise GraderError(f"the grade is {value}, not a finite number")
             parts[component.name] = value
+            explain(component, joined(reasons))
         except GraderStopped as stopped:  # forgiven by no component
             error, stop = error or f"{component.name}: {stopped}", stop or component.on_error == "stop"
+            explain(component, cut(f"Failed: {stopped}"))
         except GraderError as failure:
             message = f"{component.name}: {failure}"
+            counted = "Failed, counts as 0" if component.on_error == "zero" else "Failed"
+            explain(component, cut(f"{counted}: {failure}"))
             if component.on_error == "zero":
                 parts[component.name] = 0.0
                 forgiven.append(message)
                 continue
             error, stop = error or message, stop or component.on_error == "stop"
     if error is not None:
-        return Score(reward=None, parts=parts, error=error, forgiven=tuple(forgiven), stop=stop)
+        return Score(None, parts, error, tuple(forgiven), stop, explained)
     weights = {component.name: component.weight for component in definition.components}
     reward = sum(weights[name] * value for name, value in parts.items())
-    return Score(reward=reward, parts=parts, forgiven=tuple(forgiven))
+    return Score(reward=reward, parts=parts, forgiven=tuple(forgiven), explained=explained)
 
 
 def score_batch(

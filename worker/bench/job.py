@@ -1,6 +1,7 @@
 """A bench job on the worker: what graders see of a sample, and the result."""
 
 from trainer_core.link.bench import BenchJudge, BenchResult, BenchSample, BenchScore, ThinkingTags
+from trainer_core.link.explanation import explanations
 from trainer_core.rewards import Sample, split_thinking
 from worker.judge.use import Use, mean
 from worker.scoring.scorer import Graded
@@ -41,4 +42,5 @@ def _score(graded: Graded) -> BenchScore:
         traceback=graded.traceback,
         seconds=graded.seconds,
         forgiven=tuple(score.forgiven),
+        explanation=explanations(score.explained),
     )

@@ -21,6 +21,7 @@ from trainer_core.link.events import (
     RolloutsData,
     WorstTokenRow,
 )
+from trainer_core.link.explanation import explanations
 from trainer_core.link.limits import MAX_OUTCOMES, MAX_TEXT, MAX_TOKEN_TEXT
 from trainer_core.link.traces import TraceRow
 from trainer_core.rewards.outcomes import succeeded
@@ -136,6 +137,7 @@ def _facts(group: Group, sample: int, trajectory: Trajectory) -> dict[str, Any]:
         "answer": group.item.get("answer"),
         "reward": trajectory.reward,
         "reward_parts": {name: spelled(float(value)) for name, value in trajectory.reward_parts.items()},
+        "explanation": explanations(trajectory.reward_explained),
         "reward_error": trajectory.reward_error,
         "reward_version": group.reward_ref,
         "shadow": {**trajectory.shadow_rewards, **dict.fromkeys(trajectory.shadow_errors)},

@@ -85,6 +85,7 @@ def _sample(
     answer = answer_text(text, bundle.spec.thinking)
     thoughts = None if answer == text.strip() else text
     graded = Sample(text, thoughts, answer, trajectory.length, trajectory.finish_reason)
+    own = {name: told.reason for name, told in trajectory.reward_explained.items() if told.reason is not None}
     return RehearsalSample(
         text=text,
         tokens=trajectory.length,
@@ -92,7 +93,7 @@ def _sample(
         finish_reason=trajectory.finish_reason,
         reward=trajectory.reward,
         parts=dict(trajectory.reward_parts),
-        reasons=reasons(definition, graded, item, trajectory.reward_parts),
+        reasons={**reasons(definition, graded, item, trajectory.reward_parts), **own},
         error=trajectory.reward_error,
         forgiven=tuple(trajectory.reward_forgiven),
     )

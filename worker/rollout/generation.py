@@ -315,5 +315,6 @@ def _take(trajectory: Trajectory, text: str, score: Score, shadows: Mapping[str,
     trajectory.shadow_rewards = {ref: shadow.reward for ref, shadow in shadows.items() if shadow.reward is not None}
     trajectory.shadow_errors = {ref: shadow.error for ref, shadow in shadows.items() if shadow.error is not None}
     trajectory.reward, trajectory.reward_parts = score.reward, dict(score.parts)
+    trajectory.reward_explained = dict(score.explained)
     trajectory.reward_error, trajectory.reward_forgiven = score.error, list(score.forgiven)
     trajectory.reward_stops = score.stop

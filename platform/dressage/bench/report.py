@@ -86,7 +86,7 @@ def report(job: BenchJob) -> ReportDocument:
     if job.results is None:
         return {"results": None, "summary": [], "flips": [], "flags": []}
     rows: list[list[Any]] = [
-        [{**score, "success": _succeeded(score, definition)} for score in scores]
+        [{"explanation": {}, **score, "success": _succeeded(score, definition)} for score in scores]
         for definition, scores in zip(job.definitions, job.results, strict=True)
     ]
     return {

@@ -21,6 +21,7 @@ __all__ = [
     "IsViewer",
     "RoleByMethod",
     "RolePermission",
+    "has_scopes",
     "require_scope",
 ]
 
@@ -80,6 +81,11 @@ def require_scope(request: Request, needed: Scope) -> None:
     """
     if not covers(getattr(request, "scopes", ()), needed):
         raise Problem(403, "Not allowed", _missing(needed), code=_MISSING)
+
+
+def has_scopes(request: Request, *needed: Scope) -> bool:
+    """Whether the caller holds further scopes; people hold all of them."""
+    return all(covers(getattr(request, "scopes", ()), scope) for scope in needed)
 
 
 def _missing(needed: Scope) -> str:

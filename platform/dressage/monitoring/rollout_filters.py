@@ -5,12 +5,15 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from dressage.common.query import Flag, Number, Parameter, Text, Whole
+from dressage.common.scopes import Scope
 from dressage.runs.models import Run
 from dressage.runs.selectors import line_of
 from dressage.telemetry import selectors
 from dressage.telemetry.models import Rollout
 from dressage.telemetry.traces.groups import Wanted
 
+REASON_SCOPES = (Scope.DATASETS_READ, Scope.REWARDS_READ)
+"""What a token needs beside ``runs:read`` to see graders' reasons, which quote rows and judges."""
 FILTERS: tuple[Parameter, ...] = (
     Whole(name="step", description="Only this step."),
     Whole(name="first_step", description="Only this step and later ones."),

@@ -80,9 +80,19 @@ class TryRewardSerializer(serializers.Serializer):
         return attrs
 
 
+class ScoredPartSerializer(serializers.Serializer):
+    weight = serializers.FloatField(help_text="The part's grade is multiplied by this and added to the reward.")
+    reason = serializers.CharField(allow_null=True, help_text="The grader's own reason; null where it tells none.")
+
+
 class ScoreSerializer(serializers.Serializer):
     reward = serializers.FloatField(allow_null=True, help_text="null when a part failed: an error is never a zero.")
     parts = serializers.DictField(child=serializers.FloatField(), help_text="Grade of each part before its weight.")
+    explanation = serializers.DictField(
+        source="explained",
+        child=ScoredPartSerializer(),
+        help_text="Weight and reason of each part that was for the row.",
+    )
     error = serializers.CharField(allow_null=True)
 
 

@@ -14,6 +14,9 @@ EVENT_KINDS = tuple(sorted({*KINDS, "control", "desired", "run", "traces"} - {"o
 """Kinds of events: those of workers, and what the platform itself tells. Outcomes are kept by row instead."""
 
 
+WITHHELD = "Withheld: graders quote the dataset's rows, and this token lacks the scope datasets:read or rewards:read."
+
+
 class EventDocument(TypedDict):
     """Something that happened in a run."""
 
@@ -26,6 +29,15 @@ class EventDocument(TypedDict):
     at: Moment
     attempt: int
     data: dict[str, Any]
+
+
+class ExplainedPartDocument(TypedDict):
+    """A part of a reward, explained."""
+
+    weight: float
+    """Its grade is multiplied by this and added to the reward."""
+    reason: str | None
+    """The grader's own reason, at most 600 characters, and marked where it was cut; null where it told none."""
 
 
 class RolloutDocument(TypedDict):
@@ -45,6 +57,8 @@ class RolloutDocument(TypedDict):
     reward: float | None
     reward_parts: dict[str, float | Literal["NaN", "Infinity", "-Infinity"]]
     """Grade of each part: a number, or the word for what JSON cannot write."""
+    explanation: dict[str, ExplainedPartDocument] | None
+    """Weight and reason of each component that was for the row; null where none were kept."""
     reward_error: str | None
     advantage: float | None
     excluded: str | None
@@ -73,8 +87,9 @@ def event_document(event: Event) -> EventDocument:
     }
 
 
-def rollout_document(rollout: Rollout) -> RolloutDocument:
-    """A rollout as the API shows it."""
+def rollout_document(rollout: Rollout, *, reasons: bool = True) -> RolloutDocument:
+    """A rollout as the API shows it; without ``reasons``, where a token may not see rewards and rows, a sentence stands
+    in their place."""
     versions = (rollout.policy_version_min, rollout.policy_version_max)
     return {
         "id": str(rollout.id),
@@ -89,6 +104,7 @@ def rollout_document(rollout: Rollout) -> RolloutDocument:
         "answer": rollout.answer,
         "reward": rollout.reward,
         "reward_parts": rollout.reward_parts,
+        "explanation": rollout.explanation if reasons else _withheld(rollout.explanation),
         "reward_error": rollout.reward_error,
         "advantage": rollout.advantage,
         "excluded": rollout.excluded,
@@ -100,4 +116,12 @@ def rollout_document(rollout: Rollout) -> RolloutDocument:
         "policy_versions": [version for version in versions if version is not None],
         "reward_version": rollout.reward_version,
         "shadow": rollout.shadow,
+    }
+
+
+def _withheld(explanation: dict[str, ExplainedPartDocument] | None) -> dict[str, ExplainedPartDocument] | None:
+    if explanation is None:
+        return None
+    return {
+        name: {"weight": part["weight"], "reason": part["reason"] and WITHHELD} for name, part in explanation.items()
     }

@@ -99,6 +99,8 @@ class Rollout(models.Model):
     answer = models.JSONField(null=True)
     reward = models.FloatField(null=True)
     reward_parts = models.JSONField()
+    explanation = models.JSONField(null=True)
+    """``{component: {weight, reason}}``; null in rows of before graders' reasons were kept."""
     reward_error = models.TextField(null=True)
     advantage = models.FloatField(null=True)
     excluded = models.CharField(max_length=120, null=True)

@@ -16,8 +16,14 @@ def rollout_row(run_id: str, attempt: int, step: int, row: RolloutRow, scored_by
         *(row.reward_error, finite(row.advantage), row.excluded, row.finish_reason, row.length),
         *(row.thinking_tokens, row.budget_hit, row.control_revision, first, last),
         *(row.reward_version or scored_by, encode({name: finite(value) for name, value in row.shadow.items()})),
-        *(row.right, row.worst_gap),
+        *(row.right, row.worst_gap, _explanation(row)),
     )
+
+
+def _explanation(row: RolloutRow) -> str | None:
+    if row.explanation is None:
+        return None
+    return encode({name: part.model_dump(mode="json") for name, part in row.explanation.items()})
 
 
 def finite(value: float | None) -> float | None:

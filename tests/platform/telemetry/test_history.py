@@ -1,5 +1,6 @@
 """Events and rollouts: order, filters, paging, superseded ones apart."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,10 @@ from rest_framework.test import APIClient
 
 from dressage.runs.models import Run
 from dressage.runs.reconcile import sweep
+from dressage.teams.models import Team
+from dressage.telemetry.documents import WITHHELD
 from tests.platform.runs.fixtures import Worker, expire_lease
+from tests.platform.tokens import bearer, token_of
 
 Launch = Callable[..., tuple[Run, Worker]]
 
@@ -62,6 +66,38 @@ def test_rollouts(launch: Launch, api: Callable[..., APIClient]) -> None:
     assert (first["answer"], first["reward_parts"], first["policy_versions"]) == ({"any": 1}, {"a": 1.0}, [3, 3])
     for bad in ({"step": "x"}, {"order": "mood"}, {"after": "x"}, {"min_reward": "x"}, {"limit": "0"}):
         assert viewer.get(f"/api/v1/runs/{run.id}/rollouts", bad).status_code == 422
+
+
+def explained(reason: str | None) -> dict[str, Any]:
+    return {"a": {"weight": 0.5, "reason": reason}}
+
+
+def test_graders_reasons_stay_with_their_rollout(launch: Launch, api: Callable[..., APIClient]) -> None:
+    run, worker = launch()
+    told = {**row("1-0", 1, 0.5), "explanation": explained("Reads “24”.")}
+    long = {**row("1-0", 2, 0.5), "explanation": explained("x" * 5000)}
+    worker.sync(rollouts(1, row("1-0", 0, 0.0), told, long))
+    address = f"/api/v1/runs/{run.id}/rollouts"
+    found = [one["explanation"] for one in api("viewer").get(address).json()["data"]]
+    assert found[:2] == [None, explained("Reads “24”.")], "a worker of before tells none"
+    assert len(found[2]["a"]["reason"]) == 600
+    assert found[2]["a"]["reason"].endswith("x… [cut: 5000 characters]")
+    exported = api("viewer").get(f"{address}/export").getvalue().decode().splitlines()
+    assert [json.loads(line)["explanation"] for line in exported] == found
+
+
+def test_a_token_that_may_not_see_rows_and_rewards_gets_no_reasons(launch: Launch, team: Team) -> None:
+    run, worker = launch()
+    worker.sync(rollouts(1, {**row("1-0", 0, 1.0), "explanation": explained("the hidden gold is 24")}))
+    address = f"/api/v1/runs/{run.id}/rollouts"
+    for scopes in (["runs:read"], ["runs:read", "datasets:read"], ["runs:read", "rewards:read"]):
+        program = bearer(token_of(team, scopes=scopes)[1])
+        answer = program.get(address)
+        assert answer.json()["data"][0]["explanation"] == explained(WITHHELD)
+        assert "hidden gold" not in answer.content.decode()
+        assert "hidden gold" not in program.get(f"{address}/export").getvalue().decode()
+    program = bearer(token_of(team, scopes=["runs:read", "datasets:write", "rewards:read"])[1])
+    assert program.get(address).json()["data"][0]["explanation"] == explained("the hidden gold is 24")
 
 
 def test_superseded_rollouts(launch: Launch, api: Callable[..., APIClient]) -> None:

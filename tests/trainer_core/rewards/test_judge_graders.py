@@ -16,6 +16,7 @@ from trainer_core.rewards.graders import Grader, grade
 from trainer_core.rewards.graders.judge import JudgeError, read_json
 from trainer_core.rewards.graders.rubric_prompt import schema
 from trainer_core.rewards.graders.tools import Tools
+from trainer_core.rewards.reasons import told
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.use import Tally, mean
 
@@ -75,8 +76,10 @@ def test_a_rubric_is_points_won_over_points_to_win(
     server: JudgeServer, graded: Graded, mode: str, asked: int, right: bool, short: bool, rude: bool, expected: float
 ) -> None:
     server.say = lambda body: verdicts(body, right=right, short=short, rude=rude)
-    assert graded({"type": "rubric", "items": ITEMS, "mode": mode}) == pytest.approx(expected)
+    with told() as reasons:
+        assert graded({"type": "rubric", "items": ITEMS, "mode": mode}) == pytest.approx(expected)
     assert len(server.requests) == asked
+    assert reasons == [f"right {right:d}: so", f"short {short:d}: so", f"rude {rude:d}: so"]
 
 
 def test_pitfalls_go_below_zero_where_nothing_is_clipped(server: JudgeServer, graded: Graded) -> None:

@@ -28,6 +28,7 @@ from trainer_core.rewards.graders.score_model import ScoreModelGrader
 from trainer_core.rewards.graders.string_check import StringCheckGrader
 from trainer_core.rewards.graders.text_similarity import TextSimilarityGrader
 from trainer_core.rewards.graders.tools import Tools
+from trainer_core.rewards.reasons import tell, told
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.plugins import members, one_of
 
@@ -81,11 +82,19 @@ def grade(grader: Grader, sample: Sample, item: Mapping[str, Any], tools: Tools 
     if tools.pure is not None and all(leaf.tool is None for leaf in leaves(grader)):
         return tools.pure.grade(grader, sample, item)
     if isinstance(grader, MultiGrader | CompositeGrader):
-        return grader.combine(lambda part: grade(part, sample, item, tools))
+        return grader.combine(lambda part: _part(part, sample, item, tools))
     if grader.tool is None:
         return grader.grade(sample, item)
     with_tool: Callable[..., float] = grader.grade
     return with_tool(sample, item, getattr(tools, grader.tool))
+
+
+def _part(grader: Grader, sample: Sample, item: Mapping[str, Any], tools: Tools) -> float:
+    """The grade of a grader inside another one, whose reasons are told under its name."""
+    with told() as reasons:
+        value = grade(grader, sample, item, tools)
+    tell(": ".join([f"{grader.type} {value:.4g}", *([" ".join(reasons)] if reasons else [])]))
+    return value
 
 
 def leaves(grader: Grader) -> Iterator[Grader]:

@@ -8,6 +8,7 @@ from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import extract
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.mathematics import choices
+from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -33,7 +34,10 @@ class ChoiceGrader(GraderModel):
         if not rows:
             raise GraderError(f"the field {self.reference!r} lists no gold answer")
         golds = [self._gold(row) for row in rows]
-        return float(choices_letter(sample.answer_text, self.letters) in golds)
+        letter = choices_letter(sample.answer_text, self.letters)
+        settles = "settles on no letter" if letter is None else f"settles on {quoted(letter)}"
+        tell(f"The answer {settles}; the gold letter is {' or '.join(map(quoted, golds))}.")
+        return float(letter in golds)
 
     def _gold(self, row: Mapping[str, Any]) -> str:
         text = extract.unwrapped(reference_text(row, self.reference))

@@ -11,6 +11,7 @@ from trainer_core.rewards.graders import code_blocks, code_output
 from trainer_core.rewards.graders.code_frameworks import framework_of
 from trainer_core.rewards.graders.jail import Jail, Limits, Outcome, Verdict, require
 from trainer_core.rewards.graders.languages import LANGUAGES
+from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -22,6 +23,13 @@ else:
 _WALL_PER_CPU, _WALL_SPARE_S = 2.0, 2.0
 """A program may take so many times its processor time by the clock, and seconds: it may sleep, and not for ever."""
 _OUTPUT_BYTES = 1 << 20
+_ENDS = {
+    "cpu": "it runs out of processor time",
+    "wall": "it runs out of time",
+    "memory": "it runs out of memory",
+    "output": "it writes too much",
+}
+"""Words for the limits that end a program."""
 
 
 class CodeTestsGrader(GraderModel):
@@ -81,12 +89,18 @@ class CodeTestsGrader(GraderModel):
         scripts = not all(isinstance(test, str) for test in tests)
         code = code_blocks.program(sample.answer_text, self.language, acts=scripts)
         if not code.strip():
+            tell("The answer holds no program.")
             return 0.0
         if self.prepend is not None:
             code = f"{_text(item, self.prepend)}{code}"
         if len(code) > 500_000 or "\0" in code:
+            tell("The program has more than 500 000 characters, or a NUL among them.")
             return 0.0
         passed = (self._run if scripts else self._called)(code, tests, item, require(jail))
+        if all(passed):
+            tell(f"Passes all {len(passed)} tests.")
+        elif self.credit == "share":
+            tell(f"Passes {sum(passed)} of {len(passed)} tests.")
         return float(all(passed)) if self.credit == "all" else sum(passed) / len(passed)
 
     def _limits(self, output_bytes: int = _OUTPUT_BYTES) -> Limits:
@@ -108,6 +122,8 @@ class CodeTestsGrader(GraderModel):
 
     def _certain(self, verdicts: Sequence[Verdict]) -> list[bool]:
         """Raises GraderError where a test that counts cannot be judged."""
+        if False in verdicts:
+            tell(f"Test {verdicts.index(False) + 1} of {len(verdicts)} fails.")
         if self.credit == "all" and False in verdicts:
             return [False]
         unclear = next((verdict for verdict in verdicts if isinstance(verdict, str)), None)
@@ -120,16 +136,22 @@ class CodeTestsGrader(GraderModel):
         pairs = [_pair(test, index, self.checker is not None) for index, test in enumerate(tests)]
         program = jail.build(code, self.language, self._limits())
         if program.failure is not None:
+            tell(f"The program cannot be built: {quoted(program.failure)}.")
             return [False] * len(pairs)
         passed: list[bool] = []
         cpu_s = wall_s = 0.0
         for pair in pairs:
             if cpu_s >= self.total_timeout_s or wall_s >= _WALL_PER_CPU * self.total_timeout_s + _WALL_SPARE_S:
+                if all(passed):
+                    tell(f"Test {len(passed) + 1} of {len(pairs)} is not reached: the time for all of them is up.")
                 return passed + [False] * (len(pairs) - len(passed))
             room = max(_OUTPUT_BYTES, 2 * len((pair.wanted or "").encode()) + (1 << 16))
             outcome = jail.run(program, pair.given, pair.arguments, self._limits(room))
             cpu_s, wall_s = cpu_s + outcome.cpu_s, wall_s + outcome.seconds
-            passed.append(outcome.ok and self._accepts(pair, outcome, item, jail))
+            right = outcome.ok and self._accepts(pair, outcome, item, jail)
+            if not right and all(passed):
+                tell(f"Test {len(passed) + 1} of {len(pairs)} fails: {_how(outcome)}.")
+            passed.append(right)
             if self.credit == "all" and not passed[-1]:
                 break
         return passed
@@ -156,6 +178,13 @@ class _Pair:
     given: str
     wanted: str | None
     arguments: tuple[str, ...]
+
+
+def _how(outcome: Outcome) -> str:
+    """Words for the way a program failed a test, with nothing of what it was given or had to write."""
+    if outcome.end != "exit":
+        return _ENDS[outcome.end]
+    return f"it exits with status {outcome.status}" if outcome.status else "its output is another one"
 
 
 def _refuse(outcome: Outcome) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.reference import reference_text
+from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -27,4 +28,5 @@ class ExactGrader(GraderModel):
             gold, answer = gold.strip(), answer.strip()
         if self.ignore_case:
             gold, answer = gold.casefold(), answer.casefold()
+        tell(f"The answer is {quoted(answer)}, the gold answer {quoted(gold)}.")
         return float(answer == gold)

@@ -7,6 +7,7 @@ from pydantic import field_validator, model_validator
 
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.pattern import check_pattern, matches
+from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -41,11 +42,23 @@ class FormatGrader(GraderModel):
         text = sample.output_text
         opened, closed = text.count(self.thinking_start), text.count(self.thinking_end)
         if opened == closed == 0:
+            if self.require_thinking:
+                tell("The completion does not think.")
             return float(not self.require_thinking and self._answer_fits(text))
-        if opened != 1 or closed != 1 or not text.lstrip().startswith(self.thinking_start):
+        if opened != 1 or closed != 1:
+            start, end = self.thinking_start, self.thinking_end
+            tell(f"{start} stands {opened} times and {end} {closed} times, and each must stand once.")
+            return 0.0
+        if not text.lstrip().startswith(self.thinking_start):
+            tell(f"The completion begins with {quoted(text.lstrip()[:40])}, not with {self.thinking_start}.")
             return 0.0
         return float(self._answer_fits(text.partition(self.thinking_end)[2]))
 
     def _answer_fits(self, answer: str) -> bool:
         answer = answer.strip()
-        return bool(answer) if self.answer_pattern is None else matches(self.answer_pattern, answer, "answer_pattern")
+        if not answer and self.answer_pattern is None:
+            tell("There is no answer.")
+            return False
+        fits = self.answer_pattern is None or matches(self.answer_pattern, answer, "answer_pattern")
+        tell("The form is right." if fits else f"The answer {quoted(answer)} does not match the pattern.")
+        return fits

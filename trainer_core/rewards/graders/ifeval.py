@@ -6,6 +6,7 @@ from typing import Any, Literal
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.instructions import follows
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -30,4 +31,7 @@ class IfevalGrader(GraderModel):
             follows(str(name), sample.answer_text, parameters or {})
             for name, parameters in zip(names, given, strict=True)
         ]
+        missed = [str(name) for name, right in zip(names, followed, strict=True) if not right]
+        rest = f"; not {', '.join(missed)}" if missed else ""
+        tell(f"Follows {len(names) - len(missed)} of {len(names)} instructions{rest}.")
         return float(all(followed)) if self.credit == "all" else sum(followed) / len(followed)

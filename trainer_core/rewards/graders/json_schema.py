@@ -11,6 +11,7 @@ from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.pattern import check_pattern
 from trainer_core.rewards.graders.schema_references import check_references, check_size
 from trainer_core.rewards.graders.schema_validator import first_fault, fits
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -45,15 +46,20 @@ class JsonSchemaGrader(GraderModel):
         if text.startswith("```") and text.endswith("```"):
             text = text[3:-3].removeprefix("json").strip()
         if len(text) > _MAX_TEXT:
+            tell(f"The answer has {len(text)} characters, and {_MAX_TEXT} are read.")
             return 0.0
         try:
             value = json.loads(text, parse_constant=_refuse)
-            return float(fits(json.dumps(self.json_schema), value))
+            right = fits(json.dumps(self.json_schema), value)
+            tell(f"The answer is JSON and {'fits' if right else 'does not fit'} the schema.")
+            return float(right)
         except RecursionError as error:
             if text.count("[") + text.count("{") < _SHALLOW:
                 raise GraderError("the schema cannot be applied: it leads back to itself without end") from error
+            tell("The answer is nested too deeply.")
             return 0.0
-        except ValueError:
+        except ValueError as error:
+            tell(f"The answer is no JSON: {error}.")
             return 0.0
         except GraderError:
             raise

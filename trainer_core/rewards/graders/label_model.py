@@ -17,6 +17,7 @@ from trainer_core.rewards.graders.judge import (
     with_instruction,
 )
 from trainer_core.rewards.graders.template import NoJsonError
+from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -57,6 +58,7 @@ class LabelModelGrader(GraderModel):
         try:
             messages = rendered(self.input, sample, item)
         except NoJsonError:
+            tell("The output is not the JSON that the template reads.")
             return 0.0
         schema = _schema(self.labels)
         instruction = (
@@ -68,8 +70,9 @@ class LabelModelGrader(GraderModel):
             max_tokens=self.max_tokens,
             response_format=schema_format(schema),
         )
-        label = ask_readable(judges, self.endpoint, [request], lambda text: read_json(text, schema)["result"])[0]
-        return float(label in self.passing_labels)
+        [verdict] = ask_readable(judges, self.endpoint, [request], lambda text: read_json(text, schema))
+        tell(f"The judge says {quoted(verdict['result'])}: {verdict['reason']}")
+        return float(verdict["result"] in self.passing_labels)
 
 
 def _schema(labels: tuple[str, ...]) -> dict[str, Any]:

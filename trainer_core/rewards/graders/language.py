@@ -7,6 +7,7 @@ from typing import Any, Literal
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.prose import prose
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -34,7 +35,11 @@ class LanguageGrader(GraderModel):
         """1.0 or 0.0; text without enough prose agrees with any language."""
         wanted = self.language or detect(self._problem(item))
         parts = [sample.answer_text, *([sample.thinking_text or ""] if self.thoughts else [])]
-        return float(all(found in (wanted, None) for found in map(detect, parts)) or wanted is None)
+        found = [detect(part) for part in parts]
+        names = [name or "too short to tell" for name in found]
+        said = f"the answer: {names[0]}" + (f", the thinking: {names[1]}" if self.thoughts else "")
+        tell(f"Asked for: {wanted or 'any, for the problem is too short to tell'}; {said}.")
+        return float(all(name in (wanted, None) for name in found) or wanted is None)
 
     def _problem(self, item: Mapping[str, Any]) -> str:
         if isinstance(item.get(self.problem), str):

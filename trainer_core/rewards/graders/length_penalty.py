@@ -7,6 +7,7 @@ from pydantic import model_validator
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -31,5 +32,6 @@ class LengthPenaltyGrader(GraderModel):
         """Grade between −1.0 and 0.0. Raises GraderError where nobody knows the length."""
         if sample.completion_tokens is None:
             raise GraderError("the sample's number of tokens is not known")
+        tell(f"{sample.completion_tokens} tokens; {self.free} cost nothing, {self.full} the whole weight.")
         over = (sample.completion_tokens - self.free) / (self.full - self.free)
         return 0.0 - min(max(over, 0.0), 1.0)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.extract import boxed
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -27,9 +28,17 @@ class MagistralFormatGrader(GraderModel):
         """1.0 or 0.0."""
         text = sample.output_text
         once = text.count(self.thinking_start) == text.count(self.thinking_end) == 1
-        if not once or not text.lstrip().startswith(self.thinking_start):
+        if not once:
+            tell(f"{self.thinking_start} and {self.thinking_end} do not stand once each.")
+            return 0.0
+        if not text.lstrip().startswith(self.thinking_start):
+            tell(f"The output does not begin with {self.thinking_start}.")
             return 0.0
         answer = text.partition(self.thinking_end)[2]
         if self.answer == "boxed":
-            return float(len(boxed(answer)) == 1)
-        return float(_FENCE.search(answer) is not None)
+            boxes = len(boxed(answer))
+            tell(f"The answer holds {boxes} \\boxed{{}}, and one is asked for.")
+            return float(boxes == 1)
+        fenced = _FENCE.search(answer) is not None
+        tell(f"The answer holds {'a' if fenced else 'no'} fenced block that names its language.")
+        return float(fenced)

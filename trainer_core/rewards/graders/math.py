@@ -17,6 +17,7 @@ from trainer_core.rewards.mathematics.kinds import KINDS, AnswerKind, taken_as
 from trainer_core.rewards.mathematics.reading import read
 from trainer_core.rewards.mathematics.tokens import LONGEST, canonical_text
 from trainer_core.rewards.mathematics.tree import Node, UnreadableError, to_json
+from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -87,7 +88,9 @@ class MathGrader(GraderModel):
             and not extract.has_place(sample.answer_text)
         ):
             answer = choices.in_prose(sample.answer_text) or answer
+        wanted = " or ".join(quoted(gold.text) for gold in golds)
         if not answer:
+            tell(f"No final answer stands where it is looked for ({self.extraction}); the gold answer is {wanted}.")
             return 0.0
         if kind in ("any", "number") and not any(gold.letter or gold.text == answer for gold in golds):
             answer = choices.without_label(answer)
@@ -96,6 +99,7 @@ class MathGrader(GraderModel):
         for gold in golds:
             try:
                 if comparison.equals(gold):
+                    tell(f"Reads {quoted(answer)}, which equals the gold answer {quoted(gold.text)}.")
                     return 1.0
             except JailError:
                 raise
@@ -103,6 +107,7 @@ class MathGrader(GraderModel):
                 failure = failure or error
         if failure is not None:
             raise failure
+        tell(f"Reads {quoted(answer)}, which does not equal the gold answer {wanted}.")
         return 0.0
 
     def _kind(self, item: Mapping[str, Any]) -> AnswerKind:

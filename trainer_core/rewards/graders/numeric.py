@@ -9,6 +9,7 @@ from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import latex_numbers
 from trainer_core.rewards.graders.reference import reference_text
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -49,7 +50,10 @@ class NumericGrader(GraderModel):
             raise GraderError(f"the gold answer {text[:60]!r} is not a number")
         answer = last_number(sample.answer_text)
         if answer is None:
+            tell(f"The answer holds no number; the gold number is {_shown(gold)}.")
             return 0.0
+        allowed = "" if self.tolerance == 0 else f", and {self.tolerance:g} of it is allowed"
+        tell(f"The answer's last number is {_shown(answer)}, the gold number {_shown(gold)}{allowed}.")
         return float(abs(answer - gold) <= Fraction(self.tolerance) * abs(gold))
 
 
@@ -64,6 +68,16 @@ def last_number(text: str) -> Fraction | None:
         return None
     match = NUMBER.fullmatch(found)
     return latex_numbers.value(found) if match is None else _parse(match.groupdict())
+
+
+def _shown(number: Fraction) -> str:
+    """The number in short: huge ones as floats, since Python refuses to write them out."""
+    if abs(number) < 10**15 and number.denominator < 10**6:
+        return str(number)
+    try:
+        return f"{float(number):.10g}"
+    except OverflowError:
+        return "beyond 1e308"
 
 
 def _parse(parts: Mapping[str, str | None]) -> Fraction | None:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
@@ -11,6 +11,7 @@ from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.jail import Jail, Limits, require
 from trainer_core.rewards.graders.python import ENDS, python_source
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field
 
@@ -101,6 +102,13 @@ class PluginGrader(GraderModel):
         for name, _, value in counted:
             if not math.isfinite(value):
                 raise GraderError(f"{name} returned {value}, not a finite number")
+        tell(_values(values))
         if not counted:
             raise GraderError("no function of the plug-in applies to this sample: each returned None")
         return sum(weight * value for _, weight, value in counted)
+
+
+def _values(values: Sequence[tuple[str, float, Any]]) -> str:
+    """Each function's value in words."""
+    said = [f"{name} {'says nothing' if value is None else f'{float(value):g}'}" for name, _, value in values]
+    return f"{', '.join(said)}."

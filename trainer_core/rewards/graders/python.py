@@ -9,6 +9,7 @@ from pydantic import field_validator
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.jail import Jail, Limits, require
+from trainer_core.rewards.reasons import cut, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -20,8 +21,12 @@ ENDS = {
 }
 
 
+_PRINTED_BYTES = 4000
+"""Bytes of what a grader prints that are read as its reason."""
+
+
 class PythonGrader(GraderModel):
-    """The number that ``grade(sample: dict, item: dict) -> float`` returns."""
+    """The number that ``grade(sample: dict, item: dict) -> float`` returns. What it prints is shown as its reason."""
 
     tool: ClassVar[Tool | None] = "jail"
     type: Literal["python"] = "python"
@@ -50,6 +55,8 @@ class PythonGrader(GraderModel):
         outcome = require(jail).grade(self.source, _visible(sample), dict(item), limits)
         if outcome.end != "exit":
             raise GraderError(f"the grader {ENDS[outcome.end]}")
+        if printed := outcome.output[:_PRINTED_BYTES].decode(errors="replace").strip():
+            tell(f"It prints: {cut(printed)}")
         try:
             return float(json.loads(outcome.result))
         except (ValueError, TypeError):

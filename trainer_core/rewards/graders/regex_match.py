@@ -7,6 +7,7 @@ from pydantic import field_validator
 
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.pattern import check_pattern, matches
+from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -22,4 +23,7 @@ class RegexGrader(GraderModel):
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0 or 0.0. Raises GraderError where matching takes too long."""
-        return float(matches(self.pattern, sample.answer_text.strip()))
+        answer = sample.answer_text.strip()
+        fits = matches(self.pattern, answer)
+        tell(f"The answer {quoted(answer)} {'matches' if fits else 'does not match'} the whole pattern.")
+        return float(fits)

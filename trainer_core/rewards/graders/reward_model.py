@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -42,6 +43,7 @@ class RewardModelGrader(GraderModel):
         answer = sample.answer_text if self.text == "answer" else sample.output_text
         messages = [*_conversation(item, self.prompt), {"role": "assistant", "content": answer}]
         logit = models.score(self.policy, messages)
+        tell(f"The model's logit is {logit:.6g}.")
         return logit if self.scale == "logit" else _sigmoid(logit)
 
 

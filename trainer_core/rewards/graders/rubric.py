@@ -11,6 +11,7 @@ from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.judge import ENDPOINT_PATTERN, Judges, ask_readable, require
 from trainer_core.rewards.graders.rubric_prompt import Asking, Scale, questions, reader
 from trainer_core.rewards.graders.template import NoJsonError, check_template
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field, method_doc
 
@@ -91,6 +92,7 @@ class RubricGrader(GraderModel):
         try:
             scores = self._scores(sample, item, criteria, judges)
         except NoJsonError:
+            tell("The output is not the JSON that the prompt reads.")
             return 0.0
         grade = sum(criterion.weight * score for criterion, score in zip(criteria, scores, strict=True)) / possible
         return max(grade, 0.0) if self.clip else grade
@@ -123,9 +125,11 @@ class RubricGrader(GraderModel):
         size = 1 if self.mode == "separate" else len(texts)
         read = reader(self.scale, size)
         answers = ask_readable(judges, self.endpoint, questions(asks, sample, item), read)
-        flat = [score for ask, answer in zip(asks, answers, strict=True) for score in ask.in_order(answer)]
-        rounds = [flat[start : start + len(texts)] for start in range(0, len(flat), len(texts))]
+        flat = [verdict for ask, answer in zip(asks, answers, strict=True) for verdict in ask.in_order(answer)]
+        rounds = [[one.score for one in flat[start : start + len(texts)]] for start in range(0, len(flat), len(texts))]
         self._note(rounds, judges)
+        for criterion, first, *scores in zip(criteria, flat, *rounds, strict=False):
+            tell(f"{criterion.name} {sum(scores) / len(scores):.3g}: {first.reason}")
         return [sum(column) / len(rounds) for column in zip(*rounds, strict=True)]
 
     def _note(self, rounds: Sequence[Sequence[float]], judges: Judges) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest, read_json, schema_format
 from trainer_core.rewards.graders.template import render
@@ -30,9 +30,9 @@ class Asking:
     temperature: float
     max_tokens: int
 
-    def in_order(self, scores: Sequence[float]) -> list[float]:
-        """The scores of an answer in the order of the criteria."""
-        return list(reversed(scores)) if self.swapped else list(scores)
+    def in_order(self, verdicts: "Sequence[Judged]") -> "list[Judged]":
+        """The verdicts of an answer in the order of the criteria."""
+        return list(reversed(verdicts)) if self.swapped else list(verdicts)
 
 
 def questions(asks: Sequence[Asking], sample: Sample, item: Mapping[str, Any]) -> list[JudgeRequest]:
@@ -81,16 +81,25 @@ def schema(scale: Scale) -> dict[str, Any]:
     }
 
 
-def reader(scale: Scale, size: int) -> Callable[[str], list[float]]:
-    """Reads an answer's text: the score of each of ``size`` criteria, from 0 to 1. It raises JudgeError."""
+class Judged(NamedTuple):
+    """A judge's verdict on one criterion."""
+
+    score: float
+    """Score from 0 to 1."""
+    reason: str
+
+
+def reader(scale: Scale, size: int) -> Callable[[str], list[Judged]]:
+    """Reads an answer's text: the verdict on each of ``size`` criteria. It raises JudgeError."""
     form = schema(scale)
 
-    def read(text: str) -> list[float]:
+    def read(text: str) -> list[Judged]:
         found = {}
         verdicts = read_json(text, form)["verdicts"]
         for verdict in verdicts:
             value = verdict[_key(scale)]
-            found[int(verdict["criterion"])] = float(value) if scale == "binary" else (value - 1) / (_LIKERT_TOP - 1)
+            score = float(value) if scale == "binary" else (value - 1) / (_LIKERT_TOP - 1)
+            found[int(verdict["criterion"])] = Judged(score, verdict["reason"])
         if len(verdicts) != size or sorted(found) != list(range(1, size + 1)):
             raise JudgeError(f"the judge gave verdicts on {sorted(found)}, not one on each of {size} criteria")
         return [found[number] for number in range(1, size + 1)]

@@ -17,6 +17,7 @@ from trainer_core.rewards.graders.judge import (
     with_instruction,
 )
 from trainer_core.rewards.graders.template import NoJsonError
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field
 
@@ -71,6 +72,7 @@ class ScoreModelGrader(GraderModel):
         try:
             messages = rendered(self.input, sample, item)
         except NoJsonError:
+            tell("The output is not the JSON that the template reads.")
             return low
         schema = _schema(low, high)
         instruction = (
@@ -87,7 +89,9 @@ class ScoreModelGrader(GraderModel):
             top_p=sampling.top_p,
             reasoning_effort=sampling.reasoning_effort,
         )
-        return ask_readable(judges, self.endpoint, [request], lambda text: float(read_json(text, schema)["result"]))[0]
+        [verdict] = ask_readable(judges, self.endpoint, [request], lambda text: read_json(text, schema))
+        tell(f"The judge gives {verdict['result']:g}: {verdict['reason']}")
+        return float(verdict["result"])
 
 
 def _schema(low: float, high: float) -> dict[str, Any]:

@@ -7,8 +7,17 @@ from pydantic import field_validator
 
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.template import NoJsonError, check_template, render
+from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
+
+_WORDS = {
+    "eq": "Equal",
+    "ne": "Not equal",
+    "like": "The first contains the second",
+    "ilike": "The first contains the second, whatever the case",
+}
+"""What each operation asks for."""
 
 
 class StringCheckGrader(GraderModel):
@@ -31,7 +40,9 @@ class StringCheckGrader(GraderModel):
         try:
             given, wanted = render(self.input, sample, item), render(self.reference, sample, item)
         except NoJsonError:
+            tell("The output is not the JSON that the template reads.")
             return 0.0
+        tell(f"{_WORDS[self.operation]}: {quoted(given)} against {quoted(wanted)}.")
         match self.operation:
             case "eq":
                 return float(given == wanted)

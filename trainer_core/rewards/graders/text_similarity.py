@@ -9,6 +9,7 @@ from rapidfuzz import fuzz
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import similarity
 from trainer_core.rewards.graders.template import NoJsonError, check_template, render
+from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -40,8 +41,11 @@ class TextSimilarityGrader(GraderModel):
         try:
             given, wanted = render(self.input, sample, item), render(self.reference, sample, item)
         except NoJsonError:
+            tell("The output is not the JSON that the template reads.")
             return 0.0
         value = self._measure(given[:_MAX_TEXT], wanted[:_MAX_TEXT])
+        passes = "" if self.pass_threshold is None else f", and {self.pass_threshold:g} passes"
+        tell(f"{self.evaluation_metric} {value:.4g}{passes}: {quoted(given)} against {quoted(wanted)}.")
         return value if self.pass_threshold is None else float(value >= self.pass_threshold)
 
     def _measure(self, given: str, wanted: str) -> float:

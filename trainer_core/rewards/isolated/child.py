@@ -16,6 +16,7 @@ from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import grade, leaves
 from trainer_core.rewards.isolated import wire
 from trainer_core.rewards.isolated.process import LOAD_S
+from trainer_core.rewards.reasons import joined, told
 from trainer_core.rewards.sample import Sample
 from trainer_core.rewards.trace import shown
 
@@ -58,7 +59,9 @@ def _answer(channel: socket.socket, message: bytes) -> dict[str, Any]:
         wire.send(channel, wire.LOADED)
         started = time.process_time()
         _limit(job.cpu_s)
-        answer: dict[str, Any] = {"value": float(grade(job.grader, job.sample, job.item))}
+        with told() as reasons:
+            answer: dict[str, Any] = {"value": float(grade(job.grader, job.sample, job.item))}
+        answer["reason"] = joined(reasons)
     except GraderError as error:
         answer = {"error": _short(str(error))}
     except MemoryError:

@@ -19,6 +19,7 @@ from typing import Any
 from trainer_core.rewards.errors import GraderBug, GraderError, GraderStopped
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.isolated import wire
+from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 
 START_S = 120.0
@@ -203,7 +204,7 @@ class GradingProcess:
             self._channel, self._handle, self._told = self._template.fork()
 
     def grade(self, grader: GraderModel, sample: Sample, item: Mapping[str, Any], limits: GradeLimits) -> float:
-        """The grade of a grader that needs no tool.
+        """The grade of a grader that needs no tool. Its reasons are told as if it had graded here.
 
         Raises:
             GraderError: the grader raised it.
@@ -231,6 +232,7 @@ class GradingProcess:
         if answer["last"]:
             self.close()
         if "value" in answer:
+            tell(answer["reason"] or "")
             return float(answer["value"])
         if "error" in answer:
             raise GraderError(answer["error"])

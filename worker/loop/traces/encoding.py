@@ -23,8 +23,8 @@ TARGET_BYTES = MAX_TRACE_BYTES // 2
 """Bytes at which a file is taken to be full, by the estimate: a wrong one still leaves room."""
 TOKEN_BYTES = 16
 """Bytes of a token in all columns, about, packed."""
-SAMPLE_BYTES = 600
-"""Bytes of a sample beside its tokens and texts, about."""
+SAMPLE_BYTES = 900
+"""Bytes of a sample beside its tokens and texts, about, with the reasons of two graders."""
 ROW_GROUP_TOKENS = 2**16
 """Tokens that are read at once to show one sample."""
 

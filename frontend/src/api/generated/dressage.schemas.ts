@@ -672,6 +672,11 @@ export type BenchScoreError = string | null;
 export type BenchScoreTraceback = string | null;
 
 /**
+ * Weight and reason of each part that was for the row; empty from workers of before.
+ */
+export type BenchScoreExplanation = {[key: string]: PartExplanation};
+
+/**
  * Whether the reward reaches the threshold.
  */
 export type BenchScoreSuccess = boolean | null;
@@ -690,6 +695,8 @@ export interface BenchScore {
   seconds: number;
   /** Errors that were counted as 0. */
   forgiven: string[];
+  /** Weight and reason of each part that was for the row; empty from workers of before. */
+  explanation: BenchScoreExplanation;
   /** Whether the reward reaches the threshold. */
   success: BenchScoreSuccess;
 }
@@ -3144,6 +3151,21 @@ export interface Exception {
 }
 
 /**
+ * The grader's own reason, at most 600 characters, and marked where it was cut; null where it told none.
+ */
+export type ExplainedPartReason = string | null;
+
+/**
+ * A part of a reward, explained.
+ */
+export interface ExplainedPart {
+  /** Its grade is multiplied by this and added to the reward. */
+  weight: number;
+  /** The grader's own reason, at most 600 characters, and marked where it was cut; null where it told none. */
+  reason: ExplainedPartReason;
+}
+
+/**
  * null where the policy's size is not known.
  */
 export type ExplanationMemory = Memory | null;
@@ -5562,6 +5584,26 @@ export interface ParentVersion {
 }
 
 /**
+ * Its grade was multiplied by this and added to the reward.
+ */
+export type PartExplanationWeight = number | string;
+
+/**
+ * The grader's own reason, of at most 600 characters; its end says so where it was longer. null: it told none.
+ */
+export type PartExplanationReason = string | null;
+
+/**
+ * A part of a reward, explained.
+ */
+export interface PartExplanation {
+  /** Its grade was multiplied by this and added to the reward. */
+  weight: PartExplanationWeight;
+  /** The grader's own reason, of at most 600 characters; its end says so where it was longer. null: it told none. */
+  reason: PartExplanationReason;
+}
+
+/**
  * Pass rates of the prompts, as the run's worker has told them last.
  */
 export interface PassRates {
@@ -7137,6 +7179,13 @@ export type RolloutReward = number | null;
  */
 export type RolloutRewardParts = {[key: string]: number | 'NaN' | 'Infinity' | '-Infinity'};
 
+export type RolloutExplanationAnyOf = {[key: string]: ExplainedPart};
+
+/**
+ * Weight and reason of each component that was for the row; null where none were kept.
+ */
+export type RolloutExplanation = RolloutExplanationAnyOf | null;
+
 export type RolloutRewardError = string | null;
 
 export type RolloutAdvantage = number | null;
@@ -7174,6 +7223,8 @@ export interface Rollout {
   reward: RolloutReward;
   /** Grade of each part: a number, or the word for what JSON cannot write. */
   reward_parts: RolloutRewardParts;
+  /** Weight and reason of each component that was for the row; null where none were kept. */
+  explanation: RolloutExplanation;
   reward_error: RolloutRewardError;
   advantage: RolloutAdvantage;
   /** Why it took no part in the loss. */
@@ -7707,6 +7758,11 @@ export type ScoreReward = number | null;
  */
 export type ScoreParts = {[key: string]: number};
 
+/**
+ * Weight and reason of each part that was for the row.
+ */
+export type ScoreExplanation = {[key: string]: ScoredPart};
+
 export type ScoreError = string | null;
 
 export interface Score {
@@ -7714,7 +7770,21 @@ export interface Score {
   reward: ScoreReward;
   /** Grade of each part before its weight. */
   parts: ScoreParts;
+  /** Weight and reason of each part that was for the row. */
+  explanation: ScoreExplanation;
   error: ScoreError;
+}
+
+/**
+ * The grader's own reason; null where it tells none.
+ */
+export type ScoredPartReason = string | null;
+
+export interface ScoredPart {
+  /** The part's grade is multiplied by this and added to the reward. */
+  weight: number;
+  /** The grader's own reason; null where it tells none. */
+  reason: ScoredPartReason;
 }
 
 /**

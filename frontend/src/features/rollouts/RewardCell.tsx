@@ -5,8 +5,8 @@ import { formatNumber } from "@/lib/format";
 
 type Scored = Pick<Rollout, "reward" | "reward_parts" | "reward_error" | "excluded">;
 
-/** The reward with its parts, or the error in its place: never a zero that nobody computed. */
-export function RewardCell({ row }: { row: Scored }) {
+/** The reward with its parts, unless they stand beside it (`brief`), or the error: never a zero nobody computed. */
+export function RewardCell({ row, brief = false }: { row: Scored; brief?: boolean }) {
   if (row.reward_error) {
     return (
       <Tooltip label={row.reward_error}>
@@ -20,7 +20,7 @@ export function RewardCell({ row }: { row: Scored }) {
       <Text size="sm" fw={600} className="num" miw={36}>
         {formatNumber(row.reward, 3)}
       </Text>
-      {parts.length > 1 && (
+      {!brief && parts.length > 1 && (
         <Text size="xs" c="dimmed" className="num" style={{ whiteSpace: "nowrap" }}>
           {parts.map(([name, value]) => `${name} ${formatNumber(decodeValue(value), 2)}`).join(" · ")}
         </Text>

@@ -8,7 +8,9 @@ import { formatCount } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { thinkingFold } from "./folds";
 import { type Overlay, OVERLAY_KEYS, OVERLAY_TITLES, OVERLAYS, paint } from "./overlays";
+import { partsOf } from "./parts";
 import { tokensQuery } from "./queries";
+import { RewardParts } from "./RewardParts";
 import { TokenLegend } from "./TokenLegend";
 import { type Tokens, widestGaps } from "./tokens";
 import { TokenValues } from "./TokenValues";
@@ -107,6 +109,11 @@ function Drawn({ row, tags, shown, onShow, tokens }: Props & { tokens: Tokens })
         current={shown.token}
         onCurrent={token => onShow({ token })}
         onHover={setHovered}
+      />
+      <RewardParts
+        label={`Parts of the reward of sample ${row.sample + 1}`}
+        parts={partsOf(row.reward_parts, row.explanation)}
+        told={row.explanation !== null}
       />
       <div style={{ marginTop: 8 }}>
         <TokenValues tokens={tokens} advantage={row.advantage} token={hovered ?? shown.token} />

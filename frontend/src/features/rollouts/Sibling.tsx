@@ -5,7 +5,9 @@ import type { Rollout } from "@/api/model";
 import { DASH, formatNumber } from "@/lib/format";
 import ui from "@/ui/ui.module.css";
 import { Written } from "@/ui/Written";
+import { partsOf } from "./parts";
 import { RewardCell } from "./RewardCell";
+import { RewardParts } from "./RewardParts";
 import classes from "./rollouts.module.css";
 import { splitThinking, type Tags } from "./thinking";
 
@@ -39,7 +41,7 @@ export function Sibling({ row, tags, current, onTokens }: Props) {
         </Group>
       </Group>
       <Group gap="md" mt={4} wrap="wrap">
-        <RewardCell row={row} />
+        <RewardCell row={row} brief />
         <Text size="xs" c="dimmed" className="num">
           A {row.excluded ? DASH : formatNumber(row.advantage, 3)} · {row.length} tokens · {row.finish_reason}
         </Text>
@@ -49,6 +51,11 @@ export function Sibling({ row, tags, current, onTokens }: Props) {
           {row.reward_error}
         </Text>
       )}
+      <RewardParts
+        label={`Parts of the reward of sample ${row.sample + 1}`}
+        parts={partsOf(row.reward_parts, row.explanation)}
+        told={row.explanation !== null}
+      />
       {thinking !== null && (
         <>
           <Group gap={6} className={ui.caption}>

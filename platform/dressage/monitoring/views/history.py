@@ -4,8 +4,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.paging import LIMIT, CursorPage, page_query
+from dressage.common.permissions import has_scopes
 from dressage.common.query import Choice, Flag, Number, Query, Text, Whole, Words
 from dressage.common.scopes import Noun
+from dressage.monitoring.rollout_filters import REASON_SCOPES
 from dressage.monitoring.serializers import EventPageSerializer, RolloutSerializer
 from dressage.runs.selectors import line_of, plain_run
 from dressage.teams.api import ApiView, TeamRequest
@@ -105,4 +107,5 @@ class RolloutsView(ApiView):
         page = RolloutPage(ROLLOUT_ORDERS[self.query["order"]])
         rows = page.paginate_queryset(found, request, self)
         fill(rows)
-        return page.get_paginated_response([rollout_document(rollout) for rollout in rows])
+        reasons = has_scopes(request, *REASON_SCOPES)
+        return page.get_paginated_response([rollout_document(rollout, reasons=reasons) for rollout in rows])

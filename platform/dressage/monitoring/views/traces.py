@@ -9,10 +9,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.paging import LIMIT
+from dressage.common.permissions import has_scopes
 from dressage.common.problems import Problem, invalid, not_found
 from dressage.common.query import Choice, Query, Text
 from dressage.common.scopes import Noun
-from dressage.monitoring.rollout_filters import FILTERS, chosen
+from dressage.monitoring.rollout_filters import FILTERS, REASON_SCOPES, chosen
 from dressage.monitoring.serializers import GroupPageSerializer, KeptSerializer, RolloutTokensSerializer
 from dressage.runs.models import Run
 from dressage.runs.selectors import plain_run
@@ -83,7 +84,7 @@ class ExportView(ApiView):
         run = plain_run(request.team, run_id)
         kind = self.query["type"]
         return StreamingHttpResponse(
-            stream(matching(*chosen(run, self.query)), kind),
+            stream(matching(*chosen(run, self.query)), kind, reasons=has_scopes(request, *REASON_SCOPES)),
             content_type=CONTENT_TYPES[kind],
             headers={"Content-Disposition": f'attachment; filename="{run.id}-rollouts.{kind}"'},
         )

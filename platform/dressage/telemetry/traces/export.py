@@ -31,7 +31,7 @@ _SCALARS: dict[str, pa.DataType] = {
     "finish_reason": pa.string(), "length": pa.int64(), "thinking_tokens": pa.int64(), "budget_hit": pa.bool_(),
     "control_revision": pa.int64(), "reward_version": pa.string(),
 }  # fmt: skip
-_AS_JSON = ("answer", "reward_parts", "shadow", "policy_versions")
+_AS_JSON = ("answer", "reward_parts", "explanation", "shadow", "policy_versions")
 """Members whose shape differs from run to run: JSON text in Parquet."""
 _LISTS = {name: pa.list_(pa.type_for_alias(kind)) for name, kind in TOKEN_COLUMNS.items()}
 _SCHEMA = pa.schema(
@@ -39,21 +39,22 @@ _SCHEMA = pa.schema(
 )
 
 
-def stream(ids: Iterable[list[int]], kind: ExportType) -> Iterator[bytes]:
-    """The samples of these ids, in their order; tokens that are not kept are null."""
-    return _jsonl(ids) if kind == "jsonl" else _parquet(ids)
+def stream(ids: Iterable[list[int]], kind: ExportType, *, reasons: bool = True) -> Iterator[bytes]:
+    """The samples of these ids, in their order; tokens that are not kept are null. See ``rollout_document``."""
+    found = _documents(ids, reasons)
+    return _jsonl(found) if kind == "jsonl" else _parquet(found)
 
 
-def _jsonl(ids: Iterable[list[int]]) -> Iterator[bytes]:
-    for documents in _documents(ids):
+def _jsonl(found: Iterable[list[dict[str, Any]]]) -> Iterator[bytes]:
+    for documents in found:
         lines = [json.dumps(_finite(one), separators=(",", ":"), allow_nan=False) for one in documents]
         yield ("\n".join(lines) + "\n").encode()
 
 
-def _parquet(ids: Iterable[list[int]]) -> Iterator[bytes]:
+def _parquet(found: Iterable[list[dict[str, Any]]]) -> Iterator[bytes]:
     with tempfile.TemporaryFile() as file:
         with pq.ParquetWriter(file, _SCHEMA, compression="zstd") as writer:
-            for documents in _documents(ids):
+            for documents in found:
                 rows = [{**one, **{name: json.dumps(one[name]) for name in _AS_JSON}} for one in documents]
                 writer.write_table(pa.Table.from_pylist(rows, _SCHEMA))
         file.seek(0)
@@ -61,15 +62,15 @@ def _parquet(ids: Iterable[list[int]]) -> Iterator[bytes]:
             yield block
 
 
-def _documents(ids: Iterable[list[int]]) -> Iterator[list[dict[str, Any]]]:
+def _documents(ids: Iterable[list[int]], reasons: bool) -> Iterator[list[dict[str, Any]]]:
     for stretch in ids:
         for begin in range(0, len(stretch), AT_ONCE):
             wanted = stretch[begin : begin + AT_ONCE]
             found = Rollout.objects.select_related("trace").in_bulk(wanted)
-            yield [_document(found[number]) for number in wanted if number in found]
+            yield [_document(found[number], reasons) for number in wanted if number in found]
 
 
-def _document(rollout: Rollout) -> dict[str, Any]:
+def _document(rollout: Rollout, reasons: bool) -> dict[str, Any]:
     columns: dict[str, Any] = dict.fromkeys((*TOKEN_COLUMNS, "texts"))
     try:
         tokens = sample_tokens(rollout)
@@ -79,7 +80,7 @@ def _document(rollout: Rollout) -> dict[str, Any]:
         rollout.prompt, rollout.completion = tokens.prompt, tokens.completion
         columns |= {name: None if values is None else values.tolist() for name, values in tokens.columns.items()}
         columns["texts"] = [tokens.vocabulary[one] for one in columns["token_ids"] or ()]
-    return {**rollout_document(rollout), **columns}
+    return {**rollout_document(rollout, reasons=reasons), **columns}
 
 
 def _finite(document: dict[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 /** One sample whole: what was asked, what was answered, and what each definition made of it. */
-import { Code, Drawer, Group, Paper, Table, Text, Title } from "@mantine/core";
+import { Code, Drawer, Group, Paper, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { BenchDefinition, BenchJob, BenchSample, BenchScore, Json } from "@/api/model";
+import { partsOf } from "@/features/rollouts/parts";
+import { RewardParts } from "@/features/rollouts/RewardParts";
 import rollouts from "@/features/rollouts/rollouts.module.css";
 import { splitThinking } from "@/features/rollouts/thinking";
 import { getIn } from "@/features/schema-form/pointer";
-import { DASH, formatNumber, formatValue } from "@/lib/format";
+import { formatNumber, formatValue } from "@/lib/format";
 import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
 import { Written } from "@/ui/Written";
@@ -105,7 +107,7 @@ interface VerdictProps {
 }
 
 function Verdict({ place, definition, score }: VerdictProps) {
-  const parts = Object.entries(score?.parts ?? {});
+  const parts = partsOf(score?.parts ?? {}, explanationOf(definition, score));
   return (
     <Paper p="sm" component="section" aria-label={`Score by definition ${place}, ${definition.label}`}>
       <Group justify="space-between" wrap="nowrap" mb={4}>
@@ -119,31 +121,7 @@ function Verdict({ place, definition, score }: VerdictProps) {
           </Text>
         </Group>
       </Group>
-      {parts.length > 0 && (
-        <Table verticalSpacing={2} horizontalSpacing={4} fz="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Part</Table.Th>
-              <Table.Th ta="right">Grade</Table.Th>
-              <Table.Th ta="right">Weight</Table.Th>
-              <Table.Th ta="right">Adds</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {parts.map(([name, grade]) => {
-              const weight = weightOf(definition, name);
-              return (
-                <Table.Tr key={name}>
-                  <Table.Td className="mono">{name}</Table.Td>
-                  <Table.Td ta="right">{formatNumber(grade)}</Table.Td>
-                  <Table.Td ta="right">{weight === null ? DASH : formatNumber(weight)}</Table.Td>
-                  <Table.Td ta="right">{weight === null ? DASH : formatNumber(weight * grade)}</Table.Td>
-                </Table.Tr>
-              );
-            })}
-          </Table.Tbody>
-        </Table>
-      )}
+      <RewardParts label={`Parts by ${definition.label}`} parts={parts} told />
       {score && score.forgiven.length > 0 && (
         <Text size="xs" c="var(--c-warn)" mt={4}>
           Failed and counted as 0: {score.forgiven.join(", ")}
@@ -170,6 +148,16 @@ function Failure({ message, traceback }: ErrorParts) {
       )}
     </>
   );
+}
+
+/** Weights and reasons; of jobs of before reasons were told, the definition's weights alone. */
+function explanationOf(definition: BenchDefinition, score: BenchScore | null) {
+  const told = score?.explanation ?? {};
+  const known = Object.keys(score?.parts ?? {}).flatMap((name): [string, { weight: number; reason: null }][] => {
+    const weight = weightOf(definition, name);
+    return weight === null ? [] : [[name, { weight, reason: null }]];
+  });
+  return { ...Object.fromEntries(known), ...told };
 }
 
 function weightOf(definition: BenchDefinition, name: string): number | null {

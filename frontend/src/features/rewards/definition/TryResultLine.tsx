@@ -1,5 +1,7 @@
 import { Group, Text } from "@mantine/core";
 import type { TryResult } from "@/api/model";
+import { partsOf } from "@/features/rollouts/parts";
+import { RewardParts } from "@/features/rollouts/RewardParts";
 import { formatNumber } from "@/lib/format";
 
 /** The reward and its parts; an error is an error, never a zero. The line is kept free, so that nothing jumps. */
@@ -19,15 +21,13 @@ export function TryResultLine({ result, pending }: { result: TryResult | undefin
     );
   }
   return (
-    <Group gap="md" mih={24} data-testid="try-result">
-      <Text size="sm" fw={620} className="num">
-        Reward {formatNumber(result.reward)}
-      </Text>
-      {Object.entries(result.parts).map(([name, value]) => (
-        <Text key={name} size="sm" c="dimmed" className="num">
-          {name} {formatNumber(value)}
+    <div data-testid="try-result">
+      <Group mih={24}>
+        <Text size="sm" fw={620} className="num">
+          Reward {formatNumber(result.reward)}
         </Text>
-      ))}
-    </Group>
+      </Group>
+      <RewardParts label="Parts of the reward" parts={partsOf(result.parts, result.explanation)} told />
+    </div>
   );
 }
