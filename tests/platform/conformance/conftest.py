@@ -1,5 +1,6 @@
 """Someone of each role in a team that has one of everything, and its ids by the names of the paths' parameters."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,13 @@ class Place:
     callers: dict[Role, APIClient]
     strangers: dict[Role, APIClient]
     """Of another team, in which nothing is."""
+
+
+@pytest.fixture(autouse=True)
+def without_flask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Schemathesis looks for applications of Flask's wherever it can be imported, and over Flask's proxies an engine's
+    start in the same process would stumble."""
+    monkeypatch.setitem(sys.modules, "flask", None)
 
 
 @pytest.fixture
