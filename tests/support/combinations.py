@@ -53,6 +53,10 @@ COMBINATIONS: dict[str, dict[str, Any]] = {
             "decay": 0.5,
             "explore": 0.5,
             "start_from_notes": True,
+            "shape": "beta",
+            "alpha": 1.0,
+            "beta": 2.0,
+            "predict": True,
         },
         "prompting": {
             "hints": {
@@ -193,6 +197,9 @@ COMBINATIONS: dict[str, dict[str, Any]] = {
             "max_pass_rate": 1.0,
             "decay": 0.5,
             "explore": 0.1,
+        },
+        "batching": {
+            "allocation": {"type": "knapsack", "min_samples": 2, "max_samples": 6, "predict": True, "decay": 0.5},
         },
         "advantage": {"type": "pass_k", "whiten": "none", "k": 2, "success": 1.0, "epsilon": 1e-6},
         "proximal": {"type": "interpolated"},

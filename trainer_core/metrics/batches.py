@@ -15,6 +15,13 @@ ENTRIES = (
     ),
     Metric("groups/count", "Groups", "groups", "prompt groups in the batch", "data"),
     Metric("curriculum/fallbacks", "Band empty", "draws", "draws with no row in the difficulty band, so far", "data"),
+    Metric(
+        "curriculum/prediction_r2/<source>",
+        "Predicted pass rates",
+        "share",
+        "1 − Σ(p − p̂)² / Σ(p − p̄)² over the prompts tried last, each predicted from the others",
+        "data",
+    ),
     Metric("training/policy_version", "Policy version", "versions", "weights after the update", "run"),
     Metric("training/tokens_total", "Tokens", "tokens", "completion tokens so far", "run", {"trl": "num_tokens"}),
     Metric("control/revision", "Steering revision", "revision", "revision the batch was dispatched under", "run"),

@@ -12,3 +12,5 @@ AGE = ("staleness/mean", "staleness/max", "rollout_corr/staleness_kl", "perf/eng
 """Metrics for modes in which samples grow old."""
 PROMPTS = ("train/pass_rate/<source>", "groups/zero_advantage_share", "train/mix/<source>")
 """Metrics for what chooses among prompts."""
+PREDICTED = "curriculum/prediction_r2/<source>"
+"""Metric for what predicts pass rates."""

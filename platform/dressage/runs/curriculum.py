@@ -83,7 +83,7 @@ def curriculum_document(run: Run) -> CurriculumDocument:
     spec = _in_stage(RunSpec.model_validate(run.effective_spec), stage)
     curriculum = spec.curriculum
     band = curriculum if isinstance(curriculum, DifficultyBandCurriculum | GoldilocksCurriculum) else None
-    target = curriculum.target_pass_rate if isinstance(curriculum, DifficultyTargetCurriculum) else None
+    target = curriculum.likeliest if isinstance(curriculum, DifficultyTargetCurriculum) else None
     return {
         "type": curriculum.type,
         "stage": stage,

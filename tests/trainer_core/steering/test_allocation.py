@@ -1,5 +1,6 @@
 """How many samples each prompt gets."""
 
+import itertools
 import math
 from typing import Any
 
@@ -9,9 +10,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec, weighted
-from trainer_core.spec.data.batching import DARSAllocation, UncertaintyAllocation
+from trainer_core.spec.data.batching import DARSAllocation, KnapsackAllocation, UncertaintyAllocation
 from trainer_core.steering.curriculum import Curriculum
-from trainer_core.steering.curriculum.allocation import dars, uncertainty
+from trainer_core.steering.curriculum.allocation import dars, knapsack, uncertainty
 
 
 def allotted(**allocation: Any) -> Any:
@@ -123,3 +124,42 @@ def test_the_kind_of_allocation_cannot_change() -> None:
     curriculum = Curriculum(allotted(type="dars"), {"sums": [{"prompt": ""}]}, 0)
     with pytest.raises(ValueError, match="allocation"):
         curriculum.update_spec(allotted(type="equal"))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=4), st.integers(2, 4), st.integers(0, 3))
+def test_knapsack_is_the_best_of_all_divisions(rates: list[float], size: int, room: int) -> None:
+    """Against every division of the samples, by the published value of a prompt."""
+    limits = KnapsackAllocation(min_samples=2, max_samples=size + room)
+
+    def worth(sizes: tuple[int, ...]) -> float:
+        kept = [min(max(rate, 0.5 / size), 1 - 0.5 / size) for rate in rates]
+        return sum((1 - p**n - (1 - p) ** n) * p * (1 - p) ** 2 for p, n in zip(kept, sizes, strict=True))
+
+    divisions = itertools.product(range(2, size + room + 1), repeat=len(rates))
+    best = max(worth(sizes) for sizes in divisions if sum(sizes) == size * len(rates))
+    found = knapsack(limits, rates, size)
+    assert sum(found) == size * len(rates) and all(2 <= n <= size + room for n in found)
+    assert worth(tuple(found)) == pytest.approx(best, rel=1e-9)
+
+
+def test_knapsack_by_hand() -> None:
+    """The second and third sample of p = 1/2 add 1/4 · 1/8; a prompt that is always solved gets what is left."""
+    limits = KnapsackAllocation(min_samples=2, max_samples=8)
+    assert knapsack(limits, [0.5, 0.5], 4) == [4, 4]
+    assert knapsack(limits, [None, None], 4) == [4, 4]
+    assert knapsack(limits, [0.3, 1.0], 4) == [6, 2]
+    assert knapsack(limits, [1.0, 1.0], 4) == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("allocation", "told"),
+    [
+        ({"min_samples": 9, "max_samples": 8}, "min_samples must not be above max_samples"),
+        ({"min_samples": 9, "max_samples": 9}, "must not be above the group size"),
+        ({"max_samples": 7}, "must not be below the group size"),
+    ],
+)
+def test_limits_of_a_knapsack_leave_the_group_size_room(allocation: dict[str, int], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        allotted(type="knapsack", **allocation)

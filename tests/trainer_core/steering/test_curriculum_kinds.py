@@ -17,7 +17,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "uniform": {},
     "difficulty_band": {"min_pass_rate": 0.2, "max_pass_rate": 0.8, "explore": 0.2},
     "goldilocks": {"min_pass_rate": 0.2, "max_pass_rate": 0.8},
-    "difficulty_target": {"explore": 0.2},
+    "difficulty_target": {"explore": 0.2, "predict": True},
     "adaptive_ratio": {"min_groups": 3, "horizon": 20},
 }
 STEERED: dict[str, list[tuple[str, float]]] = {
@@ -26,7 +26,12 @@ STEERED: dict[str, list[tuple[str, float]]] = {
     "difficulty_target": [("curriculum.temperature", 1.0), ("curriculum.target_pass_rate", 0.9)],
     "adaptive_ratio": [("curriculum.max_adjustment", 2.0), ("curriculum.gain", 4.0)],
 }
-ALLOCATIONS: dict[str, dict[str, Any]] = {"equal": {}, "dars": {"max_samples": 40}, "uncertainty": {"bonus": 0.1}}
+ALLOCATIONS: dict[str, dict[str, Any]] = {
+    "equal": {},
+    "dars": {"max_samples": 40},
+    "uncertainty": {"bonus": 0.1},
+    "knapsack": {"max_samples": 12},
+}
 SOURCES = {
     name: [{"prompt": f"{row}", "pass_rate": row / count, "solution": "a b c d e f g h"} for row in range(count)]
     for name, count in (("sums", 9), ("products", 40))

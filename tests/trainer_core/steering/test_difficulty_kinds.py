@@ -70,6 +70,19 @@ def test_probabilities_are_the_softmax_of_the_distance() -> None:
     assert pools.probabilities() == pytest.approx(powers / powers.sum(), rel=1e-12)
 
 
+def test_the_beta_kernel_is_paced() -> None:
+    """w(p) = p^α (1 − p)^β to the power 1/τ; an untried row counts as the likeliest, and 0 is no zero."""
+    rates: PassRates[int] = PassRates(0.0)
+    shaped = DifficultyTargetCurriculum(shape="beta", alpha=1.0, beta=2.0, temperature=0.5)
+    pools = DifficultyTarget(5, shaped, rates)
+    for row, rate in enumerate([0.25, 0.5, 0.0, 1.0]):
+        rates.observe(row, rate)
+    kept = np.array([0.25, 0.5, 0.01, 0.99, 1 / 3])
+    weights = (kept * (1 - kept) ** 2) ** 2
+    assert pools.probabilities() == pytest.approx(weights / weights.sum(), rel=1e-12)
+    assert shaped.likeliest == pytest.approx(1 / 3)
+
+
 def test_draws_follow_the_probabilities() -> None:
     curriculum = one_source(rated(0, 0, 0), TARGET)
     for row, rate in enumerate([0.5, 0.4, 0.2]):

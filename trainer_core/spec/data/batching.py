@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from trainer_core.spec.base import Advice, SpecModel, field, method_doc
-from trainer_core.spec.watched import PROMPTS
+from trainer_core.spec.watched import PREDICTED, PROMPTS
 
 
 class EqualAllocation(SpecModel):
@@ -72,7 +72,44 @@ class UncertaintyAllocation(SpecModel):
         return self
 
 
-Allocation = Annotated[EqualAllocation | DARSAllocation | UncertaintyAllocation, Field(discriminator="type")]
+class KnapsackAllocation(SpecModel):
+    """The same number of samples per step, given where they are worth most to learning, before any is drawn.
+
+    Knapsack RL counts a prompt's last epoch; V0 shows that predicted success rates serve better than old counts. Here
+    the running pass rate p of earlier visits tells, and for prompts never tried a prediction from similar ones. Rates
+    are kept half a sample away from 0 and 1, so that what was never solved is worth something.
+    """
+
+    model_config = method_doc(
+        "Value-informed rollouts (Knapsack RL, V0)",
+        "max Σ (1 − p^n − (1 − p)^n) · p(1 − p)² subject to Σ n = N · prompts, n_min ≤ n ≤ n_max",
+        "Knapsack RL (arXiv 2509.25849); success rates predicted before sampling: V0 (arXiv 2602.03584)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "The number of samples is fixed, and many groups are all right or all wrong.",
+        (*PROMPTS, PREDICTED),
+    )
+    type: Literal["knapsack"] = "knapsack"
+    min_samples: int = field(2, ge=2, le=1024, unit="samples", steer="group_dispatch")
+    """n_min: fewest samples of one prompt."""
+    max_samples: int = field(32, ge=2, le=1024, unit="samples", steer="group_dispatch")
+    """n_max: most samples of one prompt."""
+    predict: bool = True
+    """Predict the pass rates of prompts that were never tried from the 256 tried last, as ``difficulty_target`` does.
+    Off, they count as p = 1/2."""
+    decay: float = field(0.5, ge=0.0, lt=1.0)
+    """Weight of the past in the running pass rate."""
+
+    @model_validator(mode="after")
+    def _range_is_ordered(self) -> "KnapsackAllocation":
+        if self.min_samples > self.max_samples:
+            raise ValueError("min_samples must not be above max_samples")
+        return self
+
+
+Allocation = Annotated[
+    EqualAllocation | DARSAllocation | UncertaintyAllocation | KnapsackAllocation, Field(discriminator="type")
+]
 
 
 class RolloutReplay(SpecModel):

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from trainer_core.spec.base import Advice, SpecModel, field, method_doc
-from trainer_core.spec.watched import PROMPTS
+from trainer_core.spec.watched import PREDICTED, PROMPTS
 
 
 class UniformCurriculum(SpecModel):
@@ -78,24 +78,35 @@ class GoldilocksCurriculum(SpecModel):
 class DifficultyTargetCurriculum(SpecModel):
     """Sources by weight; within a source, the likelier a prompt the nearer its pass rate is to a target.
 
-    DOTS predicts the pass rates of all prompts from those of a few; here each prompt has its own running mean, as in
-    ``difficulty_band``, and one never tried counts as being on target, so that it is tried.
+    Each prompt has its own running mean, as in ``difficulty_band``. Of one never tried, ``predict`` says whether it
+    counts as being on target, so that it is tried, or as similar prompts were answered. DOTS predicts with a trained
+    adapter over a model's embeddings, and predicts tried prompts too.
     """
 
     model_config = method_doc(
         "Difficulty-targeted selection",
-        "P(prompt) ∝ e^(−|p − p*| / τ), without replacement within a batch",
-        "DOTS (arXiv 2506.05316), online data selection; its authors' code",
+        "P(prompt) ∝ e^(−|p − p*| / τ), or ∝ (p^α (1 − p)^β)^(1/τ); without replacement within a batch",
+        "DOTS (arXiv 2506.05316), online data selection; its authors' code; PACED (arXiv 2603.11178), Beta kernel",
     )
     advice: ClassVar[Advice] = Advice(
         "Prompts shall be as informative as possible.",
-        PROMPTS,
+        (*PROMPTS, PREDICTED),
     )
     type: Literal["difficulty_target"] = "difficulty_target"
     target_pass_rate: float = field(0.5, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
     """p*: the pass rate that teaches most: at 0.5 the variance of the rewards is greatest."""
     temperature: float = field(0.1, gt=0.0, le=100.0, steer="group_dispatch")
-    """τ: the smaller, the closer to the target. The paper's code uses 0.001, which is all but greedy."""
+    """τ: the smaller, the closer to the target. DOTS's code uses 0.001, which is all but greedy; PACED has 1."""
+    shape: Literal["distance", "beta"] = "distance"
+    """How the likelihood falls off: with the distance from p*, or by PACED's kernel, which is highest at α / (α + β).
+    It weighs losses there, and chooses prompts here; rates are kept a hundredth away from 0 and 1 in it."""
+    alpha: float = field(1.0, gt=0.0, le=16.0, steer="group_dispatch")
+    """α of the kernel: the greater, the rarer hard prompts. Used by that shape alone."""
+    beta: float = field(1.0, gt=0.0, le=16.0, steer="group_dispatch")
+    """β of the kernel: the greater, the rarer easy prompts. Used by that shape alone."""
+    predict: bool = False
+    """Predict the pass rates of prompts that were never tried from the 256 tried last: p̄ + w · (Σ softmax(z · z_i / h)
+    p_i − p̄), z being hashed n-grams of the prompts, w and h those that predict the 256 best from each other."""
     decay: float = field(0.5, ge=0.0, lt=1.0)
     """Weight of the past in the running pass rate."""
     explore: float = field(0.1, ge=0.0, le=1.0, unit="share", steer="group_dispatch")
@@ -103,6 +114,11 @@ class DifficultyTargetCurriculum(SpecModel):
     start_from_notes: bool = True
     """Start from the pass rates in the row notes ``difficulty`` of the dataset, where it has some: each is worth its
     samples beside the prompt's first group, and decays from then on."""
+
+    @property
+    def likeliest(self) -> float:
+        """The pass rate at which a prompt is likeliest to be drawn."""
+        return self.target_pass_rate if self.shape == "distance" else self.alpha / (self.alpha + self.beta)
 
 
 class AdaptiveRatioCurriculum(SpecModel):

@@ -2,10 +2,15 @@
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from trainer_core.spec.data.batching import DARSAllocation, EqualAllocation, UncertaintyAllocation
+from trainer_core.spec.data.batching import (
+    DARSAllocation,
+    EqualAllocation,
+    KnapsackAllocation,
+    UncertaintyAllocation,
+)
 from trainer_core.spec.run import RunSpec
 from trainer_core.steering.curriculum.rates import PassRates
 
@@ -19,8 +24,13 @@ class Allocator:
         self._rates: PassRates[str] = PassRates(0.0 if isinstance(allocation, EqualAllocation) else allocation.decay)
         self._seen: dict[str, int] = {}
 
-    def sizes(self, prompt_ids: Sequence[str]) -> list[int]:
-        """Samples of each prompt of a batch, shape [prompts]."""
+    def sizes(self, prompt_ids: Sequence[str], predicted: Mapping[str, float] | None = None) -> list[int]:
+        """Samples of each prompt of a batch, shape [prompts].
+
+        Args:
+            prompt_ids: the prompts.
+            predicted: predicted pass rates of some that were never tried.
+        """
         allocation, size = self._spec.batching.allocation, self._spec.rollout.group_size
         rates = [self._rates.get(prompt) for prompt in prompt_ids]
         match allocation:
@@ -31,6 +41,10 @@ class Allocator:
             case UncertaintyAllocation():
                 seen = [self._seen.get(prompt, 0) for prompt in prompt_ids]
                 return uncertainty(allocation, rates, seen, size)
+            case KnapsackAllocation():
+                told = predicted or {}
+                known = [told.get(one) if rate is None else rate for one, rate in zip(prompt_ids, rates, strict=True)]
+                return knapsack(allocation, known, size)
 
     def observe(self, prompt_id: str, pass_rate: float, samples: int) -> None:
         """Take in the pass rate of a group of ``samples`` completions."""
@@ -89,13 +103,39 @@ def uncertainty(
         narrower = spreads[index] * (1.0 / math.sqrt(samples) - 1.0 / math.sqrt(samples + 1))
         return narrower + spec.bonus * math.sqrt(explored / (seen[index] + samples))
 
-    sizes = [spec.min_samples] * len(rates)
-    queue = [(-gain(index, spec.min_samples), index) for index in range(len(rates))]
+    return _greedily(gain, len(rates), total, spec.min_samples, spec.max_samples)
+
+
+def knapsack(spec: KnapsackAllocation, rates: Sequence[float | None], size: int) -> list[int]:
+    """Samples of a batch's prompts, ``size`` on average (Knapsack RL, arXiv 2509.25849).
+
+    A prompt is worth the chance that its group has right and wrong answers, ``1 − p^n − (1 − p)^n``, times what such a
+    group teaches, ``p(1 − p)²``. The chance is concave in n, so that the greedy choice is the best one.
+
+    Args:
+        spec: the limits.
+        rates: pass rate of each prompt, running or predicted; None where nothing is known, which counts as 1/2.
+        size: mean samples per prompt. Rates are kept ``0.5 / size`` away from 0 and 1.
+    """
+    edge = 0.5 / size
+    kept = [0.5 if rate is None else min(max(rate, edge), 1.0 - edge) for rate in rates]
+
+    def gain(index: int, samples: int) -> float:
+        p = kept[index]
+        return (p**samples * (1 - p) + (1 - p) ** samples * p) * p * (1 - p) ** 2
+
+    return _greedily(gain, len(rates), size * len(rates), spec.min_samples, spec.max_samples)
+
+
+def _greedily(gain: Callable[[int, int], float], prompts: int, total: int, least: int, most: int) -> list[int]:
+    """``total`` samples, each given where ``gain(prompt, samples so far)`` is largest, as far as the limits allow."""
+    sizes = [least] * prompts
+    queue = [(-gain(index, least), index) for index in range(prompts)]
     heapq.heapify(queue)
     left = total - sum(sizes)
     while left > 0 and queue:
         _, index = heapq.heappop(queue)
-        if sizes[index] >= spec.max_samples:
+        if sizes[index] >= most:
             continue
         sizes[index] += 1
         left -= 1

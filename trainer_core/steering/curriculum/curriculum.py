@@ -1,7 +1,8 @@
 """A mixture of sources by weight; within a source, rows in random order or by difficulty."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -21,6 +22,7 @@ from trainer_core.steering.curriculum.histogram import SourceRates, source_rates
 from trainer_core.steering.curriculum.mixture import Mixture
 from trainer_core.steering.curriculum.order import EpochOrder
 from trainer_core.steering.curriculum.outcome import GroupOutcome
+from trainer_core.steering.curriculum.prediction import PassRatePredictor
 from trainer_core.steering.curriculum.prior import Priors, dumped
 from trainer_core.steering.curriculum.rates import PassRates
 from trainer_core.steering.curriculum.stages import StageBegun, StageKeeper, in_stage
@@ -69,6 +71,9 @@ class Curriculum:
         self._begun: list[StageBegun] = []
         present = self._stages.applied(spec)
         self._mixture, self._allocator, self._hints = Mixture(present), Allocator(spec), HintScaffold()
+        self._predictors = {
+            name: PassRatePredictor(partial(prompt_text, rows)) for name, rows in self._rows.items() if predicts(spec)
+        }
         self._within = {name: self._order(name, present, f"{seed}:{name}") for name in self._rows}
         self._check_bands(spec)
 
@@ -91,7 +96,7 @@ class Curriculum:
         chosen = self._mixture.choose(self._rng, count, at)
         rows = self._choose_rows(chosen)
         ids = [f"{source}:{row}" for source, row in zip(chosen, rows, strict=True)]
-        sizes = self._allocator.sizes(ids)
+        sizes = self._allocator.sizes(ids, self._predicted(zip(chosen, rows, ids, strict=True)))
         return [self._draw(*drawn) for drawn in zip(chosen, rows, ids, sizes, strict=True)]
 
     @property
@@ -127,7 +132,9 @@ class Curriculum:
         if not 0.0 <= pass_rate <= 1.0:
             raise ValueError(f"{pass_rate} is no pass rate ({prompt_id})")
         within, graded = self._within[source], self._spec.rollout.group_size if samples is None else samples
-        self._rates[source].observe(int(row), pass_rate, graded)
+        running = self._rates[source].observe(int(row), pass_rate, graded)
+        if source in self._predictors:
+            self._predictors[source].observe(int(row), running)
         if isinstance(within, DifficultyPools):
             within.place(int(row))
         self._mixture.observe(source, pass_rate)
@@ -145,6 +152,9 @@ class Curriculum:
         self._stages.end_step(step)
         number = self._stages.number(step)
         self._metrics = self._tally.metrics() | ({} if number is None else {"curriculum/stage": float(number)})
+        for name, predictor in self._predictors.items():
+            if (fit := predictor.fit()) is not None:
+                self._metrics[f"curriculum/prediction_r2/{name}"] = fit.r2
         self._tally = GroupTally(self._rows)
 
     def metrics(self) -> dict[str, float]:
@@ -199,6 +209,7 @@ class Curriculum:
             "mixture": self._mixture.state(),
             "allocator": self._allocator.state(),
             "hints": self._hints.state(),
+            "predictors": {name: predictor.state() for name, predictor in self._predictors.items()},
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -227,6 +238,8 @@ class Curriculum:
         self._mixture.load(state["mixture"])
         self._allocator.load(state["allocator"])
         self._hints.load(state["hints"])
+        for name, predictor in self._predictors.items():
+            predictor.load(state.get("predictors", {}).get(name, []))
 
     def _order(self, name: str, present: RunSpec, seed: str) -> Within:
         rows, rates = self._rows[name], self._rates[name]
@@ -234,7 +247,8 @@ class Curriculum:
             case DifficultyBandCurriculum() as curriculum:
                 return DifficultyPools(len(rows), curriculum, rates)
             case DifficultyTargetCurriculum() as curriculum:
-                return DifficultyTarget(len(rows), curriculum, rates)
+                predictor = self._predictors.get(name) if curriculum.predict else None
+                return DifficultyTarget(len(rows), curriculum, rates, predictor)
             case GoldilocksCurriculum() as curriculum:
                 return GoldilocksOrder(name, rows, curriculum, seed, self._priors.get(name, {}))
             case _:
@@ -286,7 +300,28 @@ class Curriculum:
         assert not isinstance(within, DifficultyTarget)
         return within.next()
 
+    def _predicted(self, drawn: Iterable[tuple[str, int, str]]) -> dict[str, float]:
+        """Predicted pass rates of prompts that were never tried, of sources and rows, by prompt id."""
+        found = {}
+        for source, row, prompt_id in drawn if self._predictors else ():
+            if self._rates[source].get(row) is None and (rate := self._predictors[source].predict([row])) is not None:
+                found[prompt_id] = float(rate[0])
+        return found
+
     def _draw(self, source: str, row: int, prompt_id: str, samples: int) -> Draw:
         item, hints = self._rows[source][row], self._spec.prompting.hints
         hint = "" if hints is None else self._hints.draw(hints, prompt_id, item, samples)
         return Draw(source, row, prompt_id, item, samples, hint)
+
+
+def predicts(spec: RunSpec) -> bool:
+    """Whether pass rates of prompts that were never tried are predicted."""
+    return bool(getattr(spec.curriculum, "predict", False) or getattr(spec.batching.allocation, "predict", False))
+
+
+def prompt_text(rows: Sequence[dict[str, Any]], row: int) -> str:
+    """The text of a row that is put to the policy: its prompt, or all messages of its chat."""
+    item = rows[row]
+    if isinstance(prompt := item.get("prompt"), str):
+        return prompt
+    return "\n".join(str(message.get("content") or "") for message in item.get("messages", ()))

@@ -1,4 +1,4 @@
-"""Difficulty-targeted selection (DOTS, arXiv 2506.05316): rows near a target pass rate are likelier."""
+"""Difficulty-targeted selection (DOTS, arXiv 2506.05316; PACED, arXiv 2603.11178): likelier near a pass rate."""
 
 from random import Random
 from typing import Any
@@ -7,15 +7,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.spec.data.curriculum import DifficultyTargetCurriculum
+from trainer_core.steering.curriculum.prediction import PassRatePredictor
 from trainer_core.steering.curriculum.rates import PassRates
+
+EDGE = 0.01
+"""How near rates come to 0 and 1 in the Beta kernel: a few samples do not tell that a prompt teaches nothing."""
+LOOKED_AT = 4096
+"""Untried rows whose rates are predicted for a batch, at most; a random choice where there are more."""
 
 
 class DifficultyTarget:
     """The rows of one source with their running pass rates."""
 
-    def __init__(self, count: int, spec: DifficultyTargetCurriculum, rates: PassRates[int]) -> None:
-        """``rates`` are those of the ``count`` rows."""
-        self._count, self._spec, self._rates = count, spec, rates
+    def __init__(
+        self,
+        count: int,
+        spec: DifficultyTargetCurriculum,
+        rates: PassRates[int],
+        predictor: PassRatePredictor | None = None,
+    ) -> None:
+        """``rates`` are those of the ``count`` rows; ``predictor`` tells of those that were never tried."""
+        self._count, self._spec, self._rates, self._predictor = count, spec, rates, predictor
 
     def take(self, rng: Random, count: int) -> list[int]:
         """``count`` rows in random order; a row comes twice only when all others have come."""
@@ -51,15 +63,35 @@ class DifficultyTarget:
         explored = sum(rng.random() < self._spec.explore for _ in range(count))
         noise = np.random.default_rng(rng.getrandbits(64))
         # The largest sums of logit and Gumbel noise are draws from the softmax without replacement.
-        keys = self._logits() + noise.gumbel(size=self._count)
+        keys = self._logits(noise) + noise.gumbel(size=self._count)
         targeted = np.argsort(-keys, kind="stable")[: count - explored]
         rest = np.setdiff1d(np.arange(self._count), targeted, assume_unique=True)
         drawn = np.concatenate([targeted, noise.choice(rest, explored, replace=False)]) if explored else targeted
         order: list[int] = noise.permutation(drawn).tolist()
         return order
 
-    def _logits(self) -> NDArray[np.float64]:
-        rates = np.full(self._count, self._spec.target_pass_rate)
+    def _logits(self, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+        spec = self._spec
+        target = spec.likeliest
+        rates = np.full(self._count, np.nan)
         for row, rate in self._rates.items():
             rates[row] = rate
-        return -np.abs(rates - self._spec.target_pass_rate) / self._spec.temperature
+        self._predict(rates, np.random.default_rng(0) if rng is None else rng)
+        rates[np.isnan(rates)] = target
+        if spec.shape == "distance":
+            return -np.abs(rates - target) / spec.temperature
+        kept = np.clip(rates, EDGE, 1.0 - EDGE)
+        found: NDArray[np.float64] = (spec.alpha * np.log(kept) + spec.beta * np.log1p(-kept)) / spec.temperature
+        return found
+
+    def _predict(self, rates: NDArray[np.float64], rng: np.random.Generator) -> None:
+        """Put predictions where ``rates`` has nothing; rows that are not looked at count as the reference's mean."""
+        fit = None if self._predictor is None else self._predictor.fit()
+        if self._predictor is None or fit is None:
+            return
+        untried = np.flatnonzero(np.isnan(rates))
+        rates[untried] = fit.mean
+        looked_at = untried if len(untried) <= LOOKED_AT else rng.choice(untried, LOOKED_AT, replace=False)
+        predicted = self._predictor.predict(looked_at.tolist())
+        if predicted is not None:
+            rates[looked_at] = predicted
