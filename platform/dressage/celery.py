@@ -39,6 +39,7 @@ app.conf.update(
         "sweep-imports": {"task": "policies.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
         "sweep-dataset-imports": {"task": "datasets.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
         "sweep-uploads": {"task": "datasets.sweep_uploads", "schedule": 3600.0, "options": {"expires": 600}},
+        "sweep-versions": {"task": "datasets.sweep_versions", "schedule": 3600.0, "options": {"expires": 600}},
         "sweep-lab": {"task": "lab.sweep", "schedule": 5.0, "options": {"expires": 10}},
         "sweep-teams": {"task": "teams.sweep", "schedule": 3600.0, "options": {"expires": 600}},
     },

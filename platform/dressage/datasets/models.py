@@ -54,6 +54,8 @@ class DatasetCard(models.Model):
     owner = models.ForeignKey("teams.Membership", on_delete=models.SET_NULL, null=True, related_name="+")
     owner_name = models.CharField(max_length=300, blank=True)
     """Address of the owner, or of the last one, who has left the team."""
+    keep_days = models.PositiveIntegerField(null=True)
+    """Days after which a version goes that a newer one has replaced (``retention``); null keeps all."""
     revision = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(default=timezone.now)
     updated_by = models.CharField(max_length=300)

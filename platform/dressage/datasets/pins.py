@@ -32,6 +32,22 @@ def register_finder_of_pins(finder: FinderOfPins) -> None:
         _FINDERS.append(finder)
 
 
+FinderOfReaders = Callable[[Team, Collection[str]], Iterable[str]]
+"""(team, ``slug@number`` of versions) to those of them that something has ever read whose results are kept."""
+_FINDERS_OF_READERS: list[FinderOfReaders] = []
+
+
+def register_finder_of_readers(finder: FinderOfReaders) -> None:
+    """Ask this before versions go by themselves. As ``register_finder_of_pins``."""
+    if finder not in _FINDERS_OF_READERS:
+        _FINDERS_OF_READERS.append(finder)
+
+
+def ever_read(team: Team, refs: Collection[str]) -> set[str]:
+    """Those of the versions that results depend on which the team still has."""
+    return {ref for finder in _FINDERS_OF_READERS for ref in finder(team, refs)}
+
+
 def pins(team: Team, refs: Collection[str]) -> list[Pin]:
     """All that needs one of the versions."""
     return [pin for finder in _FINDERS for pin in finder(team, refs)]

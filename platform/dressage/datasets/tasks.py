@@ -5,6 +5,7 @@ import time
 from celery import shared_task
 from django.conf import settings
 
+from dressage.datasets import retention
 from dressage.datasets.checking import process
 from dressage.datasets.imports import files
 from dressage.datasets.imports.carry_out import carry_out
@@ -20,6 +21,12 @@ def sweep_uploads() -> None:
     uploads.sweep(time.time())
     process.sweep(settings.DATASET_ROOT, time.time())
     files.sweep(time.time())
+
+
+@shared_task(name="datasets.sweep_versions")
+def sweep_versions() -> None:
+    """Sent by beat; may be repeated or run twice at once."""
+    retention.sweep()
 
 
 # Acknowledged at once: an import may take longer than a queue waits for it, and the sweep asks again by itself.

@@ -2022,6 +2022,11 @@ export interface Dataset {
 
 export type DatasetCardOwner = CardOwner | null;
 
+/**
+ * Days after which a version goes that a newer one has replaced, where no run has ever read it; null keeps all.
+ */
+export type DatasetCardKeepDays = number | null;
+
 export type DatasetCardUpdatedAt = string | null;
 
 /**
@@ -2037,6 +2042,8 @@ export interface DatasetCard {
   purpose: string;
   caveats: string;
   owner: DatasetCardOwner;
+  /** Days after which a version goes that a newer one has replaced, where no run has ever read it; null keeps all. */
+  keep_days: DatasetCardKeepDays;
   /** Address of the owner who has left the team; empty where there is an owner, or never was one. */
   last_owner: string;
   /** 0 as long as nobody has written the card. A change names it as `If-Match`. */
@@ -8948,6 +8955,13 @@ export interface Window {
 export type WriteDatasetCardRequestOwner = string | null;
 
 /**
+ * Days after which a version goes that a newer one has replaced, where no run has ever read it; null keeps all. Left out, it stays as it is.
+ * @minimum 1
+ * @maximum 3650
+ */
+export type WriteDatasetCardRequestKeepDays = number | null;
+
+/**
  * The whole card: what is empty says nothing.
  */
 export interface WriteDatasetCardRequest {
@@ -8977,6 +8991,12 @@ export interface WriteDatasetCardRequest {
    * @maxLength 40
    */
   owner: WriteDatasetCardRequestOwner;
+  /**
+   * Days after which a version goes that a newer one has replaced, where no run has ever read it; null keeps all. Left out, it stays as it is.
+   * @minimum 1
+   * @maximum 3650
+   */
+  keep_days?: WriteDatasetCardRequestKeepDays;
 }
 
 export type XEnum = typeof XEnum[keyof typeof XEnum];

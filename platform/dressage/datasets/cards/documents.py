@@ -29,6 +29,8 @@ class DatasetCardDocument(TypedDict):
     purpose: str
     caveats: str
     owner: CardOwner | None
+    keep_days: int | None
+    """Days after which a version goes that a newer one has replaced, where no run has ever read it; null keeps all."""
     last_owner: str
     """Address of the owner who has left the team; empty where there is an owner, or never was one."""
     revision: int
@@ -48,6 +50,7 @@ def card_of(dataset: Dataset) -> DatasetCardDocument:
             purpose="",
             caveats="",
             owner=None,
+            keep_days=None,
             last_owner="",
             revision=0,
             updated_at=None,
@@ -61,6 +64,7 @@ def card_of(dataset: Dataset) -> DatasetCardDocument:
         purpose=card.purpose,
         caveats=card.caveats,
         owner=None if owner is None else CardOwner(id=owner.id, email=owner.user.email, name=owner.user.name),
+        keep_days=card.keep_days,
         last_owner="" if owner is not None else card.owner_name,
         revision=card.revision,
         updated_at=card.updated_at,

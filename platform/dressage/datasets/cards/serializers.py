@@ -5,7 +5,7 @@ from rest_framework import serializers
 from dressage.common.documents import DocumentSerializer
 from dressage.datasets.cards.documents import DatasetCardDocument, card_of
 from dressage.datasets.cards.licences import MAX_LICENCE
-from dressage.datasets.cards.services import MAX_CAVEATS
+from dressage.datasets.cards.services import MAX_CAVEATS, MAX_DAYS
 from dressage.datasets.models import Dataset
 
 
@@ -33,4 +33,12 @@ class WriteDatasetCardSerializer(serializers.Serializer):
     )
     owner = serializers.CharField(
         max_length=40, allow_null=True, help_text="Id of the membership of who answers for the dataset; null for none."
+    )
+    keep_days = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_DAYS,
+        allow_null=True,
+        required=False,
+        help_text="Days after which a version goes that a newer one has replaced, where no run has ever read it; null "
+        "keeps all. Left out, it stays as it is.",
     )

@@ -16,6 +16,8 @@ from dressage.teams.services import record_audit
 
 MAX_CAVEATS = 20_000
 """Characters of the caveats."""
+MAX_DAYS = 3650
+"""Days that replaced versions may be kept, else than for ever."""
 _TEXTS = {"source": 2000, "purpose": 2000, "caveats": MAX_CAVEATS}
 
 
@@ -53,7 +55,8 @@ def change_card(dataset: Dataset, actor: Actor, revision: int, fields: dict[str,
         dataset: the dataset.
         actor: who asks.
         revision: revision of the card which they have seen; 0 for none.
-        fields: ``source``, ``licence``, ``purpose``, ``caveats``, and ``owner``, the id of a membership, or None.
+        fields: ``source``, ``licence``, ``purpose``, ``caveats``, and ``owner``, the id of a membership, or None; where
+            it shall change, ``keep_days``.
 
     Raises:
         Problem: 404 where the dataset was deleted meanwhile; 412 with the present ``revision`` where somebody was
@@ -72,6 +75,7 @@ def change_card(dataset: Dataset, actor: Actor, revision: int, fields: dict[str,
     for name in _TEXTS:
         setattr(card, name, fields[name])
     card.licence = licences.tidy(fields["licence"])
+    card.keep_days = fields.get("keep_days", card.keep_days)
     if owner is not None:
         card.owner, card.owner_name = owner, owner.user.email
     elif card.owner is not None:  # who has left stays the last one
@@ -135,4 +139,5 @@ def _facts(card: DatasetCard | None) -> dict[str, Any] | None:
         "purpose": card.purpose,
         "caveats": card.caveats,
         "owner": card.owner.user.email if card.owner else None,
+        "keep_days": card.keep_days,
     }

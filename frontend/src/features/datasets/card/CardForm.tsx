@@ -1,5 +1,5 @@
 /** The form of a card. What somebody else has written meanwhile is not overwritten: it is told, and stays. */
-import { Autocomplete, Button, Group, Select, Stack, Textarea } from "@mantine/core";
+import { Autocomplete, Button, Group, NumberInput, Select, Stack, Textarea } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { datasets } from "@/api/client";
@@ -10,12 +10,14 @@ import { ErrorState } from "@/ui/ErrorState";
 import { LICENCES } from "./card-text";
 import { ownersQuery } from "./queries";
 
-const FIELDS = ["/source", "/licence", "/purpose", "/caveats", "/owner"];
+const FIELDS = ["/source", "/licence", "/purpose", "/caveats", "/owner", "/keep_days"];
 
 export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => void }) {
   const [card] = useState(dataset.card); // as it was seen, whatever comes while the form is open
   const { source, licence, purpose, caveats } = card;
-  const [fields, setFields] = useState({ source, licence, purpose, caveats, owner: card.owner?.id ?? null });
+  const { keep_days } = card;
+  const owner = card.owner?.id ?? null;
+  const [fields, setFields] = useState({ source, licence, purpose, caveats, owner, keep_days });
   const change = (part: Partial<typeof fields>) => setFields(before => ({ ...before, ...part }));
   const client = useQueryClient();
   const members = useQuery(ownersQuery);
@@ -86,6 +88,19 @@ export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => 
           autosize
           minRows={3}
           maxRows={14}
+        />
+        <NumberInput
+          label="Keep replaced versions for"
+          description="Then they are deleted. The newest stays, and so does what a run has read or somebody needs."
+          value={fields.keep_days ?? ""}
+          onChange={next => change({ keep_days: typeof next === "number" ? next : null })}
+          placeholder="ever"
+          suffix={fields.keep_days === 1 ? " day" : " days"}
+          min={1}
+          max={3650}
+          allowDecimal={false}
+          allowNegative={false}
+          error={fault("keep_days")}
         />
         {restError(save.error, FIELDS) !== null && <ErrorState error={save.error} />}
         <Group justify="flex-end">

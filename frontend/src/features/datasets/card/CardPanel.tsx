@@ -8,7 +8,7 @@ import { useMayEdit } from "@/features/datasets/data/read-only";
 import { formatAgo } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
 import { CardForm } from "./CardForm";
-import { missingFacts, ownerText } from "./card-text";
+import { keptText, missingFacts, ownerText } from "./card-text";
 
 export function CardPanel({ dataset }: { dataset: Dataset }) {
   const { card } = dataset;
@@ -32,6 +32,7 @@ export function CardPanel({ dataset }: { dataset: Dataset }) {
           ["Owner", ownerText(card)],
           ["Licence", <Licence key="licence" card={card} />],
           ["Source", <Source key="source" text={card.source} />],
+          ["Replaced versions", keptText(card)],
           ["Purpose", card.purpose ? <Written key="purpose">{card.purpose}</Written> : <NotSaid key="purpose" />],
         ]}
       />

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { DatasetCard } from "@/api/model";
-import { missingFacts, ownerText } from "./card-text";
+import { keptText, missingFacts, ownerText } from "./card-text";
 
 const CARD: DatasetCard = {
   source: "",
@@ -9,6 +9,7 @@ const CARD: DatasetCard = {
   purpose: "",
   caveats: "",
   owner: null,
+  keep_days: null,
   last_owner: "",
   revision: 0,
   updated_at: null,
@@ -21,6 +22,12 @@ it("names the owner, or the last one", () => {
   expect(ownerText({ ...CARD, owner: { ...owner, name: "" } })).toBe("mia@example.com");
   expect(ownerText({ ...CARD, last_owner: "mia@example.com" })).toBe("none, last was mia@example.com");
   expect(ownerText(CARD)).toBe("none");
+});
+
+it("tells how long replaced versions are kept", () => {
+  expect(keptText(CARD)).toBe("kept for ever");
+  expect(keptText({ keep_days: 1 })).toBe("kept for a day, and longer where a run has read them");
+  expect(keptText({ keep_days: 30 })).toBe("kept for 30 days, and longer where a run has read them");
 });
 
 it("tells what nobody has said", () => {

@@ -6,6 +6,12 @@ export function ownerText({ owner, last_owner }: Pick<DatasetCard, "owner" | "la
   return last_owner ? `none, last was ${last_owner}` : "none";
 }
 
+/** How long versions are kept that a newer one has replaced. */
+export function keptText({ keep_days }: Pick<DatasetCard, "keep_days">): string {
+  if (keep_days === null) return "kept for ever";
+  return `kept for ${keep_days === 1 ? "a day" : `${keep_days} days`}, and longer where a run has read them`;
+}
+
 /** What a card does not say yet, in words. */
 export function missingFacts(card: DatasetCard): string[] {
   const facts: [string, boolean][] = [
