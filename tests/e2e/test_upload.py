@@ -1,10 +1,11 @@
-"""A dataset of GSM8K's own size in a real browser: sent as it is, mapped at sight, shown with its rows."""
+"""Uploads in a real browser: GSM8K as it is, what a refusal tells, and what differs between two versions."""
 
+import csv
 import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import sign_in, violations
 
@@ -77,3 +78,66 @@ def search_and_edit(page: Page) -> None:
     page.get_by_role("button", name="Save as a new version").click()
     changed = page.get_by_label("Rows of whole-school-math@2").get_by_role("row").nth(1)
     expect(changed).to_contain_text("Ann has 2 apples and buys 12345678901234567890 more.")
+
+
+def test_a_refusal_tells_each_row_and_two_versions_are_compared(page: Page, tmp_path: Path) -> None:
+    sign_in(page)
+    rows = [
+        json.dumps({"id": f"s{number}", "prompt": f"{number}+1=", "answer": str(number + 1)}) for number in range(304)
+    ]
+    faulty = [*rows]
+    faulty[300], faulty[302] = '{"prompt": ""}', '{"prompt": "1+1=",'
+    dialog = choose(page, tmp_path, "Plus one", faulty)
+    dialog.get_by_role("button", name="Upload", exact=True).click()
+    faults = dialog.get_by_test_id("row-faults")
+    expect(faults).to_contain_text("2 rows are not as they should be. Nothing was stored.", timeout=60_000)
+    expect(faults.get_by_role("row")).to_have_count(2)
+    expect(faults.get_by_role("row").first).to_contain_text("line 301")
+    expect(faults.get_by_role("row").last).to_contain_text("line 303")
+    assert violations(page) == []
+    with page.expect_download() as download:
+        faults.get_by_role("link", name="Download all 2 as CSV").click()
+    with open(download.value.path(), encoding="utf-8", newline="") as file:
+        told = list(csv.DictReader(file))
+    assert [(one["unit"], one["number"]) for one in told] == [("line", "301"), ("line", "303")]
+    shown = [row.get_by_role("cell").last.inner_text() for row in faults.get_by_role("row").all()]
+    assert [one["fault"] for one in told] == shown
+    page.goto("/datasets")
+    expect(page.get_by_text("Plus one")).to_have_count(0)
+
+    choose(page, tmp_path, "Plus one", rows).get_by_role("button", name="Upload", exact=True).click()
+    expect(page.get_by_label("Rows of plus-one@1")).to_be_visible(timeout=60_000)
+    changed = [*rows[:300], json.dumps({"id": "s300", "prompt": "300+1=", "answer": "three hundred and one"})]
+    changed += [*rows[302:], json.dumps({"id": "new", "prompt": "7+1=?", "answer": "8"})]
+    page.get_by_role("button", name="Upload a new version").click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator('input[type="file"]').set_input_files(written(tmp_path, changed))
+    dialog.get_by_role("button", name="Upload", exact=True).click()
+    expect(page.get_by_label("Rows of plus-one@2")).to_be_visible(timeout=60_000)
+    page.get_by_test_id("version-menu").click()
+    page.get_by_role("menuitem", name="With version 1").click()
+    difference = page.get_by_test_id("version-diff")
+    expect(difference).to_contain_text("1 added, 1 removed, 1 changed, 302 equal", timeout=60_000)
+    expect(difference.get_by_role("article", name="added new")).to_contain_text("7+1=?")
+    expect(difference.get_by_role("article", name="removed s301")).to_contain_text("301+1=")
+    other = difference.get_by_role("article", name="changed s300")
+    expect(other.locator("del")).to_have_text("301")
+    expect(other.locator("ins")).to_have_text("three hundred and one")
+    assert violations(page) == []
+
+
+def choose(page: Page, tmp_path: Path, name: str, lines: list[str]) -> Locator:
+    """Choose a file of these lines for a new dataset. Returns the dialog."""
+    page.goto("/datasets")
+    page.get_by_role("button", name="Upload").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator('input[type="file"]').set_input_files(written(tmp_path, lines))
+    dialog.get_by_label("Name").first.fill(name)
+    return dialog
+
+
+def written(tmp_path: Path, lines: list[str]) -> str:
+    """Path of a file of these lines."""
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return str(file)

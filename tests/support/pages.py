@@ -37,6 +37,8 @@ def paths_of_pages(installation: Installation) -> dict[str, str]:
         **{f"run, {tab}": f"/runs/{run}?tab={tab}" for tab in TABS},
         "datasets": "/datasets",
         "dataset": f"/datasets/{dataset}",
+        **{f"dataset, {tab}": f"/datasets/{dataset}?tab={tab}" for tab in ("lab", "difficulty")},
+        "difference of versions": f"/datasets/{_dataset_of_two_versions(installation)}?version=2&against=1",
         "rewards": "/rewards",
         "new reward": "/rewards/new",
         "reward": f"/rewards/{reward}",
@@ -53,6 +55,23 @@ def paths_of_pages(installation: Installation) -> dict[str, str]:
         "audit log": "/team?tab=audit",
         "account": "/account",
     }
+
+
+def _dataset_of_two_versions(installation: Installation) -> str:
+    """A dataset whose second version lacks a row of the first."""
+    api = installation.api
+    found = next((one for one in api.get("/datasets")["data"] if one["latest_version"]["number"] > 1), None)
+    if found is not None:
+        return str(found["id"])
+    dataset = api.get("/datasets")["data"][0]["id"]
+    row = api.get(f"/datasets/{dataset}/versions/1/rows", limit=1)["data"][0]["id"]
+    operation = {"name": "edit", "changes": [{"op": "remove", "id": row}]}
+    made = api.post(f"/datasets/{dataset}/versions/1/derive", {"operation": operation, "into": {"name": "A copy"}})
+    copy = made["results"][0]["dataset_id"]
+    row = api.get(f"/datasets/{copy}/versions/1/rows", limit=1)["data"][0]["id"]
+    operation["changes"] = [{"op": "remove", "id": row}]
+    api.post(f"/datasets/{copy}/versions/1/derive", {"operation": operation})
+    return str(copy)
 
 
 def _rubric_on_the_bench(installation: Installation) -> tuple[str, str]:
