@@ -3,6 +3,7 @@
 What somebody needs now stays (``pins``), and so does what a run has ever read: its result could not be made again.
 """
 
+import itertools
 import logging
 from datetime import datetime, timedelta
 
@@ -24,7 +25,7 @@ def due(dataset: Dataset, now: datetime) -> list[DatasetVersion]:
     if days is None:
         return []
     versions = list(dataset.versions.filter(deleted_at=None).order_by("number"))
-    replaced = [(old, new.created_at) for old, new in zip(versions, versions[1:], strict=False)]
+    replaced = [(old, new.created_at) for old, new in itertools.pairwise(versions)]
     old = [version for version, at in replaced if at + timedelta(days=days) <= now]
     read = _ever_read(dataset, [version.number for version in old])
     return [version for version in old if version.number not in read]

@@ -14,12 +14,12 @@ REFERENCE = 256
 FEWEST = 16
 """Prompts that must have been tried before anything is predicted."""
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2, 0.5)
-"""Of the softmax over similarities: the one that tells the reference's own prompts best is taken."""
+"""Temperatures of the softmax over similarities: the one that tells the reference's own prompts best is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What the reference says of itself."""
+    """Skill of the reference at telling its own prompts, and the values that it is best with."""
 
     temperature: float
     slope: float
@@ -63,7 +63,7 @@ class PassRatePredictor:
         return np.clip(fit.mean + fit.slope * (near @ self._rates() - fit.mean), 0.0, 1.0)
 
     def fit(self) -> Fit | None:
-        """How well the reference predicts itself; None before ``FEWEST`` prompts have been tried."""
+        """Skill of the reference at predicting itself; None before ``FEWEST`` prompts have been tried."""
         if self._fit is None and len(self._reference) >= FEWEST:
             self._fit = _fitted(self._similarities(list(self._reference)), self._rates())
         return self._fit

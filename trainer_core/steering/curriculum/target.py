@@ -11,7 +11,7 @@ from trainer_core.steering.curriculum.prediction import PassRatePredictor
 from trainer_core.steering.curriculum.rates import PassRates
 
 EDGE = 0.01
-"""How near rates come to 0 and 1 in the Beta kernel: a few samples do not tell that a prompt teaches nothing."""
+"""Distance that rates keep from 0 and 1 in the Beta kernel: a few samples do not tell that a prompt teaches nothing."""
 LOOKED_AT = 4096
 """Untried rows whose rates are predicted for a batch, at most; a random choice where there are more."""
 
