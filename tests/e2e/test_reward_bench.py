@@ -153,7 +153,8 @@ def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation
     page.goto(f"/runs/{run}?tab=rollouts")
     samples = len(installation.api.get(f"/runs/{run}/groups")["data"][0]["samples"])
     page.get_by_test_id("groups-table").get_by_role("checkbox").first.check()
-    page.get_by_role("button", name=f"Re-score {samples} under a draft").click()
+    page.get_by_role("button", name=f"Re-score {samples}…").click()
+    page.get_by_test_id("rescore-go").click()
     page.wait_for_url(re.compile(r"/rewards/rwd_\w+\?.*tab=bench"))
     expect(page.get_by_test_id("bench-samples")).to_contain_text(f"{samples} of at most 200")
     page.get_by_test_id("start-bench").click()
@@ -161,6 +162,38 @@ def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation
     rows = page.locator('[data-testid="bench-row"]:not([data-probe])')
     expect(rows).to_have_count(samples)
     expect(page.get_by_test_id("bench-table")).to_contain_text("In the run")
+    told = page.get_by_test_id("rescored")
+    expect(told).to_contain_text(re.compile(rf"Samples that change\s*0 of {samples}"))
+    told.get_by_test_id("rescored-row").first.click()
+    expect(page.get_by_test_id("reward-parts").locator("li").first).to_be_visible()
+
+
+def test_all_that_fit_a_filter_are_scored_under_a_draft(page: Page, installation: Installation) -> None:
+    run = _run_with_rollouts(installation)
+    api = installation.api
+    groups = api.get(f"/runs/{run}/groups", step=1)["data"]
+    own = api.get(f"/runs/{run}")["spec"]["reward"]["definition"].partition("@")[0]
+    never = {"components": [{"name": "never", "grader": {"type": "regex", "pattern": "no answer says this"}}]}
+    other = api.post("/rewards", {"name": f"Never {token_hex(3)}", "definition": never})
+    sign_in(page)
+    page.goto(f"/runs/{run}?tab=rollouts&step=1")
+    first = page.get_by_test_id("groups-table").get_by_role("row").nth(1)
+    first.click()
+    parts = page.get_by_test_id("sample-0").get_by_test_id("reward-parts")
+    expect(parts.locator("li").first).to_contain_text(re.compile(r"×.*="))
+    assert parts.locator("li div").nth(1).inner_text(), f"the grader of {own} tells its reason"
+    page.keyboard.press("Escape")
+    page.get_by_test_id("rescore").click()
+    expect(page.get_by_label("All that fit the filters")).to_be_checked()
+    _choose(page, page.get_by_role("combobox", name="Reward"), other["name"])
+    page.get_by_test_id("rescore-go").click()
+    page.wait_for_url(re.compile(rf"/rewards/{other['id']}\?.*tab=bench"))
+    expect(page.get_by_test_id("bench-matching")).to_contain_text("All kept groups that fit step 1")
+    page.get_by_test_id("start-bench").click()
+    _done(page, installation)
+    count = sum(len(group["samples"]) for group in groups)
+    expect(page.get_by_test_id("rescored")).to_contain_text(f"of {count}")
+    expect(page.get_by_test_id("rescored")).to_contain_text(f"{len(groups)} of {len(groups)}")
 
 
 def _choose(page: Page, select: Locator, option: str) -> None:

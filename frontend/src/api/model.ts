@@ -85,6 +85,7 @@ export type {
   Rehearsal,
   RehearsalFinding,
   RehearsalGroup,
+  Rescored,
   Review,
   RehearsalReport,
   RehearsalRow,

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from dressage.bench.rescored import RescoredDocument, rescored
 from dressage.rewards.models import BenchJob
 from trainer_core.link.bench import BenchScore
 from trainer_core.rewards.errors import grouped
@@ -79,12 +80,14 @@ class ReportDocument(TypedDict):
     """One per definition; empty until the job is done."""
     flips: list[BenchFlipDocument]
     flags: list[BenchFlagDocument]
+    rescored: list[RescoredDocument]
+    """What would change in stored rollouts, one per definition; empty for other samples, and until the job is done."""
 
 
 def report(job: BenchJob) -> ReportDocument:
     """Report on the job's results; while there are none None and empty lists."""
     if job.results is None:
-        return {"results": None, "summary": [], "flips": [], "flags": []}
+        return {"results": None, "summary": [], "flips": [], "flags": [], "rescored": []}
     rows: list[list[Any]] = [
         [{"explanation": {}, **score, "success": _succeeded(score, definition)} for score in scores]
         for definition, scores in zip(job.definitions, job.results, strict=True)
@@ -94,6 +97,7 @@ def report(job: BenchJob) -> ReportDocument:
         "summary": [_summary(job, definition, row) for definition, row in zip(job.definitions, rows, strict=True)],
         "flips": _flips(job, rows),
         "flags": _flags(job, rows),
+        "rescored": rescored(job),
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from dressage.bench.sources import FromDataset, FromRun, PastedSample
+from dressage.bench.sources import MAX_MATCHED, FromDataset, FromRun, PastedSample, RolloutFilter
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, invalid
 from dressage.datasets.models import DatasetVersion
@@ -16,14 +16,28 @@ from dressage.runs.selectors import line_of
 from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout
 from dressage.telemetry.selectors import rollouts
+from dressage.telemetry.traces.filters import filtered
+from dressage.telemetry.traces.groups import GroupPlace, page
 from dressage.telemetry.traces.reading import fill
+from trainer_core.link.base import read_spelled
 from trainer_core.link.bench import ThinkingTags
+from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.rewards.probes import ProbeKind, gold_text, probes
 from trainer_core.spec.generation.thinking import TaggedThinking
 
 PROBED_ITEMS = 3
 """Different dataset rows from which probes are made."""
 _CODE_FIELDS = ("canonical_solution", "code")
+
+
+class MatchedDocument(TypedDict):
+    """Stored rollouts that were taken by a filter."""
+
+    filter: dict[str, Any]
+    """The filter's members that were given."""
+    groups: int
+    left_out: bool
+    """Whether more fit than one job may score: older groups were left out."""
 
 
 class BenchSourceDocument(TypedDict):
@@ -36,6 +50,7 @@ class BenchSourceDocument(TypedDict):
     name: NotRequired[str]
     """The run's."""
     step: NotRequired[int | None]
+    matching: NotRequired[MatchedDocument]
 
 
 class BenchStoredDocument(TypedDict, total=False):
@@ -45,8 +60,14 @@ class BenchStoredDocument(TypedDict, total=False):
     rollout: str
     step: int
     reward: float | None
+    graded: float | None
+    """The reward without what the run's shaping has added to it."""
     reward_version: str | None
     reward_error: str | None
+    group: str
+    """``attempt/step/group_id``: samples of one prompt in one step share it."""
+    sample: int
+    """Place in the group."""
 
 
 class BenchSampleDocument(TypedDict):
@@ -136,7 +157,11 @@ def run_samples(team: Team, wanted: FromRun) -> tuple[BenchSourceDocument, list[
     run = Run.objects.for_team(team).filter(pk=wanted.run).first()
     if run is None:
         raise invalid("/samples/run", "There is no such run in this team.", code="unknown_reference")
-    found = _rollouts(run, wanted)
+    source: BenchSourceDocument = {"type": "run", "run": run.id, "name": run.name, "step": wanted.step}
+    if wanted.matching is None:
+        found = _rollouts(run, wanted)
+    else:
+        found, source["matching"] = _matching(run, wanted.matching)
     fill(found)
     rows = _rows_of(team, run, found)
     samples = []
@@ -145,12 +170,15 @@ def run_samples(team: Team, wanted: FromRun) -> tuple[BenchSourceDocument, list[
             "rollout": str(rollout.id),
             "step": rollout.step,
             "reward": rollout.reward,
+            "graded": _graded(rollout),
             "reward_version": rollout.reward_version,
             "reward_error": rollout.reward_error,
+            "group": f"{rollout.attempt}/{rollout.step}/{rollout.group_id}",
+            "sample": rollout.sample,
         }
         item, reason = rows[rollout.prompt_id], rollout.finish_reason
         samples.append(sample_document(index, rollout.completion, item, rollout.length, reason, stored=stored))
-    return {"type": "run", "run": run.id, "name": run.name, "step": wanted.step}, samples
+    return source, samples
 
 
 def run_tags(team: Team, wanted: list[PastedSample] | FromDataset | FromRun) -> dict[str, str | None] | None:
@@ -211,6 +239,39 @@ def _rollouts(run: Run, wanted: FromRun) -> list[Rollout]:
     picked = [ids[index] for index in spread(len(ids), wanted.count or 0)]
     known = Rollout.objects.in_bulk(picked)
     return [known[number] for number in picked]
+
+
+def _matching(run: Run, by: RolloutFilter) -> tuple[list[Rollout], MatchedDocument]:
+    """Whole groups that fit, the newest first, as far as one job may score them. Raises a 422 problem for none."""
+    found, wanted = filtered(rollouts(run.id, line_of(run)), by.model_dump())
+    ids: list[int] = []
+    groups, after, left_out = 0, None, False
+    while not left_out:
+        some = page(found, wanted, after=after, limit=MAX_MATCHED)
+        for group in some.groups:
+            if len(ids) + len(group["samples"]) > MAX_MATCHED:
+                left_out = True
+                break
+            ids += [int(sample["id"]) for sample in group["samples"]]
+            groups += 1
+        if some.next is None:
+            break
+        after = GroupPlace.read(some.next)
+    if not ids:
+        detail = "No stored rollout of the run fits this filter."
+        if left_out:
+            detail = f"The newest group that fits has more than {MAX_MATCHED} samples: pick rollouts instead."
+        raise invalid("/samples/matching", detail, code="unknown_reference")
+    known = Rollout.objects.in_bulk(ids)
+    told: MatchedDocument = {"filter": by.model_dump(exclude_none=True), "groups": groups, "left_out": left_out}
+    return [known[number] for number in ids if number in known], told
+
+
+def _graded(rollout: Rollout) -> float | None:
+    """The reward as its definition gave it, as far as the parts tell."""
+    if rollout.reward is None:
+        return None
+    return rollout.reward - sum(read_spelled(rollout.reward_parts.get(name, 0.0)) or 0.0 for name in SHAPING_PARTS)
 
 
 def _rows_of(team: Team, run: Run, found: Sequence[Rollout]) -> dict[str, Any]:

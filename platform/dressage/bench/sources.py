@@ -2,12 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, FiniteFloat, RootModel, Tag, model_validator
 
 from dressage.rewards.trial import MAX_SAMPLES, MAX_TEXT
 
 MAX_PICKED = 200
-"""Samples taken from a dataset or a run."""
+"""Samples taken from a dataset, or picked of a run."""
+MAX_MATCHED = 500
+"""Samples taken from a run by a filter: whole groups, the newest first."""
 
 
 class _SampleSource(BaseModel):
@@ -44,6 +46,26 @@ class FromDataset(_SampleSource):
         return self
 
 
+class RolloutFilter(_SampleSource):
+    """Filter of stored rollouts, as lists of groups take it. A group is taken whole where one of its samples fits."""
+
+    step: int | None = Field(None, ge=0, lt=2**31)
+    first_step: int | None = Field(None, ge=0, lt=2**31)
+    last_step: int | None = Field(None, ge=0, lt=2**31)
+    source: str | None = Field(None, max_length=63)
+    prompt_id: str | None = Field(None, max_length=120)
+    group_id: str | None = Field(None, max_length=80)
+    min_reward: FiniteFloat | None = None
+    max_reward: FiniteFloat | None = None
+    finish_reason: str | None = Field(None, max_length=20)
+    cut: bool | None = None
+    error: bool | None = None
+    dead: bool | None = None
+    min_gap: FiniteFloat | None = None
+    q: str | None = Field(None, max_length=1000)
+    """Text that a prompt or completion holds, in any case."""
+
+
 class FromRun(_SampleSource):
     """Stored rollouts of a run, with the dataset rows that they answered."""
 
@@ -56,13 +78,15 @@ class FromRun(_SampleSource):
     """Instead: this many, spread evenly over the step."""
     step: int | None = Field(None, ge=0, lt=2**31)
     """For ``count``: of this step; by default the newest that has any."""
+    matching: RolloutFilter | None = None
+    """Filter by which all groups that fit are taken instead: the newest first, up to 500 samples."""
 
     @model_validator(mode="after")
     def _one_choice(self) -> "FromRun":
-        if (self.rollouts is None) == (self.count is None):
-            raise ValueError("give either rollouts or count")
-        if self.rollouts is not None and self.step is not None:
-            raise ValueError("step goes with count, not with rollouts")
+        if sum(one is not None for one in (self.rollouts, self.count, self.matching)) != 1:
+            raise ValueError("give one of rollouts, count and matching")
+        if self.count is None and self.step is not None:
+            raise ValueError("step goes with count alone")
         return self
 
 

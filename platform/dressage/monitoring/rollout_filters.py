@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from dressage.common.query import Flag, Number, Parameter, Text, Whole
 from dressage.common.scopes import Scope
@@ -10,6 +10,7 @@ from dressage.runs.models import Run
 from dressage.runs.selectors import line_of
 from dressage.telemetry import selectors
 from dressage.telemetry.models import Rollout
+from dressage.telemetry.traces.filters import filtered
 from dressage.telemetry.traces.groups import Wanted
 
 REASON_SCOPES = (Scope.DATASETS_READ, Scope.REWARDS_READ)
@@ -31,30 +32,8 @@ FILTERS: tuple[Parameter, ...] = (
     Text(name="q", description="Groups with this text, in any case, in a prompt or completion."),
     Flag(name="superseded", description="Instead, what later attempts have done again."),
 )
-_GROUP_COLUMNS = {
-    "step": "step",
-    "first_step": "step__gte",
-    "last_step": "step__lte",
-    "source": "source",
-    "prompt_id": "prompt_id",
-    "group_id": "group_id",
-}
-_SAMPLE_COLUMNS = {
-    "min_reward": "reward__gte",
-    "max_reward": "reward__lte",
-    "finish_reason": "finish_reason",
-    "min_gap": "worst_gap__gte",
-}
 
 
 def chosen(run: Run, query: dict[str, Any]) -> tuple[QuerySet[Rollout], Wanted]:
     """Rollouts of the run by the filters about groups, and the other filters."""
-    found = selectors.rollouts(run.id, line_of(run), superseded=query["superseded"])
-    found = found.filter(**{to: query[name] for name, to in _GROUP_COLUMNS.items() if query[name] is not None})
-    samples = Q(**{to: query[name] for name, to in _SAMPLE_COLUMNS.items() if query[name] is not None})
-    if query["cut"] is not None:
-        was_cut = Q(finish_reason="length") | Q(budget_hit=True)
-        samples &= was_cut if query["cut"] else ~was_cut
-    if query["error"] is not None:
-        samples &= Q(reward_error__isnull=not query["error"])
-    return found, Wanted(samples, query["q"] or "", query["dead"])
+    return filtered(selectors.rollouts(run.id, line_of(run), superseded=query["superseded"]), query)

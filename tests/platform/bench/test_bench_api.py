@@ -147,7 +147,8 @@ def test_stored_rollouts_are_scored_anew(
     ]  # fmt: skip
     assert [sample["completion_tokens"] for sample in job["samples"]] == [7, 2]
     assert job["samples"][0]["stored"] == {
-        "rollout": ids[2], "step": 2, "reward": 0.0, "reward_version": "exact@1", "reward_error": None
+        "rollout": ids[2], "step": 2, "reward": 0.0, "graded": 0.0, "reward_version": "exact@1", "reward_error": None,
+        "group": "1/2/1-0", "sample": 2,
     }  # fmt: skip
     assert "stored" not in BenchWorker(job["id"]).take()["samples"][0]
     newest = start_bench(samples={"run": run.id, "count": 20})

@@ -467,6 +467,8 @@ export interface BenchJob {
   summary: BenchSummary[];
   flips: BenchFlip[];
   flags: BenchFlag[];
+  /** What would change in stored rollouts, one per definition; empty for other samples, and until the job is done. */
+  rescored: Rescored[];
   thinking: ThinkingTags;
   timeout_s: number;
   samples: BenchSample[];
@@ -616,6 +618,11 @@ export type BenchSamplesFromRunCount = number | null;
 export type BenchSamplesFromRunStep = number | null;
 
 /**
+ * Filter by which all groups that fit are taken instead: the newest first, up to 500 samples.
+ */
+export type BenchSamplesFromRunMatching = BenchSamplesRolloutFilter | null;
+
+/**
  * Stored rollouts of a run, with the dataset rows that they answered.
  */
 export interface BenchSamplesFromRun {
@@ -627,6 +634,8 @@ export interface BenchSamplesFromRun {
   count?: BenchSamplesFromRunCount;
   /** For ``count``: of this step; by default the newest that has any. */
   step?: BenchSamplesFromRunStep;
+  /** Filter by which all groups that fit are taken instead: the newest first, up to 500 samples. */
+  matching?: BenchSamplesFromRunMatching;
 }
 
 /**
@@ -656,6 +665,58 @@ export interface BenchSamplesPastedSample {
  * Pasted samples, rows of a dataset, or rollouts of a run.
  */
 export type BenchSamplesRequest = BenchSamplesPastedSample[] | BenchSamplesFromDataset | BenchSamplesFromRun;
+
+export type BenchSamplesRolloutFilterStep = number | null;
+
+export type BenchSamplesRolloutFilterFirstStep = number | null;
+
+export type BenchSamplesRolloutFilterLastStep = number | null;
+
+export type BenchSamplesRolloutFilterSource = string | null;
+
+export type BenchSamplesRolloutFilterPromptId = string | null;
+
+export type BenchSamplesRolloutFilterGroupId = string | null;
+
+export type BenchSamplesRolloutFilterMinReward = number | null;
+
+export type BenchSamplesRolloutFilterMaxReward = number | null;
+
+export type BenchSamplesRolloutFilterFinishReason = string | null;
+
+export type BenchSamplesRolloutFilterCut = boolean | null;
+
+export type BenchSamplesRolloutFilterError = boolean | null;
+
+export type BenchSamplesRolloutFilterDead = boolean | null;
+
+export type BenchSamplesRolloutFilterMinGap = number | null;
+
+/**
+ * Text that a prompt or completion holds, in any case.
+ */
+export type BenchSamplesRolloutFilterQ = string | null;
+
+/**
+ * Filter of stored rollouts, as lists of groups take it. A group is taken whole where one of its samples fits.
+ */
+export interface BenchSamplesRolloutFilter {
+  step?: BenchSamplesRolloutFilterStep;
+  first_step?: BenchSamplesRolloutFilterFirstStep;
+  last_step?: BenchSamplesRolloutFilterLastStep;
+  source?: BenchSamplesRolloutFilterSource;
+  prompt_id?: BenchSamplesRolloutFilterPromptId;
+  group_id?: BenchSamplesRolloutFilterGroupId;
+  min_reward?: BenchSamplesRolloutFilterMinReward;
+  max_reward?: BenchSamplesRolloutFilterMaxReward;
+  finish_reason?: BenchSamplesRolloutFilterFinishReason;
+  cut?: BenchSamplesRolloutFilterCut;
+  error?: BenchSamplesRolloutFilterError;
+  dead?: BenchSamplesRolloutFilterDead;
+  min_gap?: BenchSamplesRolloutFilterMinGap;
+  /** Text that a prompt or completion holds, in any case. */
+  q?: BenchSamplesRolloutFilterQ;
+}
 
 /**
  * null when a part failed: an error is never a zero.
@@ -714,6 +775,7 @@ export interface BenchSource {
   /** The run's. */
   name?: string;
   step?: BenchSourceStep;
+  matching?: Matched;
 }
 
 export type BenchSourceTypeEnum = typeof BenchSourceTypeEnum[keyof typeof BenchSourceTypeEnum];
@@ -745,6 +807,11 @@ export const BenchStateEnum = {
 
 export type BenchStoredReward = number | null;
 
+/**
+ * The reward without what the run's shaping has added to it.
+ */
+export type BenchStoredGraded = number | null;
+
 export type BenchStoredRewardVersion = string | null;
 
 export type BenchStoredRewardError = string | null;
@@ -757,8 +824,14 @@ export interface BenchStored {
   rollout?: string;
   step?: number;
   reward?: BenchStoredReward;
+  /** The reward without what the run's shaping has added to it. */
+  graded?: BenchStoredGraded;
   reward_version?: BenchStoredRewardVersion;
   reward_error?: BenchStoredRewardError;
+  /** `attempt/step/group_id`: samples of one prompt in one step share it. */
+  group?: string;
+  /** Place in the group. */
+  sample?: number;
 }
 
 export type BenchSummaryMean = number | null;
@@ -4545,6 +4618,22 @@ export const MatchEnum = {
   part: 'part',
 } as const;
 
+/**
+ * The filter's members that were given.
+ */
+export type MatchedFilter = {[key: string]: Json};
+
+/**
+ * Stored rollouts that were taken by a filter.
+ */
+export interface Matched {
+  /** The filter's members that were given. */
+  filter: MatchedFilter;
+  groups: number;
+  /** Whether more fit than one job may score: older groups were left out. */
+  left_out: boolean;
+}
+
 export interface Member {
   id: string;
   email: string;
@@ -7097,6 +7186,79 @@ export interface Remedy {
   act: RemedyAct;
   /** Path of the field, for a control; which groups, for samples. */
   target: RemedyTarget;
+}
+
+export type RescoredMeanBefore = number | null;
+
+export type RescoredMeanAfter = number | null;
+
+/**
+ * Stored rollouts under one definition of a job.
+ */
+export interface Rescored {
+  label: string;
+  /** Samples that have both rewards. */
+  compared: number;
+  /** Samples for which one of the two could not be computed. */
+  failed: number;
+  changed: number;
+  mean_before: RescoredMeanBefore;
+  mean_after: RescoredMeanAfter;
+  flips: number;
+  /** Groups whose compared rewards are all equal; groups of one compared sample say nothing. */
+  dead_before: number;
+  dead_after: number;
+  /** Groups with two compared samples or more, in the job's order. */
+  groups: RescoredGroup[];
+  /** The samples that change most first; those that cannot be compared last. */
+  samples: RescoredSample[];
+}
+
+/**
+ * A group under both rewards, of the samples that have both.
+ */
+export interface RescoredGroup {
+  group: string;
+  samples: number;
+  mean_before: number;
+  mean_after: number;
+  dead_before: boolean;
+  dead_after: boolean;
+  flips: number;
+}
+
+/**
+ * The stored reward, without the run's shaping; null where it had failed.
+ */
+export type RescoredSampleBefore = number | null;
+
+/**
+ * The definition's; null where it fails.
+ */
+export type RescoredSampleAfter = number | null;
+
+export type RescoredSampleChange = number | null;
+
+export type RescoredSampleAdvantageBefore = number | null;
+
+export type RescoredSampleAdvantageAfter = number | null;
+
+/**
+ * A sample under both rewards.
+ */
+export interface RescoredSample {
+  /** Its id in the job. */
+  sample: string;
+  group: string;
+  /** The stored reward, without the run's shaping; null where it had failed. */
+  before: RescoredSampleBefore;
+  /** The definition's; null where it fails. */
+  after: RescoredSampleAfter;
+  change: RescoredSampleChange;
+  advantage_before: RescoredSampleAdvantageBefore;
+  advantage_after: RescoredSampleAdvantageAfter;
+  /** Whether the advantage changes from positive to negative, or the other way. */
+  flips: boolean;
 }
 
 export interface RetireProposalRequest {

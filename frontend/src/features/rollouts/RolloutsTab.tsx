@@ -38,7 +38,7 @@ export function RolloutsTab({ run }: { run: Run }) {
         <GroupFilters search={search} spec={run.spec} onChange={set} />
         <Group gap="sm" ml="auto">
           <ExportMenu runId={run.id} filter={filter} />
-          <RescoreButton run={run} groups={chosen.length > 0 ? chosen : found} />
+          <RescoreButton run={run} chosen={chosen} filter={filter} some={found.length > 0} />
         </Group>
       </div>
       <KeptNote runId={run.id} />

@@ -7,6 +7,7 @@ import type { BenchFlag, BenchJob } from "@/api/model";
 import { benchRows, counts, flagLines, SHOWN, type Shown, shownRows } from "./bench";
 import { BenchSummaries } from "./BenchSummaries";
 import { BenchTable } from "./BenchTable";
+import { Rescored } from "./Rescored";
 import { SampleDrawer } from "./SampleDrawer";
 
 const LABELS: Record<Shown, string> = {
@@ -28,6 +29,7 @@ export function BenchResults({ job }: { job: BenchJob }) {
   return (
     <Stack gap="md">
       <BenchSummaries job={job} />
+      <Rescored job={job} onOpen={setOpen} />
       <Flags flags={job.flags} />
       <section aria-label="Samples">
         <Group justify="space-between" gap="xs" mb="xs">

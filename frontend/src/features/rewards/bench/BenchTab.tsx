@@ -20,11 +20,12 @@ import classes from "./bench.module.css";
 import { BenchJobView } from "./BenchJobView";
 import { DefinitionPick } from "./DefinitionPick";
 import { EarlierJobs } from "./EarlierJobs";
+import { readFilter } from "./rescored";
 import { SamplePick } from "./SamplePick";
 
 /** Faults that stand at fields of the set-up. */
 const AT_FIELDS =
-  /^\/(definitions\/\d+(\/ref)?|samples(\/(dataset|rows|run|rollouts|step|\d+\/(output_text|item|completion_tokens)))?)$/;
+  /^\/(definitions\/\d+(\/ref)?|samples(\/(dataset|rows|run|rollouts|step|matching|\d+\/(output_text|item|completion_tokens)))?)$/;
 
 interface Props {
   reward: Reward;
@@ -50,6 +51,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
     kind: "run",
     run: search.run ?? null,
     rollouts: search.rollouts?.split(",") ?? [],
+    matching: readFilter(search.matching),
   });
   // Until a person chooses: the version on show, against the draft once there is one.
   const [first, setFirst] = useState<string | null>(null);
@@ -125,7 +127,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
             {editor ? "Scored on the cluster, where there are a jail and judges." : "Scoring needs the role of editor."}
           </Text>
           {readable && <CopyIcon value={curl("POST", "/rewards/bench", body())} label="Copy as curl" />}
-          <Tooltip label="Choose samples first" disabled={count > 0}>
+          <Tooltip label="Choose samples first" disabled={count !== 0}>
             <Button
               leftSection={<IconFlask size={15} />}
               loading={start.isPending}
@@ -133,7 +135,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
               onClick={() => start.mutate()}
               data-testid="start-bench"
             >
-              Score {count === 1 ? "1 sample" : `${count} samples`}
+              Score {count === null ? "all that fit" : count === 1 ? "1 sample" : `${count} samples`}
             </Button>
           </Tooltip>
         </Group>

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { errorText } from "@/api/http";
 import type { Rollout } from "@/api/model";
-import { MAX_PICKED } from "@/features/rewards/samples/samples";
+import { MAX_MATCHED, MAX_PICKED } from "@/features/rewards/samples/samples";
 import { RewardCell } from "@/features/rollouts/RewardCell";
 import { rolloutsQuery, runsQuery } from "@/features/runs/data/queries";
 import { toggled } from "@/lib/toggled";
@@ -13,6 +13,7 @@ import { ShowMore } from "@/ui/ShowMore";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import type { Samples } from "./bench";
 import classes from "./bench.module.css";
+import { filterText } from "./rescored";
 
 type Chosen = Extract<Samples, { kind: "run" }>;
 
@@ -33,7 +34,7 @@ export function RunRollouts({ chosen, onChange }: { chosen: Chosen; onChange: (n
           placeholder="Choose a run"
           data={choices}
           value={chosen.run}
-          onChange={run => onChange({ kind: "run", run, rollouts: [] })}
+          onChange={run => onChange({ kind: "run", run, rollouts: [], matching: null })}
           searchable
           error={runs.isError ? errorText(runs.error) : undefined}
         />
@@ -51,7 +52,18 @@ export function RunRollouts({ chosen, onChange }: { chosen: Chosen; onChange: (n
           </Button>
         )}
       </Group>
-      {chosen.run !== null && (
+      {chosen.run !== null && chosen.matching !== null && (
+        <Paper p="sm" bg="var(--c-raised)" data-testid="bench-matching">
+          <Text size="sm">
+            All kept groups that fit{filterText(chosen.matching) || ": no filter"}. Whole groups, the newest first, at
+            most {MAX_MATCHED} samples.
+          </Text>
+          <Button size="compact-xs" variant="subtle" mt={4} onClick={() => onChange({ ...chosen, matching: null })}>
+            Pick rollouts instead
+          </Button>
+        </Paper>
+      )}
+      {chosen.run !== null && chosen.matching === null && (
         <Preview key={chosen.run} run={chosen.run} step={step} chosen={chosen} onChange={onChange} />
       )}
     </Stack>

@@ -1,7 +1,7 @@
 /** Where the samples come from: pasted, rows of a dataset, or stored rollouts of a run. */
 import { Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { fieldError } from "@/api/problems";
-import { MAX_PICKED, MAX_SAMPLES, type Pasted } from "@/features/rewards/samples/samples";
+import { MAX_MATCHED, MAX_PICKED, MAX_SAMPLES, type Pasted } from "@/features/rewards/samples/samples";
 import { sampleCount, type Samples } from "./bench";
 import classes from "./bench.module.css";
 import { DatasetRows } from "./DatasetRows";
@@ -25,11 +25,20 @@ const KINDS = [
   { value: "dataset", label: "Dataset" },
   { value: "run", label: "Run" },
 ];
-const FAULTS = ["/samples", "/samples/dataset", "/samples/rows", "/samples/run", "/samples/rollouts", "/samples/step"];
+const FAULTS = [
+  "/samples",
+  "/samples/dataset",
+  "/samples/rows",
+  "/samples/run",
+  "/samples/rollouts",
+  "/samples/step",
+  "/samples/matching",
+];
 
 export function SamplePick(props: Props) {
   const { kind, onKind, samples, onSamples, dataset, onDataset, run, onRun, error } = props;
   const chosen: Samples = kind === "pasted" ? { kind, samples } : kind === "dataset" ? dataset : run;
+  const count = sampleCount(chosen);
   const fault = FAULTS.map(pointer => fieldError(error, pointer)).find(Boolean);
   return (
     <Stack gap="sm" miw={0} data-testid="bench-samples">
@@ -39,7 +48,9 @@ export function SamplePick(props: Props) {
         </Title>
         <Group gap="sm">
           <Text size="xs" c="dimmed" className="num" role="status">
-            {sampleCount(chosen)} of at most {chosen.kind === "run" ? MAX_PICKED : MAX_SAMPLES}
+            {count === null
+              ? `at most ${MAX_MATCHED}`
+              : `${count} of at most ${chosen.kind === "run" ? MAX_PICKED : MAX_SAMPLES}`}
           </Text>
           <SegmentedControl
             size="xs"

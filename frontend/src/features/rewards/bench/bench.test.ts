@@ -9,6 +9,8 @@ import {
   flagLines,
   formatLatency,
   promptOf,
+  sampleCount,
+  type Samples,
   shownRows,
   spread,
 } from "./bench";
@@ -79,9 +81,17 @@ describe("the request", () => {
   });
 
   it("names stored rollouts by run and id", () => {
-    const body = benchBody(["math@1"], {}, { kind: "run", run: "run_1", rollouts: ["31", "4"] }, false, "far");
+    const picked = { kind: "run", run: "run_1", rollouts: ["31", "4"], matching: null } as const;
+    const body = benchBody(["math@1"], {}, { ...picked, rollouts: ["31", "4"] }, false, "far");
     expect(body.samples).toEqual({ run: "run_1", rollouts: ["31", "4"] });
     expect(body.cluster).toBe("far");
+  });
+
+  it("names a filter instead, whose samples only the platform can count", () => {
+    const all: Samples = { kind: "run", run: "run_1", rollouts: [], matching: { dead: true } };
+    expect(benchBody(["math@1"], {}, all, false, null).samples).toEqual({ run: "run_1", matching: { dead: true } });
+    expect(sampleCount(all)).toBeNull();
+    expect(sampleCount({ ...all, run: null })).toBe(0);
   });
 });
 

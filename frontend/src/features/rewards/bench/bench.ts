@@ -64,16 +64,19 @@ export const DRAFT = "draft";
 export type Samples =
   | { kind: "pasted"; samples: Pasted[] }
   | { kind: "dataset"; ref: string | null; rows: number[] }
-  | { kind: "run"; run: string | null; rollouts: string[] };
+  /** Picked rollouts, or all that fit `matching`. */
+  | { kind: "run"; run: string | null; rollouts: string[]; matching: Record<string, unknown> | null };
 
-export function sampleCount(chosen: Samples): number {
+/** Samples of a request; null where only the platform can tell. */
+export function sampleCount(chosen: Samples): number | null {
   switch (chosen.kind) {
     case "pasted":
       return chosen.samples.length;
     case "dataset":
       return chosen.ref === null ? 0 : chosen.rows.length;
     case "run":
-      return chosen.run === null ? 0 : chosen.rollouts.length;
+      if (chosen.run === null) return 0;
+      return chosen.matching === null ? chosen.rollouts.length : null;
   }
 }
 
@@ -100,7 +103,10 @@ function samplesBody(chosen: Samples): BenchBody["samples"] {
     case "dataset":
       return { dataset: chosen.ref ?? "", rows: [...chosen.rows].sort((a, b) => a - b), outputs: "reference" };
     case "run":
-      return { run: chosen.run ?? "", rollouts: chosen.rollouts };
+      return {
+        run: chosen.run ?? "",
+        ...(chosen.matching === null ? { rollouts: chosen.rollouts } : { matching: chosen.matching }),
+      };
   }
 }
 

@@ -10,6 +10,8 @@ export interface RewardSearch {
   /** Stored rollouts that the bench starts with: a run, and ids with commas between. */
   run?: string;
   rollouts?: string;
+  /** Instead of ids: the filter of rollouts, as JSON. */
+  matching?: string;
   /** The bench job on show. */
   job?: string;
   show?: string;
@@ -23,6 +25,7 @@ export function rewardSearch(search: Record<string, unknown>): RewardSearch {
     tab: oneOf(search.tab, REWARD_TABS),
     run: text(search.run),
     rollouts: text(search.rollouts),
+    matching: text(search.matching),
     job: text(search.job),
     show: text(search.show),
     state: text(search.state),

@@ -18,6 +18,8 @@ export const FIRST: Pasted = {
 export const MAX_SAMPLES = 20;
 /** Most stored rollouts that are scored again at once. */
 export const MAX_PICKED = 200;
+/** Most stored rollouts that a filter takes: whole groups, the newest first. */
+export const MAX_MATCHED = 500;
 
 /** A row of a dataset as a sample whose completion is still to be written; it begins with the reference answer. */
 export function fromRow(row: Row): Pasted {

@@ -1,0 +1,145 @@
+"""Comparison of stored rewards with those of a definition: what would change, sample by sample and group by group.
+
+Both sides leave out what the run's shaping adds. An advantage is a reward less the mean of its group's compared
+samples: its sign is that of every advantage that compares within the group. Samples without both rewards are left out.
+"""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from dressage.rewards.models import BenchJob
+
+EQUAL = 1e-8
+"""Rewards closer than this count as equal, as in the filter of zero-advantage groups."""
+
+
+class RescoredSampleDocument(TypedDict):
+    """A sample under both rewards."""
+
+    sample: str
+    """Its id in the job."""
+    group: str
+    before: float | None
+    """The stored reward, without the run's shaping; null where it had failed."""
+    after: float | None
+    """The definition's; null where it fails."""
+    change: float | None
+    advantage_before: float | None
+    advantage_after: float | None
+    flips: bool
+    """Whether the advantage changes from positive to negative, or the other way."""
+
+
+class RescoredGroupDocument(TypedDict):
+    """A group under both rewards, of the samples that have both."""
+
+    group: str
+    samples: int
+    mean_before: float
+    mean_after: float
+    dead_before: bool
+    dead_after: bool
+    flips: int
+
+
+class RescoredDocument(TypedDict):
+    """Stored rollouts under one definition of a job."""
+
+    label: str
+    compared: int
+    """Samples that have both rewards."""
+    failed: int
+    """Samples for which one of the two could not be computed."""
+    changed: int
+    mean_before: float | None
+    mean_after: float | None
+    flips: int
+    dead_before: int
+    """Groups whose compared rewards are all equal; groups of one compared sample say nothing."""
+    dead_after: int
+    groups: list[RescoredGroupDocument]
+    """Groups with two compared samples or more, in the job's order."""
+    samples: list[RescoredSampleDocument]
+    """The samples that change most first; those that cannot be compared last."""
+
+
+def rescored(job: BenchJob) -> list[RescoredDocument]:
+    """A comparison for each definition. Empty where samples are no stored rollouts, and for jobs of before groups."""
+    if job.results is None or job.source["type"] != "run":
+        return []
+    own = [(place, one) for place, one in enumerate(job.samples) if one["probe"] is None]
+    if not all("group" in (one["stored"] or {}) for _, one in own):
+        return []
+    return [
+        _compared(definition["label"], [(one, scores[place]["reward"]) for place, one in own])
+        for definition, scores in zip(job.definitions, job.results, strict=True)
+    ]
+
+
+def _compared(label: str, rewards: Sequence[tuple[dict[str, Any], float | None]]) -> RescoredDocument:
+    by_group: dict[str, list[RescoredSampleDocument]] = defaultdict(list)
+    for sample, after in rewards:
+        before = sample["stored"]["graded"]
+        change = None if before is None or after is None else after - before
+        by_group[sample["stored"]["group"]].append(
+            {
+                "sample": sample["id"],
+                "group": sample["stored"]["group"],
+                "before": before,
+                "after": after,
+                "change": change,
+                "advantage_before": None,
+                "advantage_after": None,
+                "flips": False,
+            }
+        )
+    groups = [told for name, rows in by_group.items() if (told := _group(name, rows)) is not None]
+    rows = [row for group in by_group.values() for row in group]
+    changes = [row["change"] for row in rows if row["change"] is not None]
+    return {
+        "label": label,
+        "compared": len(changes),
+        "failed": len(rows) - len(changes),
+        "changed": sum(abs(change) > EQUAL for change in changes),
+        "mean_before": _mean([row["before"] for row in rows if row["change"] is not None]),
+        "mean_after": _mean([row["after"] for row in rows if row["change"] is not None]),
+        "flips": sum(row["flips"] for row in rows),
+        "dead_before": sum(group["dead_before"] for group in groups),
+        "dead_after": sum(group["dead_after"] for group in groups),
+        "groups": groups,
+        "samples": sorted(rows, key=lambda row: -1.0 if row["change"] is None else abs(row["change"]), reverse=True),
+    }
+
+
+def _group(name: str, rows: list[RescoredSampleDocument]) -> RescoredGroupDocument | None:
+    """The group, with the advantages of its samples written into them; None where there is nothing to compare."""
+    both = [row for row in rows if row["change"] is not None]
+    if len(both) < 2:
+        return None
+    before, after = ([float(row[side] or 0.0) for row in both] for side in ("before", "after"))
+    means = statistics.fmean(before), statistics.fmean(after)
+    for row, old, new in zip(both, before, after, strict=True):
+        row["advantage_before"], row["advantage_after"] = old - means[0], new - means[1]
+        row["flips"] = _sign(old - means[0]) * _sign(new - means[1]) < 0
+    return {
+        "group": name,
+        "samples": len(both),
+        "mean_before": means[0],
+        "mean_after": means[1],
+        "dead_before": max(before) - min(before) <= EQUAL,
+        "dead_after": max(after) - min(after) <= EQUAL,
+        "flips": sum(row["flips"] for row in both),
+    }
+
+
+def _sign(advantage: float) -> int:
+    return (advantage > EQUAL) - (advantage < -EQUAL)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
