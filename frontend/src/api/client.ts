@@ -81,6 +81,7 @@ export const datasets = {
     api.listDatasetRows(id, version, params, { signal }),
   search: (id: string, version: number, body: G.SearchRowsRequest, signal: Signal) =>
     api.searchDatasetRows(id, version, body, { signal }),
+  rowValues: (id: string, version: number, signal: Signal) => api.listDatasetRowValues(id, version, { signal }),
   row: (id: string, version: number, index: number, signal: Signal) =>
     api.getDatasetRow(id, version, index, { signal }),
   rowHistory: (id: string, version: number, index: number, signal: Signal) =>

@@ -168,6 +168,7 @@ export type MetricSeries = G.Series;
 export type MetricData = Pick<G.Metrics, "x"> & { series: Record<string, MetricSeries> };
 export type Row = G.DatasetRow;
 export type RowDiff = G.RowDiff;
+export type RowValues = G.RowValues;
 export type DiffPage = G.DiffPage;
 export type TryResult = G.Score;
 

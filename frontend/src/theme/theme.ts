@@ -81,6 +81,9 @@ const SHEET = {
   title: { fontWeight: 600 },
 };
 
+/** The head of a sheet is none of the page's: without this its element would be a second banner. */
+const HEAD = { header: { role: "none" } };
+
 export const theme = createTheme({
   primaryColor: "petrol",
   primaryShade: { light: 7, dark: 6 },
@@ -121,11 +124,11 @@ export const theme = createTheme({
     Table: Table.extend({ defaultProps: { verticalSpacing: 8, horizontalSpacing: 12, fz: "sm" } }),
     Tabs: Tabs.extend({ styles: { tab: { fontSize: "0.8125rem", fontWeight: 530 } } }),
     Modal: Modal.extend({
-      defaultProps: { centered: true, transitionProps: { duration: 120 }, closeButtonProps: CLOSE },
+      defaultProps: { centered: true, transitionProps: { duration: 120 }, closeButtonProps: CLOSE, attributes: HEAD },
       styles: SHEET,
     }),
     Drawer: Drawer.extend({
-      defaultProps: { transitionProps: { duration: 150 }, closeButtonProps: CLOSE },
+      defaultProps: { transitionProps: { duration: 150 }, closeButtonProps: CLOSE, attributes: HEAD },
       styles: SHEET,
     }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, multiline: true, maw: 340, fz: "xs", withArrow: true } }),

@@ -24,6 +24,7 @@ urlpatterns = [
     path("datasets/<str:dataset_id>/versions/<int:number>", views.DatasetVersionView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/rows", views.DatasetRowsView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/rows/search", search_views.RowSearchView.as_view()),
+    path("datasets/<str:dataset_id>/versions/<int:number>/row-values", search_views.RowValuesView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/rows/<int:index>", search_views.RowView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/derive", version_views.DeriveView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/diff", version_views.DiffView.as_view()),

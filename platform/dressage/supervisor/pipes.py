@@ -30,7 +30,7 @@ def let_go_of_pipes(watcher: Watcher, *, process_pid: int, **_: object) -> bool:
 
 
 def _rest(number: int) -> list[bytes]:
-    """What lies in a pipe, without a wait for more."""
+    """Content of a pipe, without a wait for more."""
     found: list[bytes] = []
     read = 0
     poll = select.poll()

@@ -1300,6 +1300,15 @@ export const ColumnTypeEnum = {
 } as const;
 
 /**
+ * Values of a column, the most frequent first.
+ */
+export interface ColumnValues {
+  /** Column of the rows; of notes `notes.column`, such as `answers.type`. */
+  name: string;
+  values: RowValue[];
+}
+
+/**
  * A version that rows were compared with.
  */
 export interface ComparedSet {
@@ -5114,6 +5123,15 @@ export const ObjectEnum = {
   list: 'list',
 } as const;
 
+export type OfEnum = typeof OfEnum[keyof typeof OfEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const OfEnum = {
+  all: 'all',
+  sample: 'sample',
+} as const;
+
 /**
  * What an invitation offers, for whoever holds its token.
  */
@@ -7632,6 +7650,28 @@ export interface RowTry {
   graded: number;
   /** Their mean reward. */
   reward: RowTryReward;
+}
+
+/**
+ * A value, and how many rows of the sample have it.
+ */
+export interface RowValue {
+  value: string;
+  rows: number;
+}
+
+/**
+ * What filters of rows can offer.
+ */
+export interface RowValues {
+  /** Columns of short values with few different ones. */
+  columns: ColumnValues[];
+  scripts: RowValue[];
+  /** Columns of notes that hold texts, with few different ones; of all rows. */
+  notes: ColumnValues[];
+  /** Rows that columns and scripts were looked up in. */
+  rows: number;
+  of: OfEnum;
 }
 
 /**

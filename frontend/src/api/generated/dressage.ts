@@ -232,6 +232,7 @@ import type {
   RewindRequest,
   RolloutTokens,
   RowHistory,
+  RowValues,
   Run,
   RunGraderRequest,
   SavedMapping,
@@ -1184,6 +1185,19 @@ export const listProfiles = (
       return http<PaginatedProfileRowList>(
       {url: `/api/v1/datasets/${datasetId}/versions/${number}/profiles`, method: 'GET',
         params
+    },
+      options);
+    }
+  
+/**
+ * Values that filters can offer: of columns and scripts in a sample of the rows, of texts in notes.
+ */
+export const listDatasetRowValues = (
+    datasetId: string,
+    number: number,
+ options?: SecondParameter<typeof http<RowValues>>,) => {
+      return http<RowValues>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/row-values`, method: 'GET'
     },
       options);
     }
@@ -2972,6 +2986,7 @@ export type StartLabJobResult = NonNullable<Awaited<ReturnType<typeof startLabJo
 export type ListRowNotesResult = NonNullable<Awaited<ReturnType<typeof listRowNotes>>>
 export type DeleteRowNotesResult = NonNullable<Awaited<ReturnType<typeof deleteRowNotes>>>
 export type ListProfilesResult = NonNullable<Awaited<ReturnType<typeof listProfiles>>>
+export type ListDatasetRowValuesResult = NonNullable<Awaited<ReturnType<typeof listDatasetRowValues>>>
 export type ListDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof listDatasetRows>>>
 export type GetDatasetRowResult = NonNullable<Awaited<ReturnType<typeof getDatasetRow>>>
 export type GetRowHistoryResult = NonNullable<Awaited<ReturnType<typeof getRowHistory>>>

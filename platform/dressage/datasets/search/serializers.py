@@ -7,6 +7,7 @@ from dressage.common.serializers import PydanticField
 from dressage.datasets.row_query import RowQuery
 from dressage.datasets.search.find import FoundRows
 from dressage.datasets.search.one import OneRow
+from dressage.datasets.search.values import RowValues
 
 
 class RowQueryField(PydanticField, model=RowQuery):
@@ -34,3 +35,7 @@ class FoundRowsSerializer(DocumentSerializer, document=FoundRows):
 
 class OneRowSerializer(DocumentSerializer, document=OneRow):
     """One row with all that is known about it."""
+
+
+class RowValuesSerializer(DocumentSerializer, document=RowValues):
+    """What filters of rows can offer."""

@@ -9,7 +9,13 @@ from dressage.datasets import selectors
 from dressage.datasets.search import building
 from dressage.datasets.search.find import find
 from dressage.datasets.search.one import one_row
-from dressage.datasets.search.serializers import FoundRowsSerializer, OneRowSerializer, SearchRowsSerializer
+from dressage.datasets.search.serializers import (
+    FoundRowsSerializer,
+    OneRowSerializer,
+    RowValuesSerializer,
+    SearchRowsSerializer,
+)
+from dressage.datasets.search.values import row_values
 from dressage.teams.api import ApiView, TeamRequest
 
 
@@ -52,3 +58,17 @@ class RowView(ApiView):
         with selectors.missing_files("/number"):
             found = one_row(version, index)
         return Response(OneRowSerializer(found).data)
+
+
+class RowValuesView(ApiView):
+    """Values of a version's rows."""
+
+    noun = Noun.DATASETS
+
+    @extend_schema(operation_id="listDatasetRowValues", tags=["datasets"], responses=RowValuesSerializer)
+    def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
+        """Values that filters can offer: of columns and scripts in a sample of the rows, of texts in notes."""
+        version = selectors.readable_version(request.team, dataset_id, number)
+        with selectors.missing_files("/number"):
+            found = row_values(version)
+        return Response(RowValuesSerializer(found).data)

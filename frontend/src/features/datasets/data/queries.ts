@@ -39,12 +39,20 @@ export const rowsQuery = (id: string, version: number) =>
 export const PAGE = 100;
 
 /** Kinds of queries, third in their keys, whose answers hold notes of rows. */
-export const WITH_NOTES = ["window", "found", "row"] as const;
+export const WITH_NOTES = ["window", "found", "row", "values"] as const;
 
 export const notesQuery = (id: string, version: number) =>
   queryOptions({
     queryKey: ["datasets", id, "notes", version],
     queryFn: ({ signal }) => datasets.notes(id, version, signal),
+  });
+
+/** Values that filters offer. */
+export const rowValuesQuery = (id: string, version: number) =>
+  queryOptions({
+    queryKey: ["datasets", id, "values", version],
+    queryFn: ({ signal }) => datasets.rowValues(id, version, signal),
+    staleTime: 60_000,
   });
 
 /** The window of that number over all rows of a version. */

@@ -16,6 +16,7 @@ export interface DatasetSearch {
   min?: number;
   max?: number;
   tags?: string;
+  script?: string;
   notes?: string;
   /** Index of the row that stands open. */
   row?: number;
@@ -32,6 +33,7 @@ export function datasetSearch(search: Record<string, unknown>): DatasetSearch {
     min: whole(search.min),
     max: whole(search.max),
     tags: text(search.tags),
+    script: text(search.script),
     notes: text(search.notes),
     row: whole(search.row),
   };

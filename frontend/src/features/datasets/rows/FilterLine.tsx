@@ -1,21 +1,26 @@
 /** Words to look for, and conditions on rows. All of them live in the address. */
-import { Button, Group, NumberInput, Popover, Select, Stack, TextInput } from "@mantine/core";
+import { Button, Group, NumberInput, Popover, Select, Stack, TagsInput, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconFilter, IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { RowNotes } from "@/api/model";
-import { NO_FILTERS, noteValue, numberFault, type RowFilters, tagsFault, withNote } from "./query";
+import type { RowNotes, RowValues } from "@/api/model";
+import { rowValuesQuery } from "@/features/datasets/data/queries";
+import { counted, offered } from "./offered";
+import { NO_FILTERS, noteValue, numberFault, type RowFilters, SCRIPTS, tagList, tagsFault, withNote } from "./query";
 
 const LENGTH = { min: 0, max: 2 ** 31 - 1, allowDecimal: false, allowNegative: false };
 const PAUSE_MS = 300;
 
 interface Props {
+  datasetId: string;
+  version: number;
   filters: RowFilters;
   notes: readonly RowNotes[];
   onChange: (change: Partial<RowFilters>) => void;
 }
 
-export function FilterLine({ filters, notes, onChange }: Props) {
+export function FilterLine({ datasetId, version, filters, notes, onChange }: Props) {
   const [words, setWords] = useState(filters.q ?? "");
   const [sent, setSent] = useState(filters.q);
   const [before, setBefore] = useState(filters.q);
@@ -52,7 +57,7 @@ export function FilterLine({ filters, notes, onChange }: Props) {
           </Button>
         </Popover.Target>
         <Popover.Dropdown>
-          <Conditions filters={filters} notes={notes} onChange={onChange} />
+          <Conditions {...{ datasetId, version, filters, notes, onChange }} />
         </Popover.Dropdown>
       </Popover>
       {(set > 0 || filters.q !== undefined) && (
@@ -70,7 +75,9 @@ export function FilterLine({ filters, notes, onChange }: Props) {
   );
 }
 
-function Conditions({ filters, notes, onChange }: Props) {
+function Conditions({ datasetId, version, filters, notes, onChange }: Props) {
+  // Without them everything can still be written by hand, so that a fault of theirs is one line.
+  const values = useQuery(rowValuesQuery(datasetId, version));
   const bound = (value: string | number) => (value === "" ? undefined : Number(value));
   return (
     <Stack gap="xs">
@@ -80,13 +87,22 @@ function Conditions({ filters, notes, onChange }: Props) {
         value={filters.answer ?? ""}
         onSettle={value => onChange({ answer: value || undefined })}
       />
-      <Lazy
-        label="Columns"
-        description="Such as level=3, source=gsm8k: each holds this value."
-        value={filters.tags ?? ""}
-        fault={tagsFault}
-        onSettle={value => onChange({ tags: value || undefined })}
+      <Columns tags={filters.tags} values={values.data} onChange={tags => onChange({ tags })} />
+      <Select
+        label="Script"
+        description="Of most letters of the prompt."
+        placeholder="any"
+        data={scripts(filters.script, values.data)}
+        value={filters.script ?? null}
+        onChange={next => onChange({ script: next ?? undefined })}
+        comboboxProps={{ withinPortal: false }}
+        clearable
       />
+      {values.isError && (
+        <Text size="xs" c="dimmed">
+          Values to choose from could not be loaded: {values.error.message} Write them by hand.
+        </Text>
+      )}
       <Group grow>
         <NumberInput
           {...LENGTH}
@@ -107,6 +123,7 @@ function Conditions({ filters, notes, onChange }: Props) {
             key={`${name}.${column.name}`}
             name={`${name}.${column.name}`}
             type={column.type}
+            values={values.data?.notes.find(one => one.name === `${name}.${column.name}`)?.values}
             value={noteValue(filters.notes, `${name}.${column.name}`)}
             onSettle={value => onChange({ notes: withNote(filters.notes, `${name}.${column.name}`, value) })}
           />
@@ -116,14 +133,63 @@ function Conditions({ filters, notes, onChange }: Props) {
   );
 }
 
+function scripts(chosen: string | undefined, values: RowValues | undefined) {
+  const rows = new Map(values?.scripts.map(one => [one.value, one.rows]));
+  const shown = SCRIPTS.filter(one => !values || rows.has(one) || one === chosen || values.of === "sample");
+  return shown.map(value => {
+    const name = value === "none" ? "no letters" : value;
+    return { value, label: rows.has(value) && values?.of === "all" ? counted(name, rows.get(value) ?? 0) : name };
+  });
+}
+
+interface ColumnsProps {
+  tags: string | undefined;
+  values: RowValues | undefined;
+  onChange: (tags: string | undefined) => void;
+}
+
+/** Conditions on columns, chosen from those of a sample or written. What cannot be read is not taken. */
+function Columns({ tags, values, onChange }: ColumnsProps) {
+  const [draft, setDraft] = useState("");
+  const [error, setError] = useState<string | null>(null);
+  const settle = (next: string[]) => {
+    const found = tagsFault(next.join(","));
+    setError(found);
+    if (found === null) onChange(next.join(",") || undefined);
+  };
+  return (
+    <TagsInput
+      label="Columns"
+      description="Such as level=3: each holds this value."
+      placeholder={tags ? undefined : "column=value"}
+      data={offered(values)}
+      value={tagList(tags)}
+      searchValue={draft}
+      onSearchChange={text => {
+        setDraft(text);
+        setError(null);
+      }}
+      onChange={settle}
+      error={error}
+      maxTags={10}
+      acceptValueOnBlur
+      clearable
+      limit={100}
+      comboboxProps={{ withinPortal: false }}
+    />
+  );
+}
+
 interface NoteFilterProps {
   name: string;
   type: string;
+  /** Values that notes have, where they are few. */
+  values?: RowValues["notes"][number]["values"];
   value: string;
   onSettle: (value: string) => void;
 }
 
-function NoteFilter({ name, type, value, onSettle }: NoteFilterProps) {
+function NoteFilter({ name, type, values, value, onSettle }: NoteFilterProps) {
   const label = name.replace(".", ": ").replaceAll("_", " ");
   if (type === "boolean")
     return (
@@ -134,6 +200,18 @@ function NoteFilter({ name, type, value, onSettle }: NoteFilterProps) {
           { value: "true", label: "Yes" },
           { value: "false", label: "No" },
         ]}
+        value={value || null}
+        onChange={next => onSettle(next ?? "")}
+        comboboxProps={{ withinPortal: false }}
+      />
+    );
+  if (values && (value === "" || values.some(one => one.value === value)))
+    return (
+      <Select
+        label={label}
+        clearable
+        searchable
+        data={values.map(one => ({ value: one.value, label: counted(one.value, one.rows) }))}
         value={value || null}
         onChange={next => onSettle(next ?? "")}
         comboboxProps={{ withinPortal: false }}

@@ -33,6 +33,14 @@ beforeEach(() => {
   answers = {
     "GET /api/v1/session": () => Response.json({ authenticated: true, role: "editor" }),
     [`GET ${PATH}/notes`]: () => Response.json({ data: [] }),
+    [`GET ${PATH}/row-values`]: () =>
+      Response.json({
+        columns: [{ name: "level", values: [{ value: "3", rows: 2 }] }],
+        scripts: [{ value: "Latin", rows: 2 }],
+        notes: [],
+        rows: 2,
+        of: "all",
+      }),
     [`POST ${PATH}/rows/search`]: () => Response.json({ data: [found(0), found(1)], has_more: false, index: INDEX }),
     [`GET ${PATH}/rows/0`]: () =>
       Response.json({ ...found(0), json: '{"prompt":"a"}', script: "Latin", control_tokens: [] }),
@@ -196,4 +204,18 @@ it.each([
     Response.json({ data: [found(0)], has_more: false, index: { state, percent: 40 } });
   show("?q=horses");
   expect(await screen.findByText(text)).toBeTruthy();
+});
+
+it("offers the values that there are, and asks for what is chosen", async () => {
+  show("");
+  await screen.findByText("row 0");
+  await userEvent.click(screen.getByRole("button", { name: "Filters" }));
+  await userEvent.click(await screen.findByRole("combobox", { name: "Columns" }));
+  await userEvent.click(await screen.findByRole("option", { name: "level=3" }));
+  await userEvent.click(screen.getByRole("combobox", { name: "Script" }));
+  await userEvent.click(await screen.findByRole("option", { name: "Latin · 2" }));
+  const queries = () => asked.filter(one => one.url.endsWith("/rows/search")).map(one => one.body);
+  await waitFor(() =>
+    expect(queries()).toContainEqual(expect.objectContaining({ query: { tags: ["level=3"], script: "Latin" } })),
+  );
 });

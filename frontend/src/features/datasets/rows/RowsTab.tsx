@@ -28,12 +28,12 @@ export function RowsTab({ dataset, version }: { dataset: Dataset; version: Datas
   const known = useNotes(dataset.id, version.number);
   const notes = known.data?.data ?? NO_NOTES;
   const types = useMemo(() => typesOf(notes), [notes]);
-  const { q, answer, min, max, tags, notes: noted } = search;
+  const { q, answer, min, max, tags, script, notes: noted } = search;
   const query = useMemo(
-    () => rowQuery({ q, answer, min, max, tags, notes: noted }, types),
-    [q, answer, min, max, tags, noted, types],
+    () => rowQuery({ q, answer, min, max, tags, script, notes: noted }, types),
+    [q, answer, min, max, tags, script, noted, types],
   );
-  const dropped = unread({ q, answer, min, max, tags, notes: noted }, types);
+  const dropped = unread({ q, answer, min, max, tags, script, notes: noted }, types);
   const [place, setPlace] = useState({ scrollTop: 0, view: VIEW });
   const [guess, setGuess] = useState(version.rows);
   const [selected, setSelected] = useState<ReadonlyMap<string, number>>(new Map());
@@ -67,7 +67,13 @@ export function RowsTab({ dataset, version }: { dataset: Dataset; version: Datas
     <Stack gap="sm">
       <section aria-label="Rows">
         <Stack gap="xs">
-          <FilterLine filters={{ q, answer, min, max, tags, notes: noted }} notes={notes} onChange={change} />
+          <FilterLine
+            datasetId={dataset.id}
+            version={version.number}
+            filters={{ q, answer, min, max, tags, script, notes: noted }}
+            notes={notes}
+            onChange={change}
+          />
           <Group justify="space-between" gap="xs">
             <Text size="xs" c="dimmed" className="num" role="status">
               {list.total}

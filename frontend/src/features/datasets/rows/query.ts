@@ -2,7 +2,7 @@
 import type { NoteCondition, RowQuery } from "@/api/model";
 import type { DatasetSearch } from "@/features/datasets/data/search";
 
-export type RowFilters = Pick<DatasetSearch, "q" | "answer" | "min" | "max" | "tags" | "notes">;
+export type RowFilters = Pick<DatasetSearch, "q" | "answer" | "min" | "max" | "tags" | "script" | "notes">;
 
 export const NO_FILTERS: RowFilters = {
   q: undefined,
@@ -10,8 +10,35 @@ export const NO_FILTERS: RowFilters = {
   min: undefined,
   max: undefined,
   tags: undefined,
+  script: undefined,
   notes: undefined,
 };
+
+type Script = NonNullable<RowQuery["script"]>;
+
+/** Scripts that rows are told apart by, the frequent ones first. */
+export const SCRIPTS: readonly Script[] = [
+  "Latin",
+  "Han",
+  "Cyrillic",
+  "Arabic",
+  "Devanagari",
+  "Hangul",
+  "Hiragana",
+  "Katakana",
+  "Greek",
+  "Hebrew",
+  "Bengali",
+  "Thai",
+  "Tamil",
+  "Telugu",
+  "Georgian",
+  "Armenian",
+  "Ethiopic",
+  "Khmer",
+  "Myanmar",
+  "none",
+];
 
 const WORD = /[\p{L}\p{N}_]/u;
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,3})?$/iu;
@@ -30,6 +57,7 @@ export function rowQuery(filters: RowFilters, types: NoteTypes = NO_TYPES): RowQ
     ...(filters.answer === undefined ? {} : { answer: filters.answer }),
     ...(filters.min === undefined ? {} : { min_length: filters.min }),
     ...(filters.max === undefined ? {} : { max_length: filters.max }),
+    ...(isScript(filters.script) ? { script: filters.script } : {}),
     ...(tags.length > 0 ? { tags } : {}),
     ...(notes.length > 0 ? { notes } : {}),
   };
@@ -42,12 +70,16 @@ export function isEmpty(query: RowQuery): boolean {
 /** Conditions of the filters that {@link rowQuery} cannot read, as a person wrote them. */
 export function unread(filters: RowFilters, types: NoteTypes = NO_TYPES): string[] {
   return [
+    ...(filters.script === undefined || isScript(filters.script) ? [] : [filters.script]),
     ...parts(filters.tags).filter(tag => !isTag(tag)),
     ...parts(filters.notes)
       .filter(one => noteCondition(one, types) === null)
       .map(plain),
   ];
 }
+
+/** The conditions on columns as they stand in the address. */
+export const tagList = (tags: string | undefined) => parts(tags);
 
 /** Why a text is no list of `column=value`; null where it is one. */
 export function tagsFault(text: string): string | null {
@@ -101,6 +133,7 @@ export function noteValue(notes: string | undefined, column: string): string {
   return plain(found?.slice(column.length + 1) ?? "");
 }
 
+const isScript = (text: string | undefined): text is Script => SCRIPTS.some(script => script === text);
 const isTag = (text: string) => /^[^=]+=.+/u.test(text);
 
 /** A value as it stands between commas. */

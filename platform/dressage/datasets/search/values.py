@@ -1,0 +1,110 @@
+"""Values that filters of rows offer to choose from: of columns, scripts and notes, as a spread sample has them."""
+
+from collections import Counter
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from typing_extensions import TypedDict
+
+from dressage.datasets import notes
+from dressage.datasets.facts import script_of, tags_of, text_of
+from dressage.datasets.models import DatasetVersion, RowNotes
+from dressage.datasets.search.replaced import read_again
+from dressage.datasets.search.stored_rows import of_table
+
+SAMPLE = 2_000
+GROUPS = 8
+"""Row groups that the sample is taken from, so that a large version is not read as a whole."""
+MOST_VALUES = 50
+"""Values that are offered of a column. One with more in the sample is no choice, such as an id."""
+
+
+class RowValue(TypedDict):
+    """A value, and how many rows of the sample have it."""
+
+    value: str
+    rows: int
+
+
+class ColumnValues(TypedDict):
+    """Values of a column, the most frequent first."""
+
+    name: str
+    """Column of the rows; of notes `notes.column`, such as `answers.type`."""
+    values: list[RowValue]
+
+
+class RowValues(TypedDict):
+    """What filters of rows can offer."""
+
+    columns: list[ColumnValues]
+    """Columns of short values with few different ones."""
+    scripts: list[RowValue]
+    notes: list[ColumnValues]
+    """Columns of notes that hold texts, with few different ones; of all rows."""
+    rows: int
+    """Rows that columns and scripts were looked up in."""
+    of: Literal["all", "sample"]
+
+
+def row_values(version: DatasetVersion) -> RowValues:
+    """Values that the filters of a version's rows can offer.
+
+    Raises:
+        FileNotFoundError: where the file of the rows is gone.
+    """
+    rows = _sample(version)
+    tags = Counter(tag for row in rows for tag in tags_of(row))
+    columns: dict[str, list[RowValue]] = {}
+    for tag, count in tags.most_common():
+        column, _, value = tag.partition("=")
+        columns.setdefault(column, []).append({"value": value, "rows": count})
+    offered: list[ColumnValues] = [
+        {"name": name, "values": values} for name, values in sorted(columns.items()) if _is_a_choice(values)
+    ]
+    return {
+        "columns": offered,
+        "scripts": _counted(Counter(script_of(text_of(row)) for row in rows)),
+        "notes": read_again(lambda: [found for one in notes.of(version) for found in _of_notes(one)]),
+        "rows": len(rows),
+        "of": "all" if len(rows) == version.rows else "sample",
+    }
+
+
+def _sample(version: DatasetVersion) -> list[dict[str, Any]]:
+    """Rows, at most ``SAMPLE``, evenly out of at most ``GROUPS`` row groups that are spread over the version."""
+    found: list[dict[str, Any]] = []
+    with pq.ParquetFile(version.path) as file:
+        count = min(GROUPS, file.num_row_groups)
+        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        chosen = np.linspace(0, file.num_row_groups - 1, count).astype(int).tolist() if count else []
+        left = SAMPLE
+        for place, group in enumerate(chosen):
+            share = min(left // (count - place), sizes[group])
+            numbers = np.linspace(0, sizes[group] - 1, share).astype(int).tolist() if share else []
+            found += [one.row for one in of_table(file.read_row_group(group).take(numbers), numbers)]
+            left -= share
+    return found
+
+
+def _of_notes(one: RowNotes) -> list[ColumnValues]:
+    found: list[ColumnValues] = []
+    for column in one.columns:
+        if column["type"] != "string":
+            continue
+        counted = pc.value_counts(pq.read_table(one.path, columns=[column["name"]]).column(0).drop_null()).to_pylist()
+        values = _counted(Counter({pair["values"]: pair["counts"] for pair in counted}))
+        if 0 < len(values) <= MOST_VALUES:
+            found.append({"name": f"{one.name}.{column['name']}", "values": values})
+    return found
+
+
+def _counted(counts: Counter[str]) -> list[RowValue]:
+    return [{"value": value, "rows": count} for value, count in counts.most_common()]
+
+
+def _is_a_choice(values: list[RowValue]) -> bool:
+    """Whether a column has few values, of which some come again; one value is a choice as well where all have it."""
+    return len(values) <= MOST_VALUES and (len(values) == 1 or any(one["rows"] > 1 for one in values))
