@@ -112,7 +112,7 @@ def test_a_refusal_tells_each_row_and_two_versions_are_compared(page: Page, tmp_
     page.get_by_role("button", name="Upload a new version").click()
     dialog = page.get_by_role("dialog")
     dialog.locator('input[type="file"]').set_input_files(written(tmp_path, changed))
-    dialog.get_by_role("button", name="Upload", exact=True).click()
+    dialog.get_by_role("button", name="Upload version 2", exact=True).click()
     expect(page.get_by_label("Rows of plus-one@2")).to_be_visible(timeout=60_000)
     page.get_by_test_id("version-menu").click()
     page.get_by_role("menuitem", name="With version 1").click()

@@ -28,7 +28,7 @@ export function DatasetPage() {
   const { datasetId } = useParams({ from: "/app/datasets/$datasetId" });
   const query = useQuery(datasetQuery(datasetId));
   return (
-    <Loaded page query={query} skeleton={<Skeleton height={400} aria-label="Loading" />}>
+    <Loaded page query={query} skeleton={<Skeleton height={400} role="progressbar" aria-label="Loading" />}>
       {dataset => (
         <ReadOnly.Provider value={dataset.shared_by !== null}>
           <Versions dataset={dataset} fetching={query.isFetching} />

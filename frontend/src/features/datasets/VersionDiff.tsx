@@ -30,7 +30,7 @@ export function VersionDiff({ datasetId, version, against, onClose }: Props) {
           Show the rows instead
         </Button>
       </Group>
-      <Loaded query={query} skeleton={<Skeleton height={160} aria-label="Loading" />}>
+      <Loaded query={query} skeleton={<Skeleton height={160} role="progressbar" aria-label="Loading" />}>
         {({ pages }) => <Differences counts={pages[0]!.counts} rows={pages.flatMap(page => page.data)} />}
       </Loaded>
       <ShowMore query={query} label="Show 50 more" />

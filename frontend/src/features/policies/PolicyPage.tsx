@@ -35,7 +35,7 @@ export function PolicyPage() {
   const query = useQuery(policyQuery(policyId));
   const facts = useQuery(policyFactsQuery(policyId));
   return (
-    <Loaded page query={query} skeleton={<Skeleton height={400} aria-label="Loading" />}>
+    <Loaded page query={query} skeleton={<Skeleton height={400} role="progressbar" aria-label="Loading" />}>
       {policy => (
         <>
           <Crumbs to="/policies" label="Policies" here={policy.slug} />
@@ -44,7 +44,7 @@ export function PolicyPage() {
             description={policy.architecture}
             actions={<CopyText value={policy.slug} label="Copy the name for specs" />}
           />
-          <Loaded query={facts} skeleton={<Skeleton height={300} aria-label="Loading" />}>
+          <Loaded query={facts} skeleton={<Skeleton height={300} role="progressbar" aria-label="Loading" />}>
             {found => <PolicyView policy={policy} facts={found} />}
           </Loaded>
         </>

@@ -20,7 +20,7 @@ export function RehearsalPage() {
   const { rehearsalId } = useParams({ from: "/app/rehearsals/$rehearsalId" });
   const query = useQuery(rehearsalQuery(rehearsalId));
   return (
-    <Loaded query={query} page skeleton={<Skeleton height={400} aria-label="Loading" />}>
+    <Loaded query={query} page skeleton={<Skeleton height={400} role="progressbar" aria-label="Loading" />}>
       {rehearsal => <RehearsalView rehearsal={rehearsal} />}
     </Loaded>
   );

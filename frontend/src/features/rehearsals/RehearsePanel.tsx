@@ -83,7 +83,7 @@ export function RehearsePanel({ spec, ready, where = {} }: Props) {
       )}
       {asked && (
         <div style={{ marginTop: 12 }}>
-          <Loaded query={found} skeleton={<Skeleton height={60} aria-label="Loading" />}>
+          <Loaded query={found} skeleton={<Skeleton height={60} role="progressbar" aria-label="Loading" />}>
             {rehearsal => <Found rehearsal={rehearsal} stale={asked.spec !== spec} />}
           </Loaded>
         </div>

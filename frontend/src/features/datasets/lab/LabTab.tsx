@@ -15,7 +15,7 @@ export function LabTab({ dataset, version }: { dataset: Dataset; version: Datase
       <Text size="sm" c="dimmed">
         What is found here becomes notes of the rows. The version itself never changes: other versions are made of it.
       </Text>
-      <Loaded query={jobs} skeleton={<Skeleton height={220} aria-label="Loading" />}>
+      <Loaded query={jobs} skeleton={<Skeleton height={220} role="progressbar" aria-label="Loading" />}>
         {({ data }) => (
           <>
             <DuplicatesCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "duplicates")} />

@@ -19,7 +19,7 @@ interface Props {
 export function ProfileView({ id, dataset }: Props) {
   const found = useQuery(profileQuery(id));
   return (
-    <Loaded query={found} skeleton={<Skeleton height={240} aria-label="Loading" />}>
+    <Loaded query={found} skeleton={<Skeleton height={240} role="progressbar" aria-label="Loading" />}>
       {profile => (
         <div data-testid="profile" data-state={profile.state}>
           {isOpen(profile) && <Working profile={profile} />}

@@ -129,7 +129,7 @@ export function RowList(props: Props) {
                     <Cells found={found} columns={columns} selected={selected.has(found.id)} />
                   ) : (
                     <span role="gridcell" className={classes.wide}>
-                      <Skeleton height={12} aria-label="Loading" />
+                      <Skeleton height={12} role="progressbar" aria-label="Loading" />
                     </span>
                   )}
                 </div>

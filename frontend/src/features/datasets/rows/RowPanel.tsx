@@ -56,7 +56,7 @@ export function RowPanel({ datasetId, version, index, onClose, onEdit, changes }
             <Title order={2}>{title}</Title>
             <CloseButton onClick={onClose} aria-label="Close the row" />
           </Group>
-          <Loaded query={row} skeleton={<Skeleton height={240} aria-label="Loading" />}>
+          <Loaded query={row} skeleton={<Skeleton height={240} role="progressbar" aria-label="Loading" />}>
             {data => (
               <Row
                 key={`${version.number} ${data.id}`}

@@ -22,7 +22,7 @@ export function RowRuns({ datasetId, version, index }: Props) {
   return (
     <section aria-label="In runs" data-testid="row-runs">
       <div className={ui.caption}>In runs</div>
-      <Loaded query={history} skeleton={<Skeleton height={HEIGHT} aria-label="Loading" />}>
+      <Loaded query={history} skeleton={<Skeleton height={HEIGHT} role="progressbar" aria-label="Loading" />}>
         {data => <Runs history={data} />}
       </Loaded>
     </section>

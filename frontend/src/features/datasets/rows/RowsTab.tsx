@@ -97,7 +97,7 @@ export function RowsTab({ dataset, version }: { dataset: Dataset; version: Datas
           )}
           {list.error && <ErrorState error={list.error} retry={list.retry} />}
           {list.error && list.empty ? null : list.pending && !isEmpty(query) ? (
-            <Skeleton height={240} aria-label="Loading" />
+            <Skeleton height={240} role="progressbar" aria-label="Loading" />
           ) : list.count === 0 && list.complete ? (
             <Nothing>No row is found. Take a word or a filter away.</Nothing>
           ) : (

@@ -27,7 +27,7 @@ export function OfferPage() {
       </EmptyState>
     );
   return (
-    <Loaded page query={query} skeleton={<Skeleton height={240} aria-label="Loading" />}>
+    <Loaded page query={query} skeleton={<Skeleton height={240} role="progressbar" aria-label="Loading" />}>
       {offer => <Offer offer={offer} secret={secret} />}
     </Loaded>
   );

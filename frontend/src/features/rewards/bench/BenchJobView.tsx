@@ -14,7 +14,7 @@ import { benchQuery } from "./queries";
 export function BenchJobView({ id }: { id: string }) {
   const query = useQuery(benchQuery(id));
   return (
-    <Loaded query={query} skeleton={<Skeleton height={260} aria-label="Loading" />}>
+    <Loaded query={query} skeleton={<Skeleton height={260} role="progressbar" aria-label="Loading" />}>
       {job => <Job job={job} />}
     </Loaded>
   );

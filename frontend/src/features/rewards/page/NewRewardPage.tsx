@@ -25,7 +25,7 @@ import { PageHeader } from "@/ui/PageHeader";
 export function NewRewardPage() {
   const schema = useQuery(rewardSchemaQuery);
   return (
-    <Loaded query={schema} skeleton={<Skeleton height={480} aria-label="Loading" />}>
+    <Loaded query={schema} skeleton={<Skeleton height={480} role="progressbar" aria-label="Loading" />}>
       {found => <NewReward schema={found} />}
     </Loaded>
   );

@@ -20,7 +20,7 @@ import { Crumbs } from "@/ui/Crumbs";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
 
-const SKELETON = <Skeleton height={480} aria-label="Loading" />;
+const SKELETON = <Skeleton height={480} role="progressbar" aria-label="Loading" />;
 
 export function RewardPage() {
   const { rewardId } = useParams({ from: "/app/rewards/$rewardId" });
