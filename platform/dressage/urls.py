@@ -22,7 +22,7 @@ urlpatterns = [
     path("api/v1/", include("dressage.monitoring.urls")),
     path("api/v1/", include("dressage.chart_views.urls")),
     path("api/v1/", include("dressage.compat.urls")),
-    re_path(r"^(?!api/|ws/|static/|assets/).*$", console),
+    re_path(r"(?s)^(?!api/|ws/|static/|assets/).*$", console),
 ]
 
 handler400 = "dressage.common.problem_responses.bad_request"

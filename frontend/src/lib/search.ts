@@ -2,7 +2,8 @@
 
 export function text(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
-  return typeof value === "string" && value ? value : undefined;
+  // No text of the platform has a NUL: a question with one is refused.
+  return typeof value === "string" ? value.replaceAll("\0", "") || undefined : undefined;
 }
 
 export function number(value: unknown): number | undefined {

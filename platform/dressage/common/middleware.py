@@ -6,16 +6,18 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
 from dressage.common.ids import new_id
-from dressage.common.problem_responses import problem_response
+from dressage.common.problem_responses import page_not_found, problem_response
 from dressage.common.problems import Problem
 
 REFUSAL = "dressage.refusal"
 """Key of the ASGI scope under which the gateway hands on the problem with which a request shall be answered."""
+_FILED = re.compile("/(api|assets|static)/")
+"""Addresses of all but the console's pages: those ask nothing, and tell by themselves what they cannot show."""
 _SAFE_ID = re.compile(r"^[A-Za-z0-9_\-]{8,64}$")
 
 
@@ -50,9 +52,13 @@ class RequestContextMiddleware(MiddlewareMixin):
         structlog.contextvars.bind_contextvars(request_id=request.request_id)  # type: ignore[attr-defined]
         if refusal := getattr(request, "scope", {}).get(REFUSAL):
             return problem_response(refusal, request.path)
-        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-            # PostgreSQL stores no NUL: no address of ours has one, and no query could be answered.
-            return problem_response(Problem(400, "Bad request", "An address has no NUL character."), request.path)
+        if _FILED.match(request.path):
+            # PostgreSQL stores no NUL, so nothing has such an id or name, and no query could be answered.
+            if "\0" in request.path:
+                return page_not_found(request, Http404())
+            if "%00" in request.META.get("QUERY_STRING", ""):
+                problem = Problem(400, "Bad request", "A query has no NUL character.", code="nul_in_query")
+                return problem_response(problem, request.path)
         if any("\0" in value for value in request.COOKIES.values()):
             return problem_response(Problem(400, "Bad request", "A cookie has no NUL character."), request.path)
         return None

@@ -19,7 +19,7 @@ __all__ = ["ProblemAutoSchema", "PydanticField"]
 _SCHEME = "apiToken"
 """Name of the security scheme of API tokens; see ``dressage.teams.schema``."""
 _DESCRIPTIONS = {
-    "400": "The request cannot be read: broken JSON, or a NUL character in the address.",
+    "400": "The request cannot be read: broken JSON, or a NUL character in the query.",
     "401": "Not signed in, or the token is not valid.",
     "403": "The role or the token's scopes do not allow this, or the CSRF token is missing.",
     "404": "No such thing in this team.",

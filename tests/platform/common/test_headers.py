@@ -1,10 +1,27 @@
 """Headers and error pages of every response."""
 
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 from django.http import HttpRequest
 from rest_framework.test import APIClient
 
 from dressage.common.middleware import content_security_policy
+from tests.platform.common.operations import snapshot
+from tests.platform.openapi import documented_paths
+
+METHODS = {"get", "post", "put", "patch", "delete"}
+
+
+@pytest.fixture
+def console(settings: Any, tmp_path: Path) -> str:
+    """The content of the console's page."""
+    settings.FRONTEND_DIST = tmp_path
+    (tmp_path / "index.html").write_text("<h1>The console</h1>")
+    return "<h1>The console</h1>"
 
 
 def test_security_headers(anonymous: APIClient, db: None) -> None:
@@ -45,11 +62,41 @@ def test_unknown_addresses_are_problems(anonymous: APIClient, path: str) -> None
     assert response.json()["title"] == "Not found"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/datasets/a%00b", "/api/v1/datasets?after=a%00b"])
-def test_nul_is_refused(anonymous: APIClient, path: str) -> None:
+def test_an_id_with_a_nul_names_nothing(api: Callable[..., APIClient]) -> None:
+    client = api("admin")
+    before = snapshot()
+    asked = 0
+    for path, operations in documented_paths().items():
+        for name in re.findall(r"\{\w+\}", path):
+            address = re.sub(r"\{\w+\}", "1", path.replace(name, "run_x%00"))
+            for method in operations.keys() & METHODS:
+                response = getattr(client, method)(address, {}, format="json")
+                assert (response.status_code, response.json()["title"]) == (404, "Not found"), (method, address)
+                assert response["X-Request-ID"]
+                asked += 1
+    assert asked > 100
+    assert snapshot() == before
+
+
+def test_a_query_with_a_nul_is_refused(api: Callable[..., APIClient]) -> None:
+    client = api("admin")
+    before = snapshot()
+    for path, operations in documented_paths().items():
+        for method in operations.keys() & METHODS:
+            response = getattr(client, method)(re.sub(r"\{\w+\}", "1", path) + "?after=a%00b", {}, format="json")
+            assert (response.status_code, response.json()["error"]["code"]) == (400, "nul_in_query"), (method, path)
+    assert snapshot() == before
+
+
+@pytest.mark.parametrize("path", ["/runs/run_x%00", "/runs/run_1?tour=%00", "/%00?find=%00", "/runs/run_%0A"])
+def test_pages_tell_by_themselves_what_they_cannot_show(anonymous: APIClient, path: str, console: str) -> None:
     response = anonymous.get(path)
-    assert response.status_code == 400
-    assert response["X-Request-ID"]
+    assert (response.status_code, b"".join(response).decode()) == (200, console)
+
+
+def test_a_file_with_a_nul_is_not_there(anonymous: APIClient) -> None:
+    for path in ("/assets/a%00.js", "/static/%00"):
+        assert anonymous.get(path).status_code == 404
 
 
 def test_our_own_faults_name_the_request(anonymous: APIClient, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
