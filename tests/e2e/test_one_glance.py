@@ -1,8 +1,9 @@
-"""A live run at one glance, and two people in front of it."""
+"""A live run at one glance, two people in front of it, and what open pages show of it after an outage."""
 
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -11,6 +12,7 @@ from tests.support.installation import Installation, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 
+KEYS = ("critic/score/mean", "response_length/mean", "actor/entropy")
 PHONE = {"width": 390, "height": 844}
 
 
@@ -100,6 +102,90 @@ def _values(installation: Installation, run_id: str) -> list[Any]:
     """Values of the learning rate that people have set, oldest first."""
     controls = installation.api.get(f"/runs/{run_id}/controls")["data"]
     return [one["value"] for one in reversed(controls) if one["target"] == "optimizer.learning_rate"]
+
+
+def test_an_address_with_a_nul_tells_where_one_stands(page: Page, run_id: str) -> None:
+    _open(page, run_id)
+    for address, heading in (
+        (f"/runs/{run_id}%00x", "There is nothing here"),
+        (f"/datasets/{run_id}%00", "There is nothing here"),
+        (f"/runs/{run_id}?tour=%00", "At one glance"),
+        (f"/runs/{run_id}?find=%00", "At one glance"),
+        (f"/runs/{run_id}?tab=rollouts&q=%00", "At one glance"),
+    ):
+        page.goto(address)
+        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_web_redis_and_network_go_away_and_open_pages_are_right_after_it(
+    page: Page, installation: Installation, run_id: str
+) -> None:
+    _open(page, run_id)
+    listed = page.context.new_page()
+    listed.goto("/runs")
+    first = _run(installation, run_id)["step"]
+    for victim in ("dressage.asgi", "redis-server"):
+        installation.kill(victim)
+        wait_until(lambda: _answers(installation), 90, installation.log_tail)
+        _goes_on(installation, run_id)
+    page.context.set_offline(True)
+    expect(page.get_by_test_id("phase-strip")).to_have_attribute("data-stale", "true", timeout=60_000)
+    _goes_on(installation, run_id)
+    page.context.set_offline(False)
+    expect(page.get_by_test_id("phase-strip")).not_to_have_attribute("data-stale", "true", timeout=60_000)
+
+    installation.api.post(f"/runs/{run_id}/pause")
+    wait_until(lambda: _run(installation, run_id)["state"] == "paused", 120, installation.log_tail)
+    last = _run(installation, run_id)["step"]
+    expect(page.get_by_test_id("step")).to_have_text(f"{last:,}", timeout=60_000)
+    for name in KEYS:
+        points = _series(installation, run_id, name)
+        assert sorted(points) == list(range(1, last + 1))
+        drawn = _table(page, name)
+        assert [step for step, _ in drawn] == list(range(last, last - len(drawn), -1)), f"a gap or a double in {name}"
+        assert drawn[-1][0] < first, "the points of the outages, and those before"
+        shown = pytest.approx([points[step] for step, _ in drawn], rel=1e-3, abs=6e-5)  # as many digits as are shown
+        assert [value for _, value in drawn] == shown, f"{name}: nan where the page has no point"
+    row = listed.get_by_test_id("runs-table").get_by_role("row").filter(has_text="At one glance")
+    expect(row).to_contain_text(f"{last:,} / 2,000", timeout=60_000)
+    expect(row).to_contain_text("paused")
+
+
+def _answers(installation: Installation) -> bool:
+    try:
+        installation.api.get("/session")
+    except (httpx.HTTPError, AssertionError):
+        return False
+    return True
+
+
+def _goes_on(installation: Installation, run_id: str) -> None:
+    """The run reports steps that were made after this was asked."""
+    begun = _run(installation, run_id)["step"]
+    wait_until(lambda: _run(installation, run_id)["step"] >= begun + 3, 120, installation.log_tail)
+
+
+def _series(installation: Installation, run_id: str, name: str) -> dict[int, float]:
+    answer = installation.api.get(f"/runs/{run_id}/metrics", keys=name, x="step", max_points=2000)["series"][name]
+    return dict(zip(answer["x"], answer["mean"], strict=True))
+
+
+def _table(page: Page, name: str) -> list[tuple[int, float]]:
+    """What the chart of a metric has drawn, newest step first, as its own table tells it."""
+    title = f"Hide {name}"
+    card = page.locator('section[data-testid^="chart-"]').filter(has=page.locator(f'button[title="{title}"]')).first
+    card = page.get_by_test_id(card.get_attribute("data-testid") or "")  # its legend goes where the table comes
+    place = card.locator('button[title^="Hide "]').evaluate_all(
+        "(all, title) => all.findIndex(one => one.title === title)", title
+    )
+    card.get_by_role("button", name="Data table").click()
+    rows = card.locator("tbody tr").evaluate_all("all => all.map(row => [...row.cells].map(cell => cell.innerText))")
+    card.get_by_role("button", name="Data table").click()
+    number = str.maketrans({"−": "-", ",": None})
+    drawn = [(cells[0].translate(number), cells[1 + place].translate(number)) for cells in rows]
+    # At step 0 stands what was evaluated before the first.
+    return [(int(step), float("nan" if value == "–" else value)) for step, value in drawn if int(step) > 0]
 
 
 def _open(page: Page, run_id: str) -> None:

@@ -2,6 +2,7 @@
 import { Alert, Button, Center, Code, Group, Stack, Text, Title } from "@mantine/core";
 import { IconAlertTriangle, IconCompass } from "@tabler/icons-react";
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import { errorText, Problem } from "@/api/http";
 import { useTold } from "./told";
 
@@ -43,6 +44,31 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
   );
 }
 
+/** Whether it passes by itself: the network, or a part of the platform, is away. */
+const isUnreachable = (error: unknown) =>
+  error instanceof TypeError || (error instanceof Problem && [502, 503, 504].includes(error.status));
+
+/** Milliseconds. */
+const AGAIN = 5000;
+
+/** Tries again from time to time, and at once when the browser has a network again. */
+function useRetries(isOn: boolean, retry: () => void): void {
+  const latest = useRef(retry);
+  useEffect(() => {
+    latest.current = retry;
+  });
+  useEffect(() => {
+    if (!isOn) return;
+    const again = () => latest.current();
+    const timer = window.setInterval(again, AGAIN);
+    window.addEventListener("online", again);
+    return () => {
+      window.clearInterval(timer);
+      window.removeEventListener("online", again);
+    };
+  }, [isOn]);
+}
+
 const MOST = 20;
 
 function FieldErrors({ problem }: { problem: Problem }) {
@@ -62,16 +88,21 @@ function FieldErrors({ problem }: { problem: Problem }) {
 
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
+  const retry = () => {
+    reset();
+    void router.invalidate();
+  };
+  const isAway = isUnreachable(error);
+  useRetries(isAway, retry);
   return (
     <Center mih="60vh" p="md">
       <Stack maw={560} w="100%">
-        <ErrorState
-          error={error}
-          retry={() => {
-            reset();
-            void router.invalidate();
-          }}
-        />
+        <ErrorState error={error} retry={retry} />
+        {isAway && (
+          <Text size="sm" c="dimmed">
+            This page asks again by itself every few seconds.
+          </Text>
+        )}
       </Stack>
     </Center>
   );

@@ -1,5 +1,5 @@
 import { QueryClient } from "@tanstack/react-query";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { MetricData, Run } from "@/api/model";
 import { metricsKey } from "@/features/runs/data/queries";
 import { aControl } from "@/test/control";
@@ -78,4 +78,49 @@ it("asks again for everything drawn although a query knew of the new attempt bef
   expect(client.getQueryState(key)?.isInvalidated).toBe(false);
   receive({ type: "events", seq: 12, events: [], run: { step: 1, attempt: 2 } });
   expect(client.getQueryState(key)?.isInvalidated).toBe(true);
+});
+
+it("asks for incidents when the run's health has changed without an event", () => {
+  vi.useFakeTimers();
+  receive = receiver(client, "run_2"); // no question of another test is waiting
+  const key = ["run", "run_2", "incidents"];
+  const isOutdated = () => {
+    vi.advanceTimersByTime(1000);
+    return client.getQueryState(key)?.isInvalidated;
+  };
+  const run = (...findings: object[]) => ({ step: 1, attempt: 1, health: { state: "ok", findings } });
+  client.setQueryData(["run", "run_2"], { id: "run_2", ...run() });
+  client.setQueryData(key, { object: "list", data: [], open: 0 });
+  receive({ type: "events", events: [], run: run() });
+  expect(isOutdated()).toBe(false);
+  receive({
+    type: "events",
+    events: [],
+    run: run({ guard: "stuck", since: 1, message: "No progress for 50 seconds." }),
+  });
+  expect(isOutdated()).toBe(true);
+  client.setQueryData(key, { object: "list", data: [], open: 1 });
+  receive({
+    type: "events",
+    events: [],
+    run: run({ guard: "stuck", since: 1, message: "No progress for 60 seconds." }),
+  });
+  expect(isOutdated()).toBe(false);
+  vi.useRealTimers();
+});
+
+it("asks for incidents at values that are no numbers and at rescorings, and at no other step", () => {
+  vi.useFakeTimers();
+  receive = receiver(client, "run_3");
+  const key = ["run", "run_3", "incidents"];
+  const outdates = (metrics: object) => {
+    client.setQueryData(key, { object: "list", data: [], open: 0 });
+    receive({ type: "events", events: [{ ...step(2), data: { metrics, tokens_total: 5, seconds: 1 } }] });
+    vi.advanceTimersByTime(1000);
+    return client.getQueryState(key)?.isInvalidated;
+  };
+  expect(outdates({ reward: 0.5 })).toBe(false);
+  expect(outdates({ reward: "NaN" })).toBe(true);
+  expect(outdates({ "rollout_corr/cause/template": 0.3 })).toBe(true);
+  vi.useRealTimers();
 });

@@ -4,6 +4,8 @@ import { StreamClient, type Frame, type StreamStatus } from "./streamClient";
 /** The wire end of a WebSocket, driven by the test. */
 class Wire {
   static opened: Wire[] = [];
+  /** As Chromium's is without a network: its end is told when there is one again. */
+  isStuck = false;
   onopen: (() => void) | null = null;
   onclose: (() => void) | null = null;
   onmessage: ((message: { data: string }) => void) | null = null;
@@ -11,7 +13,7 @@ class Wire {
     Wire.opened.push(this);
   }
   close(): void {
-    this.onclose?.();
+    if (!this.isStuck) this.onclose?.();
   }
   send(frame: Frame): void {
     this.onmessage?.({ data: JSON.stringify(frame) });
@@ -22,12 +24,14 @@ const wire = (index: number) => Wire.opened[index] as Wire;
 let frames: Frame[];
 let statuses: StreamStatus[];
 let resumed: boolean[];
+let pings: number;
 
 function open(): StreamClient {
   return new StreamClient({
     url: "ws://host/ws/v1/runs/run_1",
     onFrame: frame => frames.push(frame),
     onStatus: status => statuses.push(status),
+    onPing: () => (pings += 1),
     onOpen: again => resumed.push(again),
     socket: url => new Wire(url) as unknown as WebSocket,
     delay: attempt => 100 * 2 ** attempt,
@@ -41,6 +45,7 @@ beforeEach(() => {
   frames = [];
   statuses = [];
   resumed = [];
+  pings = 0;
 });
 afterEach(() => vi.useRealTimers());
 
@@ -62,6 +67,55 @@ describe("without a network", () => {
     client.close();
     window.dispatchEvent(new Event("online"));
     expect(Wire.opened).toHaveLength(2);
+  });
+});
+
+describe("a connection that does not close", () => {
+  const stuck = (index: number) => {
+    wire(index).isStuck = true;
+    return wire(index);
+  };
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("is lost as soon as the browser has no network", () => {
+    const client = open();
+    const first = stuck(0);
+    first.onopen?.();
+    first.send({ type: "events", seq: 7 });
+    vi.stubGlobal("navigator", { onLine: false });
+    window.dispatchEvent(new Event("offline"));
+    expect(statuses).toEqual(["live", "lost"]);
+    vi.stubGlobal("navigator", { onLine: true });
+    window.dispatchEvent(new Event("online"));
+    wire(1).onopen?.();
+    first.send({ type: "events", seq: 8 });
+    first.onclose?.();
+    expect(statuses).toEqual(["live", "lost", "live"]);
+    expect(frames.map(frame => frame.seq)).toEqual([7]);
+    client.close();
+  });
+
+  it("is lost after a silence, whatever the browser thinks of the network", () => {
+    const client = open();
+    stuck(0).onopen?.();
+    vi.advanceTimersByTime(999);
+    expect(statuses).toEqual(["live"]);
+    vi.advanceTimersByTime(1);
+    expect(statuses).toEqual(["live", "lost"]);
+    vi.advanceTimersByTime(100);
+    expect(Wire.opened).toHaveLength(2);
+    client.close();
+  });
+
+  it("is given up if it is never opened", () => {
+    const client = open();
+    stuck(0);
+    vi.advanceTimersByTime(1000);
+    expect(statuses).toEqual(["lost"]);
+    vi.advanceTimersByTime(100);
+    expect(Wire.opened).toHaveLength(2);
+    expect(statuses).toEqual(["lost"]);
+    client.close();
   });
 });
 
@@ -90,11 +144,12 @@ describe("resume", () => {
     expect(frames.map(frame => frame.seq)).toEqual([41, 42]);
   });
 
-  it("keeps pings to itself", () => {
+  it("tells of pings, which are no frames", () => {
     open();
     wire(0).onopen?.();
     wire(0).send({ type: "ping" });
     expect(frames).toEqual([]);
+    expect(pings).toBe(1);
   });
 });
 

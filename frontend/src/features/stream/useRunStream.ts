@@ -8,6 +8,7 @@ import { type LivePoint, livePoint, needsReload, pointTopic, withPoints } from "
 import { MAX_POINTS, timelineQuery } from "@/features/runs/data/queries";
 import { addSteps, spansTopic, type StepSpans, stepSpans } from "@/features/runs/data/timeline";
 import { outdate, recordUpdate } from "@/lib/updates";
+import type { RunStream } from "./lostSince";
 import { paced } from "./pace";
 import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./streamClient";
 
@@ -16,12 +17,6 @@ const MOST_DRAWN = 4 * MAX_POINTS;
 
 /** Kinds that come with every step; the list of events leaves them out. */
 const EVERY_STEP = new Set(["step", "rollouts", "traces", "phase", "pass_rates"]);
-
-export interface RunStream {
-  status: StreamStatus;
-  /** When the last frame or opening was, in milliseconds. */
-  heardAt: number | null;
-}
 
 export function useRunStream(runId: string): RunStream {
   const client = useQueryClient();
@@ -37,6 +32,7 @@ export function useRunStream(runId: string): RunStream {
     const socket = new StreamClient({
       url: socketUrl(`/ws/v1/runs/${runId}`),
       onStatus: status => (status === "live" ? hear(status) : setStream(previous => ({ ...previous, status }))),
+      onPing: hear,
       onOpen: resumed => {
         // Events that came between the first queries and this opening are in nobody's hands: ask again.
         if (!resumed) outdate(client, { queryKey: ["run", runId] });
@@ -59,7 +55,10 @@ export function receiver(client: QueryClient, runId: string): (frame: Frame) => 
     const run = frame.run as RunUpdate | undefined;
     const before = attempt ?? client.getQueryData<Run>(["run", runId])?.attempt;
     if (run) {
+      const found = findingsOf(client.getQueryData<Run>(["run", runId]));
       writeRun(client, runId, run);
+      // That a run is stuck comes with no event: there is nobody who would tell it.
+      if (run.health && findingsOf(run) !== found) invalidateSoon(client, runId, "incidents", 1000);
       attempt = run.attempt ?? attempt;
     }
     // What the attempt before has done after its last checkpoint no longer counts.
@@ -68,6 +67,14 @@ export function receiver(client: QueryClient, runId: string): (frame: Frame) => 
     take(client, runId, (frame.events ?? []) as RunEvent[], before);
   };
 }
+
+/** Whether an incident may be told from metrics alone: from one that is no number, or from a rescoring. */
+const mayTell = ({ metrics }: LivePoint) =>
+  Object.entries(metrics).some(([name, value]) => !Number.isFinite(value) || name.startsWith("rollout_corr/cause/"));
+
+/** What a run's health objects to, and since when, to compare. */
+const findingsOf = (run: Pick<RunUpdate, "health"> | undefined) =>
+  run?.health?.findings.map(({ guard, since }) => `${guard} ${since}`).join("\n");
 
 function take(client: QueryClient, runId: string, events: RunEvent[], attempt: number | undefined): void {
   const points = events.map(livePoint).filter(point => point !== null);
@@ -81,7 +88,8 @@ function take(client: QueryClient, runId: string, events: RunEvent[], attempt: n
   }
   if (kinds.has("rollouts") || kinds.has("traces")) invalidateSoon(client, runId, "rollouts", 2000);
   if (events.some(event => !EVERY_STEP.has(event.kind))) invalidateSoon(client, runId, "events", 500);
-  if (["alert", "state", "control"].some(kind => kinds.has(kind))) invalidateSoon(client, runId, "incidents", 1000);
+  const isTold = ["alert", "state", "control"].some(kind => kinds.has(kind));
+  if (isTold || points.some(mayTell)) invalidateSoon(client, runId, "incidents", 1000);
   if (kinds.has("checkpoint")) outdate(client, { queryKey: ["run", runId, "checkpoints"] });
   if (kinds.has("control")) outdate(client, { queryKey: ["run", runId, "targets"] });
   if (kinds.has("pass_rates") || kinds.has("control")) invalidateSoon(client, runId, "curriculum", 500);

@@ -4,7 +4,6 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/model";
 import { isAtWork, isStill } from "@/features/runs/data/states";
-import type { RunStream } from "@/features/stream/useRunStream";
 import { DASH, formatAgo, formatCount, formatDuration, formatNumber, humanize, percentOf } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
 import { PauseText } from "./PauseText";
@@ -15,11 +14,18 @@ import classes from "./strip.module.css";
 /** Seconds without a word from the worker after which what is shown counts as stale. */
 const STALE_AFTER = 15;
 
-export function PhaseStrip({ run, stream, updatedAt }: { run: Run; stream: RunStream; updatedAt: number }) {
+interface Props {
+  run: Run;
+  updatedAt: number;
+  /** When the platform was heard last, in milliseconds; null while it is heard. */
+  lostSince: number | null;
+}
+
+export function PhaseStrip({ run, lostSince, updatedAt }: Props) {
   const now = useNow();
   const active = isAtWork(run.state);
   const age = run.lease_age_s === null ? null : run.lease_age_s + (now - updatedAt) / 1000;
-  const lost = stream.status !== "live" && stream.heardAt !== null ? (now - stream.heardAt) / 1000 : null;
+  const lost = lostSince === null ? null : Math.max(0, now - lostSince) / 1000;
   const stale = active ? (lost ?? (age !== null && age > STALE_AFTER ? age : null)) : null;
   const trouble = run.state_reason && (run.state === "failed" || isStill(run.state));
   return (

@@ -14,6 +14,7 @@ import { runQuery } from "@/features/runs/data/queries";
 import { RUN_TABS, type RunTab } from "@/features/runs/data/search";
 import { isLive } from "@/features/runs/data/states";
 import { Tour } from "@/features/tour/Tour";
+import { lostSince } from "@/features/stream/lostSince";
 import { useRunStream } from "@/features/stream/useRunStream";
 import { ConnectionLost } from "@/lib/connection";
 import { humanize } from "@/lib/format";
@@ -39,7 +40,6 @@ export function RunPage() {
   const wide = useMediaQuery("(min-width: 62em)", true);
   const stream = useRunStream(runId);
   const { online } = useNetwork();
-  const lost = !online || (stream.status !== "live" && stream.heardAt !== null);
   const query = useQuery({
     ...runQuery(runId),
     // The age of the worker's lease moves although nothing happens.
@@ -49,19 +49,20 @@ export function RunPage() {
   if (isNotThere(query.error)) return <NotFoundPage />;
   if (query.data === undefined) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   const run = query.data;
+  const lost = lostSince(stream, online, query.dataUpdatedAt);
   const show = (selector: string) => {
     if (!wide) open();
     reveal(selector);
   };
   return (
-    <ConnectionLost value={lost}>
+    <ConnectionLost value={lost !== null}>
       {wide && (
         <a href="#controls" className="skip-link">
           Skip to the controls
         </a>
       )}
       <RunHeader run={run} />
-      <PhaseStrip run={run} stream={stream} updatedAt={query.dataUpdatedAt} />
+      <PhaseStrip run={run} lostSince={lost} updatedAt={query.dataUpdatedAt} />
       <div className={classes.body}>
         <Tabs
           value={tab}
