@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.bench import (
     gpu,
+    incidents,
     kernels,
     learner_memory,
     learner_step,
@@ -66,6 +67,7 @@ ALONE: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "saving": ("Memory of two ranks that save a checkpoint", saving_memory.measure),
     "travel": ("Weights on their way to an engine, one core", weight_travel.measure),
     "speculation": ("Speculation in the tail, the engine alone", speculation.measure_engine),
+    "incidents": ("Planted incidents until they are named, and false alarms", incidents.measure),
     "gpu": ("Kernels and learner on a GPU", gpu.measure),
 }
 """Benchmarks without a platform."""

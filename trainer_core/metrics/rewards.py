@@ -53,6 +53,13 @@ ENTRIES = (
     ),
     Metric("eval/<source>/score/mean", "Held-out reward", "reward", "mean reward on the held-out source", "evaluation"),
     Metric(
+        "eval/<source>/score/error",
+        "Held-out reward, standard error",
+        "reward",
+        "standard deviation of the prompts' mean rewards / √prompts",
+        "evaluation",
+    ),
+    Metric(
         "eval/<source>/pass_rate", "Held-out pass rate", "share", "successful samples / scored samples", "evaluation"
     ),
     Metric(

@@ -166,7 +166,10 @@ def _look(guard: Guard, count: _Count, metrics: Mapping[str, float]) -> tuple[fl
         return None
     value = metrics[guard.metric]
     reason = objection(guard, value, count.past)
-    if math.isfinite(value) and memory(guard):
+    # What it objects to joins them once it has acted: by then it may be the new usual. Before, it would raise the mean
+    # that the next values are compared with, and a spike of two steps hide its second step from a guard of two.
+    waits = reason is not None and count.outside + 1 < patience(guard)
+    if math.isfinite(value) and memory(guard) and not waits:
         count.past = [*count.past, value][-memory(guard) :]
     if reason is not None and guard.unless_solved and not math.isnan(value) and solved(metrics):
         return value, None

@@ -9,6 +9,10 @@ from trainer_core.spec.operation.guards import HeldOutFalls
 KEPT = 1000
 """Rewards of training that are kept: a run that is never evaluated would keep all of its own."""
 _SCORE = re.compile(r"eval/[^/]+/score/mean")
+_ERROR = re.compile(r"eval/[^/]+/score/error")
+_BEYOND = 3.0
+"""Standard errors of a difference that a fall exceeds: the best of many evaluations is partly luck, so that those after
+it lie below it where nothing has happened. docs/incidents.md measures how often this still does."""
 
 
 def compare(guard: HeldOutFalls, past: list[float], metrics: Mapping[str, float]) -> tuple[float, str | None] | None:
@@ -36,8 +40,14 @@ def compare(guard: HeldOutFalls, past: list[float], metrics: Mapping[str, float]
         past[:] = [held_out, now]
         return held_out, None
     past[:] = [best, then]
-    fell = best - held_out > guard.max_fall * abs(best)
+    fell = best - held_out > max(guard.max_fall * abs(best), _BEYOND * math.sqrt(2.0) * _error(metrics))
     if not fell or not now > then:
         return held_out, None
     reason = f"more than {guard.max_fall:.0%} below its best of {best:.4g} while {guard.metric} rose to {now:.4g}"
     return held_out, reason
+
+
+def _error(metrics: Mapping[str, float]) -> float:
+    """Standard error of the mean held-out reward, of those sources that report theirs; 0 where none does."""
+    errors = [value for name, value in metrics.items() if _ERROR.fullmatch(name) and math.isfinite(value)]
+    return math.hypot(*errors) / len(errors) if errors else 0.0

@@ -150,7 +150,7 @@ def evaluation_batch(
 
 
 def evaluation_metrics(batch: Batch, pass_at: Sequence[int] = ()) -> dict[str, float]:
-    """Mean reward, pass rate and pass@k with their intervals, and length of each source.
+    """Mean reward with its standard error over prompts, pass rate and pass@k with their intervals, length, by source.
 
     A source without any computed reward has no score.
     """
@@ -161,6 +161,13 @@ def evaluation_metrics(batch: Batch, pass_at: Sequence[int] = ()) -> dict[str, f
         rewards = [t.reward for t in trajectories if t.reward is not None]
         if rewards:
             metrics[f"eval/{source}/score/mean"] = float(np.mean(rewards))
+        means = [
+            np.mean(known)
+            for group in groups
+            if (known := [t.reward for t in group.trajectories if t.reward is not None])
+        ]
+        if len(means) > 1:
+            metrics[f"eval/{source}/score/error"] = float(np.std(means, ddof=1)) / math.sqrt(len(means))
         rate = pass_rate(groups)
         if not math.isnan(rate):
             metrics[f"eval/{source}/pass_rate"] = rate

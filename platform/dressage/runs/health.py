@@ -8,11 +8,16 @@ from typing_extensions import TypedDict
 from dressage.runs.findings import FindingDocument, findings_of
 from dressage.runs.models import Run
 from dressage.runs.states import RunState
+from dressage.runs.step_times import p95_by_phase
+from trainer_core.diagnosis.incidents import duration
 
 STUCK_S = 600.0
-"""Shortest time without progress after which a run may be stuck."""
+"""Shortest time without progress after which a run may be stuck in a phase of which it is not known how long it takes:
+models are loaded, a checkpoint is written."""
+STUCK_KNOWN_S = 45.0
+"""The same for a phase that the last steps have been through."""
 STUCK_STEPS = 10.0
-"""Usual steps that it could have made meanwhile."""
+"""Usual steps that it could have made meanwhile, and times that the phase could have ended, at its slow ones' pace."""
 
 
 class HealthDocument(TypedDict):
@@ -37,7 +42,9 @@ def stuck_for(run: Run) -> float | None:
     if run.state != RunState.RUNNING or not run.progress or not run.progress.get("at"):
         return None
     silent = (datetime.now(UTC) - datetime.fromisoformat(run.progress["at"])).total_seconds()
-    return None if silent < max(STUCK_S, STUCK_STEPS * _pace(run)) else silent
+    usual = p95_by_phase(run.summary.get("times", {})).get(str(run.progress.get("phase")))
+    least = STUCK_S if usual is None else max(STUCK_KNOWN_S, STUCK_STEPS * usual)
+    return None if silent < max(least, STUCK_STEPS * _pace(run)) else silent
 
 
 def _pace(run: Run) -> float:
@@ -55,7 +62,7 @@ def _stuck(run: Run) -> FindingDocument | None:
         "severity": "error",
         "since": run.step,
         "step": None,
-        "message": f"No progress for {silent / 60:.0f} minutes in the phase {run.progress.get('phase')}{usual}.",
+        "message": f"No progress for {duration(silent)} in the phase {run.progress.get('phase')}{usual}.",
         "action": "alert",
         "outcome": None,
     }

@@ -234,14 +234,33 @@ def test_viewers_change_no_guards(launch: Launch, api: Api) -> None:
     assert not Control.objects.exists()
 
 
-@pytest.mark.parametrize(("minutes", "pace", "stuck"), [(9, 1.0, False), (11, 1.0, True), (11, 120.0, False)])
-def test_a_run_that_does_not_move_is_stuck(launch: Launch, api: Api, minutes: int, pace: float, stuck: bool) -> None:
+@pytest.mark.parametrize(
+    ("silent_s", "pace", "usual_s", "stuck"),
+    [
+        # Nothing is known of how long the phase takes.
+        (590.0, 1.0, None, None),
+        (660.0, 1.0, None, "11 minutes"),
+        (660.0, 120.0, None, None),
+        # The last steps have been through it.
+        (40.0, 1.0, 0.5, None),
+        (58.0, 1.0, 0.5, "50 seconds"),
+        (58.0, 1.0, 9.0, None),
+        (58.0, 9.0, 0.5, None),
+        (100.0, 9.0, 9.0, "100 seconds"),
+    ],
+)
+def test_a_run_that_does_not_move_is_stuck(
+    launch: Launch, api: Api, silent_s: float, pace: float, usual_s: float | None, stuck: str | None
+) -> None:
     run, worker = launch()
     worker.steps(1, 2)
-    at = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
+    at = (datetime.now(UTC) - timedelta(seconds=silent_s)).isoformat()
     progress = {"phase": "learn", "done": 0, "total": 0, "step": 2, "at": at}
-    Run.objects.filter(pk=run.pk).update(progress=progress, summary={"seconds_per_step": pace})
+    times = {} if usual_s is None else {"learn": [usual_s] * 9}
+    summary = {"seconds_per_step": pace, "times": times}
+    Run.objects.filter(pk=run.pk).update(progress=progress, summary=summary)
     found = health(api("viewer"), run)
     assert (found["state"], len(found["findings"])) == (("error", 1) if stuck else ("ok", 0))
     if stuck:
-        assert found["findings"][0]["message"] == ("No progress for 11 minutes in the phase learn; a step takes 1 s.")
+        message = f"No progress for {stuck} in the phase learn; a step takes {pace:.0f} s."
+        assert found["findings"][0]["message"] == message

@@ -94,6 +94,9 @@ def test_an_evaluation_tells_what_its_spec_asks_for() -> None:
     ]
     assert metrics["eval/sums/pass_at/2/mean"] == pytest.approx(0.25)
     assert metrics["eval/sums/pass_at/2/low"] < 0.25 < metrics["eval/sums/pass_at/2/high"]
+    # The prompts' means are 1/4 and 0, whose deviation is 1/4 · √½.
+    assert metrics["eval/sums/score/mean"] == pytest.approx(0.125)
+    assert metrics["eval/sums/score/error"] == pytest.approx(0.125)
     assert all(find(name) for name in metrics)
     assert placeholders("eval/sums/pass_at/2/low") == {"source": "sums", "k": "2"}
     assert not any("pass_at" in name for name in evaluation_metrics(batch))

@@ -53,6 +53,17 @@ def test_change_in_a_row() -> None:
     assert acts(changes(max_rise=0.5, for_steps=2, window=4), 1, 1, 1, 1, 9, 1, 9, 9) == [False] * 7 + [True]
 
 
+def test_a_spike_of_two_steps_does_not_hide_its_second_in_the_mean() -> None:
+    # The mean with the first 15 in it would be 4.5, and 15 no more than 3.4 times of it.
+    assert acts(changes(max_rise=9.0, for_steps=2, window=4), 1, 1, 1, 1, 15, 15) == [False] * 5 + [True]
+    # Once it has acted, what lasts becomes the usual.
+    assert acts(changes(max_rise=1.0, window=3), 1, 1, 1, 5, 5, 5, 5, 5, 1, 5) == [False] * 3 + [True] + [False] * 6
+
+
+def test_an_outlier_that_was_waited_over_is_no_part_of_the_mean() -> None:
+    assert acts(changes(max_rise=1.0, for_steps=2, window=3), 1, 1, 1, 99, 1, 3, 3) == [False] * 6 + [True]
+
+
 def test_no_number_sets_it_off_and_spoils_no_mean() -> None:
     assert acts(changes(max_rise=0.5), 1, math.nan, 1, 1, 1.2, 2) == [False, True, False, False, False, True]
     assert acts(changes(max_rise=0.5), 1, 1, 1, math.inf, 1.2) == [False, False, False, True, False]
@@ -129,3 +140,20 @@ def test_a_run_that_is_never_evaluated_keeps_no_more_than_the_newest_rewards() -
     # The first evaluation finds the mean of these.
     assert compare(guard, past, {"eval/held_out/score/mean": 0.5}) == (0.5, None)
     assert past == [0.5, (2 * KEPT + 3 * KEPT - 1) / 2]
+
+
+@pytest.mark.parametrize(("error", "objects"), [(None, True), (0.01, True), (0.07, False)])
+def test_a_fall_within_the_noise_of_an_evaluation_is_none(error: float | None, objects: bool) -> None:
+    """The best is partly luck: a fall is one beyond three standard errors of a difference, here 0.03 and 0.21."""
+    guard, past = HeldOutFalls(max_fall=0.1), list[float]()
+    noise = {} if error is None else {"eval/a/score/error": error, "eval/b/score/error": error}
+
+    def evaluated(score: float, reward: float) -> str | None:
+        scores = {"eval/a/score/mean": score, "eval/b/score/mean": score}
+        seen = compare(guard, past, {"critic/score/mean": reward, **scores, **noise})
+        assert seen is not None
+        return seen[1]
+
+    assert evaluated(0.6, 0.3) is None
+    assert (evaluated(0.4, 0.5) is not None) is objects
+    assert evaluated(0.58, 0.5) is None, "less than a tenth"

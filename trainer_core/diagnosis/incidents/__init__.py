@@ -4,6 +4,7 @@ from trainer_core.diagnosis.incidents.facts import BEFORE, Failure, KnobTurn, Ph
 from trainer_core.diagnosis.incidents.frames import Frame, Traceback, read_traceback
 from trainer_core.diagnosis.incidents.incident import MetricEvidence, Remedy
 from trainer_core.diagnosis.incidents.join import Incident, incidents, is_lasting, is_watched
+from trainer_core.diagnosis.incidents.worker import duration
 
 __all__ = [
     "BEFORE",
@@ -17,6 +18,7 @@ __all__ = [
     "Sign",
     "Symptoms",
     "Traceback",
+    "duration",
     "incidents",
     "is_lasting",
     "is_watched",

@@ -8,6 +8,7 @@ from trainer_core.diagnosis.incidents.incident import Remedy, Told
 
 _HEARD_S = 30.0
 """Seconds within which a worker that lives is heard of."""
+_MINUTES_S = 120.0
 _PARTS = {
     "generate": "engines, or graders behind them, have not finished a group",
     "learn": "the learner has not finished the update, or the engines have not taken its weights",
@@ -23,11 +24,16 @@ _FORK = Remedy(
 )
 
 
+def duration(seconds: float) -> str:
+    """How long, in words: whole minutes from two on, tens of seconds before, so that it does not change each moment."""
+    return f"{seconds / 60:.0f} minutes" if seconds >= _MINUTES_S else f"{seconds // 10 * 10:.0f} seconds"
+
+
 def _finds(facts: Symptoms) -> Sequence[Sign]:
     phase = facts.phase
     if phase is None:
         return ()
-    message = f"No progress for {phase.silent_s / 60:.0f} minutes in the phase {phase.name}."
+    message = f"No progress for {duration(phase.silent_s)} in the phase {phase.name}."
     return (Sign("state", "stuck", "error", facts.step, None, message),)
 
 

@@ -29,11 +29,11 @@ NO_OUTCOMES = frozenset(
     {
         "actor/entropy_weight", "actor/lr", "control/revision", "critic/lr", "curriculum/stage",
         "response_length/window", "thinking/budget", "training/policy_version", "training/tokens_total",
-        "eval/<source>/pass_rate/low", "eval/<source>/pass_rate/high",
+        "eval/<source>/score/error", "eval/<source>/pass_rate/low", "eval/<source>/pass_rate/high",
         "eval/<source>/pass_at/<k>/low", "eval/<source>/pass_at/<k>/high",
     }
 )  # fmt: skip
-"""Settings, counters and ends of intervals: they move by themselves, or because somebody set them."""
+"""Settings, counters, errors and ends of intervals: they move by themselves, or because somebody set them."""
 
 
 def meant_to_move(target: str) -> tuple[str, ...]:

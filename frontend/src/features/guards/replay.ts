@@ -38,7 +38,8 @@ export function wouldFire(guard: Guard, steps: number[], values: (number | null)
     if (value === null) return;
     outside = objects(guard, value, past) ? outside + 1 : 0;
     if (outside === patience) found.push(steps[index] as number);
-    past.push(value);
+    // What it objects to is none of what later values are compared with until it has acted.
+    if (outside === 0 || outside >= patience) past.push(value);
   });
   return found;
 }
