@@ -68,7 +68,8 @@ def healthy(seed: int, steps: int, real: Sequence[Metrics], *, young: bool = Tru
     while len(order) < steps:
         begin = int(rng.choice(settled))
         order += range(begin, begin + _BLOCK)
-    rescored = [found for step in real if (found := {n: v for n, v in step.items() if n.startswith(_RESCORED)})]
+    causes = [{name: value for name, value in step.items() if name.startswith(_RESCORED)} for step in real]
+    rescored = [one for one in causes if one]
     prompts = {name: rng.beta(rate, 1 - rate, PROMPTS) for name, rate in _held_out_rates(real).items()}
     for number, at in enumerate(order[:steps], start=1):
         found: Metrics = {}

@@ -47,7 +47,7 @@ def planted(healthy: int = 30, ill: int = 20, **values: float) -> list[dict[str,
 @pytest.mark.parametrize(
     ("guard", "values", "step"),
     [
-        ("entropy collapse", {"actor/entropy": 0.01}, 40),
+        ("entropy collapse", {"actor/entropy": 0.01}, 45),
         ("mismatch", {"rollout_corr/rollout_is_mean": 0.4}, 33),
         ("mismatch", {"rollout_corr/rollout_is_mean": 2.1}, 33),
         ("mismatch KL", {"rollout_corr/k3_kl": 0.3}, 33),
@@ -113,8 +113,8 @@ def test_a_checkpoint_keeps_what_was_not_evaluated_yet(saved_after: int) -> None
 def test_a_solved_task_is_no_collapse() -> None:
     still = {"actor/entropy": 0.005, "groups/zero_advantage_share": 1.0}
     assert fired(planted(**still, **{"train/pass_rate/sums": 0.97})) == {}
-    assert fired(planted(**still, **{"train/pass_rate/sums": 0.5})) == {"entropy collapse": 40, "dead groups": 40}
-    assert fired(planted(**{"actor/entropy": math.nan, "train/pass_rate/sums": 1.0})) == {"entropy collapse": 40}
+    assert fired(planted(**still, **{"train/pass_rate/sums": 0.5})) == {"entropy collapse": 45, "dead groups": 40}
+    assert fired(planted(**{"actor/entropy": math.nan, "train/pass_rate/sums": 1.0})) == {"entropy collapse": 45}
 
 
 @pytest.mark.parametrize("name", ["plain", "async"])

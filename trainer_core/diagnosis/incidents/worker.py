@@ -25,7 +25,7 @@ _FORK = Remedy(
 
 
 def duration(seconds: float) -> str:
-    """How long, in words: whole minutes from two on, tens of seconds before, so that it does not change each moment."""
+    """Time in words: whole minutes from two on, tens of seconds before, so that it does not change each moment."""
     return f"{seconds / 60:.0f} minutes" if seconds >= _MINUTES_S else f"{seconds // 10 * 10:.0f} seconds"
 
 
