@@ -9,7 +9,7 @@ import { ScrollCell } from "@/ui/ScrollCell";
 import { ShowMore } from "@/ui/ShowMore";
 import { cellText } from "./cell-text";
 
-const COLOURS = { added: "teal", removed: "red", changed: "yellow" } as const;
+const COLOURS = { added: "green", removed: "red", changed: "yellow" } as const;
 
 interface Props {
   datasetId: string;
