@@ -171,14 +171,15 @@ def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation
 def test_all_that_fit_a_filter_are_scored_under_a_draft(page: Page, installation: Installation) -> None:
     run = _run_with_rollouts(installation)
     api = installation.api
-    groups = api.get(f"/runs/{run}/groups", step=1)["data"]
+    wait_until(lambda: api.get(f"/runs/{run}")["state"] == "succeeded", 240, installation.log_tail)
+    groups = api.get(f"/runs/{run}/groups", step=1, limit=200)["data"]
     own = api.get(f"/runs/{run}")["spec"]["reward"]["definition"].partition("@")[0]
     never = {"components": [{"name": "never", "grader": {"type": "regex", "pattern": "no answer says this"}}]}
     other = api.post("/rewards", {"name": f"Never {token_hex(3)}", "definition": never})
     sign_in(page)
     page.goto(f"/runs/{run}?tab=rollouts&step=1")
     first = page.get_by_test_id("groups-table").get_by_role("row").nth(1)
-    first.click()
+    first.get_by_role("cell").nth(1).click()  # its middle is a sample's cell, which opens tokens
     parts = page.get_by_test_id("sample-0").get_by_test_id("reward-parts")
     expect(parts.locator("li").first).to_contain_text(re.compile(r"×.*="))
     assert parts.locator("li div").nth(1).inner_text(), f"the grader of {own} tells its reason"
@@ -192,8 +193,11 @@ def test_all_that_fit_a_filter_are_scored_under_a_draft(page: Page, installation
     page.get_by_test_id("start-bench").click()
     _done(page, installation)
     count = sum(len(group["samples"]) for group in groups)
-    expect(page.get_by_test_id("rescored")).to_contain_text(f"of {count}")
-    expect(page.get_by_test_id("rescored")).to_contain_text(f"{len(groups)} of {len(groups)}")
+    right = sum(sample["reward"] != 0 for group in groups for sample in group["samples"])
+    dead = sum(group["dead"] for group in groups)
+    told = page.get_by_test_id("rescored")
+    expect(told).to_contain_text(re.compile(rf"Samples that change\s*{right} of {count}"))
+    expect(told).to_contain_text(re.compile(rf"Dead groups\s*{dead} → {len(groups)} of {len(groups)}"))
 
 
 def _choose(page: Page, select: Locator, option: str) -> None:
