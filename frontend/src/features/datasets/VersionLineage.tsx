@@ -13,6 +13,7 @@ export function VersionLineage({ version }: { version: DatasetVersion }) {
       {operation.arguments.review ? "A review" : WORDS[operation.name]} of{" "}
       {parent && !parent.deleted ? (
         <TextLink
+          underline="always"
           to="/datasets/$datasetId"
           params={{ datasetId: parent.dataset_id }}
           search={{ version: parent.number }}
