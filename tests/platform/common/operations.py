@@ -89,6 +89,7 @@ OPERATIONS = [
     Operation("POST", "datasets/{dataset}/versions", "editor", 201, {}, multipart=True),
     Operation("GET", "datasets/{dataset}/versions/1", "viewer", 200),
     Operation("GET", "datasets/{dataset}/versions/1/rows", "viewer", 200),
+    Operation("GET", "datasets/{dataset}/versions/1/row-values", "viewer", 200),
     Operation("GET", "datasets/{dataset}/versions/1/rows/0", "viewer", 200),
     Operation("GET", "datasets/{dataset}/versions/1/rows/0/history", "viewer", 200),
     Operation("POST", "datasets/{dataset}/versions/1/rows/search", "viewer", 200, {"query": {"text": "1"}}),

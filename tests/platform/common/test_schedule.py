@@ -14,6 +14,7 @@ def test_every_task_of_the_schedule_is_registered() -> None:
         "policies.sweep_imports",
         "datasets.sweep_imports",
         "datasets.sweep_uploads",
+        "datasets.sweep_versions",
         "lab.sweep",
         "teams.sweep",
     }
