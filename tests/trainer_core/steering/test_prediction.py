@@ -14,6 +14,10 @@ from trainer_core.steering.curriculum.text_vectors import vector
 TOPICS = (("add the apples and count", 0.9), ("prove the inequality holds", 0.1))
 
 
+PINNED = {48: -0.408, 59: 0.408, 146: 0.408, 211: 0.408, 228: 0.408, 250: -0.408}
+"""Where the pieces of " aaa " lie: they may not move, since checkpoints of runs go on elsewhere."""
+
+
 def topical(row: int) -> str:
     return f"{TOPICS[row % 2][0]} {row}"
 
@@ -29,9 +33,9 @@ def test_vectors_tell_texts_apart_and_are_the_same_everywhere() -> None:
     near, far = vector("add the apples 7") @ vector("Add the apples 9"), vector("add the apples 7") @ vector("xyz qrs")
     assert near > 0.6 > 0.2 > abs(far)
     assert np.linalg.norm(vector("any text")) == pytest.approx(1.0, rel=1e-6)
-    assert vector("").tolist() == [0.0] * 256 or np.linalg.norm(vector("")) == pytest.approx(1.0)
+    assert not vector("").any()
     assert np.array_equal(vector("Straße 数学"), vector("STRASSE 数学"))
-    assert int(np.argmax(np.abs(vector("aaaa")))) == int(np.argmax(np.abs(vector("aaaa"))))
+    assert {int(place): round(float(vector("aaa")[place]), 3) for place in np.flatnonzero(vector("aaa"))} == PINNED
 
 
 @pytest.mark.parametrize("text", ["", " ", "\ud800", "a" * 1_000_000, "\x00"])

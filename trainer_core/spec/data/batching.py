@@ -39,7 +39,24 @@ class DARSAllocation(SpecModel):
     """Weight of the past in the running pass rate."""
 
 
-class UncertaintyAllocation(SpecModel):
+class DividedSamples(SpecModel):
+    """An allocation that divides as many samples as all prompts of a step would get at ``rollout.group_size``."""
+
+    min_samples: int = field(2, ge=2, le=1024, unit="samples", steer="group_dispatch")
+    """n_min: fewest samples of one prompt."""
+    max_samples: int = field(32, ge=2, le=1024, unit="samples", steer="group_dispatch")
+    """n_max: most samples of one prompt."""
+    decay: float = field(0.5, ge=0.0, lt=1.0)
+    """Weight of the past in the running pass rate."""
+
+    @model_validator(mode="after")
+    def _range_is_ordered(self) -> "DividedSamples":
+        if self.min_samples > self.max_samples:
+            raise ValueError("min_samples must not be above max_samples")
+        return self
+
+
+class UncertaintyAllocation(DividedSamples):
     """The same number of samples per step, given where they make the estimate of the pass rate most certain.
 
     XRPO plans within a step, from samples already drawn; here the running pass rate p of earlier visits stands for
@@ -56,23 +73,11 @@ class UncertaintyAllocation(SpecModel):
         PROMPTS,
     )
     type: Literal["uncertainty"] = "uncertainty"
-    min_samples: int = field(2, ge=2, le=1024, unit="samples", steer="group_dispatch")
-    """Fewest samples of one prompt."""
-    max_samples: int = field(32, ge=2, le=1024, unit="samples", steer="group_dispatch")
-    """Most samples of one prompt."""
     bonus: float = field(0.0, ge=0.0, le=10.0, steer="group_dispatch")
     """λ: how much prompts with few samples so far are favoured, whatever their pass rate."""
-    decay: float = field(0.5, ge=0.0, lt=1.0)
-    """Weight of the past in the running pass rate."""
-
-    @model_validator(mode="after")
-    def _range_is_ordered(self) -> "UncertaintyAllocation":
-        if self.min_samples > self.max_samples:
-            raise ValueError("min_samples must not be above max_samples")
-        return self
 
 
-class KnapsackAllocation(SpecModel):
+class KnapsackAllocation(DividedSamples):
     """The same number of samples per step, given where they are worth most to learning, before any is drawn.
 
     Knapsack RL counts a prompt's last epoch; V0 shows that predicted success rates serve better than old counts. Here
@@ -90,21 +95,9 @@ class KnapsackAllocation(SpecModel):
         (*PROMPTS, PREDICTED),
     )
     type: Literal["knapsack"] = "knapsack"
-    min_samples: int = field(2, ge=2, le=1024, unit="samples", steer="group_dispatch")
-    """n_min: fewest samples of one prompt."""
-    max_samples: int = field(32, ge=2, le=1024, unit="samples", steer="group_dispatch")
-    """n_max: most samples of one prompt."""
     predict: bool = True
     """Predict the pass rates of prompts that were never tried from the 256 tried last, as ``difficulty_target`` does.
     Off, they count as p = 1/2."""
-    decay: float = field(0.5, ge=0.0, lt=1.0)
-    """Weight of the past in the running pass rate."""
-
-    @model_validator(mode="after")
-    def _range_is_ordered(self) -> "KnapsackAllocation":
-        if self.min_samples > self.max_samples:
-            raise ValueError("min_samples must not be above max_samples")
-        return self
 
 
 Allocation = Annotated[

@@ -94,7 +94,8 @@ class DifficultyTargetCurriculum(SpecModel):
     )
     type: Literal["difficulty_target"] = "difficulty_target"
     target_pass_rate: float = field(0.5, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
-    """p*: the pass rate that teaches most: at 0.5 the variance of the rewards is greatest."""
+    """p*: the pass rate that teaches most: at 0.5 the variance of the rewards is greatest. Used by the shape
+    ``distance`` alone."""
     temperature: float = field(0.1, gt=0.0, le=100.0, steer="group_dispatch")
     """τ: the smaller, the closer to the target. DOTS's code uses 0.001, which is all but greedy; PACED has 1."""
     shape: Literal["distance", "beta"] = "distance"

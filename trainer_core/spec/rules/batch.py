@@ -3,11 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainer_core.spec.data.batching import (
-    EqualAllocation,
-    KnapsackAllocation,
-    UncertaintyAllocation,
-)
+from trainer_core.spec.data.batching import DividedSamples, EqualAllocation
 from trainer_core.spec.data.curriculum import AdaptiveRatioCurriculum
 from trainer_core.spec.methods.advantage import MCGRPOAdvantage, PassKAdvantage
 from trainer_core.spec.rules.off_policy import weighs
@@ -46,7 +42,7 @@ def group_sizes(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             ("batching", "allocation", "max_samples"),
             f"max_samples ({allocation.max_samples}) must not be below the group size ({size})",
         )
-    if isinstance(allocation, UncertaintyAllocation | KnapsackAllocation) and allocation.min_samples > size:
+    if isinstance(allocation, DividedSamples) and allocation.min_samples > size:
         yield (
             ("batching", "allocation", "min_samples"),
             f"min_samples ({allocation.min_samples}) must not be above the group size ({size})",
@@ -60,7 +56,7 @@ def group_baselines(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         yield ("batching", "allocation"), "mc_grpo needs an odd number of samples in every group: allot equal sizes"
     if (
         isinstance(advantage, PassKAdvantage)
-        and isinstance(allocation, UncertaintyAllocation | KnapsackAllocation)
+        and isinstance(allocation, DividedSamples)
         and allocation.min_samples < advantage.k
     ):
         yield (

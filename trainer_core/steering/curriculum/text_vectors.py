@@ -1,6 +1,7 @@
 """Vectors of texts by hashed n-grams: alike where texts share pieces of words. They need no model."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ SIZES = (3, 4, 5)
 """Bytes of the pieces that are counted."""
 LONGEST = 4096
 """Bytes of a text that are looked at."""
+KEPT = 65_536
+"""Vectors that are kept, of those asked for last: 64 MiB."""
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -30,21 +33,15 @@ def vector(text: str) -> NDArray[np.float32]:
 
 
 class TextVectors:
-    """Vectors of a source's prompts, each made when it is first asked for."""
+    """Vectors of a source's prompts, each made when it is asked for."""
 
     def __init__(self, text: Callable[[int], str]) -> None:
         """``text`` gives the text of a row."""
-        self._text = text
-        self._made: dict[int, NDArray[np.float32]] = {}
+        self._made = lru_cache(KEPT)(lambda row: vector(text(row)))
 
     def of(self, rows: list[int]) -> NDArray[np.float32]:
         """Vectors of rows, shape [rows, 256]."""
-        found = np.empty((len(rows), WIDTH), np.float32)
-        for place, row in enumerate(rows):
-            if row not in self._made:
-                self._made[row] = vector(self._text(row))
-            found[place] = self._made[row]
-        return found
+        return np.array([self._made(row) for row in rows], np.float32).reshape(len(rows), WIDTH)
 
 
 def _pieces(letters: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
