@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +17,6 @@ from dressage.teams.models import AuditEntry, Membership, Team
 
 EMPTY = {"source": "", "licence": "", "purpose": "", "caveats": "", "owner": None}
 SAID = {"source": "https://example.com/sums", "licence": "cc-by-4.0", "purpose": "Sums.", "caveats": "*Easy.*"}
-
-
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> None:
-    settings.DATASET_ROOT = tmp_path / "datasets"
 
 
 def make(team: Team, actor: Actor, name: str = "Sums", content: bytes = b'{"prompt": "1+1="}\n') -> Dataset:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,12 +18,6 @@ from dressage.teams.models import Team
 
 ROWS = 2_500
 SOURCE: NoteSource = {"kind": "difficulty", "id": "prof_1", "arguments": {}}
-
-
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
 
 
 @pytest.fixture

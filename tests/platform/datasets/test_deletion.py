@@ -18,12 +18,6 @@ from dressage.runs.models import Run
 from dressage.teams.models import AuditEntry, Team
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 def body(count: int) -> bytes:
     return b"".join(b'{"prompt": "p%d"}\n' % n for n in range(count))
 

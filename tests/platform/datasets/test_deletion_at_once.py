@@ -31,12 +31,6 @@ EDIT = DatasetOperation.model_validate(
 ).root
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 @pytest.fixture
 def elsewhere() -> Iterator[Callable[..., Future[Any]]]:
     """``elsewhere(act, *args)``: the act in a thread with a connection of its own, as its future."""

@@ -23,12 +23,6 @@ LEVELS = b"".join(
 )
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 def make(team: Team, actor: Actor, content: bytes = LEVELS, name: str = "Sums") -> Dataset:
     return services.create_dataset(team, actor, name=name, file=BytesIO(content), size=len(content))
 

@@ -16,12 +16,6 @@ from dressage.datasets.rows import Row
 from dressage.teams.models import Team
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 def body(*rows: str) -> bytes:
     return "\n".join(rows).encode()
 

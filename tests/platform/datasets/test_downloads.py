@@ -6,7 +6,6 @@ import io
 import json
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -25,12 +24,6 @@ ROWS: list[dict[str, Any]] = [
     {"messages": CHAT, "answer": None, "huge": 1, "x": 0.5, "tags": [], "info": {}, "ok": None, "late": "é"},
 ]
 COLUMNS = ["messages", "answer", "huge", "x", "tags", "info", "ok", "late"]
-
-
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
 
 
 @pytest.fixture

@@ -19,12 +19,6 @@ ROWS = 4_500
 SOURCE: NoteSource = {"kind": "difficulty", "id": "prof_1", "arguments": {"samples": 4}}
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 @pytest.fixture
 def dataset(team: Team, actor: Actor) -> Dataset:
     body = b"".join(b'{"prompt": "p%d"}\n' % n for n in range(ROWS))

@@ -21,12 +21,6 @@ from dressage.datasets.uploads.services import start_upload
 from dressage.teams.models import AuditEntry, Team
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 def lines(count: int, text: str = "p") -> bytes:
     return b"".join(f'{{"prompt": "{text}{n}"}}\n'.encode() for n in range(count))
 

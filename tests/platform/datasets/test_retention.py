@@ -1,7 +1,7 @@
 """Retention: replaced versions go by themselves; the newest, the needed and the read do not."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,6 @@ from dressage.runs.models import Run
 from dressage.teams.models import AuditEntry, Team
 
 NOW = timezone.now()
-
-
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
 
 
 @pytest.fixture
@@ -131,4 +125,3 @@ def test_the_card_says_how_long(api: Callable[..., APIClient], dataset: Dataset)
 def test_a_dataset_that_nobody_has_a_card_of_keeps_all(dataset: Dataset) -> None:
     dataset.written_card.delete()
     assert retention.due(Dataset.objects.get(pk=dataset.pk), NOW + timedelta(days=9999)) == []
-    assert isinstance(NOW, datetime)

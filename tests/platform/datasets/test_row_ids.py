@@ -18,12 +18,6 @@ from dressage.datasets.rows import Row
 from dressage.teams.models import Team
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 def rows(*data: dict[str, Any]) -> Iterable[Row]:
     return (Row({"prompt": "p", **one}, "p", None) for one in data)
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,12 +14,6 @@ from dressage.datasets import notes, services
 from dressage.datasets.models import Dataset
 from dressage.datasets.search import values
 from dressage.teams.models import Team
-
-
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
 
 
 @pytest.fixture

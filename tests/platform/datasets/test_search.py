@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -64,12 +63,6 @@ QUERIES: list[dict[str, Any]] = [
     {"text": "many", "tags": ["level=2"], "min_length": 34},
     {"text": "many", "answer": "nobody has it"},
 ]
-
-
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
 
 
 @pytest.fixture

@@ -25,12 +25,6 @@ ROWS = 2 * ROWS_PER_GROUP + 100
 HARD = {"notes": "difficulty", "column": "pass_rate", "least": 0.5}
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 @pytest.fixture
 def version(team: Team, actor: Actor) -> DatasetVersion:
     """Rows of three row groups; those of the second one and of few others have a pass rate."""

@@ -5,7 +5,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
@@ -19,12 +18,6 @@ from trainer_core.datasets import SHAPES, recognise
 
 DATA = Path(__file__).parents[2] / "data"
 GSM8K = DATA / "references" / "gsm8k" / "test.jsonl"
-
-
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -17,11 +16,6 @@ from dressage.datasets.selectors import version_by_ref
 from dressage.teams.models import AuditEntry, Membership, Team
 
 CONTENT = b'{"prompt": "one", "answer": 1}\n{"prompt": "two", "answer": 2}\n'
-
-
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> None:
-    settings.DATASET_ROOT = tmp_path / "datasets"
 
 
 @pytest.fixture

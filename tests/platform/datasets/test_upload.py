@@ -19,12 +19,6 @@ from dressage.teams.models import AuditEntry, Team
 GOOD = b'{"prompt": "48/2=", "answer": "24", "level": 3}\n{"prompt": "1+1=", "answer": 2, "tags": ["easy"]}\n'
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 @pytest.fixture
 def editor(api: Callable[..., APIClient]) -> APIClient:
     return api("editor")

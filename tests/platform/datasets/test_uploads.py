@@ -26,12 +26,6 @@ UPLOADS = "/api/v1/dataset-uploads"
 PART = "application/offset+octet-stream"
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 @pytest.fixture
 def editor(api: Callable[..., APIClient]) -> APIClient:
     return api("editor")

@@ -20,12 +20,6 @@ from dressage.datasets.selectors import version_by_ref
 from dressage.teams.models import Team
 
 
-@pytest.fixture(autouse=True)
-def dataset_root(settings: Any, tmp_path: Path) -> Path:
-    settings.DATASET_ROOT = tmp_path / "datasets"
-    return settings.DATASET_ROOT
-
-
 def lines(count: int, text: str = "p") -> bytes:
     return b"".join(f'{{"prompt": "{text}{n}", "answer": {n}}}\n'.encode() for n in range(count))
 

@@ -7667,7 +7667,7 @@ export interface RowValues {
   /** Columns of short values with few different ones. */
   columns: ColumnValues[];
   scripts: RowValue[];
-  /** Columns of notes that hold texts, with few different ones; of all rows. */
+  /** Columns of notes that hold texts, with few different ones, in the row groups that the sample is from. */
   notes: ColumnValues[];
   /** Rows that columns and scripts were looked up in. */
   rows: number;

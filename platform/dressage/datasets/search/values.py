@@ -43,7 +43,7 @@ class RowValues(TypedDict):
     """Columns of short values with few different ones."""
     scripts: list[RowValue]
     notes: list[ColumnValues]
-    """Columns of notes that hold texts, with few different ones; of all rows."""
+    """Columns of notes that hold texts, with few different ones, in the row groups that the sample is from."""
     rows: int
     """Rows that columns and scripts were looked up in."""
     of: Literal["all", "sample"]
@@ -77,28 +77,35 @@ def _sample(version: DatasetVersion) -> list[dict[str, Any]]:
     """Rows, at most ``SAMPLE``, evenly out of at most ``GROUPS`` row groups that are spread over the version."""
     found: list[dict[str, Any]] = []
     with pq.ParquetFile(version.path) as file:
-        count = min(GROUPS, file.num_row_groups)
-        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-        chosen = np.linspace(0, file.num_row_groups - 1, count).astype(int).tolist() if count else []
-        left = SAMPLE
+        chosen, left = _spread(file), SAMPLE
         for place, group in enumerate(chosen):
-            share = min(left // (count - place), sizes[group])
-            numbers = np.linspace(0, sizes[group] - 1, share).astype(int).tolist() if share else []
+            size = file.metadata.row_group(group).num_rows
+            share = min(left // (len(chosen) - place), size)
+            numbers = np.linspace(0, size - 1, share).astype(int).tolist()
             found += [one.row for one in of_table(file.read_row_group(group).take(numbers), numbers)]
             left -= share
     return found
 
 
 def _of_notes(one: RowNotes) -> list[ColumnValues]:
+    texts = [column["name"] for column in one.columns if column["type"] == "string"]
+    if not texts:
+        return []
+    with pq.ParquetFile(one.path) as file:
+        table = file.read_row_groups(_spread(file), columns=texts)
     found: list[ColumnValues] = []
-    for column in one.columns:
-        if column["type"] != "string":
-            continue
-        counted = pc.value_counts(pq.read_table(one.path, columns=[column["name"]]).column(0).drop_null()).to_pylist()
+    for name in texts:
+        counted = pc.value_counts(table[name].drop_null()).to_pylist()
         values = _counted(Counter({pair["values"]: pair["counts"] for pair in counted}))
         if 0 < len(values) <= MOST_VALUES:
-            found.append({"name": f"{one.name}.{column['name']}", "values": values})
+            found.append({"name": f"{one.name}.{name}", "values": values})
     return found
+
+
+def _spread(file: pq.ParquetFile) -> list[int]:
+    """Row groups, at most ``GROUPS``, evenly over the file."""
+    count = min(GROUPS, file.num_row_groups)
+    return [int(group) for group in np.linspace(0, file.num_row_groups - 1, count)]
 
 
 def _counted(counts: Counter[str]) -> list[RowValue]:
