@@ -1,5 +1,5 @@
 /** One dataset: its versions, and the tabs of the one on show. */
-import { Alert, Button, Group, Modal, Paper, Select, Skeleton } from "@mantine/core";
+import { Alert, Button, Group, Modal, Paper, Select } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconGitBranch, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -16,6 +16,7 @@ import { Crumbs } from "@/ui/Crumbs";
 import { Facts } from "@/ui/Facts";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
+import { Placeholder } from "@/ui/Placeholder";
 import { ImportList } from "@/features/datasets/imports/ImportList";
 import { DeriveForm } from "./DeriveForm";
 import { UploadModal } from "./UploadModal";
@@ -28,7 +29,7 @@ export function DatasetPage() {
   const { datasetId } = useParams({ from: "/app/datasets/$datasetId" });
   const query = useQuery(datasetQuery(datasetId));
   return (
-    <Loaded page query={query} skeleton={<Skeleton height={400} role="progressbar" aria-label="Loading" />}>
+    <Loaded page query={query} skeleton={<Placeholder height={400} />}>
       {dataset => (
         <ReadOnly.Provider value={dataset.shared_by !== null}>
           <Versions dataset={dataset} fetching={query.isFetching} />

@@ -1,10 +1,11 @@
 /** Difference of two versions: rows added, removed and changed, with the columns that differ. */
-import { Badge, Button, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Badge, Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Json, RowDiff } from "@/api/model";
 import { diffQuery } from "@/features/datasets/data/queries";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
+import { Placeholder } from "@/ui/Placeholder";
 import { ScrollCell } from "@/ui/ScrollCell";
 import { ShowMore } from "@/ui/ShowMore";
 import { cellText } from "./cell-text";
@@ -30,7 +31,7 @@ export function VersionDiff({ datasetId, version, against, onClose }: Props) {
           Show the rows instead
         </Button>
       </Group>
-      <Loaded query={query} skeleton={<Skeleton height={160} role="progressbar" aria-label="Loading" />}>
+      <Loaded query={query} skeleton={<Placeholder height={160} />}>
         {({ pages }) => <Differences counts={pages[0]!.counts} rows={pages.flatMap(page => page.data)} />}
       </Loaded>
       <ShowMore query={query} label="Show 50 more" />

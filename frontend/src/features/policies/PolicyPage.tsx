@@ -1,18 +1,5 @@
 /** One policy: what its files say, what of the platform works with it, and the memory that it takes. */
-import {
-  Alert,
-  Badge,
-  Button,
-  Collapse,
-  Group,
-  Paper,
-  SimpleGrid,
-  Skeleton,
-  Stack,
-  Table,
-  Text,
-  Title,
-} from "@mantine/core";
+import { Alert, Badge, Button, Collapse, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
@@ -24,6 +11,7 @@ import { Crumbs } from "@/ui/Crumbs";
 import { Facts } from "@/ui/Facts";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
+import { Placeholder } from "@/ui/Placeholder";
 import { Pre } from "@/ui/Pre";
 import { TableFrame } from "@/ui/TableFrame";
 import { placeOf } from "./place";
@@ -35,7 +23,7 @@ export function PolicyPage() {
   const query = useQuery(policyQuery(policyId));
   const facts = useQuery(policyFactsQuery(policyId));
   return (
-    <Loaded page query={query} skeleton={<Skeleton height={400} role="progressbar" aria-label="Loading" />}>
+    <Loaded page query={query} skeleton={<Placeholder height={400} />}>
       {policy => (
         <>
           <Crumbs to="/policies" label="Policies" here={policy.slug} />
@@ -44,7 +32,7 @@ export function PolicyPage() {
             description={policy.architecture}
             actions={<CopyText value={policy.slug} label="Copy the name for specs" />}
           />
-          <Loaded query={facts} skeleton={<Skeleton height={300} role="progressbar" aria-label="Loading" />}>
+          <Loaded query={facts} skeleton={<Placeholder height={300} />}>
             {found => <PolicyView policy={policy} facts={found} />}
           </Loaded>
         </>

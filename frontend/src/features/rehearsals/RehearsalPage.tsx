@@ -1,5 +1,5 @@
 /** One rehearsal by its address: findings, then every prompt with its samples. */
-import { Accordion, Badge, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Accordion, Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Rehearsal, RehearsalGroup, RehearsalReport } from "@/api/model";
@@ -9,6 +9,7 @@ import { formatAgo, formatDuration, formatNumber, formatPercent, formatValue } f
 import { Facts } from "@/ui/Facts";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
+import { Placeholder } from "@/ui/Placeholder";
 import { Ended, Held } from "./Held";
 import { Outcome } from "./Outcome";
 import { PromptView } from "./PromptView";
@@ -20,7 +21,7 @@ export function RehearsalPage() {
   const { rehearsalId } = useParams({ from: "/app/rehearsals/$rehearsalId" });
   const query = useQuery(rehearsalQuery(rehearsalId));
   return (
-    <Loaded query={query} page skeleton={<Skeleton height={400} role="progressbar" aria-label="Loading" />}>
+    <Loaded query={query} page skeleton={<Placeholder height={400} />}>
       {rehearsal => <RehearsalView rehearsal={rehearsal} />}
     </Loaded>
   );

@@ -1,5 +1,5 @@
 /** A few prompts of the spec at hand, sampled and graded before its run is created. */
-import { Alert, Anchor, Button, Group, NumberInput, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Alert, Anchor, Button, Group, NumberInput, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconExternalLink, IconPlayerTrackNext } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -10,6 +10,7 @@ import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
+import { Placeholder } from "@/ui/Placeholder";
 import { Ended, Held } from "./Held";
 import { Outcome } from "./Outcome";
 import { isOpen, rehearsalQuery } from "./queries";
@@ -83,7 +84,7 @@ export function RehearsePanel({ spec, ready, where = {} }: Props) {
       )}
       {asked && (
         <div style={{ marginTop: 12 }}>
-          <Loaded query={found} skeleton={<Skeleton height={60} role="progressbar" aria-label="Loading" />}>
+          <Loaded query={found} skeleton={<Placeholder height={60} />}>
             {rehearsal => <Found rehearsal={rehearsal} stale={asked.spec !== spec} />}
           </Loaded>
         </div>

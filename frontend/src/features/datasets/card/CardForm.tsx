@@ -14,8 +14,7 @@ const FIELDS = ["/source", "/licence", "/purpose", "/caveats", "/owner", "/keep_
 
 export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => void }) {
   const [card] = useState(dataset.card); // as it was seen, whatever comes while the form is open
-  const { source, licence, purpose, caveats } = card;
-  const { keep_days } = card;
+  const { source, licence, purpose, caveats, keep_days } = card;
   const owner = card.owner?.id ?? null;
   const [fields, setFields] = useState({ source, licence, purpose, caveats, owner, keep_days });
   const change = (part: Partial<typeof fields>) => setFields(before => ({ ...before, ...part }));

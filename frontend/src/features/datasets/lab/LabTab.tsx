@@ -1,8 +1,9 @@
 /** Operations on the rows of a version: each with its cost before it is started, and what it found. */
-import { Skeleton, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Dataset, DatasetVersion } from "@/api/model";
 import { Loaded } from "@/ui/Loaded";
+import { Placeholder } from "@/ui/Placeholder";
 import { ContaminationCard } from "./ContaminationCard";
 import { DuplicatesCard } from "./DuplicatesCard";
 import { StatisticsCard } from "./StatisticsCard";
@@ -15,7 +16,7 @@ export function LabTab({ dataset, version }: { dataset: Dataset; version: Datase
       <Text size="sm" c="dimmed">
         What is found here becomes notes of the rows. The version itself never changes: other versions are made of it.
       </Text>
-      <Loaded query={jobs} skeleton={<Skeleton height={220} role="progressbar" aria-label="Loading" />}>
+      <Loaded query={jobs} skeleton={<Placeholder height={220} />}>
         {({ data }) => (
           <>
             <DuplicatesCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "duplicates")} />

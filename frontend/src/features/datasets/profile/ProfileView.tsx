@@ -1,5 +1,5 @@
 /** One profile: on its way, ended without a result, or with what it has found. */
-import { Alert, Button, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Button, Progress, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { profiles } from "@/api/client";
 import type { Dataset, Profile } from "@/api/model";
@@ -8,6 +8,7 @@ import { formatCount, percentOf } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
+import { Placeholder } from "@/ui/Placeholder";
 import { ProfileOutcome } from "./ProfileOutcome";
 import { isOpen, profileQuery } from "./queries";
 
@@ -19,7 +20,7 @@ interface Props {
 export function ProfileView({ id, dataset }: Props) {
   const found = useQuery(profileQuery(id));
   return (
-    <Loaded query={found} skeleton={<Skeleton height={240} role="progressbar" aria-label="Loading" />}>
+    <Loaded query={found} skeleton={<Placeholder height={240} />}>
       {profile => (
         <div data-testid="profile" data-state={profile.state}>
           {isOpen(profile) && <Working profile={profile} />}

@@ -1,8 +1,9 @@
 /** Rows of a list, of which only those in sight are drawn. Arrow keys move, Enter opens, the space bar selects. */
-import { Checkbox, Skeleton, VisuallyHidden } from "@mantine/core";
+import { Checkbox, VisuallyHidden } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
 import type { FoundRow } from "@/api/model";
+import { Placeholder } from "@/ui/Placeholder";
 import classes from "./rows.module.css";
 import { placeOf, ROW_HEIGHT, type RowWindow } from "./window";
 
@@ -129,7 +130,7 @@ export function RowList(props: Props) {
                     <Cells found={found} columns={columns} selected={selected.has(found.id)} />
                   ) : (
                     <span role="gridcell" className={classes.wide}>
-                      <Skeleton height={12} role="progressbar" aria-label="Loading" />
+                      <Placeholder height={12} />
                     </span>
                   )}
                 </div>

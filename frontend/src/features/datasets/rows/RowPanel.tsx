@@ -1,5 +1,5 @@
 /** One row beside the list: its prompt or chat, its answer and all other columns, as they are stored. */
-import { Alert, Badge, Button, CloseButton, Drawer, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Alert, Badge, Button, CloseButton, Drawer, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconEdit, IconTrash } from "@tabler/icons-react";
 import { useWindowEvent } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -9,6 +9,7 @@ import { oneRowQuery } from "@/features/datasets/data/queries";
 import { useMayEdit } from "@/features/datasets/data/read-only";
 import { CopyText } from "@/ui/CopyText";
 import { Loaded } from "@/ui/Loaded";
+import { Placeholder } from "@/ui/Placeholder";
 import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
 import { Written } from "@/ui/Written";
@@ -56,7 +57,7 @@ export function RowPanel({ datasetId, version, index, onClose, onEdit, changes }
             <Title order={2}>{title}</Title>
             <CloseButton onClick={onClose} aria-label="Close the row" />
           </Group>
-          <Loaded query={row} skeleton={<Skeleton height={240} role="progressbar" aria-label="Loading" />}>
+          <Loaded query={row} skeleton={<Placeholder height={240} />}>
             {data => (
               <Row
                 key={`${version.number} ${data.id}`}

@@ -1,11 +1,12 @@
 /** What came of a row in runs: its pass rate by step, and the completions that were kept. */
-import { Anchor, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Anchor, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { RowHistory, RowRun } from "@/api/model";
 import { rowHistoryQuery } from "@/features/datasets/data/queries";
 import { formatNumber, formatPercent } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
+import { Placeholder } from "@/ui/Placeholder";
 import ui from "@/ui/ui.module.css";
 import { tryTitle, tries } from "./row-tries";
 
@@ -22,7 +23,7 @@ export function RowRuns({ datasetId, version, index }: Props) {
   return (
     <section aria-label="In runs" data-testid="row-runs">
       <div className={ui.caption}>In runs</div>
-      <Loaded query={history} skeleton={<Skeleton height={HEIGHT} role="progressbar" aria-label="Loading" />}>
+      <Loaded query={history} skeleton={<Placeholder height={HEIGHT} />}>
         {data => <Runs history={data} />}
       </Loaded>
     </section>

@@ -1,10 +1,11 @@
 /** The rows of a version: a list of all or of what is found, and one of them beside it. */
-import { Alert, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Group, Stack, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import type { Dataset, DatasetVersion, FoundRow, IndexState, RowNotes } from "@/api/model";
 import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";
+import { Placeholder } from "@/ui/Placeholder";
 import { toast } from "@/ui/toast";
 import { FilterLine } from "./FilterLine";
 import { type NoteColumn, RowList } from "./RowList";
@@ -97,7 +98,7 @@ export function RowsTab({ dataset, version }: { dataset: Dataset; version: Datas
           )}
           {list.error && <ErrorState error={list.error} retry={list.retry} />}
           {list.error && list.empty ? null : list.pending && !isEmpty(query) ? (
-            <Skeleton height={240} role="progressbar" aria-label="Loading" />
+            <Placeholder height={240} />
           ) : list.count === 0 && list.complete ? (
             <Nothing>No row is found. Take a word or a filter away.</Nothing>
           ) : (

@@ -1,5 +1,5 @@
 /** What the link of another team offers, and its acceptance. */
-import { Alert, Button, Group, Paper, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Paper, Stack, Text, TextInput } from "@mantine/core";
 import { IconDatabase } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
@@ -14,6 +14,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
+import { Placeholder } from "@/ui/Placeholder";
 import { offerQuery } from "./queries";
 
 export function OfferPage() {
@@ -27,7 +28,7 @@ export function OfferPage() {
       </EmptyState>
     );
   return (
-    <Loaded page query={query} skeleton={<Skeleton height={240} role="progressbar" aria-label="Loading" />}>
+    <Loaded page query={query} skeleton={<Placeholder height={240} />}>
       {offer => <Offer offer={offer} secret={secret} />}
     </Loaded>
   );

@@ -1,5 +1,5 @@
 /** A bench job from its queue to its results. */
-import { Alert, Group, Loader, Paper, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Group, Loader, Paper, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { BenchJob } from "@/api/model";
@@ -7,6 +7,7 @@ import { onCluster } from "@/features/clusters/data/words";
 import { formatAgo, formatDuration } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
 import { Loaded } from "@/ui/Loaded";
+import { Placeholder } from "@/ui/Placeholder";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { BenchResults } from "./BenchResults";
 import { benchQuery } from "./queries";
@@ -14,7 +15,7 @@ import { benchQuery } from "./queries";
 export function BenchJobView({ id }: { id: string }) {
   const query = useQuery(benchQuery(id));
   return (
-    <Loaded query={query} skeleton={<Skeleton height={260} role="progressbar" aria-label="Loading" />}>
+    <Loaded query={query} skeleton={<Placeholder height={260} />}>
       {job => <Job job={job} />}
     </Loaded>
   );

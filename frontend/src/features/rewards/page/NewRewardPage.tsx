@@ -1,5 +1,5 @@
 /** A first version: a name, a definition, and samples to try it on. */
-import { Button, Group, Paper, Skeleton, Stack, TextInput, Title } from "@mantine/core";
+import { Button, Group, Paper, Stack, TextInput, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -21,11 +21,12 @@ import { Crumbs } from "@/ui/Crumbs";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
+import { Placeholder } from "@/ui/Placeholder";
 
 export function NewRewardPage() {
   const schema = useQuery(rewardSchemaQuery);
   return (
-    <Loaded query={schema} skeleton={<Skeleton height={480} role="progressbar" aria-label="Loading" />}>
+    <Loaded query={schema} skeleton={<Placeholder height={480} />}>
       {found => <NewReward schema={found} />}
     </Loaded>
   );

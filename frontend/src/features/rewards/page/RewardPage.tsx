@@ -1,5 +1,5 @@
 /** A reward: its definition, the bench that tries it, proposals for its rubrics, and its versions. */
-import { Badge, Select, Skeleton, Tabs } from "@mantine/core";
+import { Badge, Select, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -19,8 +19,9 @@ import { CopyText } from "@/ui/CopyText";
 import { Crumbs } from "@/ui/Crumbs";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
+import { Placeholder } from "@/ui/Placeholder";
 
-const SKELETON = <Skeleton height={480} role="progressbar" aria-label="Loading" />;
+const SKELETON = <Placeholder height={480} />;
 
 export function RewardPage() {
   const { rewardId } = useParams({ from: "/app/rewards/$rewardId" });
