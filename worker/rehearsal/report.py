@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.rehearsal import (
@@ -14,9 +13,8 @@ from trainer_core.link.rehearsal import (
     RehearsalSample,
     RehearsalSpeed,
 )
-from trainer_core.rewards import RewardDefinition, Sample
-from trainer_core.rewards.answers import Finding, findings, group_facts, readings, reasons
-from trainer_core.rewards.answers.facts import answer_text
+from trainer_core.rewards import RewardDefinition
+from trainer_core.rewards.answers import Finding, findings, group_facts, readings
 from trainer_core.rewards.errors import grouped
 from trainer_core.trajectory import Trajectory
 from worker.messages.ticket import Batch, Ticket
@@ -45,7 +43,7 @@ def report(seen: Seen) -> RehearsalReport:
     spec = seen.bundle.spec
     definition = seen.parts.versions.definition(spec.reward.definition)
     prompts = VisiblePrompts(seen.bundle.policy.path)
-    groups = tuple(_group(ticket, definition, prompts, seen.bundle) for ticket in seen.batch.tickets)
+    groups = tuple(_group(ticket, prompts) for ticket in seen.batch.tickets)
     samples = [sample for group in groups for sample in group.samples]
     return RehearsalReport(
         groups=groups,
@@ -62,7 +60,7 @@ def _chats(seen: Seen) -> bool:
     return any(data.format.chat or "messages" in data.rows[0] for data in seen.parts.sources.values() if data.rows)
 
 
-def _group(ticket: Ticket, definition: RewardDefinition, prompts: VisiblePrompts, bundle: Bundle) -> RehearsalGroup:
+def _group(ticket: Ticket, prompts: VisiblePrompts) -> RehearsalGroup:
     group = ticket.group
     shown = ticket.prompts[0]
     pieces, left_out = prompts.pieces(shown.tolist())
@@ -74,26 +72,20 @@ def _group(ticket: Ticket, definition: RewardDefinition, prompts: VisiblePrompts
         pieces=pieces,
         left_out=left_out,
         answer=group.item.get("answer"),
-        samples=tuple(_sample(one, definition, group.item, bundle) for one in group.trajectories),
+        samples=tuple(_sample(one) for one in group.trajectories),
     )
 
 
-def _sample(
-    trajectory: Trajectory, definition: RewardDefinition, item: dict[str, Any], bundle: Bundle
-) -> RehearsalSample:
-    text = trajectory.output_text
-    answer = answer_text(text, bundle.spec.thinking)
-    thoughts = None if answer == text.strip() else text
-    graded = Sample(text, thoughts, answer, trajectory.length, trajectory.finish_reason)
-    own = {name: told.reason for name, told in trajectory.reward_explained.items() if told.reason is not None}
+def _sample(trajectory: Trajectory) -> RehearsalSample:
+    explained = trajectory.reward_explained.items()
     return RehearsalSample(
-        text=text,
+        text=trajectory.output_text,
         tokens=trajectory.length,
         thinking_tokens=trajectory.thinking_tokens,
         finish_reason=trajectory.finish_reason,
         reward=trajectory.reward,
         parts=dict(trajectory.reward_parts),
-        reasons={**reasons(definition, graded, item, trajectory.reward_parts), **own},
+        reasons={name: told.reason for name, told in explained if told.reason is not None},
         error=trajectory.reward_error,
         forgiven=tuple(trajectory.reward_forgiven),
     )

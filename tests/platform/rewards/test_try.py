@@ -40,7 +40,10 @@ def test_scores_with_their_parts(bench: Callable[..., Any]) -> None:
     assert response.status_code == 200
     results = response.json()["results"]
     assert [result["reward"] for result in results] == [1.25, 1.0, 0.25, 0.0]
-    assert results[0] == {"reward": 1.25, "parts": {"correct": 1.0, "form": 1.0}, "error": None}
+    correct = {"weight": 1.0, "reason": "The answer's last number is 24, the gold number 24."}
+    explanation = {"correct": correct, "form": {"weight": 0.25, "reason": "The form is right."}}
+    parts = {"correct": 1.0, "form": 1.0}
+    assert results[0] == {"reward": 1.25, "parts": parts, "explanation": explanation, "error": None}
     assert Reward.objects.count() == 0
 
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.trainer_core.rewards.completions import sample
 from trainer_core.rewards import RewardDefinition
-from trainer_core.rewards.answers import readings, reasons
+from trainer_core.rewards.answers import readings
 from trainer_core.rewards.answers.marks import TELLS, marks
 
 
@@ -76,27 +75,3 @@ def test_graders_inside_others_are_found() -> None:
     inner = {"right": {"type": "math", "extraction": "boxed"}, "same": {"type": "exact"}}
     [reading] = readings(definition({"type": "multi", "graders": inner, "calculate_output": "right + same"}))
     assert (reading.component, reading.mark) == ("part0", "boxed")
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("It is \\boxed{71}.", "Reads “71” from the \\boxed{}; the row's answer is “72”."),
-        ("It is 72.", "The answer has no \\boxed{}."),
-        ("<think>It is \\boxed{72}", "There is no answer behind the thinking."),
-        ("", "The answer is empty."),
-    ],
-)
-def test_a_reason_for_each_grade(text: str, reason: str) -> None:
-    grader = {"type": "math", "extraction": "boxed"}
-    assert reasons(definition(grader), sample(text), {"answer": "72"}, {"part0": 0.0}) == {"part0": reason}
-
-
-def test_a_part_that_failed_has_no_reason() -> None:
-    assert reasons(definition({"type": "math"}), sample("\\boxed{1}"), {}, {}) == {}
-
-
-def test_a_long_text_is_cut_in_a_reason() -> None:
-    grader = definition({"type": "math", "extraction": "boxed"})
-    told = reasons(grader, sample("\\boxed{" + "1" * 900 + "}"), {"answer": 1}, {"part0": 0.0})
-    assert told == {"part0": f"Reads “{'1' * 199}…” from the \\boxed{{}}; the row's answer is “1”."}

@@ -33,7 +33,7 @@ def reasons(grader: Mapping[str, Any], text: str, item: Mapping[str, Any], token
             {"type": "math", "extraction": "boxed"},
             "it is 24",
             {"answer": "24"},
-            "No final answer stands where it is looked for (boxed); the gold answer is “24”.",
+            "The answer has no \\boxed{}; the gold answer is “24”.",
         ),
         (
             {"type": "choice"},

@@ -2,7 +2,7 @@
 
 from trainer_core.rewards.answers.facts import AnswerFacts, GroupFacts, group_facts
 from trainer_core.rewards.answers.findings import Finding, FindingKind, findings, no_generation_prompt
-from trainer_core.rewards.answers.reading import Reading, readings, reasons
+from trainer_core.rewards.answers.reading import Reading, readings
 
 __all__ = [
     "AnswerFacts",
@@ -14,5 +14,4 @@ __all__ = [
     "group_facts",
     "no_generation_prompt",
     "readings",
-    "reasons",
 ]

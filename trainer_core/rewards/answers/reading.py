@@ -1,9 +1,8 @@
-"""Places in an answer that the parts of a reward read, and what they have found there."""
+"""Places in an answer that the parts of a reward read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from trainer_core.rewards.answers.marks import Mark
 from trainer_core.rewards.definition import RewardDefinition
@@ -14,10 +13,6 @@ from trainer_core.rewards.graders.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.magistral_format import MagistralFormatGrader
 from trainer_core.rewards.graders.math import MathGrader
 from trainer_core.rewards.graders.numeric import NumericGrader
-from trainer_core.rewards.sample import Sample
-
-SHOWN = 200
-"""Characters of an extracted answer that a reason shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,46 +43,6 @@ def readings(definition: RewardDefinition) -> tuple[Reading, ...]:
     return tuple(found)
 
 
-def reasons(
-    definition: RewardDefinition, sample: Sample, item: Mapping[str, Any], parts: Mapping[str, float]
-) -> dict[str, str]:
-    """A sentence for each part that reads a place of the answer: what stood there, and what it was compared with.
-
-    Args:
-        definition: the reward.
-        sample: the completion.
-        item: the dataset row.
-        parts: the grades; parts without one are left out, since their errors say more.
-    """
-    found: dict[str, str] = {}
-    for reading in readings(definition):
-        if reading.component not in parts:
-            continue
-        sentence = _reason(reading, sample, item)
-        found[reading.component] = f"{found[reading.component]} {sentence}" if reading.component in found else sentence
-    return found
-
-
-def _reason(reading: Reading, sample: Sample, item: Mapping[str, Any]) -> str:
-    there = reading.find(sample.answer_text)
-    if there is None:
-        if not sample.answer_text.strip():
-            lost = sample.thinking_text is not None
-            return "There is no answer behind the thinking." if lost else "The answer is empty."
-        return f"The answer has no {reading.place}."
-    compared = "" if reading.reference is None else f"; the row's {reading.reference} is “{_gold(reading, item)}”"
-    return f"Reads “{_cut(there)}” from the {reading.place}{compared}."
-
-
-def _gold(reading: Reading, item: Mapping[str, Any]) -> str:
-    return _cut(str(item.get(reading.reference or "")))
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-
-
 def _reading(component: str, grader: GraderModel) -> Reading | None:
     if isinstance(grader, MathGrader):
         return _math(component, grader)
@@ -110,17 +65,17 @@ def _math(component: str, grader: MathGrader) -> Reading | None:
     match grader.extraction:
         case "auto":
             find = extract.final_answer
-            return Reading(component, "final answer", "final_answer", find, _ASK_ANSWER, grader.reference)
+            return Reading(component, grader.place, "final_answer", find, _ASK_ANSWER, grader.reference)
         case "boxed":
-            return Reading(component, "\\boxed{}", "boxed", extract.boxed_answer, _ASK_BOX, grader.reference)
+            return Reading(component, grader.place, "boxed", extract.boxed_answer, _ASK_BOX, grader.reference)
         case "last_number":
             advice = "Ask for a number in the prompt."
-            return Reading(component, "last number", "number", extract.last_number_text, advice, grader.reference)
+            return Reading(component, grader.place, "number", extract.last_number_text, advice, grader.reference)
         case "tagged":
             start, end = grader.tag_start, grader.tag_end
             advice = f"Ask in the prompt for the final answer between {start} and {end}."
             find = partial(extract.tagged, start=start, end=end)
-            return Reading(component, f"{start} … {end}", "answer_tags", find, advice, grader.reference)
+            return Reading(component, grader.place, "answer_tags", find, advice, grader.reference)
     return None
 
 

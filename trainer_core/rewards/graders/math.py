@@ -71,6 +71,21 @@ class MathGrader(GraderModel):
         """True: SymPy's."""
         return True
 
+    @property
+    def place(self) -> str:
+        """Words for the place where the final answer is looked for."""
+        match self.extraction:
+            case "boxed":
+                return "\\boxed{}"
+            case "tagged":
+                return f"{self.tag_start} … {self.tag_end}"
+            case "last_number":
+                return "last number"
+            case "whole":
+                return "text"
+            case "auto":
+                return "final answer"
+
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
         """1.0 or 0.0.
 
@@ -90,7 +105,7 @@ class MathGrader(GraderModel):
             answer = choices.in_prose(sample.answer_text) or answer
         wanted = " or ".join(quoted(gold.text) for gold in golds)
         if not answer:
-            tell(f"No final answer stands where it is looked for ({self.extraction}); the gold answer is {wanted}.")
+            tell(f"The answer has no {self.place}; the gold answer is {wanted}.")
             return 0.0
         if kind in ("any", "number") and not any(gold.letter or gold.text == answer for gold in golds):
             answer = choices.without_label(answer)
