@@ -10,6 +10,8 @@ from trainer_core.trajectory import Group, Trajectory
 
 _CLEARED = ("learner_logprobs", "entropy")
 """Written anew by the learner: not worth the room."""
+_TOLD = ("reward_explained",)
+"""Told when the group came back, and by nobody asked for again. A worker of before could not read it."""
 _LEFT_OUT = ("length_logit",)
 """Left out where they have no value: workers of before they were kept can read what lacks them."""
 
@@ -30,7 +32,7 @@ def _pack(trajectory: Trajectory) -> dict[str, Any]:
     packed = {}
     for field in fields(Trajectory):
         value = getattr(trajectory, field.name)
-        if value is None and field.name in _LEFT_OUT:
+        if field.name in _TOLD or (value is None and field.name in _LEFT_OUT):
             continue
         if field.name in _CLEARED:
             value = None

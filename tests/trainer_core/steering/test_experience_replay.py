@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
+from trainer_core.rewards.reasons import Explained
 from trainer_core.spec import RunSpec, apply_control
 from trainer_core.steering.experience_replay import ReplayBuffer, has_signal
 from trainer_core.steering.saved_groups import pack_group, unpack_group
@@ -132,6 +133,14 @@ def test_a_group_comes_back_bit_for_bit() -> None:
             assert (getattr(old, name) == getattr(new, name)).all()
         assert (old.reward, old.reward_parts, old.temperature) == (new.reward, new.reward_parts, new.temperature)
         new.versions[0] = 9  # a buffer of bytes would refuse to be written
+
+
+def test_a_group_whose_reasons_were_told_is_kept_without_them() -> None:
+    one = group("told", 1.0, 0.0)
+    one.trajectories[0].reward_explained = {"right": Explained(1.0, "Reads 24.")}
+    packed = json.loads(json.dumps(pack_group(one)))
+    assert all("reward_explained" not in trajectory for trajectory in packed["trajectories"])
+    assert [back.reward_explained for back in unpack_group(packed).trajectories] == [{}, {}]
 
 
 @pytest.mark.parametrize(
