@@ -188,6 +188,7 @@ SPECTACULAR_SETTINGS = {
         "ImportStateEnum": "dressage.policies.models.ImportState",
         "LabKindEnum": "dressage.lab.models.LabKind",
         "LabStateEnum": "dressage.lab.models.LabState",
+        "RubricScaleEnum": ["binary", "likert"],
         "SourceKindEnum": "dressage.policies.models.SourceKind",
         "DatasetSourceKindEnum": "dressage.datasets.models.DatasetSourceKind",
         "DatasetImportStateEnum": "dressage.datasets.models.DatasetImportState",

@@ -1,15 +1,24 @@
 """Operations of the lab in a real browser: the cost is told, rows are found, and a version is made without them."""
 
 import json
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from secrets import token_hex
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import sign_in, violations
+from tests.support.installation import Installation
+from tests.support.judge_endpoint import JudgeServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
+PICTURES = os.environ.get("DRESSAGE_TEST_PICTURES")
+"""Folder for pictures of the pages."""
 ROWS = [
     {"prompt": "How many horses stand in the stable?", "answer": "3"},
     {"prompt": "how many HORSES stand in the stable", "answer": "4"},
@@ -66,6 +75,78 @@ def test_rows_of_an_evaluation_set_are_found_and_left_out(page: Page, tmp_path: 
     page.go_back()
     page.get_by_role("button", name="Make a version without them").click()
     expect(page.get_by_test_id("version-lineage")).to_contain_text("2 rows of 3 (1 removed)")
+
+
+def test_rows_are_judged_and_a_person_agrees(page: Page, tmp_path: Path, judge: str) -> None:
+    sign_in(page)
+    rows = [{"prompt": f"How many horses are {number} horses?", "answer": f"{number}"} for number in range(6)]
+    _upload(page, tmp_path, "Judged sums", rows)
+    page.get_by_role("tab", name="Lab").click()
+    card = page.get_by_test_id("lab-quality")
+    expect(card.get_by_role("button", name="What will it cost?")).to_be_disabled()
+    card.get_by_label("Model").first.click()
+    page.get_by_role("option", name=judge).click()
+    card.get_by_role("button", name="What will it cost?").click()
+    expect(card.get_by_test_id("lab-cost")).to_contain_text("about 6 rows")
+    card.get_by_role("button", name="Judge the rows").click()
+    found = card.get_by_test_id("lab-found")
+    expect(found.get_by_role("img")).to_have_accessible_name("Scores of 6 rows; 3 lie below 50 %", timeout=60_000)
+    lowest = found.get_by_role("region", name="Lowest scores")
+    expect(lowest).to_contain_text("6 of the lowest rows are among those to mark")
+    expect(lowest.get_by_role("listitem")).to_have_count(0)
+    picture(page, "lab-quality-unmarked")
+    expect(found).to_contain_text("Nobody has marked rows yet")
+    found.get_by_role("button", name="Mark rows").click()
+    marking = found.get_by_test_id("lab-marking")
+    for number in range(1, 7):
+        expect(marking).to_contain_text(f"Row {number} of 6, {number - 1} marked")
+        assert "%" not in marking.inner_text()
+        even = any(f"are {one} horses" in marking.inner_text() for one in (0, 2, 4))
+        marking.get_by_role("button", name="Good" if even else "Bad").click()
+    expect(marking).to_contain_text("6 marked")
+    picture(page, "lab-quality-marking")
+    found.get_by_role("button", name="Show the agreement").click()
+    expect(found).to_contain_text("agrees on 100 % of 6 rows (95 %: 61 % to 100 %), κ 1.00 (1.00 to 1.00)")
+    expect(lowest.get_by_role("listitem").first).to_contain_text("clear 0 %: It is an odd one.")
+    expect(lowest).not_to_contain_text("among those to mark")
+    assert violations(page) == []
+    picture(page, "lab-quality")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    picture(page, "lab-quality-narrow")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    found.get_by_role("link", name="Show the rows below").click()
+    expect(page.get_by_text("How many horses are 1 horses?")).to_be_visible()
+    expect(page.get_by_text("How many horses are 2 horses?")).to_have_count(0)
+    page.go_back()
+    page.get_by_role("button", name="Make a version of the 3 rows from 50 % on").click()
+    expect(page.get_by_test_id("version-lineage")).to_contain_text("3 rows of 6 (3 removed)")
+
+
+@pytest.fixture
+def judge(installation: Installation) -> Iterator[str]:
+    """Name of a judge that likes rows with even numbers."""
+
+    def say(body: dict[str, Any]) -> str:
+        found = re.search(r"are (\d+) horses", body["messages"][-1]["content"])
+        assert found
+        score, reason = (1, "It is an odd one.") if int(found[1]) % 2 else (5, "")
+        return json.dumps({"verdicts": [{"criterion": number, "reason": reason, "score": score} for number in (1, 2)]})
+
+    server = JudgeServer(say)
+    name = f"Even {token_hex(3)}"
+    installation.api.post("/judge-endpoints", {"name": name, "base_url": server.url, "model": "judge"})
+    yield name
+    server.close()
+
+
+def picture(page: Page, name: str) -> None:
+    """Take a picture, where whoever runs the tests wants to look at the pages."""
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
+        page.emulate_media(color_scheme="dark")
+        page.screenshot(path=f"{PICTURES}/{name}-dark.png", full_page=True)
+        page.emulate_media(color_scheme="light")
 
 
 def _upload(page: Page, tmp_path: Path, name: str, rows: list[dict[str, str]]) -> None:

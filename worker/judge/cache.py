@@ -15,8 +15,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.link.judge_chat import Answer
 from trainer_core.rewards.graders.judge import JudgeRequest
-from worker.judge.endpoint import Answer
 
 log = logging.getLogger(__name__)
 

@@ -15,11 +15,12 @@ from typing import Literal
 import uvloop
 
 from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.link.judge_chat import Answer
+from trainer_core.link.judge_retry import Transient, pause_s
 from trainer_core.rewards.graders.judge import JudgeError, JudgeReply, JudgeRequest
 from worker.judge.cache import AnswerCache, request_key
 from worker.judge.clock import Clock, outside
-from worker.judge.endpoint import Answer, Endpoint
-from worker.judge.retry import Transient, pause_s
+from worker.judge.endpoint import Endpoint
 from worker.judge.use import Tally
 
 

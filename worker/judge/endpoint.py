@@ -1,18 +1,9 @@
 """Interface that the client needs of a judge: one try at one question."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from trainer_core.link.judge_chat import Answer
 from trainer_core.rewards.graders.judge import JudgeRequest
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Answer that came back."""
-
-    text: str
-    prompt_tokens: int
-    completion_tokens: int
 
 
 class Endpoint(Protocol):

@@ -6,16 +6,15 @@ waits for it in the same process. ``tests/bench/judge.py`` measures what the cli
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import aiohttp
 
 from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.link.judge_chat import Answer, ChatCompletions
+from trainer_core.link.judge_retry import Transient, retry_after
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
-from worker.judge.endpoint import Answer
 from worker.judge.network import GuardedResolver, require_literal
-from worker.judge.retry import TRANSIENT, Transient, retry_after
 
 MOST_BYTES = 16 << 20
 """A longer body is no answer."""
@@ -29,21 +28,15 @@ class HttpEndpoint:
         self._config = config
         self._url = f"{config.base_url.rstrip('/')}/chat/completions"
         self._secret = config.api_key.get_secret_value() if config.api_key is not None else ""
-        self._limit = "max_tokens"
-        """The name by which the endpoint knows the longest answer: newer models of OpenAI refuse the older one."""
+        self._chat = ChatCompletions(config)
         self._session: aiohttp.ClientSession | None = None
 
     async def ask(self, request: JudgeRequest) -> Answer:
         """Implements ``Endpoint.ask``."""
-        status, headers, body = await self._post(self._body(request))
-        if status == 400 and self._limit == "max_tokens" and "max_completion_tokens" in body:
-            self._limit = "max_completion_tokens"
-            status, headers, body = await self._post(self._body(request))
-        if status in TRANSIENT:
-            raise Transient(f"it answered {status}: {self._said(body)}", retry_after(headers.get("Retry-After")))
-        if status != 200:
-            raise JudgeError(f"the judge {self._config.model} answered {status}: {self._said(body)}")
-        return self._read(body, request)
+        status, headers, body = await self._post(self._chat.body(request))
+        if self._chat.wants_another_limit(status, body):
+            status, headers, body = await self._post(self._chat.body(request))
+        return self._chat.read(status, body, request, retry_after(headers.get("Retry-After")))
 
     async def close(self) -> None:
         """Implements ``Endpoint.close``."""
@@ -78,50 +71,4 @@ class HttpEndpoint:
         except TimeoutError:
             raise Transient(f"it did not answer within {self._config.timeout_s:g} s") from None
         except aiohttp.ClientError as error:
-            raise Transient(f"it cannot be reached: {type(error).__name__}: {self._clean(str(error))}") from None
-
-    def _body(self, request: JudgeRequest) -> bytes:
-        fields = {
-            "model": self._config.model,
-            "messages": list(request.messages),
-            self._limit: request.max_tokens,
-            "temperature": request.temperature,
-            "top_p": request.top_p,
-            "seed": request.seed,
-            "reasoning_effort": request.reasoning_effort,
-            "response_format": request.response_format,
-        }
-        given = {name: value for name, value in fields.items() if value is not None}
-        return json.dumps(given).encode()
-
-    def _read(self, body: str, request: JudgeRequest) -> Answer:
-        try:
-            document = json.loads(body)
-            choice = document["choices"][0]
-            text, reason = choice["message"]["content"], choice.get("finish_reason")
-            usage = document.get("usage") or {}
-            tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-            raise Transient(f"its answer is no chat completion: {self._excerpt(body)}") from None
-        if reason == "length":
-            raise JudgeError(f"the judge's answer was cut off at {request.max_tokens} tokens")
-        if not isinstance(text, str):
-            raise Transient(f"its answer holds no text: {self._excerpt(body)}")
-        return Answer(text, *tokens)
-
-    def _said(self, body: str) -> str:
-        """The endpoint's own words on what is wrong."""
-        try:
-            document = json.loads(body)
-            error = document.get("error", document)
-            message = error.get("message", body) if isinstance(error, dict) else error
-        except (ValueError, AttributeError, RecursionError):
-            message = body
-        return self._excerpt(str(message))
-
-    def _excerpt(self, text: str) -> str:
-        text = self._clean(text)
-        return text if len(text) <= 300 else f"{text[:300]}…"
-
-    def _clean(self, text: str) -> str:
-        return text.replace(self._secret, "***") if self._secret else text
+            raise Transient(f"it cannot be reached: {type(error).__name__}: {self._chat.clean(str(error))}") from None

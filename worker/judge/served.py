@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ray.exceptions import RayActorError, RayTaskError
 
+from trainer_core.link.judge_chat import Answer
+from trainer_core.link.judge_retry import Transient
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.engine import Completion, EngineConfig, Request, Sampling
-from worker.judge.endpoint import Answer
-from worker.judge.retry import Transient
 
 if TYPE_CHECKING:
     from ray.actor import ActorHandle

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from trainer_core.link.judge import JudgeEndpoint
-from worker.judge.endpoint import Answer
+from trainer_core.link.judge_chat import Answer
 
 
 @dataclass(slots=True)

@@ -155,12 +155,16 @@ export const chartViews = {
 
 export type LabOperation = G.StartLabJobRequest["operation"];
 
+export type LabCriterion = Extract<LabOperation, { kind: "quality" }>["items"][number];
+
 export const lab = {
   list: (id: string, version: number, signal: Signal) => api.listLabJobs(id, version, { limit: 50 }, { signal }),
   read: (job: string, signal: Signal) => api.getLabJob(job, { signal }),
   start: (id: string, version: number, body: G.StartLabJobRequest) => api.startLabJob(id, version, body, key()),
   cancel: (job: string) => api.cancelLabJob(job, key()),
   undo: (job: string) => api.undoLabJob(job, key()),
+  marks: (job: string, threshold: number, signal: Signal) => api.getLabMarks(job, { threshold }, { signal }),
+  mark: (job: string, marks: G.MarkRowsRequest["marks"]) => api.markLabRows(job, { marks }),
 };
 
 export const rewards = {

@@ -6,6 +6,7 @@ import type * as G from "./generated/dressage.schemas";
 import type { Json } from "./generated/dressage.schemas";
 
 export type {
+  AskedReport,
   AuditEntry,
   AuditVerification,
   Band,
@@ -57,7 +58,12 @@ export type {
   LabReport,
   ShownRow,
   StatisticsReport,
+  QualityReport,
+  ReviewerAgreement,
+  RowToMark,
+  RowWithReason,
   LearnerMemory,
+  Marks,
   Memory,
   Member,
   MetricEffect,

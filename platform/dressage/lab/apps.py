@@ -11,6 +11,9 @@ class LabConfig(AppConfig):
 
     def ready(self) -> None:
         from dressage.datasets.pins import register_finder_of_pins
+        from dressage.lab.asking.endpoints import job_that_asks
         from dressage.lab.pins import open_jobs
+        from dressage.rewards.judges.usage import register_user_of_judges
 
         register_finder_of_pins(open_jobs)
+        register_user_of_judges(job_that_asks)

@@ -2,9 +2,15 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
+
+from trainer_core.rewards.graders.judge import ENDPOINT_PATTERN
+from trainer_core.rewards.graders.rubric import RubricItem
+from trainer_core.rewards.graders.rubric_prompt import Scale
 
 Ref = Annotated[str, Field(min_length=3, max_length=80)]
+MAX_ASKED_ROWS = 10_000
+"""Rows that a model is asked about in one job."""
 Column = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 
 
@@ -59,7 +65,42 @@ class FindStatistics(_LabModel):
     kind: Literal["statistics"]
 
 
-AnyOperation = FindDuplicates | FindContamination | FindStatistics
+class AskingOperation(_LabModel):
+    """What operations have in common that ask a model about rows."""
+
+    endpoint: str = Field(pattern=ENDPOINT_PATTERN)
+    """Slug of a judge endpoint of the team that has an address."""
+    sample: int | None = Field(None, ge=1, le=MAX_ASKED_ROWS)
+    """Rows that are asked about, drawn at random; null for all, of which there may be 10,000."""
+    seed: int = Field(0, ge=0, le=2**31 - 1)
+    """Number that makes another sample."""
+    max_tokens: int = Field(2048, ge=16, le=65_536)
+    """Longest answer."""
+
+
+class AssessQuality(AskingOperation):
+    """A judge's verdicts on each row by a rubric; notes ``quality``."""
+
+    kind: Literal["quality"]
+    items: tuple[RubricItem, ...] = Field(min_length=1, max_length=32)
+    """Criteria. A row's score is the points that it wins over those that can be won; pitfalls take points away."""
+    scale: Scale = "likert"
+    """Met or not (1 or 0), or how well from 1 to 5 (0 to 1 in quarters)."""
+    columns: list[Column] = Field(["prompt", "answer"], min_length=1, max_length=8)
+    """What the judge sees of a row, as for duplicates."""
+
+    @model_validator(mode="after")
+    def _can_be_won(self) -> "AssessQuality":
+        names = [item.name for item in self.items]
+        if len(set(names)) < len(names):
+            raise ValueError("two criteria have the same name")
+        if not any(item.weight > 0 for item in self.items):
+            raise ValueError("a rubric needs a criterion of positive weight")
+        return self
+
+
+AnyAsking = AssessQuality
+AnyOperation = FindDuplicates | FindContamination | FindStatistics | AnyAsking
 
 
 class LabOperation(RootModel[Annotated[AnyOperation, Field(discriminator="kind")]]):

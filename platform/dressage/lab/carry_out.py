@@ -23,10 +23,11 @@ from dressage.datasets import notes, selectors
 from dressage.datasets.models import DatasetVersion
 from dressage.imports.progress import NotOurs, Stopping
 from dressage.imports.stopping import is_stopping
-from dressage.lab.child import GONE, NOTES, REPORT
+from dressage.lab.asking.endpoints import endpoint_for
+from dressage.lab.child import GONE, NOTES, REASON, REPORT, UNFIT
 from dressage.lab.life import claim, end, fail, folder_of, give_back, report_progress
 from dressage.lab.models import LabJob, LabState
-from dressage.lab.reports import LabReport
+from dressage.lab.reports import completed
 
 logger = structlog.get_logger(__name__)
 EVERY_S = 1.0
@@ -36,7 +37,7 @@ _CRASHED = (
     "on fewer rows; the platform's log says more."
 )
 
-_CARRIED = {"duplicates": False, "contamination": True, "statistics": True}
+_CARRIED = {"duplicates": False, "contamination": True, "statistics": True, "quality": True}
 """Whether what was found of a row holds for it in other versions, too: a cluster is one of this version's rows."""
 
 
@@ -53,7 +54,7 @@ def carry_out(job_id: str) -> None:
         if status == 0:
             _keep(job, folder, time.monotonic() - begun)
         else:
-            fail(job, _MISSING if status == GONE else _CRASHED)
+            fail(job, _reason(status, folder))
     except NotOurs:
         _leave(job, folder_of(job))
     except Stopping:
@@ -66,6 +67,12 @@ def carry_out(job_id: str) -> None:
     except Exception:
         logger.exception("a job of the lab has failed", lab_job=job.id)
         fail(job, "The platform failed at this job; its log says more. Try again, or tell the operator.")
+
+
+def _reason(status: int, folder: Path) -> str:
+    if status == UNFIT:
+        return (folder / REASON).read_text()
+    return _MISSING if status == GONE else _CRASHED
 
 
 def _leave(job: LabJob, folder: Path) -> None:
@@ -81,6 +88,7 @@ def _plan(job: LabJob, folder: Path) -> dict[str, Any]:
         "version": _stored(job.version),
         "against": [_stored(one) for one in others],
         "folder": str(folder),
+        "endpoint": endpoint_for(job),
     }
 
 
@@ -134,8 +142,7 @@ def _keep(job: LabJob, folder: Path, seconds: float) -> None:
     """Store notes and report together, so that a job that is done has both."""
     found = json.loads((folder / REPORT).read_text())
     table = pq.read_table(folder / NOTES)
-    report = LabReport(duplicates=None, contamination=None, statistics=None)
-    report[job.kind] = found["report"]  # type: ignore[literal-required]  # its keys are the kinds
+    report = completed({job.kind: found["report"]})
     with transaction.atomic():
         locked = LabJob.objects.select_for_update().get(pk=job.pk)
         if locked.attempt != job.attempt or locked.state != LabState.RUNNING:
@@ -143,4 +150,4 @@ def _keep(job: LabJob, folder: Path, seconds: float) -> None:
         source: notes.NoteSource = {"kind": job.kind, "id": job.id, "arguments": job.operation}
         notes.write(job.version, found["note"], table, by=Actor(**job.actor), source=source, carried=_CARRIED[job.kind])
         LabJob.objects.filter(version=job.version, kind=job.kind).exclude(pk=job.pk).update(notes=[])
-        end(locked, LabState.DONE, report=report, notes=[found["note"]], seconds=seconds)
+        end(locked, LabState.DONE, report=report, notes=[found["note"]], drawn=found["drawn"], seconds=seconds)

@@ -16,11 +16,12 @@ import pyarrow.parquet as pq
 
 from dressage.lab.arguments import LabOperation
 from dressage.lab.operations import carry_out
-from dressage.lab.plan import LabWork, Result, StoredRows
+from dressage.lab.plan import LabWork, Result, StoredRows, UnfitError
+from trainer_core.link.judge import JudgeEndpoint
 
-NOTES, REPORT = "notes.parquet", "report.json"
-GONE = 3
-"""Exit status where a file of the rows is gone."""
+NOTES, REPORT, REASON = "notes.parquet", "report.json", "reason.txt"
+GONE, UNFIT = 3, 4
+"""Exit statuses: where a file of the rows is gone, and where ``reason.txt`` says why the job cannot go on."""
 
 
 def main() -> None:
@@ -29,11 +30,18 @@ def main() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     pa.set_cpu_count(1)
     operation = LabOperation.model_validate(plan["operation"]).root
-    work = LabWork(_stored(plan["version"]), [_stored(one) for one in plan["against"]], Path(plan["folder"]), _tell)
+    endpoint = None if plan.get("endpoint") is None else JudgeEndpoint.model_validate(plan["endpoint"])
+    others = [_stored(one) for one in plan["against"]]
+    work = LabWork(_stored(plan["version"]), others, Path(plan["folder"]), _tell, endpoint)
     try:
         result = carry_out(work, operation)
     except FileNotFoundError:
         sys.exit(GONE)
+    except UnfitError as error:
+        reason = str(error)
+        _replace(work.folder / REASON, lambda path: path.write_text(reason))
+        sys.stdout.flush()
+        os._exit(UNFIT)  # threads may still wait for answers that nobody needs
     _leave(result, work.folder)
 
 
@@ -47,7 +55,7 @@ def _tell(stage: str, done: int, of: int) -> None:
 
 def _leave(result: Result, folder: Path) -> None:
     _replace(folder / NOTES, lambda path: pq.write_table(result.table, path, compression="zstd"))
-    report = {"note": result.note, "report": result.report}
+    report = {"note": result.note, "report": result.report, "drawn": result.drawn}
     _replace(folder / REPORT, lambda path: path.write_text(json.dumps(report)))
 
 

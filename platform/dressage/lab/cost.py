@@ -18,6 +18,22 @@ _LEAST_ROWS = 2_000
 """Rows from which a job tells something of the speed, and not of the start."""
 
 
+class AskingCost(TypedDict):
+    """What an operation will ask a model, as far as it can be told before."""
+
+    model: str
+    rows: int
+    """Rows that it is asked about."""
+    questions: int
+    """Questions, where each is answered at once."""
+    prompt_tokens: int
+    """Estimated from the length of some rows, at four signs a token."""
+    completion_tokens: int
+    """Estimated from what answers of that form need."""
+    price: float | None
+    """Price by those of the endpoint; null where they are not known."""
+
+
 class LabCost(TypedDict):
     """What an operation reads and takes."""
 
@@ -31,6 +47,8 @@ class LabCost(TypedDict):
     """Whether the estimate is of jobs that were done here."""
     memory_bytes: int
     """Estimated peak of the process that reads the rows."""
+    asking: AskingCost | None
+    """Null where no model is asked."""
 
 
 def cost_of(kind: str, versions: Sequence[DatasetVersion]) -> LabCost:
@@ -49,4 +67,5 @@ def cost_of(kind: str, versions: Sequence[DatasetVersion]) -> LabCost:
         "seconds": round(_STARTUP_S + rows / speed, 1),
         "measured": bool(speeds),
         "memory_bytes": _BASE_BYTES + rows * _BYTES_A_ROW[kind],
+        "asking": None,
     }

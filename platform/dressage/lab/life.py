@@ -7,16 +7,19 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from dressage.lab.models import OPEN, LabJob, LabState
+from dressage.lab.asking.outcomes import PATTERN
+from dressage.lab.models import ASKING, OPEN, LabJob, LabState
 
 SILENT_S = 15
 """Seconds after which a worker that has not written is believed dead."""
 MAX_RUNNING = 1
 """Jobs that are worked on at once in the installation: each keeps a core busy."""
+MAX_ASKING = 2
+"""Jobs beside those that ask a model at once: each keeps a thread of a worker waiting."""
 MAX_LOST = 3
 """Workers that may be lost one after the other, without having kept anything new, before a job has failed."""
 _LOCK = 0x6C61_626A_6F62_7300
@@ -47,7 +50,7 @@ def claim(job_id: str) -> LabJob | None:
     fresh = Q(state=LabState.RUNNING, heard_at__gte=Now() - timedelta(seconds=SILENT_S))
     if job.state == LabState.RUNNING and LabJob.objects.filter(fresh, pk=job.pk).exists():
         return None
-    if LabJob.objects.filter(fresh).exclude(pk=job.pk).count() >= MAX_RUNNING:
+    if alike(job.kind, LabJob.objects.filter(fresh)).exclude(pk=job.pk).count() >= most_at_once(job.kind):
         return None
     if job.state == LabState.RUNNING and _has_lost_too_many(job):
         end(job, LabState.FAILED, _LOST)
@@ -58,10 +61,20 @@ def claim(job_id: str) -> LabJob | None:
     return job
 
 
+def alike(kind: str, jobs: QuerySet[LabJob]) -> QuerySet[LabJob]:
+    """Those of the jobs that wait for the same places as one of this kind."""
+    return jobs.filter(kind__in=ASKING) if kind in ASKING else jobs.exclude(kind__in=ASKING)
+
+
+def most_at_once(kind: str) -> int:
+    """Places for jobs like one of this kind."""
+    return MAX_ASKING if kind in ASKING else MAX_RUNNING
+
+
 def _has_lost_too_many(job: LabJob) -> bool:
     """Count the worker that has fallen silent: whether it was one too many."""
     folder = folder_of(job)
-    kept = len(list(folder.glob("*.npz"))) if folder.is_dir() else 0
+    kept = sum(1 for pattern in ("*.npz", PATTERN) for _ in folder.glob(pattern)) if folder.is_dir() else 0
     job.lost_workers = 1 if kept > job.kept_files else job.lost_workers + 1
     job.kept_files = kept
     return job.lost_workers >= MAX_LOST

@@ -15,6 +15,11 @@ class LabKind(models.TextChoices):
     DUPLICATES = "duplicates", "Rows that say the same"
     CONTAMINATION = "contamination", "Rows that evaluation sets have"
     STATISTICS = "statistics", "Lengths, languages and kinds of answers"
+    QUALITY = "quality", "A judge's verdicts by a rubric"
+
+
+ASKING = (LabKind.QUALITY,)
+"""Kinds that ask a model, which takes long and keeps no core busy."""
 
 
 class LabState(models.TextChoices):
@@ -51,6 +56,8 @@ class LabJob(TeamModel):
     """Rows that it reads, those of other versions included."""
     report = models.JSONField(null=True)
     """``reports.LabReport``, once it is done."""
+    drawn = models.JSONField(null=True)
+    """``[[number, id, score]]`` of rows that people may mark, in the order in which they are drawn."""
     notes = models.JSONField(default=list)
     """Names of the row notes that it wrote and that were not undone."""
     attempt = models.PositiveIntegerField(default=0)
@@ -81,3 +88,20 @@ class LabJob(TeamModel):
             models.Index(fields=["version", "created_at", "id"], name="lab_job_page"),
             models.Index(fields=["state", "created_at"], name="lab_job_queue"),
         ]
+
+
+class QualityMark(TeamModel):
+    """What a person says of a row that a judge was asked about, without having been shown the judge's score."""
+
+    id_prefix: ClassVar[str] = "mark"
+
+    job = models.ForeignKey(LabJob, on_delete=models.CASCADE, related_name="marks")
+    row = models.PositiveBigIntegerField()
+    """Its number, from 0."""
+    good = models.BooleanField()
+    reviewer = models.CharField(max_length=120)
+    """Id of who has said it."""
+    created_by = models.CharField(max_length=300)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "reviewer", "row"], name="one_quality_mark_per_reviewer")]

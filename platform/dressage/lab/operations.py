@@ -1,9 +1,10 @@
 """The operations by their kind."""
 
-from dressage.lab.arguments import AnyOperation, FindContamination, FindDuplicates, FindStatistics
+from dressage.lab.arguments import AnyOperation, AssessQuality, FindContamination, FindDuplicates, FindStatistics
 from dressage.lab.contamination.find import find_contamination
 from dressage.lab.duplicates.find import find_duplicates
 from dressage.lab.plan import LabWork, Result
+from dressage.lab.quality.assess import assess_quality
 from dressage.lab.statistics.find import find_statistics
 
 
@@ -16,3 +17,5 @@ def carry_out(work: LabWork, operation: AnyOperation) -> Result:
             return find_contamination(work, operation)
         case FindStatistics():
             return find_statistics(work)
+        case AssessQuality():
+            return assess_quality(work, operation)

@@ -7,6 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from trainer_core.link.judge import JudgeEndpoint
+
+
+class UnfitError(Exception):
+    """A job that cannot go on, with a sentence for whoever asked for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredRows:
@@ -27,6 +33,8 @@ class LabWork:
     """The job's own; what lies in it was left by an earlier process of the same job."""
     told: Callable[[str, int, int], None]
     """Called with (stage, rows or steps done, rows or steps in all)."""
+    endpoint: JudgeEndpoint | None = None
+    """The model that is asked, where one is, with its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +46,5 @@ class Result:
     table: pa.Table
     """The notes, a line for each row of the version in order."""
     report: dict[str, Any]
+    drawn: list[tuple[int, str, float]] | None = None
+    """(number, id, score) of rows that people may mark, in the order in which they are drawn; None where none are."""

@@ -125,12 +125,90 @@ class StatisticsReport(TypedDict):
     answer_types: list[CountedName]
 
 
+class RowWithReason(TypedDict):
+    """A row, and what is to be said of it."""
+
+    row: ShownRow
+    reason: str
+
+
+class AskedReport(TypedDict):
+    """What a model was asked about rows."""
+
+    model: str
+    rows: int
+    """Rows that it was asked about: all, or the sample."""
+    answered: int
+    failed: int
+    """Rows without an answer that could be read. Nothing is known of them."""
+    failures: list[RowWithReason]
+    """The first of those."""
+    questions: int
+    """Answers that came, those included that could not be read and were asked for again."""
+    prompt_tokens: int
+    """Tokens of the questions, as the endpoint has counted them."""
+    completion_tokens: int
+    price: float | None
+    """Price by those of the endpoint; null where they are not known."""
+
+
+class ScoreBin(TypedDict):
+    """Rows whose score lies from one number up to the next, which only the last bin has as well."""
+
+    least: float
+    most: float
+    rows: int
+
+
+class CriterionMean(TypedDict):
+    """What the rows have on average of one criterion."""
+
+    name: str
+    weight: float
+    mean: float
+    """Score from 0 to 1."""
+
+
+class RowVerdictOnCriterion(TypedDict):
+    """What the judge says of a row by one criterion."""
+
+    name: str
+    score: float
+    """Score from 0 to 1."""
+    reason: str
+
+
+class JudgedRow(TypedDict):
+    """A row with the judge's verdicts."""
+
+    row: ShownRow
+    score: float
+    verdicts: list[RowVerdictOnCriterion]
+
+
+class QualityReport(TypedDict):
+    """Rows by a judge's rubric."""
+
+    rows: int
+    """Rows of the version."""
+    mean: float
+    """Mean score of the answered rows, from 0 to 1."""
+    histogram: list[ScoreBin]
+    items: list[CriterionMean]
+    lowest: list[JudgedRow]
+    """The rows with the lowest scores, the lowest first, without those that are kept back."""
+    kept_back: int
+    """Rows with the lowest scores that the caller is to mark, and is told of once they have."""
+    asked: AskedReport
+
+
 class LabReport(TypedDict):
     """What an operation found; the member of its kind is set."""
 
     duplicates: DuplicatesReport | None
     contamination: ContaminationReport | None
     statistics: StatisticsReport | None
+    quality: QualityReport | None
 
 
 def completed(report: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ def jobs(team: Team) -> QuerySet[LabJob]:
 
 def jobs_of(team: Team, version: DatasetVersion) -> QuerySet[LabJob]:
     """Jobs on the rows of a version, without their reports."""
-    return jobs(team).filter(version=version).defer("report")
+    return jobs(team).filter(version=version).defer("report", "drawn")
 
 
 def job(team: Team, job_id: str) -> LabJob:

@@ -9,7 +9,9 @@ from dressage.common.problems import Problem, conflict, invalid
 from dressage.datasets import notes, selectors
 from dressage.datasets.holding import hold
 from dressage.datasets.models import DatasetVersion
-from dressage.lab.arguments import AnyOperation, FindContamination, FindDuplicates
+from dressage.lab.arguments import AnyOperation, AskingOperation, AssessQuality, FindContamination, FindDuplicates
+from dressage.lab.asking.cost import cost_of_asking
+from dressage.lab.asking.endpoints import asked_endpoint
 from dressage.lab.cost import LabCost, cost_of
 from dressage.lab.enqueue import enqueue_job
 from dressage.lab.life import end
@@ -44,10 +46,14 @@ def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *,
     """
     team = version.dataset.team
     others: list[DatasetVersion] = []
-    if isinstance(operation, FindDuplicates | FindContamination):
+    if isinstance(operation, FindDuplicates | FindContamination | AssessQuality):
         _check_columns(version, operation.columns)
+    if isinstance(operation, FindDuplicates | FindContamination):
         others = _others(team, version, operation.against)
-    cost = cost_of(operation.kind, [version, *others])
+    if isinstance(operation, AskingOperation):
+        cost = cost_of_asking(version, operation, asked_endpoint(team, operation))
+    else:
+        cost = cost_of(operation.kind, [version, *others])
     if dry_run:
         return Asked(cost, None)
     with transaction.atomic():

@@ -49,7 +49,7 @@ def read_texts(path: Path, columns: Sequence[str] = (PROMPT,), after: int = 0) -
         for first, last in _slices(rows):
             if start + last > after:
                 part = records[first:last]
-                texts = [_text(prompt, answer, row, columns) for _, prompt, answer, row in part]
+                texts = [text_of(prompt, answer, row, columns) for _, prompt, answer, row in part]
                 yield Texts(start + first, [one[0] for one in part], texts, [one[2] for one in part])
         start += len(rows)
 
@@ -65,7 +65,8 @@ def _slices(rows: list[str]) -> Iterator[tuple[int, int]]:
         yield first, len(rows)
 
 
-def _text(prompt: str, answer: str | None, row: str, columns: Sequence[str]) -> str:
+def text_of(prompt: str, answer: str | None, row: str, columns: Sequence[str]) -> str:
+    """The text of some columns of a stored row, as ``read_texts`` tells them."""
     data: dict[str, Any] | None = None
     parts = []
     for column in columns:

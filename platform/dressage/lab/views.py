@@ -7,9 +7,11 @@ from rest_framework.response import Response
 from dressage.common.idempotency import idempotent
 from dressage.common.paging import page_query
 from dressage.common.permissions import IsEditor
+from dressage.common.roles import Role
 from dressage.common.scopes import Noun
 from dressage.datasets.selectors import stored_version
 from dressage.lab import selectors, services
+from dressage.lab.quality.selectors import report_for_marker
 from dressage.lab.serializers import (
     LabJobSerializer,
     LabJobWithReportSerializer,
@@ -59,8 +61,14 @@ class LabJobView(ApiView):
 
     @extend_schema(operation_id="getLabJob", tags=["datasets"], responses=LabJobWithReportSerializer)
     def get(self, request: TeamRequest, job_id: str) -> Response:
-        """A job of the lab, with its report once it is done."""
-        return Response(LabJobWithReportSerializer(selectors.job(request.team, job_id)).data)
+        """A job of the lab, with its report once it is done.
+
+        Who may mark rows that a judge has scored is told its verdicts on those that they are to mark once they have.
+        """
+        job = selectors.job(request.team, job_id)
+        if request.role.covers(Role.EDITOR):
+            job.report = report_for_marker(job, request.actor)
+        return Response(LabJobWithReportSerializer(job).data)
 
 
 class CancelLabJobView(ApiView):

@@ -81,8 +81,8 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
         ),
         Process(
             "platform",
-            # Threads: while imports of policies take hours, runs are looked after.
-            [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "threads", "-c", "4", *_QUIET],
+            # Threads: while imports and jobs of the lab take hours, runs are looked after.
+            [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "threads", "-c", "6", *_QUIET],
             muted=_FAREWELL,
         ),
         Process(

@@ -103,6 +103,8 @@ OPERATIONS = [
     Operation("GET", "lab-jobs/{job}", "viewer", 200),
     Operation("POST", "lab-jobs/{job}/cancel", "editor", 200),
     Operation("POST", "lab-jobs/{job}/undo", "editor", 409),
+    Operation("GET", "lab-jobs/{judged}/marks", "viewer", 200),
+    Operation("PUT", "lab-jobs/{judged}/marks", "editor", 204, {"marks": [{"row": 0, "word": "good"}]}),
     Operation("DELETE", "datasets/{dataset}/versions/1", "editor", 409),
     Operation("DELETE", "datasets/{dataset}", "editor", 409),
     Operation("GET", "dataset-usage", "viewer", 200),
@@ -216,7 +218,7 @@ def documented_path(operation: Any) -> str:
 
 def documented_address(path: str) -> str:
     """The address as the OpenAPI document has it: what stands in braces are ids, but for these."""
-    path = path.replace("rows/0", "rows/{index}").replace("}", "_id}")
+    path = path.replace("rows/0", "rows/{index}").replace("{judged}", "{job}").replace("}", "_id}")
     return "/api/v1/" + re.sub(r"\{(secret|number|name|index)_id\}", r"{\1}", path)
 
 

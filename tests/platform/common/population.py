@@ -1,6 +1,7 @@
 """A team that has one of each thing."""
 
 from io import BytesIO
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,7 +19,9 @@ from dressage.datasets.notes import NoteSource
 from dressage.datasets.services import create_dataset
 from dressage.datasets.sharing.services import offer
 from dressage.datasets.uploads.services import start_upload
+from dressage.lab.arguments import AssessQuality
 from dressage.lab.models import LabJob
+from dressage.lab.reports import QualityReport, ShownRow, completed
 from dressage.policies.access.services import set_credentials
 from dressage.policies.imports.services import start_import
 from dressage.policies.models import Policy, PolicyImport
@@ -35,7 +38,35 @@ from tests.platform.tokens import token_of
 from trainer_core.datasets.mapping import DatasetMapping
 from trainer_core.link.profile import ProfilePlan
 from trainer_core.rewards import RewardDefinition
+from trainer_core.rewards.graders.rubric import RubricItem
 from trainer_core.spec import RunSpec
+
+
+def _judgement() -> dict[str, Any]:
+    """The report of a judge that was asked about two rows and answered one."""
+    shown: ShownRow = {"ref": "sums@1", "index": 0, "id": "a", "text": "1 + 1", "answer": None}
+    quality: QualityReport = {
+        "rows": 2,
+        "mean": 0.5,
+        "histogram": [{"least": 0.5, "most": 1.0, "rows": 1}],
+        "items": [{"name": "clear", "weight": 1.0, "mean": 0.5}],
+        "lowest": [
+            {"row": shown, "score": 0.5, "verdicts": [{"name": "clear", "score": 0.5, "reason": "It is short."}]}
+        ],
+        "kept_back": 0,
+        "asked": {
+            "model": "small-one",
+            "rows": 2,
+            "answered": 1,
+            "failed": 1,
+            "failures": [{"row": shown, "reason": "the judge's answer is no JSON: ''"}],
+            "questions": 4,
+            "prompt_tokens": 400,
+            "completion_tokens": 40,
+            "price": None,
+        },
+    }
+    return completed({"quality": quality})
 
 
 def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
@@ -100,6 +131,23 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
     job = LabJob.objects.create(
         team=team, version=dataset.versions.get(), kind="statistics", operation={"kind": "statistics"}, rows=1, actor={}
     )
+    asked = AssessQuality(
+        kind="quality", endpoint="judge", items=(RubricItem(name="clear", description="It is clear."),)
+    )
+    judged = LabJob.objects.create(
+        team=team,
+        version=dataset.versions.get(),
+        kind="quality",
+        operation=asked.model_dump(mode="json"),
+        state="done",
+        report=_judgement(),
+        drawn=[[0, "a", 0.5]],
+        notes=["quality"],
+        rows=1,
+        actor={},
+    )
+    scored: NoteSource = {"kind": "quality", "id": judged.id, "arguments": {}}
+    notes.write(dataset.versions.get(), "quality", pa.table({"score": [0.5]}), by=actor, source=scored)
     for kind, credentials in (("hub", {"token": "hf_secret"}), ("bucket", {"access_key_id": "k"})):
         set_credentials(team, actor, kind, credentials)
     mapping = DatasetMapping.model_validate(MAPPED["mapping"])
@@ -115,6 +163,7 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         "dataset_import": dataset_import.id,
         "upload": start_upload(team, actor, name="large.jsonl", size=1000).id,
         "job": job.id,
+        "judged": judged.id,
         "share": share.id,
         "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
         "account": token.service_account_id,

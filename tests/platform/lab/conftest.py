@@ -1,7 +1,7 @@
 """Versions of rows, and jobs that a worker of the platform carries out."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,10 @@ from dressage.datasets import services
 from dressage.datasets.models import DatasetVersion
 from dressage.lab.carry_out import carry_out
 from dressage.lab.models import LabJob
+from dressage.rewards.judges.services import create_judge_endpoint
+from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
+from tests.support.judge_endpoint import JudgeServer
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +66,30 @@ def finish(ask: Callable[..., Any]) -> Callable[..., LabJob]:
         return LabJob.objects.get(pk=answer.json()["job"]["id"])
 
     return run
+
+
+KEY = "sk-of-nobody-0123456789"
+
+
+@pytest.fixture
+def model() -> Iterator[JudgeServer]:
+    """A model behind a real HTTP server; ``model.say`` tells what it answers."""
+    server = JudgeServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def name_model(team: Team, actor: Actor, model: JudgeServer) -> Callable[..., JudgeEndpoint]:
+    """``name_model(**fields)``: the judge endpoint of the team at which the model is asked."""
+
+    def named(team: Team = team, name: str = "Model", **fields: Any) -> JudgeEndpoint:
+        known = {"base_url": model.url, "model": "small-one", "api_key": KEY, "retries": 0, "timeout_s": 5.0}
+        return create_judge_endpoint(team, actor, name=name, slug=None, **{**known, **fields})
+
+    return named
+
+
+@pytest.fixture
+def endpoint(name_model: Callable[..., JudgeEndpoint]) -> JudgeEndpoint:
+    return name_model(price_prompt=2.0, price_completion=10.0)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.judge_endpoint import JudgeServer
+from trainer_core.link import judge_retry as retry
 from trainer_core.link.judge import JudgeEndpoint
-from worker.judge import retry
 from worker.judge.client import JudgeClient
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.use import Tally

@@ -165,6 +165,31 @@ export interface Approvals {
 }
 
 /**
+ * Null takes back what was said.
+
+* `good` - good
+* `bad` - bad
+ */
+export type AskedMarkRequestWord = WordEnum | NullEnum;
+
+/**
+ * What a person says of one row.
+ */
+export interface AskedMarkRequest {
+  /**
+   * Number of the row, from 0.
+   * @minimum 0
+   * @maximum 2147483647
+   */
+  row: number;
+  /** Null takes back what was said.
+
+* `good` - good
+* `bad` - bad */
+  word: AskedMarkRequestWord;
+}
+
+/**
  * Bounds of the sampling, as clients ask for them.
  */
 export interface AskedPlanRequest {
@@ -212,6 +237,32 @@ export interface AskedPlanRequest {
 }
 
 /**
+ * Price by those of the endpoint; null where they are not known.
+ */
+export type AskedReportPrice = number | null;
+
+/**
+ * What a model was asked about rows.
+ */
+export interface AskedReport {
+  model: string;
+  /** Rows that it was asked about: all, or the sample. */
+  rows: number;
+  answered: number;
+  /** Rows without an answer that could be read. Nothing is known of them. */
+  failed: number;
+  /** The first of those. */
+  failures: RowWithReason[];
+  /** Answers that came, those included that could not be read and were asked for again. */
+  questions: number;
+  /** Tokens of the questions, as the endpoint has counted them. */
+  prompt_tokens: number;
+  completion_tokens: number;
+  /** Price by those of the endpoint; null where they are not known. */
+  price: AskedReportPrice;
+}
+
+/**
  * The gold is right, it is wrong, or the row is to be left out; null takes back what was said.
 
 * `right` - right
@@ -241,6 +292,28 @@ export interface AskedVerdictRequest {
    * @maxLength 2000
    */
   answer?: string;
+}
+
+/**
+ * Price by those of the endpoint; null where they are not known.
+ */
+export type AskingCostPrice = number | null;
+
+/**
+ * What an operation will ask a model, as far as it can be told before.
+ */
+export interface AskingCost {
+  model: string;
+  /** Rows that it is asked about. */
+  rows: number;
+  /** Questions, where each is answered at once. */
+  questions: number;
+  /** Estimated from the length of some rows, at four signs a token. */
+  prompt_tokens: number;
+  /** Estimated from what answers of that form need. */
+  completion_tokens: number;
+  /** Price by those of the endpoint; null where they are not known. */
+  price: AskingCostPrice;
 }
 
 /**
@@ -2019,6 +2092,16 @@ export type CredentialRequestCredential = {[key: string]: Json};
 export interface CredentialRequest {
   /** `toJSON()` of the browser's `PublicKeyCredential`. */
   credential: CredentialRequestCredential;
+}
+
+/**
+ * What the rows have on average of one criterion.
+ */
+export interface CriterionMean {
+  name: string;
+  weight: number;
+  /** Score from 0 to 1. */
+  mean: number;
 }
 
 /**
@@ -4120,6 +4203,15 @@ export interface JudgeEndpoint {
 }
 
 /**
+ * A row with the judge's verdicts.
+ */
+export interface JudgedRow {
+  row: ShownRow;
+  score: number;
+  verdicts: RowVerdictOnCriterion[];
+}
+
+/**
  * Oldest step of which something is kept.
  */
 export type KeptFirstStep = number | null;
@@ -4153,6 +4245,11 @@ export interface Kept {
 }
 
 /**
+ * Null where no model is asked.
+ */
+export type LabCostAsking = AskingCost | null;
+
+/**
  * What an operation reads and takes.
  */
 export interface LabCost {
@@ -4166,6 +4263,8 @@ export interface LabCost {
   measured: boolean;
   /** Estimated peak of the process that reads the rows. */
   memory_bytes: number;
+  /** Null where no model is asked. */
+  asking: LabCostAsking;
 }
 
 /**
@@ -4255,6 +4354,7 @@ export interface LabJobWithReport {
  * * `duplicates` - Rows that say the same
 * `contamination` - Rows that evaluation sets have
 * `statistics` - Lengths, languages and kinds of answers
+* `quality` - A judge's verdicts by a rubric
  */
 export type LabKindEnum = typeof LabKindEnum[keyof typeof LabKindEnum];
 
@@ -4264,12 +4364,66 @@ export const LabKindEnum = {
   duplicates: 'duplicates',
   contamination: 'contamination',
   statistics: 'statistics',
+  quality: 'quality',
 } as const;
 
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperation = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics;
+export type LabOperation = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationAssessQuality;
+
+/**
+ * Rows that are asked about, drawn at random; null for all, of which there may be 10,000.
+ */
+export type LabOperationAssessQualitySample = number | null;
+
+export type LabOperationAssessQualityKind = typeof LabOperationAssessQualityKind[keyof typeof LabOperationAssessQualityKind];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LabOperationAssessQualityKind = {
+  quality: 'quality',
+} as const;
+
+/**
+ * A judge's verdicts on each row by a rubric; notes ``quality``.
+ */
+export interface LabOperationAssessQuality {
+  /**
+   * Slug of a judge endpoint of the team that has an address.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  endpoint: string;
+  /** Rows that are asked about, drawn at random; null for all, of which there may be 10,000. */
+  sample?: LabOperationAssessQualitySample;
+  /**
+   * Number that makes another sample.
+   * @minimum 0
+   * @maximum 2147483647
+   */
+  seed?: number;
+  /**
+   * Longest answer.
+   * @minimum 16
+   * @maximum 65536
+   */
+  max_tokens?: number;
+  kind: LabOperationAssessQualityKind;
+  /**
+   * Criteria. A row's score is the points that it wins over those that can be won; pitfalls take points away.
+   * @minItems 1
+   * @maxItems 32
+   */
+  items: LabOperationRubricItem[];
+  /** Met or not (1 or 0), or how well from 1 to 5 (0 to 1 in quarters). */
+  scale?: RubricScaleEnum;
+  /**
+   * What the judge sees of a row, as for duplicates.
+   * @minItems 1
+   * @maxItems 8
+   */
+  columns?: string[];
+}
 
 export type LabOperationFindContaminationKind = typeof LabOperationFindContaminationKind[keyof typeof LabOperationFindContaminationKind];
 
@@ -4384,13 +4538,39 @@ export interface LabOperationFindStatistics {
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics;
+export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationAssessQuality;
+
+/**
+ * One criterion.
+ */
+export interface LabOperationRubricItem {
+  /**
+   * Short name.
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /**
+   * What a response must do, or for a negative weight what it must not do.
+   * @minLength 1
+   * @maxLength 4000
+   */
+  description: string;
+  /**
+   * Points for meeting it; negative for a pitfall. Not 0.
+   * @minimum -1000
+   * @maximum 1000
+   */
+  weight?: number;
+}
 
 export type LabReportDuplicates = DuplicatesReport | null;
 
 export type LabReportContamination = ContaminationReport | null;
 
 export type LabReportStatistics = StatisticsReport | null;
+
+export type LabReportQuality = QualityReport | null;
 
 /**
  * What an operation found; the member of its kind is set.
@@ -4399,6 +4579,7 @@ export interface LabReport {
   duplicates: LabReportDuplicates;
   contamination: LabReportContamination;
   statistics: LabReportStatistics;
+  quality: LabReportQuality;
 }
 
 /**
@@ -4615,6 +4796,24 @@ export interface MappedColumn {
 export interface MappingProposal {
   mapping: DatasetMapping;
   notes: string[];
+}
+
+/**
+ * Marks of rows, each in the place of an earlier one of the same person.
+ */
+export interface MarkRowsRequest {
+  /** @maxItems 200 */
+  marks: AskedMarkRequest[];
+}
+
+/**
+ * Rows to mark, and the agreement so far.
+ */
+export interface Marks {
+  /** Score from which a row is good for the judge. */
+  threshold: number;
+  rows: RowToMark[];
+  reviewers: ReviewerAgreement[];
 }
 
 export type MatchEnum = typeof MatchEnum[keyof typeof MatchEnum];
@@ -6652,6 +6851,23 @@ export interface Published {
 }
 
 /**
+ * Rows by a judge's rubric.
+ */
+export interface QualityReport {
+  /** Rows of the version. */
+  rows: number;
+  /** Mean score of the answered rows, from 0 to 1. */
+  mean: number;
+  histogram: ScoreBin[];
+  items: CriterionMean[];
+  /** The rows with the lowest scores, the lowest first, without those that are kept back. */
+  lowest: JudgedRow[];
+  /** Rows with the lowest scores that the caller is to mark, and is told of once they have. */
+  kept_back: number;
+  asked: AskedReport;
+}
+
+/**
  * One line of an engine's table.
  */
 export interface RatesDecodePoint {
@@ -7311,6 +7527,41 @@ export interface Review {
   leave_out: number;
 }
 
+/**
+ * Cohen's kappa: agreement beyond chance; null where both said the same word of every row.
+ */
+export type ReviewerAgreementKappa = number | null;
+
+/**
+ * Lower end of its 95 % interval (Fleiss, Cohen and Everitt).
+ */
+export type ReviewerAgreementKappaLow = number | null;
+
+export type ReviewerAgreementKappaHigh = number | null;
+
+/**
+ * How far a person and the judge say the same of the rows that the person has marked.
+ */
+export interface ReviewerAgreement {
+  reviewer: string;
+  marked: number;
+  both_good: number;
+  /** Rows that are good for the judge alone. */
+  judge_only: number;
+  person_only: number;
+  both_bad: number;
+  /** Share of the marked rows of which both say the same. */
+  agreement: number;
+  /** Lower end of its 95 % interval (Wilson). */
+  low: number;
+  high: number;
+  /** Cohen's kappa: agreement beyond chance; null where both said the same word of every row. */
+  kappa: ReviewerAgreementKappa;
+  /** Lower end of its 95 % interval (Fleiss, Cohen and Everitt). */
+  kappa_low: ReviewerAgreementKappaLow;
+  kappa_high: ReviewerAgreementKappaHigh;
+}
+
 export interface Reward {
   id: string;
   slug: string;
@@ -7635,6 +7886,22 @@ export interface RowRun {
 }
 
 /**
+ * What the caller has said of it.
+ */
+export type RowToMarkMine = 'good' | 'bad' | null;
+
+/**
+ * A row that is to be marked. The judge's score is not told.
+ */
+export interface RowToMark {
+  index: number;
+  id: string;
+  columns: ShownColumn[];
+  /** What the caller has said of it. */
+  mine: RowToMarkMine;
+}
+
+/**
  * Their mean reward.
  */
 export type RowTryReward = number | null;
@@ -7693,6 +7960,24 @@ export interface RowVerdict {
 }
 
 /**
+ * What the judge says of a row by one criterion.
+ */
+export interface RowVerdictOnCriterion {
+  name: string;
+  /** Score from 0 to 1. */
+  score: number;
+  reason: string;
+}
+
+/**
+ * A row, and what is to be said of it.
+ */
+export interface RowWithReason {
+  row: ShownRow;
+  reason: string;
+}
+
+/**
  * Rows with the same counts.
  */
 export interface RowsOfState {
@@ -7745,6 +8030,15 @@ export interface RubricProposal {
   accepted_version?: RubricProposalAcceptedVersion;
   accepted_name: string;
 }
+
+export type RubricScaleEnum = typeof RubricScaleEnum[keyof typeof RubricScaleEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RubricScaleEnum = {
+  binary: 'binary',
+  likert: 'likert',
+} as const;
 
 export type RuleEnum = typeof RuleEnum[keyof typeof RuleEnum];
 
@@ -7985,6 +8279,15 @@ export interface Score {
 }
 
 /**
+ * Rows whose score lies from one number up to the next, which only the last bin has as well.
+ */
+export interface ScoreBin {
+  least: number;
+  most: number;
+  rows: number;
+}
+
+/**
  * The grader's own reason; null where it tells none.
  */
 export type ScoredPartReason = string | null;
@@ -8205,6 +8508,14 @@ export interface SharedDataset {
   rows: number;
   bytes: number;
   accepted_at: string;
+}
+
+/**
+ * What the judge saw of a row under one name.
+ */
+export interface ShownColumn {
+  name: string;
+  text: string;
 }
 
 export type ShownRowAnswer = string | null;
@@ -9150,6 +9461,19 @@ export interface Window {
 }
 
 /**
+ * * `good` - good
+* `bad` - bad
+ */
+export type WordEnum = typeof WordEnum[keyof typeof WordEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const WordEnum = {
+  good: 'good',
+  bad: 'bad',
+} as const;
+
+/**
  * Id of the membership of who answers for the dataset; null for none.
  * @minLength 1
  * @maxLength 40
@@ -9682,6 +10006,19 @@ export type CancelLabJobHeaders = {
  * A retry with the same key gets the first answer.
  */
 'Idempotency-Key'?: string;
+};
+
+export type GetLabMarksParams = {
+/**
+ * Rows that are drawn.
+ * @minimum 1
+ * @maximum 200
+ */
+size?: number;
+/**
+ * Score from which a row is good for the judge.
+ */
+threshold?: number;
 };
 
 export type UndoLabJobHeaders = {

@@ -93,6 +93,7 @@ import type {
   ForkRequest,
   ForkRunHeaders,
   FoundRows,
+  GetLabMarksParams,
   GetMetricsParams,
   GetRewardSchema200,
   GetSpecSchema200,
@@ -143,6 +144,8 @@ import type {
   ListTokensParams,
   ListedPlace,
   LoginRequest,
+  MarkRowsRequest,
+  Marks,
   MeasureRunNoiseHeaders,
   Member,
   MetricNameList,
@@ -1424,6 +1427,8 @@ export const deleteJudgeEndpoint = (
   
 /**
  * A job of the lab, with its report once it is done.
+
+Who may mark rows that a judge has scored is told its verdicts on those that they are to mark once they have.
  */
 export const getLabJob = (
     jobId: string,
@@ -1444,6 +1449,37 @@ export const cancelLabJob = (
       return http<LabJob>(
       {url: `/api/v1/lab-jobs/${jobId}/cancel`, method: 'POST',
       headers
+    },
+      options);
+    }
+  
+/**
+ * Rows that a person is to mark, drawn evenly over the judge's scores, which are not told; and the agreement.
+
+The same rows are drawn for everybody. Agreement is told for each person who has marked rows.
+ */
+export const getLabMarks = (
+    jobId: string,
+    params?: GetLabMarksParams,
+ options?: SecondParameter<typeof http<Marks>>,) => {
+      return http<Marks>(
+      {url: `/api/v1/lab-jobs/${jobId}/marks`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Say of rows that they are good or bad. What was said of other rows stays.
+ */
+export const markLabRows = (
+    jobId: string,
+    markRowsRequest: MarkRowsRequest,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/lab-jobs/${jobId}/marks`, method: 'PUT',
+      headers: {'Content-Type': 'application/json', },
+      data: markRowsRequest
     },
       options);
     }
@@ -3003,6 +3039,8 @@ export type UpdateJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof up
 export type DeleteJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof deleteJudgeEndpoint>>>
 export type GetLabJobResult = NonNullable<Awaited<ReturnType<typeof getLabJob>>>
 export type CancelLabJobResult = NonNullable<Awaited<ReturnType<typeof cancelLabJob>>>
+export type GetLabMarksResult = NonNullable<Awaited<ReturnType<typeof getLabMarks>>>
+export type MarkLabRowsResult = NonNullable<Awaited<ReturnType<typeof markLabRows>>>
 export type UndoLabJobResult = NonNullable<Awaited<ReturnType<typeof undoLabJob>>>
 export type ListPoliciesResult = NonNullable<Awaited<ReturnType<typeof listPolicies>>>
 export type RegisterPolicyResult = NonNullable<Awaited<ReturnType<typeof registerPolicy>>>

@@ -67,7 +67,7 @@ export function ContaminationCard({ dataset, version, jobs }: CardProps) {
       made={({ contamination }) =>
         contamination && {
           label: "Make a version without them",
-          column: "clean",
+          condition: { column: "clean", equals: true },
           disabled: contamination.clean === contamination.rows || contamination.clean === 0,
         }
       }

@@ -44,7 +44,7 @@ export function DuplicatesCard({ dataset, version, jobs }: CardProps) {
       made={({ duplicates }) =>
         duplicates && {
           label: "Make a version with one of each",
-          column: "keep",
+          condition: { column: "keep", equals: true },
           disabled: duplicates.kept === duplicates.rows || duplicates.kept === 0,
         }
       }

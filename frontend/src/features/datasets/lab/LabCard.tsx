@@ -3,7 +3,7 @@ import { Alert, Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { LabOperation } from "@/api/client";
-import type { Dataset, DatasetVersion, LabJob, LabReport } from "@/api/model";
+import type { Dataset, DatasetVersion, LabJob, LabReport, NoteCondition } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatDuration } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
@@ -24,8 +24,8 @@ export interface CardProps {
 /** A version that is made of what was found. */
 export interface MadeVersion {
   label: string;
-  /** The row notes that its rows have. */
-  column: string;
+  /** What the row notes say of its rows. */
+  condition: Omit<NoteCondition, "notes">;
   disabled: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Props extends CardProps {
   /** Told where no job has been started. */
   never: string;
   made?: (report: LabReport) => MadeVersion | null;
-  children: (report: LabReport) => ReactNode;
+  children: (report: LabReport, job: LabJob) => ReactNode;
 }
 
 export function LabCard({ dataset, version, jobs, title, operation, options, made, children, ...words }: Props) {
@@ -113,7 +113,7 @@ function Found({ job, notes, editor, lab, made, children }: FoundProps) {
         const version = made?.(report);
         return (
           <Stack gap="sm" data-testid="lab-found">
-            {children(report)}
+            {children(report, job)}
             <Group gap="sm" justify="space-between">
               <Text size="xs" c="dimmed">
                 Found {formatAgo(job.finished_at)} by {job.created_by} in {formatDuration(job.seconds)}.
@@ -136,7 +136,7 @@ function Found({ job, notes, editor, lab, made, children }: FoundProps) {
                       onClick={() =>
                         lab.make.mutate({
                           name: "filter",
-                          query: { notes: [{ notes, column: version.column, equals: true }] },
+                          query: { notes: [{ notes, ...version.condition }] },
                         })
                       }
                     >

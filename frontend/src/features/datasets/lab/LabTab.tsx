@@ -6,6 +6,7 @@ import { Loaded } from "@/ui/Loaded";
 import { Placeholder } from "@/ui/Placeholder";
 import { ContaminationCard } from "./ContaminationCard";
 import { DuplicatesCard } from "./DuplicatesCard";
+import { QualityCard } from "./QualityCard";
 import { StatisticsCard } from "./StatisticsCard";
 import { labJobsQuery } from "./queries";
 
@@ -25,6 +26,7 @@ export function LabTab({ dataset, version }: { dataset: Dataset; version: Datase
               version={version}
               jobs={data.filter(job => job.kind === "contamination")}
             />
+            <QualityCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "quality")} />
             <StatisticsCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "statistics")} />
           </>
         )}

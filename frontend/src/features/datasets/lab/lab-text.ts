@@ -1,12 +1,13 @@
 /** Words of the lab's cards: costs, progress and findings as sentences. */
-import type { LabCost, LabJob } from "@/api/model";
-import { formatBytes, formatDuration, formatPercent } from "@/lib/format";
+import type { AskedReport, LabCost, LabJob, ReviewerAgreement } from "@/api/model";
+import { formatBytes, formatDuration, formatNumber, formatPercent } from "@/lib/format";
 
 export const isOpen = (job: LabJob) => job.state === "queued" || job.state === "running";
 
 const count = (value: number) => value.toLocaleString("en-GB");
 
 export function costText(cost: LabCost): string {
+  if (cost.asking) return askingText(cost, cost.asking);
   const speed = cost.measured ? "by what earlier jobs took here" : "by a measurement on two cores";
   return (
     `Reads ${count(cost.rows)} ${cost.rows === 1 ? "row" : "rows"} (${formatBytes(cost.bytes)}), takes about ` +
@@ -27,3 +28,42 @@ export function progressText(job: LabJob): string {
     ? `${stage}…`
     : `${stage}: ${count(job.steps_done)} of ${count(job.steps_total)} (${formatPercent(share / 100)})`;
 }
+
+function askingText(cost: LabCost, asking: NonNullable<LabCost["asking"]>): string {
+  const { rows, questions } = asking;
+  const price = asking.price === null ? "whose price is not known" : `${formatNumber(asking.price)} by its prices`;
+  const speed = cost.measured ? "by what earlier jobs took here" : "by a guess of three seconds a question";
+  return (
+    `Asks ${asking.model} about ${count(rows)} ${rows === 1 ? "row" : "rows"}: some ${count(questions)} ` +
+    `${questions === 1 ? "question" : "questions"} with ${count(asking.prompt_tokens)} prompt tokens and ` +
+    `${count(asking.completion_tokens)} tokens of answers, ${price}. Takes about ` +
+    `${formatDuration(Math.ceil(cost.seconds))} ${speed}. All of this is an estimate.`
+  );
+}
+
+/** What was asked, and what it cost. */
+export function askedText(asked: AskedReport): string {
+  const price = asked.price === null ? "The price is not known." : `Price: ${formatNumber(asked.price)}.`;
+  return (
+    `${asked.model} gave ${count(asked.questions)} ${asked.questions === 1 ? "answer" : "answers"}: ` +
+    `${count(asked.prompt_tokens)} prompt tokens, ${count(asked.completion_tokens)} tokens of answers. ${price}`
+  );
+}
+
+/** Why rows with low scores are not shown to one who is to mark them. */
+export function keptBackText(rows: number): string {
+  const which = rows === 1 ? "One of the lowest rows is" : `${count(rows)} of the lowest rows are`;
+  return `${which} among those to mark: you see what the judge says of ${rows === 1 ? "it" : "them"} once you have.`;
+}
+
+/** How far a person and the judge agree, with the intervals. */
+export function agreementText(one: ReviewerAgreement): string {
+  const share = `${formatPercent(one.agreement)} of ${count(one.marked)} ${one.marked === 1 ? "row" : "rows"}`;
+  const kappa =
+    one.kappa === null
+      ? "κ cannot be told where both say the same word of every row"
+      : `κ ${signed(one.kappa)} (${signed(one.kappa_low)} to ${signed(one.kappa_high)})`;
+  return `agrees on ${share} (95 %: ${formatPercent(one.low)} to ${formatPercent(one.high)}), ${kappa}`;
+}
+
+const signed = (value: number | null) => (value ?? 0).toFixed(2).replace("-", "−");

@@ -1,5 +1,5 @@
-import { queryOptions } from "@tanstack/react-query";
-import { lab } from "@/api/client";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { judges, lab } from "@/api/client";
 import { isOpen } from "./lab-text";
 
 export const labJobsQuery = (datasetId: string, version: number) =>
@@ -14,4 +14,17 @@ export const labJobQuery = (id: string) =>
     queryKey: ["lab-jobs", id],
     queryFn: ({ signal }) => lab.read(id, signal),
     staleTime: Infinity, // asked for once a job is done
+  });
+
+/** The team's judges, as its own page reads them. */
+export const endpointsQuery = queryOptions({
+  queryKey: ["judges"],
+  queryFn: ({ signal }) => judges.list(signal),
+});
+
+export const marksQuery = (job: string, threshold: number) =>
+  queryOptions({
+    queryKey: ["lab-jobs", job, "marks", threshold],
+    queryFn: ({ signal }) => lab.marks(job, threshold, signal),
+    placeholderData: keepPreviousData,
   });

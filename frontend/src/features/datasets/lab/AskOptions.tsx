@@ -1,0 +1,71 @@
+/** Choices of operations that ask a model: which one, and about how many rows. */
+import { Group, NumberInput, Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { TextLink } from "@/ui/TextLink";
+import { endpointsQuery } from "./queries";
+
+/** What the platform takes in one job. */
+export const MOST_ROWS = 10_000;
+
+export interface Asking {
+  endpoint: string | null;
+  /** Empty for all rows. */
+  sample: number | string;
+}
+
+export const NO_ASKING: Asking = { endpoint: null, sample: "" };
+
+interface Props {
+  rows: number;
+  value: Asking;
+  onChange: (value: Asking) => void;
+}
+
+export function AskOptions({ rows, value, onChange }: Props) {
+  const endpoints = useQuery(endpointsQuery);
+  const fit = (endpoints.data?.data ?? []).filter(one => one.base_url !== null);
+  return (
+    <Group gap="sm" align="flex-start">
+      <Select
+        label="Model"
+        description="A judge endpoint of the team"
+        placeholder="Choose"
+        data={fit.map(one => ({ value: one.slug, label: `${one.name} (${one.model})` }))}
+        value={value.endpoint}
+        onChange={endpoint => onChange({ ...value, endpoint })}
+        error={endpoints.isError && "The judge endpoints could not be read."}
+        nothingFoundMessage="No judge endpoint has an address"
+        w={260}
+      />
+      <NumberInput
+        label="Rows"
+        description="Empty for all; else drawn at random"
+        placeholder={`all ${rows.toLocaleString("en-GB")}`}
+        min={1}
+        max={Math.min(rows, MOST_ROWS)}
+        allowDecimal={false}
+        thousandSeparator=","
+        w={240}
+        value={value.sample}
+        onChange={sample => onChange({ ...value, sample })}
+        error={
+          value.sample === "" && rows > MOST_ROWS && `One job asks about ${MOST_ROWS.toLocaleString("en-GB")} at most`
+        }
+      />
+      {endpoints.data && fit.length === 0 && (
+        <TextLink size="sm" to="/team" search={{ tab: "judges" }} mt={28}>
+          Add a judge endpoint
+        </TextLink>
+      )}
+    </Group>
+  );
+}
+
+/** The choices as an operation has them; null where one is missing. */
+export function askingOf(
+  { endpoint, sample }: Asking,
+  rows: number,
+): { endpoint: string; sample: number | null } | null {
+  if (!endpoint || (sample === "" && rows > MOST_ROWS)) return null;
+  return { endpoint, sample: typeof sample === "number" ? sample : null };
+}

@@ -1,0 +1,105 @@
+/** Scores of a judge: how they are spread, what each criterion has on average, and the lowest rows. */
+import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import type { QualityReport } from "@/api/model";
+import { formatPercent } from "@/lib/format";
+import { Facts } from "@/ui/Facts";
+import { keptBackText } from "./lab-text";
+import { ShownText } from "./ShownText";
+
+const count = (value: number) => value.toLocaleString("en-GB");
+const HEIGHT = 72;
+const SHOWN = 10;
+
+interface Props {
+  report: QualityReport;
+  threshold: number;
+}
+
+export function QualityScores({ report, threshold }: Props) {
+  const { asked, items, lowest } = report;
+  const unscored = report.rows - asked.answered;
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Rows judged", count(asked.answered)],
+          ["Without a score", count(unscored)],
+          ["Mean score", formatPercent(report.mean)],
+          ...items.map((item): [string, string] => [item.name, formatPercent(item.mean)]),
+        ]}
+      />
+      {unscored > 0 && (
+        <Text size="sm" c="dimmed">
+          Rows without a score are left out of a version that is made by the score.
+        </Text>
+      )}
+      <Histogram report={report} threshold={threshold} />
+      <section aria-label="Lowest scores">
+        <Title order={3} size="h5" mb={4}>
+          Lowest scores
+        </Title>
+        {report.kept_back > 0 && (
+          <Text size="sm" c="dimmed" mb={4}>
+            {keptBackText(report.kept_back)}
+          </Text>
+        )}
+        <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: "none" }}>
+          {lowest.slice(0, SHOWN).map(one => (
+            <Paper withBorder p="xs" component="li" key={one.row.index}>
+              <Group gap="xs" mb={4}>
+                <Badge variant="light" color={one.score < threshold ? "red" : "gray"}>
+                  {formatPercent(one.score)}
+                </Badge>
+              </Group>
+              <ShownText row={one.row} />
+              {one.verdicts.map(verdict => (
+                <Text key={verdict.name} size="xs" c="dimmed" mt={2} style={{ overflowWrap: "anywhere" }}>
+                  {verdict.name} {formatPercent(verdict.score)}
+                  {verdict.reason && `: ${verdict.reason}`}
+                </Text>
+              ))}
+            </Paper>
+          ))}
+        </Stack>
+      </section>
+    </>
+  );
+}
+
+function Histogram({ report, threshold }: Props) {
+  const most = Math.max(1, ...report.histogram.map(bin => bin.rows));
+  const below = report.histogram.filter(bin => bin.least < threshold - 1e-9).reduce((sum, bin) => sum + bin.rows, 0);
+  return (
+    <figure style={{ margin: 0 }}>
+      <div
+        role="img"
+        aria-label={`Scores of ${count(report.asked.answered)} rows; ${count(below)} lie below ${formatPercent(threshold)}`}
+        style={{ display: "flex", alignItems: "flex-end", gap: 2, height: HEIGHT }}
+      >
+        {report.histogram.map(bin => (
+          <div
+            key={bin.least}
+            title={`${formatPercent(bin.least)} to ${formatPercent(bin.most)}: ${count(bin.rows)}`}
+            style={{
+              flex: 1,
+              height: bin.rows === 0 ? 1 : Math.max(3, (bin.rows / most) * HEIGHT),
+              background: bin.least < threshold - 1e-9 ? "var(--c-bad)" : "var(--mantine-primary-color-filled)",
+              borderRadius: 2,
+            }}
+          />
+        ))}
+      </div>
+      <Group justify="space-between" component="figcaption">
+        <Text size="xs" c="dimmed">
+          0 %
+        </Text>
+        <Text size="xs" c="dimmed">
+          {count(below)} below {formatPercent(threshold)}
+        </Text>
+        <Text size="xs" c="dimmed">
+          100 %
+        </Text>
+      </Group>
+    </figure>
+  );
+}

@@ -1,0 +1,100 @@
+"""Asks about many rows, a few at once. A row without an answer is an error of that row, never a zero."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
+from typing import Any
+
+from dressage.lab.arguments import AnyAsking
+from dressage.lab.asking.client import MOST_AT_ONCE, EndpointClient, RowAsker
+from dressage.lab.asking.outcomes import AskedOutcome, KeptOutcomes
+from dressage.lab.asking.rows import AskedRow, asked_rows, number_of_asked
+from dressage.lab.plan import LabWork, UnfitError
+from trainer_core.rewards.errors import GraderError
+
+FIRST = 20
+"""Rows of which one at least must have been answered: else nothing is asked any more, and the job fails."""
+IN_A_ROW = 50
+"""Rows that fail one after the other before the rest is left unasked."""
+MOST_SIGNS = 400_000
+"""Length up to which a model is asked about a row: some hundred thousand tokens."""
+AskRow = Callable[[AskedRow, RowAsker], dict[str, Any]]
+"""Asks about one row: what is found, as JSON. It raises GraderError where the model did not answer."""
+
+
+def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutcome]:
+    """Outcomes of all rows, in their order; those that an earlier process of the job has kept are not asked again.
+
+    Raises:
+        UnfitError: none of the first rows was answered.
+    """
+    assert work.endpoint is not None
+    total = number_of_asked(work.version, operation.sample)
+    kept = KeptOutcomes(work.folder)
+    client = EndpointClient(work.endpoint)
+    at_once = min(work.endpoint.max_in_flight, MOST_AT_ONCE)
+    pool = ThreadPoolExecutor(at_once)
+    failed, stopped = 0, ""
+    too_long: set[int] = set()
+
+    def one(row: AskedRow) -> AskedOutcome:
+        asker = RowAsker(client)
+        if (signs := sum(len(row.text(column)) for column in operation.columns)) > MOST_SIGNS:
+            too_long.add(row.number)
+            detail = f"It was not asked: the row has {signs:,} signs, and a model is asked about {MOST_SIGNS:,} at most"
+            return AskedOutcome(row.number, None, detail, asker.use)
+        if stopped:
+            detail = f"It was not asked: {IN_A_ROW} rows one after the other had failed, the last one since {stopped}"
+            return AskedOutcome(row.number, None, detail, asker.use)
+        try:
+            return AskedOutcome(row.number, ask(row, asker), None, asker.use)
+        except GraderError as error:
+            return AskedOutcome(row.number, None, str(error)[:1000], asker.use)
+
+    def told() -> None:
+        work.told("Asking about rows", len(kept.outcomes), total)
+
+    try:
+        told()
+        rows = asked_rows(work.version, operation.sample, operation.seed)
+        left = (row for row in rows if row.number not in kept.outcomes)
+        for answered in _as_answered(pool, one, left, 2 * at_once):
+            outcome = kept.keep(answered)
+            told()
+            if outcome.row in too_long:
+                continue  # which tells nothing of the model
+            failed = failed + 1 if outcome.error else 0
+            if outcome.error and failed >= IN_A_ROW and not stopped:
+                stopped = outcome.error
+            asked = len(kept.outcomes) - len(too_long)
+            if outcome.error and asked >= FIRST and all(each.error for each in kept.outcomes.values()):
+                raise UnfitError(_nothing(kept, outcome.error))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        kept.close()
+    client.close()
+    found = [kept.outcomes[number] for number in sorted(kept.outcomes)]
+    if found and all(each.error for each in found):
+        raise UnfitError(_nothing(kept, found[-1].error or ""))
+    return found
+
+
+def _as_answered(
+    pool: ThreadPoolExecutor, one: Callable[[AskedRow], AskedOutcome], rows: Iterable[AskedRow], most: int
+) -> Iterator[AskedOutcome]:
+    """Outcomes as they come. No more than ``most`` rows are held at once: ten thousand long ones fill a memory."""
+    under_way: set[Future[AskedOutcome]] = set()
+    for row in rows:
+        under_way.add(pool.submit(one, row))
+        if len(under_way) >= most:
+            done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    yield from (future.result() for future in as_completed(under_way))
+
+
+def _nothing(kept: KeptOutcomes, error: str) -> str:
+    rows = len(kept.outcomes)
+    which = "the row" if rows == 1 else f"any of the first {rows} rows"
+    prompt = sum(one.use.prompt_tokens for one in kept.outcomes.values())
+    completion = sum(one.use.completion_tokens for one in kept.outcomes.values())
+    took = f" What it sent took {prompt:,} prompt tokens and {completion:,} tokens of answers." if prompt else ""
+    return f"The model did not answer about {which}: {error.removesuffix('.')}.{took}"

@@ -1,0 +1,148 @@
+"""A judge endpoint, asked by a few threads of a job's process.
+
+Where a run asks hundreds at a time over an event loop (``worker.judge``), a job asks a few and blocks; what is sent,
+how answers are read, and when it is asked again are the same (``trainer_core.link``).
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import httpx2
+
+from dressage.imports.connections import ClosedAddress, addresses_of, guarded
+from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.link.judge_chat import Answer, ChatCompletions, CutOffError
+from trainer_core.link.judge_retry import Transient, pause_s, retry_after
+from trainer_core.networks import may_ask
+from trainer_core.rewards.graders.judge import TRIES, JudgeError, JudgeRequest
+
+MOST_AT_ONCE = 16
+"""Questions of a job that are under way at once, whatever its endpoint allows."""
+_MOST_BYTES = 16 << 20
+"""A longer body is no answer."""
+_ANOTHER_SEED = 1_000_003
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class AskedTokens:
+    """What was asked, and what it took."""
+
+    questions: int = 0
+    """Answers that came, unreadable ones included."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class EndpointClient:
+    """One endpoint. Thread-safe."""
+
+    def __init__(self, config: JudgeEndpoint) -> None:
+        assert config.base_url is not None  # a job asks none that the cluster serves
+        self.config = config
+        self._chat = ChatCompletions(config)
+        self._url = f"{config.base_url.rstrip('/')}/chat/completions"
+        headers = {"Content-Type": "application/json"}
+        if config.api_key is not None:
+            headers["Authorization"] = f"Bearer {config.api_key.get_secret_value()}"
+        client = httpx2.Client(headers=headers, timeout=config.timeout_s, follow_redirects=False, trust_env=False)
+        self._client = guarded(client, self._open_addresses)
+        self._lock = threading.Lock()
+        self._resume_at = 0.0
+        """The endpoint has asked to be left alone until then, on the monotonic clock."""
+
+    def ask(self, request: JudgeRequest) -> Answer:
+        """The answer. Raises JudgeError where there is none after all tries."""
+        tries = self.config.retries + 1
+        for attempt in range(1, tries + 1):
+            self._wait()
+            try:
+                return self._once(request)
+            except Transient as error:
+                if attempt == tries:
+                    times = "once" if tries == 1 else f"{tries} times"
+                    raise JudgeError(f"the judge {self.config.model} failed {times}: {error}") from None
+                pause = pause_s(attempt, error.after_s)
+                if error.after_s is not None:
+                    with self._lock:
+                        self._resume_at = max(self._resume_at, time.monotonic() + pause)
+            time.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def close(self) -> None:
+        """Give back connections."""
+        self._client.close()
+
+    def _wait(self) -> None:
+        while (rest := self._resume_at - time.monotonic()) > 0:
+            time.sleep(rest)
+
+    def _once(self, request: JudgeRequest) -> Answer:
+        status, body, after = self._post(self._chat.body(request))
+        if self._chat.wants_another_limit(status, body):
+            status, body, after = self._post(self._chat.body(request))
+        return self._chat.read(status, body, request, after)
+
+    def _post(self, body: bytes) -> tuple[int, str, float | None]:
+        """(status, body, seconds that it asks to be left alone). Raises Transient where there was no answer."""
+        until, data = time.monotonic() + self.config.timeout_s, b""
+        late = f"it did not answer within {self.config.timeout_s:g} s"
+        try:
+            with self._client.stream("POST", self._url, content=body) as response:
+                for part in response.iter_bytes():
+                    data += part
+                    if len(data) > _MOST_BYTES:
+                        raise JudgeError(f"the judge {self.config.model} sends more than {_MOST_BYTES >> 20} MiB")
+                    if time.monotonic() > until:
+                        raise Transient(late)
+                after = retry_after(response.headers.get("Retry-After"))
+                return response.status_code, data.decode(errors="replace"), after
+        except httpx2.TimeoutException:
+            raise Transient(late) from None
+        except ClosedAddress as error:
+            detail = f"the judge's address {error} is in a network that this installation does not allow for judges"
+            raise JudgeError(detail) from None
+        except httpx2.HTTPError as error:
+            said = self._chat.clean(str(error))
+            raise Transient(f"it cannot be reached: {type(error).__name__}: {said}") from None
+
+    def _open_addresses(self, host: str, port: int) -> list[str]:
+        networks = self.config.networks
+        return [one for one in addresses_of(host, port) if networks is None or may_ask(one, networks)]
+
+
+class RowAsker:
+    """Asks about one row, and counts what that takes."""
+
+    def __init__(self, client: EndpointClient) -> None:
+        self._client = client
+        self.use = AskedTokens()
+
+    def ask(self, request: JudgeRequest, read: Callable[[str], T]) -> T:
+        """The value that ``read`` makes of an answer; one that it cannot read is asked for again, with another seed.
+
+        Raises:
+            JudgeError: there was no answer, or none that could be read.
+        """
+        for left in reversed(range(TRIES)):
+            try:
+                answer = self._client.ask(request)
+            except CutOffError as error:
+                self._count(error.answer)
+                raise
+            self._count(answer)
+            try:
+                return read(answer.text)
+            except JudgeError:
+                if not left:
+                    raise
+                request = replace(request, seed=(request.seed or 0) + _ANOTHER_SEED)
+        raise AssertionError("the last try returns or raises")
+
+    def _count(self, answer: Answer) -> None:
+        self.use.questions += 1
+        self.use.prompt_tokens += answer.prompt_tokens
+        self.use.completion_tokens += answer.completion_tokens

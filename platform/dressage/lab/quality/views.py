@@ -1,0 +1,45 @@
+"""REST views of marks: what people say of rows that a judge has scored."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from dressage.common.permissions import IsEditor
+from dressage.common.query import Number, Query, Whole
+from dressage.common.scopes import Noun
+from dressage.lab import selectors
+from dressage.lab.quality.drawing import MOST_MARKS, TO_MARK
+from dressage.lab.quality.selectors import marks
+from dressage.lab.quality.serializers import MarkRowsSerializer, MarksSerializer
+from dressage.lab.quality.services import mark
+from dressage.teams.api import ApiView, TeamRequest
+
+
+class MarksView(ApiView):
+    """What people say of rows."""
+
+    noun = Noun.DATASETS
+    roles = {"PUT": IsEditor}
+    problem_statuses = {"GET": (409,), "PUT": (409,)}
+    queries = {
+        "GET": Query.of(
+            Whole(name="size", default=TO_MARK, least=1, most=MOST_MARKS, description="Rows that are drawn."),
+            Number(name="threshold", default=0.5, description="Score from which a row is good for the judge."),
+        )
+    }
+
+    @extend_schema(operation_id="getLabMarks", tags=["datasets"], responses=MarksSerializer)
+    def get(self, request: TeamRequest, job_id: str) -> Response:
+        """Rows that a person is to mark, drawn evenly over the judge's scores, which are not told; and the agreement.
+
+        The same rows are drawn for everybody. Agreement is told for each person who has marked rows.
+        """
+        job = selectors.job(request.team, job_id)
+        return Response(MarksSerializer(marks(job, request.actor, **self.query)).data)
+
+    @extend_schema(operation_id="markLabRows", tags=["datasets"], request=MarkRowsSerializer, responses={204: None})
+    def put(self, request: TeamRequest, job_id: str) -> Response:
+        """Say of rows that they are good or bad. What was said of other rows stays."""
+        job = selectors.job(request.team, job_id)
+        mark(job, request.actor, self.body(MarkRowsSerializer)["marks"])
+        return Response(status=status.HTTP_204_NO_CONTENT)
