@@ -71,6 +71,7 @@ INSTALLED_APPS = [
     "dressage.telemetry",
     "dressage.monitoring",
     "dressage.chart_views",
+    "dressage.reports",
     "dressage.compat",
 ]
 MIDDLEWARE = [

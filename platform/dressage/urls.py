@@ -21,6 +21,7 @@ urlpatterns = [
     path("api/v1/", include("dressage.home.urls")),
     path("api/v1/", include("dressage.monitoring.urls")),
     path("api/v1/", include("dressage.chart_views.urls")),
+    path("api/v1/", include("dressage.reports.urls")),
     path("api/v1/", include("dressage.compat.urls")),
     re_path(r"(?s)^(?!api/|ws/|static/|assets/).*$", console),
 ]

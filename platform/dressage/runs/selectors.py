@@ -1,5 +1,6 @@
 """Reads of runs."""
 
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
@@ -32,7 +33,8 @@ from dressage.runs.gpu_hours import outer_limit, used_by
 from dressage.runs.models import Attempt, Checkpoint, Control, Run, TeamPlaces
 from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
-from dressage.telemetry.lines import Line
+from dressage.telemetry.lines import FOREVER, NOTHING, Line
+from dressage.telemetry.selectors import last_step_by
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -152,3 +154,12 @@ def checkpoint(team: Team, checkpoint_id: str) -> Checkpoint:
 def line_of(found: Run) -> Line:
     """Line of the run as it is now: the points that count, of each attempt."""
     return Line.from_attempts(list(found.attempts.values_list("number", "resume_step")))
+
+
+def line_as_of(found: Run, instant: datetime) -> Line:
+    """Line of the run as it was then: steps done by then, of the attempts that there were."""
+    attempts = list(found.attempts.values_list("number", "resume_step", "created_at"))
+    line = Line.from_attempts([(number, resume_step) for number, resume_step, made in attempts if made <= instant])
+    later = [number for number, _, made in attempts if made > instant]
+    last = last_step_by(found.id, line.cut(FOREVER, later), instant)
+    return line.cut(NOTHING if last is None else last, later)

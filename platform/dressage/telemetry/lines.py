@@ -4,12 +4,15 @@ A new attempt goes on from a checkpoint; what earlier attempts have learned afte
 part of the run's line. So attempt a counts for the steps up to the smallest resume step of all later attempts.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
 from django.db.models import Q
 
 FOREVER = 2**31 - 1
+NOTHING = -(2**31)
+"""The end of an attempt of which no step counts."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,19 @@ class Line:
             end = min(end, resume_step)
         return cls(dict(sorted(ends.items())))
 
+    def cut(self, last: int, later: Iterable[int]) -> Self:
+        """Cut the line behind step ``last``; of the attempts ``later`` nothing counts."""
+        ends = {number: min(end, last) for number, end in self.ends.items()}
+        return type(self)(dict(sorted((ends | dict.fromkeys(later, NOTHING)).items())))
+
     def has(self, attempt: int, step: int) -> bool:
         """Whether a point counts."""
         return step <= self.ends.get(attempt, FOREVER)
 
     @property
     def is_single(self) -> bool:
-        """Whether there was one attempt only, so that everything counts."""
-        return len(self.ends) < 2
+        """Whether there was one attempt only and it is not cut, so that everything counts."""
+        return len(self.ends) < 2 and all(end == FOREVER for end in self.ends.values())
 
     def condition(self, superseded: bool = False) -> Q:
         """Rows (with ``attempt`` and ``step``) on the line, or those that were superseded."""

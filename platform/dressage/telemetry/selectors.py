@@ -1,16 +1,17 @@
 """Reads of telemetry."""
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any, NotRequired
 
-from django.db.models import FloatField, QuerySet, Value
+from django.db.models import FloatField, Max, QuerySet, Value
 from django.db.models.functions import Coalesce
 from typing_extensions import TypedDict
 
 from dressage.telemetry import downsample
 from dressage.telemetry.axes import Axes, XAxis
 from dressage.telemetry.lines import Line
-from dressage.telemetry.models import BOTTOM, Event, Point, Rollout, Series
+from dressage.telemetry.models import BOTTOM, Event, Moment, Point, Rollout, Series
 from trainer_core.metrics import find
 
 
@@ -67,6 +68,13 @@ def chart(
         ghosts = downsample.query(run_id, axes, ids, line, **options, superseded=True) if ids else {}
         document["superseded"] = {key: _as_json(ghost) for key, ghost in ghosts.items() if ghost.raw_count}
     return document
+
+
+def last_step_by(run_id: str, line: Line, instant: datetime) -> int | None:
+    """The last step on the line that was done by then; None where none was."""
+    done = Moment.objects.filter(line.condition(), run_id=run_id, at__lte=instant)
+    last: int | None = done.aggregate(last=Max("step"))["last"]
+    return last
 
 
 def _as_json(series: downsample.SeriesDocument) -> Any:

@@ -79,6 +79,13 @@ OPERATIONS = [
     Operation("GET", "views/{view}", "viewer", 200),
     Operation("PATCH", "views/{view}", "editor", 200, {"name": "Other"}),
     Operation("DELETE", "views/{view}", "editor", 204),
+    Operation("GET", "reports", "viewer", 200),
+    Operation("POST", "reports", "editor", 201, {"title": "New", "content": {"blocks": []}}),
+    Operation("GET", "reports/{report}", "viewer", 200),
+    Operation("PATCH", "reports/{report}", "editor", 428, {"title": "Other"}),
+    Operation("DELETE", "reports/{report}", "editor", 204),
+    Operation("GET", "reports/{report}/revisions", "viewer", 200),
+    Operation("GET", "reports/{report}/revisions/1", "viewer", 200),
     Operation("PUT", "datasets/{dataset}/card", "editor", 428, CARD),
     Operation("GET", "datasets/{dataset}/shares", "admin", 200),
     Operation("POST", "datasets/{dataset}/shares", "admin", 201, {"note": "for them"}),
@@ -213,7 +220,7 @@ BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.me
 
 def documented_path(operation: Any) -> str:
     """The operation's path as the OpenAPI document has it."""
-    return documented_address(operation.path.replace("versions/1", "versions/{number}"))
+    return documented_address(re.sub(r"(versions|revisions)/1", r"\1/{number}", operation.path))
 
 
 def documented_address(path: str) -> str:
@@ -238,7 +245,7 @@ def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
 def snapshot() -> list[Any]:
     """All rows of our apps; the last use of a token or a session is no change."""
     rows = []
-    for label in ("teams", "datasets", "lab", "rewards", "policies"):
+    for label in ("teams", "datasets", "lab", "rewards", "policies", "reports"):
         for model in apps.get_app_config(label).get_models():
             if model is UserSession:
                 continue

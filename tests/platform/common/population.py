@@ -27,6 +27,8 @@ from dressage.policies.imports.services import start_import
 from dressage.policies.models import Policy, PolicyImport
 from dressage.profiles.models import Profile
 from dressage.rehearsals.models import Rehearsal
+from dressage.reports.document import ReportContent
+from dressage.reports.services import create_report
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
@@ -155,8 +157,10 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
     view = create_view(
         team, actor, Role.EDITOR, name="Reward first", charts=ChartsDocument(), shared=True, default=False
     )
+    report = create_report(team, actor, title="What the rate does", content=ReportContent())
     return {
         "mapping": saved.id,
+        "report": report.id,
         "view": view.id,
         "name": "difficulty",
         "import": imported.id,

@@ -26,6 +26,7 @@ from dressage.lab.models import LabJob
 from dressage.policies.models import Policy, PolicyImport
 from dressage.profiles.models import Profile
 from dressage.rehearsals.models import Rehearsal
+from dressage.reports.models import Report, ReportRevision
 from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.states import RunState
@@ -110,6 +111,8 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     of_team(DatasetUpload, team, name="n", size=1, expires_at=ends, **by)
     of_team(SavedMapping, team, name=number, mapping=MAPPED["mapping"], columns=[], **by)
     of_team(ChartView, team, name=number, owner="o", shared=True, charts={}, **by)
+    told = of_team(Report, team, title="t", content={}, updated_by="x", **by)
+    many(ReportRevision, report=told[0], number=lambda n: n + 1, title="t", content={}, size=2, created_at=NOW, **by)
     of_team(DatasetImport, team, source="hub", location="owner/name", actor={}, **slugs, **by)
     size = {"parameters": 1, "vocab_size": 1, "max_position_embeddings": 1, "bytes": 1}
     of_team(Policy, team, path="/p", **slugs, **size, **by)
@@ -163,6 +166,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         length=1, thinking_tokens=0, budget_hit=False, control_revision=0,
     )  # fmt: skip
     ids, prefix = {"run_id": run.id, "reward_id": rewards[0].id, "dataset_id": sets[0].id, "number": "1"}, "/api/v1"
+    ids["report_id"] = told[0].id
     tables: dict[str, type[models.Model]] = {
         "/account/events": AccountEvent,
         "/account/passkeys": Passkey,
@@ -182,6 +186,8 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/policy-imports": PolicyImport,
         "/dataset-imports": DatasetImport,
         "/rehearsals": Rehearsal,
+        "/reports": Report,
+        "/reports/{report_id}/revisions": ReportRevision,
         "/rewards": Reward,
         "/rewards/{reward_id}/proposals": RubricProposal,
         "/rewards/bench": BenchJob,

@@ -28,6 +28,7 @@ OURS = (
     "dressage.compat",
     "dressage.home",
     "dressage.chart_views",
+    "dressage.reports",
     "dressage.monitoring.views.row_history",
 )
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
@@ -215,3 +216,39 @@ def test_widths(low: float, span: float, points: int) -> None:
         assert math.log2(width).is_integer()
         assert width >= 1 or not whole
         assert math.floor(last / width) - math.floor(first / width) + 1 <= points
+
+
+def now(worker: Worker, numbers: list[Any], first: int = 1) -> None:
+    """Steps that are done just now."""
+    at = {"at": timezone.now().isoformat()}
+    worker.sync(*(step_event(step, v=value) | at for step, value in enumerate(numbers, start=first)))
+
+
+def test_a_chart_as_of_an_instant_stays_as_it_was(launch: Launch, chart: Any) -> None:
+    run, worker = launch()
+    now(worker, [1.0, 2.0, 3.0])
+    before = chart(run, "v")
+    then = timezone.now().isoformat()
+    now(worker, [4.0, 5.0], first=4)
+    assert chart(run, "v")["series"]["v"]["x"] == [1, 2, 3, 4, 5]
+    assert chart(run, "v", as_of=then) == before
+    # An attempt that goes on from step 1 does the others anew.
+    worker.checkpoint(1)
+    expire_lease(run)
+    sweep()
+    run.refresh_from_db()
+    again = Worker(run.id, run.attempt)
+    again.state("running")
+    now(again, [20.0, 30.0, 40.0], first=2)
+    assert chart(run, "v")["series"]["v"]["mean"] == [1.0, 20.0, 30.0, 40.0]
+    assert chart(run, "v", as_of=then) == before
+    assert chart(run, "v", as_of=then, x="tokens")["series"]["v"]["mean"] == [1.0, 2.0, 3.0]
+    assert chart(run, "v", as_of=timezone.now().isoformat()) == chart(run, "v")
+
+
+def test_nothing_is_known_as_of_an_instant_before_the_first_step(launch: Launch, chart: Any) -> None:
+    then = timezone.now().isoformat()
+    run, worker = launch()
+    now(worker, [1.0])
+    assert chart(run, "v", as_of=then)["series"]["v"]["x"] == []
+    assert chart(run, "v", as_of="yesterday", status=422)["errors"][0]["pointer"] == "/as_of"

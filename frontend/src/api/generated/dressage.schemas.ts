@@ -1925,6 +1925,18 @@ export interface CreateRehearsalRequest {
 }
 
 /**
+ * A report to make.
+ */
+export interface CreateReportRequest {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  title: string;
+  content: ReportContentRequest;
+}
+
+/**
  * Made from the name when omitted.
  * @minLength 1
  * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
@@ -5756,6 +5768,32 @@ export interface PaginatedRehearsalRowList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedReportEntryListNext = string | null;
+
+export interface PaginatedReportEntryList {
+  object: ObjectEnum;
+  data: ReportEntry[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedReportEntryListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedReportRevisionEntryListNext = string | null;
+
+export interface PaginatedReportRevisionEntryList {
+  object: ObjectEnum;
+  data: ReportRevisionEntry[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedReportRevisionEntryListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedRewardListNext = string | null;
 
 export interface PaginatedRewardList {
@@ -6110,6 +6148,18 @@ export interface PatchedUpdateJudgeEndpointRequest {
    * @maximum 1000000
    */
   price_completion?: PatchedUpdateJudgeEndpointRequestPriceCompletion;
+}
+
+/**
+ * What may change of a report.
+ */
+export interface PatchedUpdateReportRequest {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  title?: string;
+  content?: ReportContentRequest;
 }
 
 /**
@@ -7420,6 +7470,302 @@ export interface Remedy {
   act: RemedyAct;
   /** Path of the field, for a control; which groups, for samples. */
   target: RemedyTarget;
+}
+
+/**
+ * A report.
+ */
+export interface Report {
+  id: string;
+  title: string;
+  /** Counts what was saved. A change names it as `If-Match`. */
+  revision: number;
+  created_at: string;
+  /** Who has made it. */
+  created_by: string;
+  updated_at: string;
+  /** Who has changed it last. */
+  updated_by: string;
+  content: ReportContent;
+}
+
+export type ReportContentBlocksItem = ReportContentTextBlock | ReportContentChartBlock | ReportContentEvaluationsBlock | ReportContentSpecBlock | ReportContentSampleBlock;
+
+/**
+ * The blocks of a report, in order.
+ */
+export interface ReportContent {
+  /**
+   * From top to bottom.
+   * @maxItems 100
+   */
+  blocks?: ReportContentBlocksItem[];
+}
+
+/**
+ * Smallest x that is drawn.
+ */
+export type ReportContentChartBlockXFrom = number | null;
+
+/**
+ * Largest x that is drawn.
+ */
+export type ReportContentChartBlockXTo = number | null;
+
+/**
+ * Lower end of the axis; null: as the values ask.
+ */
+export type ReportContentChartBlockYFrom = number | null;
+
+/**
+ * Upper end of the axis; null: as the values ask.
+ */
+export type ReportContentChartBlockYTo = number | null;
+
+/**
+ * Whether the axis is logarithmic; null: as the chart has it by itself.
+ */
+export type ReportContentChartBlockLog = boolean | null;
+
+/**
+ * Draw what was known at this instant, and nothing that came later; null: goes on while the runs do.
+ */
+export type ReportContentChartBlockAsOf = string | null;
+
+/**
+ * Metrics over one another, with one line per run.
+ */
+export interface ReportContentChartBlock {
+  type: 'chart';
+  /**
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[A-Za-z0-9_-]+$
+   */
+  id: string;
+  /** @maxLength 200 */
+  title?: string;
+  /**
+   * Names of metrics.
+   * @minItems 1
+   * @maxItems 12
+   */
+  metrics: string[];
+  /**
+   * @minItems 1
+   * @maxItems 20
+   */
+  runs: ReportContentRunMention[];
+  /** Whether all metrics share one chart; else each has its own. */
+  together?: boolean;
+  /** The x axis. */
+  x?: XEnum;
+  /** Smallest x that is drawn. */
+  x_from?: ReportContentChartBlockXFrom;
+  /** Largest x that is drawn. */
+  x_to?: ReportContentChartBlockXTo;
+  /** Lower end of the axis; null: as the values ask. */
+  y_from?: ReportContentChartBlockYFrom;
+  /** Upper end of the axis; null: as the values ask. */
+  y_to?: ReportContentChartBlockYTo;
+  /**
+   * Weight of the moving average.
+   * @minimum 0
+   * @maximum 0.98
+   */
+  smooth?: number;
+  /** Whether the axis is logarithmic; null: as the chart has it by itself. */
+  log?: ReportContentChartBlockLog;
+  /** Whether children go on where their parents were. */
+  lineage?: boolean;
+  /** Draw what was known at this instant, and nothing that came later; null: goes on while the runs do. */
+  as_of?: ReportContentChartBlockAsOf;
+}
+
+/**
+ * Draw what was known at this instant, and nothing that came later; null: goes on while the runs do.
+ */
+export type ReportContentEvaluationsBlockAsOf = string | null;
+
+/**
+ * The newest and the best held-out results of runs, with their intervals.
+ */
+export interface ReportContentEvaluationsBlock {
+  type: 'evaluations';
+  /**
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[A-Za-z0-9_-]+$
+   */
+  id: string;
+  /**
+   * @minItems 1
+   * @maxItems 20
+   */
+  runs: ReportContentRunMention[];
+  /** Draw what was known at this instant, and nothing that came later; null: goes on while the runs do. */
+  as_of?: ReportContentEvaluationsBlockAsOf;
+}
+
+export type ReportContentRequestBlocksItem = ReportContentTextBlock | ReportContentChartBlock | ReportContentEvaluationsBlock | ReportContentSpecBlock | ReportContentSampleBlock;
+
+/**
+ * The blocks of a report, in order.
+ */
+export interface ReportContentRequest {
+  /**
+   * From top to bottom.
+   * @maxItems 100
+   */
+  blocks?: ReportContentRequestBlocksItem[];
+}
+
+/**
+ * A run that a block is about. Its name stays here, for when the run is gone.
+ */
+export interface ReportContentRunMention {
+  /**
+   * Id of the run.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[A-Za-z0-9_-]+$
+   */
+  id: string;
+  /**
+   * Its name when the block was written.
+   * @maxLength 200
+   */
+  name?: string;
+}
+
+/**
+ * Its reward; null where it could not be computed.
+ */
+export type ReportContentSampleBlockReward = number | null;
+
+/**
+ * One completion of a run, with the beginning of its texts as they were when it was put here.
+ */
+export interface ReportContentSampleBlock {
+  type: 'sample';
+  /**
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[A-Za-z0-9_-]+$
+   */
+  id: string;
+  run: ReportContentRunMention;
+  /**
+   * @minimum 0
+   * @maximum 2147483647
+   */
+  step: number;
+  /**
+   * Id of its group.
+   * @minLength 1
+   * @maxLength 80
+   * @pattern ^[^\x00]+$
+   */
+  group: string;
+  /**
+   * Its number in the group, from 0.
+   * @minimum 0
+   * @maximum 2147483647
+   */
+  number: number;
+  /**
+   * Beginning of the prompt.
+   * @maxLength 4000
+   */
+  prompt?: string;
+  /**
+   * Beginning of the completion.
+   * @maxLength 4000
+   */
+  completion?: string;
+  /** Its reward; null where it could not be computed. */
+  reward?: ReportContentSampleBlockReward;
+  /**
+   * What to see in it.
+   * @maxLength 1000
+   */
+  note?: string;
+}
+
+/**
+ * Keys in which the specs in force of runs differ.
+ */
+export interface ReportContentSpecBlock {
+  type: 'spec';
+  /**
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[A-Za-z0-9_-]+$
+   */
+  id: string;
+  /**
+   * @minItems 1
+   * @maxItems 20
+   */
+  runs: ReportContentRunMention[];
+}
+
+/**
+ * Text in Markdown, with formulas between dollar signs. HTML in it is shown as it is written.
+ */
+export interface ReportContentTextBlock {
+  type: 'text';
+  /**
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[A-Za-z0-9_-]+$
+   */
+  id: string;
+  /** @maxLength 20000 */
+  markdown: string;
+}
+
+/**
+ * A report without what it says.
+ */
+export interface ReportEntry {
+  id: string;
+  title: string;
+  /** Counts what was saved. A change names it as `If-Match`. */
+  revision: number;
+  created_at: string;
+  /** Who has made it. */
+  created_by: string;
+  updated_at: string;
+  /** Who has changed it last. */
+  updated_by: string;
+}
+
+/**
+ * What a report said once it was saved.
+ */
+export interface ReportRevision {
+  id: string;
+  /** From 1. */
+  number: number;
+  title: string;
+  created_at: string;
+  /** Who has saved it. */
+  created_by: string;
+  content: ReportContent;
+}
+
+/**
+ * A revision without what it says.
+ */
+export interface ReportRevisionEntry {
+  id: string;
+  /** From 1. */
+  number: number;
+  title: string;
+  created_at: string;
+  /** Who has saved it. */
+  created_by: string;
 }
 
 export type RescoredMeanBefore = number | null;
@@ -10143,6 +10489,50 @@ export type CancelRehearsalHeaders = {
 'Idempotency-Key'?: string;
 };
 
+export type ListReportsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type CreateReportHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type UpdateReportHeaders = {
+/**
+ * The report's revision as last seen.
+ */
+'If-Match': string;
+};
+
+export type ListReportRevisionsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
 export type ListRewardsParams = {
 /**
  * Id of the last row seen.
@@ -10485,6 +10875,10 @@ export type MeasureRunNoiseHeaders = {
 };
 
 export type GetMetricsParams = {
+/**
+ * Only steps that were done by then; what was repeated since is as it was.
+ */
+as_of?: string;
 /**
  * Smallest x.
  */

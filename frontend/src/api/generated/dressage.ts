@@ -47,6 +47,8 @@ import type {
   CreateProfileRequest,
   CreateRehearsalHeaders,
   CreateRehearsalRequest,
+  CreateReportHeaders,
+  CreateReportRequest,
   CreateRewardBenchHeaders,
   CreateRewardHeaders,
   CreateRewardRequest,
@@ -132,6 +134,8 @@ import type {
   ListPolicyImportsParams,
   ListProfilesParams,
   ListRehearsalsParams,
+  ListReportRevisionsParams,
+  ListReportsParams,
   ListRewardBenchesParams,
   ListRewardsParams,
   ListRolloutsParams,
@@ -178,6 +182,8 @@ import type {
   PaginatedPolicyList,
   PaginatedProfileRowList,
   PaginatedRehearsalRowList,
+  PaginatedReportEntryList,
+  PaginatedReportRevisionEntryList,
   PaginatedRewardList,
   PaginatedRolloutList,
   PaginatedRowNotesList,
@@ -193,6 +199,7 @@ import type {
   PatchedHandOverTokenRequest,
   PatchedUpdateChartViewRequest,
   PatchedUpdateJudgeEndpointRequest,
+  PatchedUpdateReportRequest,
   PatchedUpdateRunRequest,
   PatchedUpdateSavedMappingRequest,
   PatchedUpdateServiceAccountRequest,
@@ -219,6 +226,8 @@ import type {
   RegisterPolicyRequest,
   Rehearsal,
   ReleaseRunHeaders,
+  Report,
+  ReportRevision,
   ResendInvitationHeaders,
   ResumeRunHeaders,
   RetireProposalRequest,
@@ -269,6 +278,7 @@ import type {
   TryRewardRequest,
   TryRewardResult,
   UndoLabJobHeaders,
+  UpdateReportHeaders,
   UploadRequest,
   ValidateGrader,
   ValidateGraderRequest,
@@ -1853,6 +1863,103 @@ export const cancelRehearsal = (
     }
   
 /**
+ * The team's reports, newest first, without what they say.
+ */
+export const listReports = (
+    params?: ListReportsParams,
+ options?: SecondParameter<typeof http<PaginatedReportEntryList>>,) => {
+      return http<PaginatedReportEntryList>(
+      {url: `/api/v1/reports`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Make a report, which everyone in the team can read.
+ */
+export const createReport = (
+    createReportRequest: CreateReportRequest,
+    headers?: CreateReportHeaders,
+ options?: SecondParameter<typeof http<Report>>,) => {
+      return http<Report>(
+      {url: `/api/v1/reports`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: createReportRequest
+    },
+      options);
+    }
+  
+/**
+ * A report. The `ETag` is its revision, for the `If-Match` of a change.
+ */
+export const getReport = (
+    reportId: string,
+ options?: SecondParameter<typeof http<Report>>,) => {
+      return http<Report>(
+      {url: `/api/v1/reports/${reportId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Save another title or other blocks. What it said before stays among its revisions.
+
+With another revision there than `If-Match` says, the answer is 412 and nothing changes.
+ */
+export const updateReport = (
+    reportId: string,
+    patchedUpdateReportRequest: PatchedUpdateReportRequest,
+    headers: UpdateReportHeaders,
+ options?: SecondParameter<typeof http<Report>>,) => {
+      return http<Report>(
+      {url: `/api/v1/reports/${reportId}`, method: 'PATCH',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: patchedUpdateReportRequest
+    },
+      options);
+    }
+  
+/**
+ * Delete a report with its revisions.
+ */
+export const deleteReport = (
+    reportId: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/reports/${reportId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * What was saved of a report, newest first; the newest 200 are kept, less if they are long.
+ */
+export const listReportRevisions = (
+    reportId: string,
+    params?: ListReportRevisionsParams,
+ options?: SecondParameter<typeof http<PaginatedReportRevisionEntryList>>,) => {
+      return http<PaginatedReportRevisionEntryList>(
+      {url: `/api/v1/reports/${reportId}/revisions`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * What a report said once it was saved. To bring it back, save it anew.
+ */
+export const getReportRevision = (
+    reportId: string,
+    number: number,
+ options?: SecondParameter<typeof http<ReportRevision>>,) => {
+      return http<ReportRevision>(
+      {url: `/api/v1/reports/${reportId}/revisions/${number}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
  * The team's rewards, newest first.
  */
 export const listRewards = (
@@ -3068,6 +3175,13 @@ export type ListRehearsalsResult = NonNullable<Awaited<ReturnType<typeof listReh
 export type CreateRehearsalResult = NonNullable<Awaited<ReturnType<typeof createRehearsal>>>
 export type GetRehearsalResult = NonNullable<Awaited<ReturnType<typeof getRehearsal>>>
 export type CancelRehearsalResult = NonNullable<Awaited<ReturnType<typeof cancelRehearsal>>>
+export type ListReportsResult = NonNullable<Awaited<ReturnType<typeof listReports>>>
+export type CreateReportResult = NonNullable<Awaited<ReturnType<typeof createReport>>>
+export type GetReportResult = NonNullable<Awaited<ReturnType<typeof getReport>>>
+export type UpdateReportResult = NonNullable<Awaited<ReturnType<typeof updateReport>>>
+export type DeleteReportResult = NonNullable<Awaited<ReturnType<typeof deleteReport>>>
+export type ListReportRevisionsResult = NonNullable<Awaited<ReturnType<typeof listReportRevisions>>>
+export type GetReportRevisionResult = NonNullable<Awaited<ReturnType<typeof getReportRevision>>>
 export type ListRewardsResult = NonNullable<Awaited<ReturnType<typeof listRewards>>>
 export type CreateRewardResult = NonNullable<Awaited<ReturnType<typeof createReward>>>
 export type GetRewardResult = NonNullable<Awaited<ReturnType<typeof getReward>>>

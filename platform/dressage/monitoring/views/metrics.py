@@ -7,12 +7,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.problems import invalid
-from dressage.common.query import Choice, Flag, Number, Query, Whole, Words
+from dressage.common.query import Choice, Flag, Number, Query, Time, Whole, Words
 from dressage.common.scopes import Noun
 from dressage.monitoring.serializers import MetricNameListSerializer, MetricsSerializer
 from dressage.runs.costs import held_spans
 from dressage.runs.models import Run
-from dressage.runs.selectors import line_of, plain_run
+from dressage.runs.selectors import line_as_of, line_of, plain_run
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
 from dressage.telemetry.axes import Axes, XAxis
@@ -34,6 +34,7 @@ class MetricsView(ApiView):
             Number(name="from", description="Smallest x."),
             Number(name="to", description="Largest x."),
             Whole(name="max_points", least=1, most=MAX_POINTS, default=DEFAULT_POINTS, description="Most buckets."),
+            Time(name="as_of", description="Only steps that were done by then; what was repeated since is as it was."),
             Flag(name="superseded", description="Also what later attempts have done again."),
         )
     }
@@ -49,7 +50,7 @@ class MetricsView(ApiView):
         query = self.query
         document = selectors.chart(
             run.id,
-            line_of(run),
+            line_of(run) if query["as_of"] is None else line_as_of(run, query["as_of"]),
             _axes(run, query["x"]),
             list(query["keys"]),
             x=query["x"],

@@ -1,0 +1,60 @@
+"""Bodies of the endpoints of reports."""
+
+from rest_framework import serializers
+
+from dressage.common.serializers import PydanticField
+from dressage.reports.document import ReportContent
+
+_REVISION = "Counts what was saved. A change names it as `If-Match`."
+
+
+class ContentField(PydanticField, model=ReportContent):
+    """What a report says."""
+
+
+class ReportEntrySerializer(serializers.Serializer):
+    """A report without what it says."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    revision = serializers.IntegerField(help_text=_REVISION)
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField(help_text="Who has made it.")
+    updated_at = serializers.DateTimeField()
+    updated_by = serializers.CharField(help_text="Who has changed it last.")
+
+
+class ReportSerializer(ReportEntrySerializer):
+    """A report."""
+
+    content = ContentField()
+
+
+class CreateReportSerializer(serializers.Serializer):
+    """A report to make."""
+
+    title = serializers.CharField(max_length=200)
+    content = ContentField()
+
+
+class UpdateReportSerializer(serializers.Serializer):
+    """What may change of a report."""
+
+    title = serializers.CharField(max_length=200, required=False)
+    content = ContentField(required=False)
+
+
+class ReportRevisionEntrySerializer(serializers.Serializer):
+    """A revision without what it says."""
+
+    id = serializers.CharField()
+    number = serializers.IntegerField(help_text="From 1.")
+    title = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField(help_text="Who has saved it.")
+
+
+class ReportRevisionSerializer(ReportRevisionEntrySerializer):
+    """What a report said once it was saved."""
+
+    content = ContentField()
