@@ -70,3 +70,7 @@ it("stays bounded, whatever the text", () => {
     ).toBe(hostile);
   }
 });
+
+it("draws a formula that ends with a sign of its own", () => {
+  expect(parts("of $\\{x\\}$ for $5 and \\$6").map(part => part.kind)).toEqual(["text", "math", "text"]);
+});

@@ -17,7 +17,7 @@ const ENVIRONMENT = new RegExp(String.raw`\\begin\{((?:${ENVIRONMENTS})\*?)\}[\s
 const DISPLAY = /\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\]/y;
 const ROUND = /\\\(([\s\S]+?)\\\)/y;
 /** As Pandoc reads it: nothing blank inside its edges and no digit behind, so that "$5 and $10" is money. */
-const DOLLARS = /\$(?![\s$])((?:\\.|[^$\\\n])*[^\s$\\])\$(?!\d)/y;
+const DOLLARS = /\$(?![\s$])((?:\\.|[^$\\\n])*(?:\\\S|[^\s$\\]))\$(?!\d)/y;
 /** Where something may begin. */
 const BEGINS = /[$\\`~]/g;
 
