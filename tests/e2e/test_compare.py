@@ -78,6 +78,110 @@ def test_what_cannot_be_compared_is_told(page: Page, installation: Installation)
     expect(page.get_by_text("Nothing to compare yet")).to_be_visible()
 
 
+def test_a_report_is_made_of_a_comparison(page: Page, installation: Installation) -> None:
+    parent, child = _parent_and_child(installation)
+    sign_in(page)
+    page.goto(f"/runs/compare?runs={parent['id']},{child['id']}&smooth=0.4&find=critic/score/mean")
+    page.get_by_role("button", name="Make a report").click()
+    page.wait_for_url(re.compile(r"/reports/report_\w+\?edit=on"))
+    editor, address = page.get_by_test_id("editor"), page.url.partition("?")[0]
+    expect(editor.locator("[data-block]")).to_have_count(4)
+    page.get_by_label("Title of the report").fill("Half the rate")
+    page.get_by_label("Text in Markdown").fill("# Finding\n\n- **half** is enough: $x^2$\n\n<b>raw</b>")
+    expect(editor.get_by_role("heading", name="Finding", level=2)).to_be_visible()
+
+    page.get_by_label("Delete block 4, what differs").click()
+    expect(editor.locator("[data-block]")).to_have_count(3)
+    page.get_by_role("button", name="Undo the deletion").click()
+    page.get_by_label("Move block 4, what differs", exact=True).press("ArrowUp")
+    page.get_by_label("Duplicate block 1, text").click()
+    kinds = [one.get_attribute("data-block") for one in editor.locator("[data-block]").all()]
+    assert kinds == ["text", "text", "chart", "spec", "evaluations"]
+    page.get_by_label("Delete block 2, text").click()
+    page.get_by_label("Add sample").click()
+    expect(page.get_by_text("Block 5: choose a sample.")).to_be_visible()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    page.get_by_label("Delete block 5, sample").click()
+    page.reload()  # the draft outlives it
+    expect(page.get_by_label("Title of the report")).to_have_value("Half the rate")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("All is saved.")).to_be_visible()
+
+    page.get_by_role("button", name="Done").click()
+    report = page.get_by_test_id("report")
+    expect(report.locator("math")).to_have_count(1)
+    expect(report.get_by_text("<b>raw</b>")).to_be_visible()
+    expect(report.locator('[data-key="optimizer.learning_rate"] td')).to_have_text(["2e−4", "1e−4"])
+    chart = report.get_by_test_id("chart-compare-critic-score-mean")
+    chart.get_by_role("button", name="Data table").click()
+    expect(chart.locator("tbody tr")).to_have_count(2 * STEPS)
+    page.evaluate(
+        "() => { window.print = () => { document.body.dataset.canvases = document.querySelectorAll('canvas').length } }"
+    )
+    page.set_viewport_size({"width": 1000, "height": 300})  # its charts are far from the screen
+    chart.get_by_role("button", name="Data table").click()
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    page.get_by_role("button", name="Print").click()
+    expect(page.locator("body")).to_have_attribute("data-canvases", "1")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_label("More about this report").click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name="Export as Markdown").click()
+    exported = download.value.path().read_text()
+    assert "| optimizer.learning_rate | 2e−4 | 1e−4 |" in exported
+    assert "$x^2$\n\n\\<b>raw\\</b>\n" in exported
+    _others_save_and_a_run_goes(page, installation, address.rpartition("/")[2])
+
+
+def _others_save_and_a_run_goes(page: Page, installation: Installation, report_id: str) -> None:
+    """Somebody else is quicker, with a run that nobody has and a chart that is as it was before all steps."""
+    api, path = installation.api, f"/reports/{report_id}"
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Title of the report").fill("A third of the rate")
+    now = api.get(path)
+    blocks = now["content"]["blocks"]
+    chart = next(block for block in blocks if block["type"] == "chart")
+    assert (chart["metrics"], chart["smooth"]) == (["critic/score/mean"], 0.4)
+    gone = {"id": "run_of_nobody", "name": "Of before"}
+    frozen = {**chart, "id": "frozen", "as_of": "2020-01-01T00:00:00Z", "runs": [*chart["runs"], gone]}
+    body = {"title": "Theirs", "content": {"blocks": [*blocks, frozen]}}
+    assert api.patch(path, body, **{"If-Match": f'"{now["revision"]}"'})["revision"] == now["revision"] + 1
+    page.get_by_role("button", name="Save", exact=True).click()
+    conflict = page.get_by_test_id("conflict")
+    expect(conflict).to_contain_text(f"has saved revision {now['revision'] + 1}")
+    assert api.get(path)["title"] == "Theirs", "nothing is written over unseen"
+    conflict.get_by_role("button", name="Go on with mine").click()
+    page.get_by_label("Add chart").click()  # the platform fills in what a new block leaves out, which is no change
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("All is saved.")).to_be_visible()
+    assert api.get(path)["title"] == "A third of the rate"
+
+    page.goto(f"{path}?revision={now['revision'] + 1}")
+    last = page.get_by_test_id("report").locator("[data-block]").last
+    expect(last).to_contain_text("The run “Of before” (run_of_nobody) is not in this team any more.")
+    expect(last).to_contain_text("Frozen at 1 Jan 2020")
+    expect(last).to_contain_text("No points yet")
+    page.get_by_role("button", name="Bring this revision back").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Theirs")
+    page.goto("/reports")
+    page.get_by_test_id("reports").get_by_role("link", name="Theirs").click()
+    _it_is_deleted_while_it_is_written(page, installation, path)
+
+
+def _it_is_deleted_while_it_is_written(page: Page, installation: Installation, path: str) -> None:
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Title of the report").fill("Not to be lost")
+    installation.api.delete(path)
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_test_id("deleted").get_by_role("button", name="Save it as a new report").click()
+    expect(page.get_by_label("Title of the report")).to_have_value("Not to be lost")
+    assert not page.url.partition("?")[0].endswith(path)
+    page.goto(path)
+    expect(page.get_by_test_id("deleted")).to_have_count(0)
+    titles = [report["title"] for report in installation.api.get("/reports")["data"]]
+    assert ("Not to be lost" in titles, "Theirs" in titles) == (True, False)
+
+
 def _parent_and_child(installation: Installation) -> tuple[dict[str, Any], dict[str, Any]]:
     """Two runs that are done, made by the first test that asks for them."""
     api = installation.api

@@ -132,6 +132,16 @@ class Api:
         token = self._client.cookies.get("csrftoken") or ""
         return self._checked(self._client.post(path, json=body or {}, headers={"X-CSRFToken": token, **headers}))
 
+    def patch(self, path: str, body: Any, **headers: str) -> Any:
+        """The JSON of a PATCH, which must succeed."""
+        token = self._client.cookies.get("csrftoken") or ""
+        return self._checked(self._client.patch(path, json=body, headers={"X-CSRFToken": token, **headers}))
+
+    def delete(self, path: str) -> None:
+        """A DELETE, which must succeed."""
+        token = self._client.cookies.get("csrftoken") or ""
+        self._checked(self._client.delete(path, headers={"X-CSRFToken": token}))
+
     @staticmethod
     def _checked(response: httpx.Response) -> Any:
         assert response.is_success, f"{response.request.method} {response.url}: {response.status_code} {response.text}"

@@ -29,11 +29,16 @@ def paths_of_pages(installation: Installation) -> dict[str, str]:
     run, dataset, reward = runs[0]["id"], api.get("/datasets")["data"][0]["id"], api.get("/rewards")["data"][0]["id"]
     policy = api.get("/policies")["data"][0]["id"]
     rubric, bench = _rubric_on_the_bench(installation)
+    report = _report_of(installation, run)
     return {
         "home": "/",
         "runs": "/runs",
         "new run": "/runs/new",
         "compare": f"/runs/compare?runs={','.join(one['id'] for one in runs[:3])}",
+        "reports": "/reports",
+        "report": f"/reports/{report}",
+        "report, written": f"/reports/{report}?edit=on",
+        "report, before": f"/reports/{report}?revision=1",
         **{f"run, {tab}": f"/runs/{run}?tab={tab}" for tab in TABS},
         "datasets": "/datasets",
         "dataset": f"/datasets/{dataset}",
@@ -72,6 +77,30 @@ def _dataset_of_two_versions(installation: Installation) -> str:
     operation["changes"] = [{"op": "remove", "id": row}]
     api.post(f"/datasets/{copy}/versions/1/derive", {"operation": operation})
     return str(copy)
+
+
+def _report_of(installation: Installation, run: str) -> str:
+    """A report with a block of each kind about a run."""
+    runs = [{"id": run, "name": "The run"}]
+    text = (
+        "## What it shows\n\nThe reward rises, where $p > 0$:\n\n| step | reward |\n|---|---|\n| 1 | 0.1 |\n\n"
+        "- [x] seen[^1]\n\n[^1]: On the way.\n"
+    )
+    blocks = [
+        {"type": "text", "id": "text", "markdown": text},
+        {"type": "chart", "id": "chart", "metrics": ["critic/score/mean", "actor/entropy"], "runs": runs},
+        {"type": "evaluations", "id": "evaluations", "runs": runs},
+        {"type": "spec", "id": "spec", "runs": runs},
+        {
+            "type": "sample", "id": "sample", "run": runs[0], "step": 1, "group": "g", "number": 0,
+            "prompt": "1+1=", "completion": "2", "reward": 1.0,
+        },
+    ]  # fmt: skip
+    body = {"title": "What the run shows", "content": {"blocks": blocks}}
+    made: str = installation.api.post("/reports", body)["id"]
+    more = [*blocks, {"type": "text", "id": "more", "markdown": "And then[^1].\n\n[^1]: Later."}]
+    installation.api.patch(f"/reports/{made}", {"content": {"blocks": more}}, **{"If-Match": '"1"'})
+    return made
 
 
 def _rubric_on_the_bench(installation: Installation) -> tuple[str, str]:

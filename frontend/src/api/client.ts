@@ -153,6 +153,17 @@ export const chartViews = {
   remove: (id: string) => api.deleteChartView(id),
 };
 
+export const reports = {
+  list: (after: string | null, signal: Signal) => api.listReports({ limit: 100, ...page(after) }, { signal }),
+  read: (id: string, signal: Signal) => api.getReport(id, { signal }),
+  create: (body: G.CreateReportRequest) => api.createReport(body, key()),
+  change: (id: string, revision: number, body: G.PatchedUpdateReportRequest) =>
+    api.updateReport(id, body, { "If-Match": `"${revision}"` }),
+  remove: (id: string) => api.deleteReport(id),
+  revisions: (id: string, signal: Signal) => api.listReportRevisions(id, { limit: 200 }, { signal }),
+  revision: (id: string, number: number, signal: Signal) => api.getReportRevision(id, number, { signal }),
+};
+
 export type LabOperation = G.StartLabJobRequest["operation"];
 
 export type LabCriterion = Extract<LabOperation, { kind: "quality" }>["items"][number];

@@ -161,6 +161,12 @@ export type Scope = G.ScopeEnum;
 export type XAxis = G.Metrics["x"];
 export type ChartView = G.ChartView;
 export type ChartsDocument = G.ChartsDocument;
+export type ReportEntry = G.ReportEntry;
+export type Report = G.Report;
+export type ReportRevision = G.ReportRevision;
+export type ReportRevisionEntry = G.ReportRevisionEntry;
+export type ReportBlock = G.ReportContentBlocksItem;
+export type RunMention = G.ReportContentRunMention;
 
 /** Lists and the live stream leave out the specs. */
 export type Run = G.LiveRun & Partial<Pick<G.Run, "spec" | "effective_spec" | "cost">>;

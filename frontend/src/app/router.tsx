@@ -10,6 +10,7 @@ import {
 } from "@tanstack/react-router";
 import type { RunState } from "@/api/model";
 import { datasetSearch } from "@/features/datasets/data/search";
+import { reportSearch } from "@/features/reports/data/search";
 import { rewardSearch } from "@/features/rewards/data/search";
 import { compareSearch, runSearch } from "@/features/runs/data/search";
 import { sessionQuery } from "@/features/session/session";
@@ -107,6 +108,18 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("@/features/runs/page/RunPage"), "RunPage"),
 });
 
+const reports = createRoute({
+  getParentRoute: () => app,
+  path: "/reports",
+  component: lazyRouteComponent(() => import("@/features/reports/ReportsPage"), "ReportsPage"),
+});
+const report = createRoute({
+  getParentRoute: () => app,
+  path: "/reports/$reportId",
+  validateSearch: reportSearch,
+  component: lazyRouteComponent(() => import("@/features/reports/ReportPage"), "ReportPage"),
+});
+
 const rehearsal = createRoute({
   getParentRoute: () => app,
   path: "/rehearsals/$rehearsalId",
@@ -189,6 +202,8 @@ export const router = createRouter({
       newRun,
       compare,
       run,
+      reports,
+      report,
       rehearsal,
       datasets,
       dataset,

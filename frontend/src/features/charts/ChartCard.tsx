@@ -1,7 +1,7 @@
 /** One chart with its title, explanation, and its data as a table. */
 import { Paper } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useContext, useMemo, useState } from "react";
 import type { MetricData, XAxis } from "@/api/model";
 import { dropTarget } from "@/lib/dropTarget";
 import { ChartHead } from "./ChartHead";
@@ -12,6 +12,7 @@ import { LineChart } from "./LineChart";
 import type { Mark } from "./options";
 import { DRAGGED_CHART, PinHandle } from "./PinHandle";
 import { usePlotHeight } from "./usePlotHeight";
+import { WholePage } from "./wholePage";
 
 interface Props {
   chart: ChartSpec;
@@ -48,6 +49,7 @@ interface Props {
 export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, ...props }: Props) {
   const { pins, onPin, shownPins = [], onPlace, flipped, onFlip, ...rest } = props;
   const height = usePlotHeight();
+  const whole = useContext(WholePage);
   const [table, setTable] = useState(false);
   const [isOver, setOver] = useState(false);
   const log = (chart.log ?? false) !== flipped.has(chart.id);
@@ -93,10 +95,11 @@ export function ChartCard({ chart, data, names, steps, stepsByLine, ghost, ...pr
         </div>
       ) : table ? (
         <ChartTable lines={lines} series={series} xAxis={rest.xAxis} height={height + 20} title={title} />
-      ) : entry?.isIntersecting ? (
+      ) : entry?.isIntersecting || whole ? (
         <LineChart
           label={title}
           height={height}
+          yRange={chart.range}
           {...{ lines, series, steps, stepsOf, ghosts, log }}
           ghostSteps={ghost?.steps}
           {...rest}

@@ -31,11 +31,17 @@ export const ChartHead = memo(function ChartHead({ chart, isPinned, log, table, 
         )}
       </Title>
       <Tooltip label={chart.hint} events={{ hover: true, focus: true, touch: true }}>
-        <span tabIndex={0} role="note" aria-label={chart.hint} style={{ display: "inline-flex", borderRadius: 8 }}>
+        <span
+          className="no-print"
+          tabIndex={0}
+          role="note"
+          aria-label={chart.hint}
+          style={{ display: "inline-flex", borderRadius: 8 }}
+        >
           <IconInfoCircle size={14} color="var(--c-text-3)" aria-hidden="true" />
         </span>
       </Tooltip>
-      <Group gap={2} ml="auto" wrap="nowrap">
+      <Group gap={2} ml="auto" wrap="nowrap" className="no-print">
         {children}
         {onPin && (
           <Toggle

@@ -29,6 +29,8 @@ export interface LineChartProps {
   marks: Mark[];
   smoothing: number;
   log: boolean;
+  /** Ends of the left axis; null: as the values ask. */
+  yRange?: [number | null, number | null];
   range: [number, number] | null;
   onZoom: (range: [number, number] | null) => void;
   onPick?: (x: number) => void;
@@ -69,7 +71,8 @@ export function LineChart(props: LineChartProps) {
   const data = useMemo(() => columns(aligned, raw, lines.length, log), [aligned, raw, lines.length, log]);
   const drawn = useRef<Drawn>({ marks, nan: aligned.nan, range });
   const handlers = useRef(props);
-  const structure = lines.map(line => `${line.key}:${line.color}:${line.axis}:${line.label}`).join("|");
+  const structure =
+    lines.map(line => `${line.key}:${line.color}:${line.axis}:${line.label}`).join("|") + String(props.yRange ?? "");
 
   useEffect(() => {
     drawn.current = { marks, nan: aligned.nan, range };
@@ -84,6 +87,7 @@ export function LineChart(props: LineChartProps) {
         lines: handlers.current.lines.filter(line => !handlers.current.hidden.has(line.key)),
         xAxis,
         log,
+        yRange: handlers.current.yRange,
         width: Math.max(element.clientWidth, 80),
         height,
         syncKey,

@@ -7,6 +7,8 @@ export interface ChartSpec {
   hint: string;
   unit?: string;
   log?: boolean;
+  /** Ends of the axis; null: as the values ask. */
+  range?: [number | null, number | null];
   /** Heading that the chart stands under, with the others of it. */
   group?: string;
   lines: (names: string[]) => LineStyle[];

@@ -60,6 +60,8 @@ export interface OptionsInput {
   lines: LineStyle[];
   xAxis: XAxis;
   log: boolean;
+  /** Ends of the left axis; null: as the values ask. */
+  yRange?: [number | null, number | null];
   width: number;
   height: number;
   syncKey: string;
@@ -100,7 +102,7 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
         time: false,
         range: (_, min, max) => input.drawn().range ?? (min === max ? [min - 1, max + 1] : [min, max]),
       },
-      y: log ? { distr: 3, range: logRange } : { range: padded },
+      y: log ? { distr: 3, range: between(logRange, input.yRange, true) } : { range: between(padded, input.yRange) },
       ...(hasRight ? { y2: { range: padded } } : {}),
     },
     axes: [
@@ -125,6 +127,18 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
       drawClear: [plot => drawBands(plot, input.drawn().marks)],
       draw: [plot => drawOver(plot, input.drawn())],
     },
+  };
+}
+
+type Fit = (plot: uPlot, low: number | null, high: number | null) => [number, number];
+
+/** What `fit` says, with the ends that are given. An end that leaves nothing to draw, or no logarithm, is not heeded. */
+export function between(fit: Fit, [low, high]: OptionsInput["yRange"] = [null, null], log = false): Fit {
+  return (plot, least, most) => {
+    const [from, to] = fit(plot, least, most);
+    const isGiven = (end: number | null): end is number => end !== null && (!log || end > 0);
+    const ends: [number, number] = [isGiven(low) ? low : from, isGiven(high) ? high : to];
+    return ends[0] < ends[1] ? ends : [from, to];
   };
 }
 

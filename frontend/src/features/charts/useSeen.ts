@@ -1,10 +1,12 @@
 import { useIntersection } from "@mantine/hooks";
-import { useState } from "react";
+import { useContext, useState } from "react";
+import { WholePage } from "./wholePage";
 
 /** Whether an element has come near the screen: what stands in it is read from then on. */
 export function useSeen() {
   const { ref, entry } = useIntersection<HTMLDivElement>({ rootMargin: "600px" });
   const [seen, setSeen] = useState(false);
-  if (entry?.isIntersecting && !seen) setSeen(true);
+  const whole = useContext(WholePage);
+  if ((entry?.isIntersecting || whole) && !seen) setSeen(true);
   return { ref, seen };
 }

@@ -5,6 +5,7 @@ import {
   IconActivity,
   IconBrain,
   IconDatabase,
+  IconFileText,
   IconKeyboard,
   IconMoon,
   IconPlus,
@@ -13,13 +14,17 @@ import {
   IconTarget,
   IconUpload,
 } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { datasetsQuery } from "@/features/datasets/data/queries";
 import { policiesQuery } from "@/features/policies/data/queries";
+import { textBlock, UNTITLED } from "@/features/reports/data/blocks";
+import { reportsQuery } from "@/features/reports/data/queries";
+import { useMakeReport } from "@/features/reports/data/useMakeReport";
 import { rewardsQuery } from "@/features/rewards/data/queries";
 import { runsQuery } from "@/features/runs/data/queries";
+import { useCan } from "@/features/session/session";
 import { useOpenRun } from "./commands";
 import { NAV } from "./nav";
 import { useRunGroups } from "./runGroups";
@@ -33,6 +38,9 @@ export function CommandPalette({ onHelp }: { onHelp: () => void }) {
   const datasets = useQuery({ ...datasetsQuery, enabled: searching });
   const rewards = useQuery({ ...rewardsQuery, enabled: searching });
   const policies = useQuery({ ...policiesQuery, enabled: searching });
+  const reports = useInfiniteQuery({ ...reportsQuery, enabled: searching });
+  const editor = useCan("editor");
+  const make = useMakeReport();
   const ofRun = useRunGroups(useOpenRun(), searching);
   const actions: SpotlightActionGroupData[] = [
     {
@@ -65,6 +73,16 @@ export function CommandPalette({ onHelp }: { onHelp: () => void }) {
           leftSection: <IconPlus size={16} />,
           onClick: () => void navigate({ to: "/rewards/new" }),
         },
+        ...(editor
+          ? [
+              {
+                id: "new-report",
+                label: "New report",
+                leftSection: <IconPlus size={16} />,
+                onClick: () => make.mutate({ title: UNTITLED, blocks: [textBlock()] }),
+              },
+            ]
+          : []),
         { id: "keys", label: "Keys of this page", leftSection: <IconKeyboard size={16} />, onClick: onHelp },
         {
           id: "light",
@@ -76,6 +94,16 @@ export function CommandPalette({ onHelp }: { onHelp: () => void }) {
       ],
     },
     ...ofRun,
+    {
+      group: "Reports",
+      actions: (reports.data?.pages.flatMap(page => page.data) ?? []).map(report => ({
+        id: report.id,
+        label: report.title,
+        description: `by ${report.created_by}`,
+        leftSection: <IconFileText size={16} />,
+        onClick: () => void navigate({ to: "/reports/$reportId", params: { reportId: report.id } }),
+      })),
+    },
     {
       group: "Runs",
       actions: (runs.data?.data ?? []).map(run => ({
@@ -130,7 +158,7 @@ export function CommandPalette({ onHelp }: { onHelp: () => void }) {
       limit={24}
       searchProps={{
         leftSection: <IconSearch size={17} />,
-        placeholder: "Search runs, data, rewards, policies, metrics, knobs and acts",
+        placeholder: "Search runs, reports, data, rewards, policies, metrics, knobs and acts",
         "aria-label": "Search",
       }}
     />

@@ -1,6 +1,6 @@
 /** Runs over each other: results, differences, and every metric with one line per run. All of it is in the address. */
-import { Skeleton, Stack, Switch, Text } from "@mantine/core";
-import { IconChartLine } from "@tabler/icons-react";
+import { Button, Skeleton, Stack, Switch, Text } from "@mantine/core";
+import { IconChartLine, IconFileText } from "@tabler/icons-react";
 import { useQueries } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -8,21 +8,25 @@ import type { Run, XAxis } from "@/api/model";
 import { ChartsToolbar } from "@/features/charts/ChartsToolbar";
 import { isFound } from "@/features/charts/more";
 import { joined, listed, toggled } from "@/features/charts/views";
-import { metricEntriesQuery, runQuery, type Window } from "@/features/runs/data/queries";
+import { useMakeReport } from "@/features/reports/data/useMakeReport";
+import { metricEntriesQuery, type Window } from "@/features/runs/data/queries";
 import { type CompareSearch, MOST_COMPARED } from "@/features/runs/data/search";
 import { isLive } from "@/features/runs/data/states";
+import { useCan } from "@/features/session/session";
 import { EmptyState } from "@/ui/EmptyState";
-import { ErrorState, isNotThere } from "@/ui/ErrorState";
+import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";
 import { PageHeader } from "@/ui/PageHeader";
-import { changedKeys } from "./changed";
+import { changedKeys } from "@/features/runs/overlay/changed";
 import { ComparedRuns } from "./ComparedRuns";
-import { Differences } from "./Differences";
-import { Evaluations } from "./Evaluations";
-import { allMetrics, lineKey, overlaySections, splitKey } from "./overlay";
-import { OverlaySection } from "./OverlaySection";
+import { Differences } from "@/features/runs/overlay/Differences";
+import { Evaluations } from "@/features/runs/overlay/Evaluations";
+import { allMetrics, lineKey, overlaySections, splitKey } from "@/features/runs/overlay/overlay";
+import { OverlaySection } from "@/features/runs/overlay/OverlaySection";
 import { ParallelCoordinates } from "./ParallelCoordinates";
-import { useShifts } from "./useShifts";
+import { reportOfCompared } from "@/features/runs/overlay/reportOf";
+import { useRuns } from "@/features/runs/overlay/useRuns";
+import { useShifts } from "@/features/runs/overlay/useShifts";
 
 const LOOK_EVERY = 10_000;
 const NO_PINS: string[] = [];
@@ -110,6 +114,8 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
     return charts.length > 0 ? [{ ...section, charts }] : [];
   });
   const flipped = new Set(listed(search.log));
+  const editor = useCan("editor");
+  const report = useMakeReport();
   const common = {
     names: [],
     xAxis: x,
@@ -132,6 +138,17 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
       <ParallelCoordinates {...{ runs, keys, hidden }} />
       <Evaluations runs={runs} metrics={metrics} />
       <ChartsToolbar runs={runs} search={search} hint="Drag to zoom · double click for all" onChange={change}>
+        {editor && (
+          <Button
+            size="compact-xs"
+            variant="light"
+            leftSection={<IconFileText size={14} />}
+            loading={report.isPending}
+            onClick={() => report.mutate(reportOfCompared(runs, search, metrics))}
+          >
+            Make a report
+          </Button>
+        )}
         {hasChildren && (
           <Switch
             size="xs"
@@ -152,20 +169,4 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
       )}
     </>
   );
-}
-
-function useRuns(ids: string[]) {
-  return useQueries({
-    queries: ids.map(id => ({
-      ...runQuery(id),
-      refetchInterval: ({ state }: { state: { data?: Run } }) =>
-        state.data && isLive(state.data.state) ? LOOK_EVERY : (false as const),
-    })),
-    combine: found => ({
-      runs: found.flatMap(one => (one.data ? [one.data] : [])),
-      missing: ids.filter((_, place) => isNotThere(found[place]?.error) && !found[place]?.data),
-      failed: found.find(one => one.isError && !one.data && !isNotThere(one.error)),
-      isPending: found.some(one => one.isPending),
-    }),
-  });
 }

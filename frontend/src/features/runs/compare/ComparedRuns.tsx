@@ -9,7 +9,7 @@ import { runsQuery } from "@/features/runs/data/queries";
 import { MOST_COMPARED } from "@/features/runs/data/search";
 import { StateBadge } from "@/ui/StateBadge";
 import classes from "./compare.module.css";
-import { runStyle } from "./overlay";
+import { runStyle } from "@/features/runs/overlay/overlay";
 
 interface Props {
   runs: Run[];

@@ -3,9 +3,9 @@ import { Text, Title } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useState } from "react";
 import type { Run } from "@/api/model";
-import type { ChangedKey } from "./changed";
+import type { ChangedKey } from "@/features/runs/overlay/changed";
 import classes from "./compare.module.css";
-import { labels, runStyle } from "./overlay";
+import { labels, runStyle } from "@/features/runs/overlay/overlay";
 import { type Axis, keyAxes, numberAxis } from "./parallel";
 
 const HEIGHT = 220;

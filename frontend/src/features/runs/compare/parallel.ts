@@ -1,7 +1,7 @@
 /** Axes of parallel coordinates: keys in which the runs of a sweep differ, then what came of them. */
 import type { Json } from "@/api/model";
 import { formatNumber, formatValue } from "@/lib/format";
-import type { ChangedKey } from "./changed";
+import type { ChangedKey } from "@/features/runs/overlay/changed";
 
 export interface Axis {
   id: string;

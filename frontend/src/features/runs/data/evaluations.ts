@@ -26,10 +26,11 @@ const RESULT = /^eval\/(.+?)\/(score\/mean|pass_rate|pass_at\/\d+\/mean|response
 
 const MOST_RESULTS = 2_000;
 
-export const evaluationsQuery = (id: string, keys: string[]) =>
+/** `asOf`: only what was done by then. */
+export const evaluationsQuery = (id: string, keys: string[], asOf?: string) =>
   queryOptions({
-    queryKey: ["run", id, "evaluations", keys.join(",")],
-    queryFn: ({ signal }) => requestMetrics(id, keys, { x: "step", max_points: MOST_RESULTS }, signal),
+    queryKey: ["run", id, "evaluations", keys.join(","), asOf ?? null],
+    queryFn: ({ signal }) => requestMetrics(id, keys, { x: "step", max_points: MOST_RESULTS, as_of: asOf }, signal),
     enabled: keys.length > 0,
     placeholderData: keepPreviousData,
   });

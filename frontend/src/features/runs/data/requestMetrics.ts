@@ -9,6 +9,8 @@ interface Drawn {
   from?: number;
   to?: number;
   max_points: number;
+  /** Only what was done by then. */
+  as_of?: string;
 }
 
 export async function requestMetrics(

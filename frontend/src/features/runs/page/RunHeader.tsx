@@ -3,18 +3,23 @@ import {
   IconChartLine,
   IconCopy,
   IconDots,
+  IconFileText,
   IconGitFork,
   IconPencil,
   IconRoute,
   IconTerminal2,
 } from "@tabler/icons-react";
-import { useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
 import { runs } from "@/api/client";
 import type { Run } from "@/api/model";
 import { curl } from "@/api/snippets";
+import { usePins } from "@/features/charts/usePins";
 import { onCluster } from "@/features/clusters/data/words";
+import { useMakeReport } from "@/features/reports/data/useMakeReport";
+import { metricEntriesQuery } from "@/features/runs/data/queries";
+import { reportOf } from "@/features/runs/overlay/reportOf";
 import { useCan } from "@/features/session/session";
 import { useTourSeen } from "@/features/tour/useTourSeen";
 import { formatAgo } from "@/lib/format";
@@ -24,10 +29,17 @@ import { StateBadge } from "@/ui/StateBadge";
 import { toast, toastError } from "@/ui/toast";
 import classes from "./page.module.css";
 
+/** Pins are read here, and changed on the charts. */
+const NO_CHANGE = () => {};
+
 export function RunHeader({ run }: { run: Run }) {
   const [editing, setEditing] = useState(false);
   const editor = useCan("editor");
   const { seen } = useTourSeen();
+  const report = useMakeReport();
+  const search = useSearch({ from: "/app/runs/$runId" });
+  const { pins } = usePins(search.pins, NO_CHANGE);
+  const names = useQuery(metricEntriesQuery(run.id));
   useEffect(() => {
     document.title = `${run.name} · Dressage`;
   }, [run.name]);
@@ -110,6 +122,15 @@ export function RunHeader({ run }: { run: Run }) {
             >
               {parent ? "Compare with its parent" : "Compare with other runs"}
             </Menu.Item>
+            {editor && (
+              <Menu.Item
+                leftSection={<IconFileText size={15} />}
+                disabled={report.isPending}
+                onClick={() => report.mutate(reportOf(run, search, pins, names.data ?? []))}
+              >
+                Make a report
+              </Menu.Item>
+            )}
             <Menu.Item leftSection={<IconRoute size={15} />} component={Link} to={`/runs/${run.id}?tour=1`}>
               Tour of this page
             </Menu.Item>

@@ -1,6 +1,7 @@
 /** Held-out results of the runs beside each other, with their intervals. */
 import { Text } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import type { MetricName, Run } from "@/api/model";
 import {
   bestRun,
@@ -16,21 +17,31 @@ import { RunColumns } from "./RunColumns";
 
 const LOOK_EVERY = 30_000;
 
-export function Evaluations({ runs, metrics }: { runs: Run[]; metrics: MetricName[] }) {
+interface Props {
+  runs: Run[];
+  metrics: MetricName[];
+  /** Only what was done by then. */
+  asOf?: string;
+  /** What stands there where none of them was evaluated. */
+  none?: ReactNode;
+}
+
+export function Evaluations({ runs, metrics, asOf, none = null }: Props) {
   const keys = evaluationKeys(metrics);
   const found = useQueries({
     queries: runs.map(run => ({
-      ...evaluationsQuery(run.id, keys),
-      refetchInterval: isLive(run.state) ? LOOK_EVERY : (false as const),
+      ...evaluationsQuery(run.id, keys, asOf),
+      refetchInterval: isLive(run.state) && !asOf ? LOOK_EVERY : (false as const),
     })),
   });
-  if (keys.length === 0) return null;
+  if (keys.length === 0) return none;
   const failed = found.find(one => one.isError && one.data === undefined);
   if (failed) return <ErrorState error={failed.error} retry={() => void failed.refetch()} />;
   const rows = evaluationRows(
     metrics,
     found.map(one => one.data),
   );
+  if (rows.length === 0 && found.every(one => one.data)) return none;
   return (
     <RunColumns
       title="Held-out evaluations"

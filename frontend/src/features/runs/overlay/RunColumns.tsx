@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { Run } from "@/api/model";
 import { LineSwatch } from "@/features/charts/ChartLegend";
 import { TableFrame } from "@/ui/TableFrame";
-import classes from "./compare.module.css";
+import classes from "./overlay.module.css";
 import { labels, runStyle } from "./overlay";
 
 interface Row {

@@ -22,12 +22,14 @@ interface Props {
   /** How far each run's points are moved along the axis. */
   shifts: number[];
   window: Window;
+  /** Only what was done by then is drawn; without it the charts go on as the runs do. */
+  asOf?: string;
   common: Omit<ComponentProps<typeof ChartCard>, "chart" | "data" | "steps" | "stepsByLine">;
 }
 
 const NO_STEPS: number[] = [];
 
-export function OverlaySection({ section, runs, shifts, window, common }: Props) {
+export function OverlaySection({ section, runs, shifts, window, asOf, common }: Props) {
   const { ref, seen } = useSeen();
   const lines = section.charts.flatMap(chart => chart.lines([]));
   const keys = [...new Set(lines.map(line => splitKey(line.key).metric))].sort();
@@ -47,13 +49,13 @@ export function OverlaySection({ section, runs, shifts, window, common }: Props)
   const { error, retry, isPending, data, stepsByLine } = useQueries({
     queries: runs.map((run, place) => {
       const by = shifts[place] ?? 0;
-      const own = { x, from: from === undefined ? from : from - by, to: to === undefined ? to : to - by };
+      const own = { x, from: from === undefined ? from : from - by, to: to === undefined ? to : to - by, as_of: asOf };
       return {
         queryKey: ["run", run.id, "overlay", own, keys.join(",")],
         queryFn: ({ signal }: { signal: AbortSignal }) =>
           requestMetrics(run.id, keys, { max_points: MAX_POINTS, ...own }, signal),
         enabled: seen,
-        refetchInterval: isLive(run.state) ? LOOK_EVERY : (false as const),
+        refetchInterval: isLive(run.state) && !asOf ? LOOK_EVERY : (false as const),
         placeholderData: keepPreviousData,
       };
     }),

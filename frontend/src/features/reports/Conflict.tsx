@@ -1,0 +1,49 @@
+/** Tells that somebody else has saved the report since the draft was begun. Neither text is lost. */
+import { Alert, Button, Collapse, Group } from "@mantine/core";
+import { IconUsers } from "@tabler/icons-react";
+import { useState } from "react";
+import type { Report } from "@/api/model";
+import { textOf } from "@/features/reports/data/blocks";
+import { formatAgo } from "@/lib/format";
+import { BlockView } from "./BlockView";
+import type { ReportDraft } from "./useReportDraft";
+import classes from "./reports.module.css";
+
+export function Conflict({ report, draft }: { report: Report; draft: ReportDraft }) {
+  const [shown, setShown] = useState(false);
+  if (!draft.isChanged || report.revision <= draft.revision) return null;
+  return (
+    <Alert
+      color="yellow"
+      variant="light"
+      mb="md"
+      icon={<IconUsers size={18} />}
+      title={`${report.updated_by} has saved revision ${report.revision}, ${formatAgo(report.updated_at)}`}
+      data-testid="conflict"
+    >
+      You began with revision {draft.revision}. Your draft is not saved over theirs unless you say so; what is replaced
+      stays among the revisions.
+      <Group gap="xs" mt="xs">
+        <Button size="xs" variant="default" onClick={() => setShown(!shown)} aria-expanded={shown}>
+          {shown ? "Hide theirs" : "Show theirs"}
+        </Button>
+        <Button size="xs" variant="default" onClick={draft.discard}>
+          Take theirs, drop mine
+        </Button>
+        <Button size="xs" variant="default" onClick={() => draft.rebase(report.revision)}>
+          Go on with mine
+        </Button>
+      </Group>
+      <Collapse expanded={shown}>
+        {shown && (
+          <div className={classes.blocks} style={{ marginTop: 12 }}>
+            <strong>{report.title}</strong>
+            {textOf(report).blocks.map(block => (
+              <BlockView key={block.id} block={block} />
+            ))}
+          </div>
+        )}
+      </Collapse>
+    </Alert>
+  );
+}

@@ -1,0 +1,30 @@
+/** Whether a block goes on with its runs, or stays as it is now. */
+import { Button, Input } from "@mantine/core";
+import { IconActivity, IconSnowflake } from "@tabler/icons-react";
+import { formatInstant } from "./instant";
+
+interface Props {
+  asOf: string | null | undefined;
+  onChange: (next: string | null) => void;
+}
+
+export function Freeze({ asOf, onChange }: Props) {
+  return (
+    <Input.Wrapper
+      label="Over time"
+      size="xs"
+      labelElement="div"
+      description={asOf ? `Stays as it was at ${formatInstant(asOf)}.` : "Goes on while the runs do."}
+    >
+      <Button
+        mt={4}
+        size="xs"
+        variant="default"
+        leftSection={asOf ? <IconActivity size={14} /> : <IconSnowflake size={14} />}
+        onClick={() => onChange(asOf ? null : new Date().toISOString())}
+      >
+        {asOf ? "Let it go on" : "Freeze it as it is now"}
+      </Button>
+    </Input.Wrapper>
+  );
+}

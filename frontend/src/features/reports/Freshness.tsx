@@ -1,0 +1,22 @@
+/** Whether what stands there goes on with its runs, or stays as it was. */
+import { Badge, Tooltip } from "@mantine/core";
+import { IconActivity, IconSnowflake } from "@tabler/icons-react";
+import { formatInstant } from "./instant";
+
+export function Freshness({ asOf }: { asOf: string | null | undefined }) {
+  if (!asOf)
+    return (
+      <Tooltip label="Goes on as long as its runs do">
+        <Badge variant="light" color="petrol" leftSection={<IconActivity size={11} />}>
+          Live
+        </Badge>
+      </Tooltip>
+    );
+  return (
+    <Tooltip label="What was done by then, and nothing that came later or was repeated since">
+      <Badge variant="light" color="gray" leftSection={<IconSnowflake size={11} />}>
+        Frozen at {formatInstant(asOf)}
+      </Badge>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,23 @@
+/** Makes a report of what is being looked at, and goes there to write. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { reports } from "@/api/client";
+import { useSubmit } from "@/lib/useSubmit";
+import { toastError } from "@/ui/toast";
+import type { ReportText } from "./blocks";
+
+/** `onMade`: what to do before going there. */
+export function useMakeReport(onMade?: () => void) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  return useSubmit({
+    mutationFn: ({ title, blocks }: ReportText) => reports.create({ title, content: { blocks } }),
+    onSuccess: async report => {
+      onMade?.();
+      client.setQueryData(["report", report.id], report);
+      await client.invalidateQueries({ queryKey: ["reports"] });
+      await navigate({ to: "/reports/$reportId", params: { reportId: report.id }, search: { edit: "on" } });
+    },
+    onError: error => toastError("The report was not made", error),
+  });
+}

@@ -1,0 +1,34 @@
+/** Text in Markdown, as a page shows it. HTML in it is text. */
+import { Text } from "@mantine/core";
+import { lazy, Suspense } from "react";
+import { isReadable } from "./markdown-bounds";
+import { Otherwise } from "./Otherwise";
+import classes from "./markdown.module.css";
+
+const Drawn = lazy(() => import("./DrawnMarkdown"));
+
+export function Markdown({ children: text }: { children: string }) {
+  const source = <p style={{ whiteSpace: "pre-wrap" }}>{text}</p>;
+  const undrawn = (
+    <>
+      <Text size="xs" c="dimmed" role="note">
+        This text is nested too deeply, or is too large a table, to be drawn. Its source is shown.
+      </Text>
+      {source}
+    </>
+  );
+  return (
+    <div className={classes.text}>
+      {isReadable(text) ? (
+        <Otherwise of={text} otherwise={undrawn}>
+          {/* The source until the libraries have come. */}
+          <Suspense fallback={source}>
+            <Drawn text={text} />
+          </Suspense>
+        </Otherwise>
+      ) : (
+        undrawn
+      )}
+    </div>
+  );
+}
