@@ -123,6 +123,32 @@ def test_rows_are_judged_and_a_person_agrees(page: Page, tmp_path: Path, judge: 
     expect(page.get_by_test_id("version-lineage")).to_contain_text("3 rows of 6 (3 removed)")
 
 
+def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
+    sign_in(page)
+    rows = [
+        {"prompt": "How many?", "answer": "$1{,}234$"},
+        {"prompt": "Which part?", "answer": "\\frac{6}{8}"},
+        {"prompt": "How long?", "answer": "2.5"},
+    ]
+    _upload(page, tmp_path, "Whole sums", rows)
+    page.get_by_role("button", name="Filter, split or rewrite").click()
+    form = page.get_by_role("dialog")
+    form.get_by_text("Whole answers").click()
+    expect(form.get_by_label("Where the answer is a fraction m/n, ask for m + n")).to_be_checked()
+    form.get_by_label("Written below the prompt of such a row").fill("Give m + n.")
+    form.get_by_role("button", name="Preview").click()
+    expect(form.get_by_test_id("derive-preview")).to_contain_text("2 rows of 3 (1 removed, 2 changed)")
+    assert violations(page) == []
+    picture(page, "whole-answers")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    picture(page, "whole-answers-narrow")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    form.get_by_role("button", name="Make it").click()
+    expect(page.get_by_test_id("version-lineage")).to_contain_text("Whole answers of whole-sums@1: 2 rows of 3")
+    expect(page.get_by_text("Give m + n.")).to_be_visible()
+
+
 @pytest.fixture
 def judge(installation: Installation) -> Iterator[str]:
     """Name of a judge that likes rows with even numbers."""

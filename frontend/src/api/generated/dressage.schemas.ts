@@ -2571,6 +2571,32 @@ export interface DatasetOperationFilterRows {
   query: DatasetOperationRowQuery;
 }
 
+export type DatasetOperationIntegerAnswersName = typeof DatasetOperationIntegerAnswersName[keyof typeof DatasetOperationIntegerAnswersName];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DatasetOperationIntegerAnswersName = {
+  integers: 'integers',
+} as const;
+
+/**
+ * The rows whose answer is a whole number, or is made one, so that a rule can check it.
+
+Source: DAPO (arXiv 2503.14476), section 3.5.
+ */
+export interface DatasetOperationIntegerAnswers {
+  name: DatasetOperationIntegerAnswersName;
+  /** What becomes of rows whose answer is a fraction m/n: their prompt asks for m + n, or they are left out. */
+  fractions?: FractionsEnum;
+  /**
+   * What is written below the prompt of such a row.
+   * @minLength 1
+   * @maxLength 1000
+   * @pattern ^[^\x00]*[^\s\x00][^\x00]*$
+   */
+  sentence?: string;
+}
+
 export type DatasetOperationMergeVersionsName = typeof DatasetOperationMergeVersionsName[keyof typeof DatasetOperationMergeVersionsName];
 
 
@@ -2638,7 +2664,7 @@ export interface DatasetOperationNoteCondition {
 /**
  * What is to be made of a version.
  */
-export type DatasetOperationRequest = DatasetOperationEditRows | DatasetOperationFilterRows | DatasetOperationSplitRows | DatasetOperationMergeVersions;
+export type DatasetOperationRequest = DatasetOperationEditRows | DatasetOperationFilterRows | DatasetOperationSplitRows | DatasetOperationMergeVersions | DatasetOperationIntegerAnswers;
 
 /**
  * Id of the row; for a row that is added, its own or one that follows from its content when omitted.
@@ -3111,6 +3137,7 @@ export const DerivedOperationEnum = {
   filter: 'filter',
   split: 'split',
   merge: 'merge',
+  integers: 'integers',
 } as const;
 
 /**
@@ -3604,6 +3631,15 @@ export interface FoundThinking {
   start: string;
   end: string;
 }
+
+export type FractionsEnum = typeof FractionsEnum[keyof typeof FractionsEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const FractionsEnum = {
+  sum: 'sum',
+  leave_out: 'leave_out',
+} as const;
 
 /**
  * One frame of a traceback.
@@ -9739,6 +9775,7 @@ export const VersionOperationNameEnum = {
   filter: 'filter',
   split: 'split',
   merge: 'merge',
+  integers: 'integers',
 } as const;
 
 /**

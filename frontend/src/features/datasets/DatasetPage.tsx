@@ -61,7 +61,7 @@ function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }
           editor && (
             <Group gap="sm">
               <Button variant="default" leftSection={<IconGitBranch size={15} />} onClick={derivation.open}>
-                Filter or split
+                Filter, split or rewrite
               </Button>
               {dataset.shared_by === null && (
                 <Button variant="default" leftSection={<IconUpload size={15} />} onClick={open}>

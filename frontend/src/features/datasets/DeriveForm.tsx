@@ -1,5 +1,16 @@
-/** Makes versions of a version by a filter or a split. What would be made is shown before it is. */
-import { Alert, Button, Group, NumberInput, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+/** Makes versions of a version by a filter, a split, or whole answers. What would be made is shown before it is. */
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Group,
+  NumberInput,
+  SegmentedControl,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,7 +19,7 @@ import type { Dataset, DatasetVersion, Derived } from "@/api/model";
 import { useDerive } from "@/features/datasets/data/useDerive";
 import { useSubmit } from "@/lib/useSubmit";
 import { countsText } from "./VersionLineage";
-import { deriveBody, EMPTY, isComplete, type DeriveFields } from "./derive-operation";
+import { deriveBody, EMPTY, isComplete, type DeriveFields, type DeriveKind } from "./derive-operation";
 
 const LIMIT = { min: 0, allowDecimal: false, allowNegative: false };
 
@@ -32,14 +43,15 @@ export function DeriveForm({ dataset, version, onDone }: Props) {
         aria-label="Operation"
         data={[
           { value: "filter", label: "Filter" },
-          { value: "split", label: "Split into train and test" },
+          { value: "split", label: "Split" },
+          { value: "integers", label: "Whole answers" },
         ]}
         value={fields.kind}
-        onChange={kind => change({ kind: kind === "split" ? "split" : "filter" })}
+        onChange={kind => change({ kind: kind as DeriveKind })}
       />
-      {fields.kind === "filter" ? (
-        <Conditions fields={fields} change={change} />
-      ) : (
+      {fields.kind === "filter" && <Conditions fields={fields} change={change} />}
+      {fields.kind === "integers" && <Integers fields={fields} change={change} />}
+      {fields.kind === "split" && (
         <NumberInput
           label="Percent of the rows for the test part"
           description="A hash of the row's id decides, so a row stays in its part in later versions."
@@ -137,6 +149,32 @@ function Conditions({ fields, change }: { fields: DeriveFields; change: (part: P
           onChange={value => change({ maxLength: bound(value) })}
         />
       </Group>
+    </>
+  );
+}
+
+function Integers({ fields, change }: { fields: DeriveFields; change: (part: Partial<DeriveFields>) => void }) {
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        Rows whose answer is a whole number stay, and it is written plainly: a rule checks it without a doubt. Decimals,
+        percentages, formulas and words are left out. The version you make it of stays as it is.
+      </Text>
+      <Checkbox
+        label="Where the answer is a fraction m/n, ask for m + n"
+        checked={fields.askForSum}
+        onChange={event => change({ askForSum: event.currentTarget.checked })}
+      />
+      {fields.askForSum && (
+        <Textarea
+          label="Written below the prompt of such a row"
+          autosize
+          minRows={2}
+          maxLength={1000}
+          value={fields.sentence}
+          onChange={event => change({ sentence: event.currentTarget.value })}
+        />
+      )}
     </>
   );
 }

@@ -3,7 +3,13 @@ import { Text } from "@mantine/core";
 import type { DatasetVersion } from "@/api/model";
 import { TextLink } from "@/ui/TextLink";
 
-const WORDS = { edit: "An edit", filter: "A filter", split: "A part of a split", merge: "A merge" } as const;
+const WORDS = {
+  edit: "An edit",
+  filter: "A filter",
+  split: "A part of a split",
+  merge: "A merge",
+  integers: "Whole answers",
+} as const;
 
 export function VersionLineage({ version }: { version: DatasetVersion }) {
   const { operation, parent } = version;

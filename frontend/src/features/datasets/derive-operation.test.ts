@@ -12,6 +12,16 @@ it("asks for a filter with the conditions that were given, and for no others", (
   });
 });
 
+it("asks for whole answers, and for the sums of fractions unless they are left out", () => {
+  const fields = { ...EMPTY, kind: "integers" as const, sentence: " Give m + n. " };
+  expect(isComplete(fields)).toBe(true);
+  expect(deriveBody(fields, true).operation).toEqual({ name: "integers", fractions: "sum", sentence: "Give m + n." });
+  expect(isComplete({ ...fields, sentence: " " })).toBe(false);
+  const without = { ...fields, sentence: "", askForSum: false };
+  expect(isComplete(without)).toBe(true);
+  expect(deriveBody(without, false).operation).toEqual({ name: "integers", fractions: "leave_out" });
+});
+
 it("asks for a split into train and test", () => {
   const fields = { ...EMPTY, kind: "split" as const, testPercent: 25, name: "Held out" };
   expect(deriveBody(fields, false)).toEqual({

@@ -1,14 +1,20 @@
 /** What the form for a new version asks the platform for. */
 import type { DeriveBody } from "@/api/client";
 
+export type DeriveKind = "filter" | "split" | "integers";
+
 export interface DeriveFields {
-  kind: "filter" | "split";
+  kind: DeriveKind;
   text: string;
   tags: string;
   minLength: number | null;
   maxLength: number | null;
   /** Percent of the rows that go into the part "test". */
   testPercent: number;
+  /** Whether rows whose answer is a fraction m/n ask for m + n; else they are left out. */
+  askForSum: boolean;
+  /** What is written below their prompts. */
+  sentence: string;
   /** Name of a new dataset for what a filter finds; empty for the next version of the same one. */
   name: string;
 }
@@ -20,6 +26,9 @@ export const EMPTY: DeriveFields = {
   minLength: null,
   maxLength: null,
   testPercent: 10,
+  askForSum: true,
+  sentence:
+    "The answer is a fraction m/n in lowest terms, where n is positive. Give m + n, which is a whole number, instead.",
   name: "",
 };
 
@@ -32,6 +41,7 @@ export function deriveBody(fields: DeriveFields, dryRun: boolean): Omit<DeriveBo
 /** Whether the form asks for something: a filter wants a condition. */
 export function isComplete(fields: DeriveFields): boolean {
   if (fields.kind === "split") return fields.testPercent > 0 && fields.testPercent < 100;
+  if (fields.kind === "integers") return !fields.askForSum || fields.sentence.trim() !== "";
   return (
     Boolean(fields.text.trim() || tagsOf(fields.tags).length) || fields.minLength !== null || fields.maxLength !== null
   );
@@ -48,6 +58,10 @@ function operationOf(fields: DeriveFields): DeriveBody["operation"] {
       ],
     };
   }
+  if (fields.kind === "integers")
+    return fields.askForSum
+      ? { name: "integers", fractions: "sum", sentence: fields.sentence.trim() }
+      : { name: "integers", fractions: "leave_out" };
   const tags = tagsOf(fields.tags);
   return {
     name: "filter",

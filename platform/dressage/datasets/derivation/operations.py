@@ -11,6 +11,9 @@ from dressage.datasets.limits import MAX_TASK_BYTES
 from dressage.datasets.row_query import RowId, RowQuery
 
 MAX_CHANGES = 10_000
+ASK_FOR_SUM = (
+    "The answer is a fraction m/n in lowest terms, where n is positive. Give m + n, which is a whole number, instead."
+)
 
 
 class _DerivationModel(BaseModel):
@@ -104,6 +107,19 @@ class MergeVersions(_DerivationModel):
     """What becomes of a row whose id was there before: left out, or taken with another id."""
 
 
+class IntegerAnswers(_DerivationModel):
+    """The rows whose answer is a whole number, or is made one, so that a rule can check it.
+
+    Source: DAPO (arXiv 2503.14476), section 3.5.
+    """
+
+    name: Literal["integers"]
+    fractions: Literal["sum", "leave_out"] = "sum"
+    """What becomes of rows whose answer is a fraction m/n: their prompt asks for m + n, or they are left out."""
+    sentence: str = Field(ASK_FOR_SUM, min_length=1, max_length=1_000, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")
+    """What is written below the prompt of such a row."""
+
+
 class KeepRows(_DerivationModel):
     """The rows of given ids, however many: for other rooms, which say in the lineage how they were chosen."""
 
@@ -113,7 +129,7 @@ class KeepRows(_DerivationModel):
     """What the lineage keeps in the place of the ids."""
 
 
-AnyOperation = EditRows | FilterRows | SplitRows | MergeVersions
+AnyOperation = EditRows | FilterRows | SplitRows | MergeVersions | IntegerAnswers
 
 
 class DatasetOperation(RootModel[Annotated[AnyOperation, Field(discriminator="name")]]):

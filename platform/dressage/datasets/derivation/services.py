@@ -19,10 +19,12 @@ from dressage.datasets.cards.services import begin_card, carry_card
 from dressage.datasets.carrying import CarriedNotes, carried_notes, discard
 from dressage.datasets.deletion import remove_unnamed
 from dressage.datasets.derivation import tables
+from dressage.datasets.derivation.integers import with_integers
 from dressage.datasets.derivation.operations import (
     AnyOperation,
     EditRows,
     FilterRows,
+    IntegerAnswers,
     KeepRows,
     MergeVersions,
     NotedEdit,
@@ -57,7 +59,7 @@ class DerivedVersion(TypedDict):
 class Derived(TypedDict):
     """What an operation made, or would make."""
 
-    operation: Literal["edit", "filter", "split", "merge"]
+    operation: Literal["edit", "filter", "split", "merge", "integers"]
     dry_run: bool
     counts: OperationCounts
     """All parts together."""
@@ -167,6 +169,11 @@ def _targets(
             return [_Target(into, kept, counts, parent.columns, operation.arguments)]
         case SplitRows():
             return [_part(parent, operation, number, into) for number in range(len(operation.shares))]
+        case IntegerAnswers():
+            changed: set[str] = set()
+            whole = with_integers(parent.path, operation, counts, changed)
+            arguments = operation.model_dump(exclude={"name"})
+            return [_Target(into, whole, counts, parent.columns, arguments, changed=changed)]
         case MergeVersions():
             return [_merge(team, parent, operation, into, counts)]
 
@@ -277,7 +284,7 @@ def _store(
     team: Team,
     parent: DatasetVersion,
     actor: Actor,
-    name: Literal["edit", "filter", "split", "merge"],
+    name: Literal["edit", "filter", "split", "merge", "integers"],
     one: _Written,
     latest: int | None,
 ) -> DerivedVersion:

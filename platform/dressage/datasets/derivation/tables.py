@@ -135,7 +135,7 @@ def _replaced(table: pa.Table, edit: CheckedEdit, counts: Counts) -> pa.Table:
         new = edit.changed.get(record["id"])
         if new is not None and _text(new) != record["row"]:
             counts.changed += 1
-            record = _record(new, record["id"])
+            record = record_of(new, record["id"])
         records.append(record)
     return pa.Table.from_pylist(records, schema=storage.SCHEMA)
 
@@ -148,7 +148,7 @@ def _appended(edit: CheckedEdit, own_ids: Sequence[str], present: set[str]) -> p
         if row_id in taken:
             raise EditError(None, f"An equal row, {row_id!r}, is there already; give the one that is added an id.")
         taken.add(row_id)
-        records.append(_record(row, row_id))
+        records.append(record_of(row, row_id))
     return pa.Table.from_pylist(records, schema=storage.SCHEMA)
 
 
@@ -264,7 +264,8 @@ class _NewIds:
         raise AssertionError("there is always a next number")
 
 
-def _record(row: Row, row_id: str) -> dict[str, Any]:
+def record_of(row: Row, row_id: str) -> dict[str, Any]:
+    """The row as it is stored."""
     return {"row": _text(row), "prompt": row.prompt, "answer": row.answer, "id": row_id}
 
 
