@@ -49,6 +49,11 @@ def worker(log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
             process.wait(timeout=60)
 
 
+def written(home: Path) -> int:
+    """Bytes of the largest file of the team's policies, whole or not."""
+    return max((one.stat().st_size for one in home.rglob("*") if one.is_file()), default=0)
+
+
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_worker_is_gone_on_with(
