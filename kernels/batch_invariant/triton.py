@@ -39,7 +39,9 @@ def _matmul(
     BN: tl.constexpr,
     BK: tl.constexpr,
     BAND: tl.constexpr,
+    WHOLE: tl.constexpr,
 ) -> None:
+    """``WHOLE``: K is a multiple of BK."""
     program, across = tl.program_id(0), tl.cdiv(N, BN)
     band = program // (BAND * across)
     high = tl.minimum(tl.cdiv(M, BM) - band * BAND, BAND)
@@ -47,14 +49,20 @@ def _matmul(
     rows = ((band * BAND + within % high) * BM + tl.arange(0, BM)).to(tl.int64)
     columns = (within // high * BN + tl.arange(0, BN)).to(tl.int64)
     depth = tl.arange(0, BK)
+    # Rows behind the end are read from its start, and their results are written nowhere.
+    lefts = left + (rows % M)[:, None] * K + depth[None, :]
+    rights = right + (columns % N)[None, :] * K + depth[:, None]
     total = tl.zeros((BM, BN), dtype=tl.float32)
     for low in range(0, K, BK):
-        k = low + depth
-        a = tl.load(left + rows[:, None] * K + k[None, :], mask=(rows[:, None] < M) & (k[None, :] < K), other=0.0)
-        b = tl.load(
-            right + columns[:, None] * K + k[None, :], mask=(columns[:, None] < N) & (k[None, :] < K), other=0.0
-        )
-        total += tl.dot(a, tl.trans(b), input_precision="ieee")
+        if WHOLE:
+            a, b = tl.load(lefts), tl.load(rights)
+        else:
+            rest = K - low
+            a = tl.load(lefts, mask=depth[None, :] < rest, other=0.0)
+            b = tl.load(rights, mask=depth[:, None] < rest, other=0.0)
+        total = tl.dot(a, b, total, input_precision="ieee")
+        lefts += BK
+        rights += BK
     shown = (rows[:, None] < M) & (columns[None, :] < N)
     tl.store(out + rows[:, None] * N + columns[None, :], total.to(out.dtype.element_ty), mask=shown)
 
@@ -103,7 +111,7 @@ def matmul(left: Tensor, right: Tensor, dtype: torch.dtype | None = None) -> Ten
         with torch.cuda.device_of(left):
             _matmul[grid](
                 left.contiguous(), right.contiguous(), out, rows, columns, depth,
-                BM=tiles.rows, BN=tiles.columns, BK=tiles.depth, BAND=BAND,
+                BM=tiles.rows, BN=tiles.columns, BK=tiles.depth, BAND=BAND, WHOLE=depth % tiles.depth == 0,
                 num_warps=tiles.warps, num_stages=tiles.stages,
             )  # fmt: skip
     return out

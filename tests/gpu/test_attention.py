@@ -5,10 +5,13 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from tests.trainer_core.update.test_packed_attention import RULES, SEGMENTS, by_formula, inputs
-from trainer_core.update.packed import segments, tiles
+from trainer_core.update.packed import segments, tiles, varlen
 from trainer_core.update.packed.attention import packed_attention
+from trainer_core.update.packed.reused import both_turns
+from trainer_core.update.packed.rule import Rule
 from trainer_core.update.packed.segments import Segment, build_layout
 
 PROMPT, ANSWER = 1500, 1100
@@ -61,7 +64,7 @@ def near(found: Answer, expected: Answer, tolerance: float) -> None:
     """Compare with the largest entry in mind: entries are sums of many."""
     for mine, theirs in zip(found, expected, strict=True):
         most = max(1.0, float(theirs.abs().max()))
-        torch.testing.assert_close(mine.cpu().double(), theirs, rtol=tolerance, atol=tolerance * most)
+        torch.testing.assert_close(mine.cpu().double(), theirs.double(), rtol=tolerance, atol=tolerance * most)
 
 
 @pytest.fixture(params=["in buckets", "long", "long in small tiles"])
@@ -95,3 +98,35 @@ def test_an_answer_behind_a_long_prompt(device: str, rule: dict[str, Any]) -> No
     runs = (Segment(0, PROMPT), Segment(PROMPT, tokens, (0, PROMPT)))
     expected = by_matrix(given, rule.get("sliding_window"), rule.get("softcap"), sink=bool(rule.get("s_aux")))
     near(attended(given, runs, rule, device), expected, 1e-4)
+
+
+@pytest.mark.parametrize("rule", [{}, {"sliding_window": 3}, {"sliding_window": 700}], ids=str)
+@pytest.mark.parametrize(
+    "runs", [SEGMENTS, (Segment(0, PROMPT), Segment(PROMPT, PROMPT + ANSWER, (0, PROMPT)))], ids=len
+)
+@pytest.mark.parametrize("values", [16, 32])
+def test_all_segments_in_one_call(device: str, runs: tuple[Segment, ...], rule: dict[str, Any], values: int) -> None:
+    """In bfloat16, heads that share keys, values of fewer numbers than keys: by the kernel where it fits."""
+    made = torch.Generator().manual_seed(0)
+    tokens, heads, size = sum(one.num_queries for one in runs), 4, 32
+    shapes = {"q": (heads, size), "k": (2, size), "v": (2, values)}
+    given = {name: torch.randn(tokens, *shape, generator=made).bfloat16() for name, shape in shapes.items()}
+    asked = Rule(0.8, rule.get("sliding_window"))
+    assert varlen.fits(*(given[name].to(device) for name in "qv"), None, asked) == (device == "cuda")
+    near(attended(given, runs, rule, device), attended(given, runs, rule, "cpu"), 3e-2)
+
+
+def test_a_layer_that_is_computed_again_takes_its_attention(device: str) -> None:
+    made = torch.Generator().manual_seed(0)
+    given = [torch.randn(26, 4, 32, generator=made).bfloat16().to(device).requires_grad_() for _ in range(3)]
+    layout = build_layout(SEGMENTS).to(torch.device(device))
+
+    def layer(*states: Tensor) -> Tensor:
+        q, k, v = (one.transpose(0, 1).unsqueeze(0) for one in states)
+        out: Tensor = packed_attention(nn.Identity(), q, k, v, None, layout=layout)[0].tanh()
+        return out
+
+    expected = torch.autograd.grad(layer(*given).float().square().sum(), given)
+    again = checkpoint(layer, *given, use_reentrant=False, context_fn=both_turns)
+    found = torch.autograd.grad(again.float().square().sum(), given)
+    near([one.detach() for one in found], [one.detach().cpu().double() for one in expected], 1e-2)

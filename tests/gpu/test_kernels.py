@@ -9,6 +9,9 @@ from kernels.lightning_attention import lightning_attention
 from kernels.linear_logprob import linear_logprob
 from kernels.policy_loss import Method, policy_loss
 from kernels.ragged import group_statistics, repeats_at_end
+from kernels.rms_norm import Gain
+from kernels.rms_norm import rms_norm as narrow_norm
+from kernels.rotation import rotate
 
 TOKENS, WIDTH, VOCABULARY = 300, 192, 5003
 """Larger than a tile, and divided by none."""
@@ -57,6 +60,38 @@ def test_policy_loss(device: str, method: Method) -> None:
         gradient = torch.autograd.grad((loss * own[0]).sum(), current)[0]
         answers.append([loss, gradient, *(torch.as_tensor(value) for value in metrics.values())])
     near(*answers, 1e-4)
+
+
+@pytest.mark.parametrize("size", [128, 1000, 5120])
+@pytest.mark.parametrize("gain", ["rounded_first", "rounded_last", "offset"])
+def test_rms_norm(device: str, gain: Gain, size: int) -> None:
+    """Sums of another order: one number in a thousand, at most, is rounded to another neighbour."""
+    x, weight, slope = (normal(*shape).bfloat16() for shape in ((TOKENS, 3, size), (size,), (TOKENS, 3, size)))
+    answers = []
+    for place in (device, "cpu"):
+        leaves = [one.detach().to(place).requires_grad_() for one in (x, weight)]
+        out = narrow_norm(*leaves, 1e-6, gain)
+        answers.append([out.detach().cpu(), *(one.cpu() for one in torch.autograd.grad(out, leaves, slope.to(place)))])
+    (mine, *flows), (theirs, *others) = answers
+    assert (mine != theirs).float().mean() < 1e-3
+    torch.testing.assert_close(mine, theirs, rtol=2**-6, atol=1e-6)
+    near(flows, [one.double() for one in others], 1e-2)
+
+
+@pytest.mark.parametrize("size", [64, 96, 128])
+def test_rotation(device: str, size: int) -> None:
+    """To the last bit, in any order in memory."""
+    x, slope = (normal(TOKENS, 5, size, seed=seed).bfloat16() for seed in (0, 1))
+    cosine, sine = (normal(TOKENS, size, seed=seed).bfloat16() for seed in (2, 3))
+    expected = rotate(x, cosine, sine)
+    leaf = x.clone().requires_grad_()
+    flow = torch.autograd.grad(rotate(leaf, cosine, sine), leaf, slope)[0]
+    for heads_first in (False, True):
+        given, coming = (one.transpose(0, 1).contiguous().transpose(0, 1) if heads_first else one for one in (x, slope))
+        own = given.to(device).requires_grad_()
+        out = rotate(own, cosine.to(device), sine.to(device))
+        assert torch.equal(out.detach().cpu(), expected)
+        assert torch.equal(torch.autograd.grad(out, own, coming.to(device))[0].cpu(), flow)
 
 
 def test_ragged(device: str) -> None:

@@ -36,7 +36,9 @@ class Activations:
     """Bytes that wait in the memory of the host instead, where activations are offloaded."""
 
 
-def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predicted: int) -> Activations:
+def activations(
+    size: PolicySize, spec: RunSpec, tokens: int, keys: int, predicted: int, *, on_card: bool = False
+) -> Activations:
     """Bytes of a micro-batch.
 
     Args:
@@ -45,13 +47,14 @@ def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predict
         tokens: packed input tokens of the micro-batch.
         keys: the number of keys that a query is laid out against: about the longest sequence.
         predicted: tokens whose log-probability is asked.
+        on_card: whether the learner has a GPU.
     """
     width = 2 if spec.policy.dtype == "bfloat16" else WIDE
     dense = tokens * _layer(size, keys, _dense(size), width)
     sparse = tokens * _layer(size, keys, _mixture(size), width)
     if spec.policy.gradient_checkpointing:
         one = max(sparse, dense if size.dense_layers else 0)
-        saved = size.layers * tokens * size.hidden * width + one
+        saved = size.layers * tokens * (size.hidden * width + _kept(size, spec, width, on_card)) + one
     else:
         one = dense if size.dense_layers else sparse
         saved = size.dense_layers * dense + (size.layers - size.dense_layers) * sparse
@@ -75,6 +78,13 @@ def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predict
         last=one + masks + passing + copied,
         host=host,
     )
+
+
+def _kept(size: PolicySize, spec: RunSpec, width: int, on_card: bool) -> int:
+    """Bytes of one token that a layer which is computed again keeps of its attention (``packed/reused.py``)."""
+    if not on_card or width == WIDE or size.cuts_kernels or spec.policy.activation_offload:
+        return 0
+    return size.heads * (size.head_dim * width + WIDE)
 
 
 def _by_tiles(size: PolicySize, spec: RunSpec, predicted: int, width: int) -> int:

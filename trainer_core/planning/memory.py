@@ -160,7 +160,8 @@ def learner_memory(
     reference = frozen // (ranks if stage == 3 and spec.kl.reset_steps is None else 1)
     own = -(-packed // together)
     # Attention has the tokens of all ranks and a part of the heads; where these are few, keys and values are repeated.
-    made = activations(replace(size, kv_heads=lcm(size.kv_heads, together)), spec, own, longest, own)
+    cut = replace(size, kv_heads=lcm(size.kv_heads, together))
+    made = activations(cut, spec, own, longest, own, on_card=not _computes_on_cpu())
     unshared = (packed - own) * longest * width if longest <= MASKED_KEYS else 0
     critic = _state(spec, size.parameters, stage, ranks)
     critic_weights = size.parameters * width // (ranks if stage == 3 else 1)

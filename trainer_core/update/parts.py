@@ -61,7 +61,14 @@ class LearnerModels:
             flows = Flows()
         context = spec.parallelism.context_parallel_size
         place = _placement(spec, world_size, device)
-        loaded = load_policy(base, device=device, gradient_checkpointing=checkpointing, flows=flows, placement=place)
+        loaded = load_policy(
+            base,
+            device=device,
+            gradient_checkpointing=checkpointing,
+            keeps_attention=not spec.policy.activation_offload,
+            flows=flows,
+            placement=place,
+        )
         self.model = loaded.train()
         require_shared_context(self.model.config.to_dict(), context)
         self.dtype = DTYPES[spec.policy.dtype]

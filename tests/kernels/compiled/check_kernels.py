@@ -12,6 +12,8 @@ from kernels.linear_logprob import triton as linear_logprob
 from kernels.linear_logprob.reference import OutputLayerInputs, Saved
 from kernels.policy_loss import triton as policy_loss
 from kernels.ragged import triton as ragged
+from kernels.rms_norm import triton as rms_norm
+from kernels.rotation import triton as rotation
 from tests.kernels.compiled.card import SHARED_BYTES, Compiled, card
 
 HOPPER = 90
@@ -87,3 +89,26 @@ def test_ragged(capability: int) -> None:
         ragged.repeats_at_end(values.long(), starts, 16)
     assert_fits(found, capability, ["_statistics", "_matching"])
     assert [kernel.spilled for kernel in found] == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("size", [128, 1024, 5120, 8192], ids=str)
+def test_rms_norm(capability: int, dtype: torch.dtype, size: int) -> None:
+    x, scale = torch.zeros(300, size, dtype=dtype), torch.zeros(300, 1)
+    with card(capability) as found:
+        for gain in ("rounded_first", "rounded_last", "offset"):
+            rms_norm.forward(x, x[0], 1e-6, gain)
+            rms_norm.backward(x, x, scale, x[0], gain)
+    assert_fits(found, capability, ["_norm", "_flow"] * 3)
+    assert max(kernel.spilled for kernel in found) == 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("size", [64, 128, 192, 256], ids=str)
+def test_rotation(capability: int, dtype: torch.dtype, size: int) -> None:
+    x, angles = torch.zeros(256, 16, size, dtype=dtype), torch.zeros(256, size, dtype=dtype)
+    with card(capability) as found:
+        rotation.rotated(x, angles, angles)
+        rotation.rotated(x, angles, angles, back=True)
+    assert_fits(found, capability, ["_rotate", "_rotate"])
+    assert {kernel.spilled for kernel in found} == {0}

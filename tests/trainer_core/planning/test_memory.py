@@ -141,6 +141,18 @@ def test_long_sequences_take_memory_by_their_length(size: PolicySize) -> None:
     assert bytes_of[32_768] < 17 * bytes_of[2048]
 
 
+def test_on_a_card_layers_that_are_computed_again_keep_their_attention(size: PolicySize) -> None:
+    """Output and one sum a head: 4 layers of 4 heads of 32."""
+
+    def kept(**policy: Any) -> int:
+        asked = spec(policy={"base": "starter", "dtype": "bfloat16", "gradient_checkpointing": True, **policy})
+        there, elsewhere = (activations(size, asked, 2000, 2000, 2000, on_card=card) for card in (True, False))
+        return there.first - elsewhere.first
+
+    assert kept() == 2000 * 4 * 4 * (32 * 2 + 4)
+    assert kept(dtype="float32") == kept(activation_offload=True) == kept(gradient_checkpointing=False) == 0
+
+
 def test_activations_by_hand(size: PolicySize) -> None:
     """Every term at 2,000 tokens of the starter policy: 4 layers of 128, 4 heads and 2 pairs of 32, 256 between."""
     tokens, layers, hidden, queries, shared, between, vocabulary = 2000, 4, 128, 128, 64, 256, 101

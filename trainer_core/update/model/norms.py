@@ -5,13 +5,15 @@ output on random input agrees: about in float32, to the last bit in 16 bits, whe
 backward pass, above all its input in float32, is most of what a layer keeps beside its matrices' inputs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import MethodType
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+
+from kernels.rms_norm import Gain, rms_norm
 
 
 class _LeanRMSNorm(torch.autograd.Function):
@@ -74,52 +76,8 @@ def use_lean_norms(model: nn.Module) -> int:
     return replaced
 
 
-def _rounded_first(unit: Tensor, weight: Tensor, dtype: torch.dtype) -> Tensor:
-    return weight * unit.to(dtype)
-
-
-def _rounded_last(unit: Tensor, weight: Tensor, dtype: torch.dtype) -> Tensor:
-    return (weight * unit).to(dtype)
-
-
-def _offset(unit: Tensor, weight: Tensor, dtype: torch.dtype) -> Tensor:
-    return (unit * (1.0 + weight.float())).to(dtype)
-
-
-Gain = Callable[[Tensor, Tensor, torch.dtype], Tensor]
-GAINS: tuple[Gain, ...] = (_rounded_first, _rounded_last, _offset)
-"""Ways from the normalised input in float32 to the output: Llama's, OLMo 2's and Gemma's."""
-
-
-class _NarrowRMSNorm(torch.autograd.Function):
-    """The norm of 16-bit input with sums in float32. Keeps the input as it is, and one number per row."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, epsilon: float, gain: Gain) -> Tensor:
-        wide = x.float()
-        scale = torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + epsilon)
-        ctx.save_for_backward(x, scale, weight)
-        ctx.gain = gain
-        return gain(wide.mul_(scale), weight, x.dtype)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        x, scale, weight = ctx.saved_tensors
-        size = weight.shape[0]
-        factor = weight.float() + (1.0 if ctx.gain is _offset else 0.0)
-        unit, slope = x.float().mul_(scale), grad.float()
-        along = (slope * unit).reshape(-1, size)
-        to_weight = along.sum(0).to(weight.dtype)
-        mean = torch.mv(along, factor).div_(-size).view(scale.shape)
-        del along
-        # Where the gradient had 32 bits already it is not this function's own.
-        slope = slope * factor if slope is grad else slope.mul_(factor)
-        return slope.addcmul_(unit, mean).mul_(scale).to(x.dtype), to_weight, None, None
-
-
 def _narrow_forward(self: Any, x: Tensor) -> Tensor:
-    found: Tensor = _NarrowRMSNorm.apply(x, self.weight, self.narrow_epsilon, self.gain)
-    return found
+    return rms_norm(x, self.weight, self.narrow_epsilon, self.gain)
 
 
 @torch.no_grad()
@@ -135,8 +93,9 @@ def use_narrow_norms(model: nn.Module) -> int:
         x, other = (torch.randn(*shape, generator=generator).to(weight) for shape in ((16, len(weight)), weight.shape))
         # Weights that are all 1 would not tell when the output is rounded.
         expected = functional_call(module, {"weight": other}, (x,))
-        for gain in GAINS:
-            if torch.equal(expected, _NarrowRMSNorm.apply(x, other, epsilon, gain)):
+        for gain in get_args(Gain):
+            # A card's own kernel adds up a row in another order.
+            if torch.equal(expected, rms_norm(x, other, epsilon, gain, backend="reference")):
                 module.narrow_epsilon, module.gain = epsilon, gain
                 module.forward = MethodType(_narrow_forward, module)
                 replaced += 1

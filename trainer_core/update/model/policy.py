@@ -14,10 +14,12 @@ from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.norms import use_lean_norms
 from trainer_core.update.model.output_layer import asking, can_fuse, find_fused, fuse, undo
+from trainer_core.update.model.rotation import use_fused_rotation
 from trainer_core.update.model.shards import WeightPlacement, WholeWeights
 from trainer_core.update.packed import attention
 from trainer_core.update.packed.attention import UnsupportedPolicy
 from trainer_core.update.packed.packing import TokenBatch, pack
+from trainer_core.update.packed.reused import both_turns
 from trainer_core.update.recording import as_trajectory
 
 ATTENTION_TYPES = {"full_attention", "sliding_attention"}
@@ -30,14 +32,22 @@ def load_policy(
     *,
     device: torch.device | str = "cpu",
     gradient_checkpointing: bool = False,
+    keeps_attention: bool = False,
     flows: Flows | None = None,
     placement: WeightPlacement | None = None,
 ) -> PreTrainedModel:
     """Load the policy in float32 from a local folder: safetensors only, no code from the folder, dropout off.
 
     Dropout would make the log-probabilities of two passes over the same weights differ, and with them the ratios.
-    ``flows`` say in which formats its layers compute; see ``use_precision``. ``placement`` says whether this rank holds
-    all of it; it does where none is given.
+
+    Args:
+        folder: the policy as Hugging Face stores it.
+        device: where it computes.
+        gradient_checkpointing: whether layers are computed again for their backward pass.
+        keeps_attention: whether these take their attention from the first time, where it was the kernel of
+            ``packed/varlen.py``.
+        flows: formats in which its layers compute; see ``use_precision``.
+        placement: whether this rank holds all of it; it does where none is given.
 
     Raises:
         UnsupportedPolicy: the architecture mixes tokens by other means than attention, or has no attention interface.
@@ -70,9 +80,11 @@ def load_policy(
     with place.adapting(model, router_weights(model)):
         prepare(model, Path(path))
         if gradient_checkpointing:
-            model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+            turns = {"context_fn": both_turns} if keeps_attention else {}
+            model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False, **turns})
         model = model.to(device)
         use_lean_norms(model)
+        use_fused_rotation(model)
         use_precision(model, flows)
         use_fused_output(model)
     return model

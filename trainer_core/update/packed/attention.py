@@ -5,6 +5,8 @@ are two batched matrix products and a softmax, which beats the fused kernel on a
 fused kernel with a mask. Long segments are computed without masks, see ``long_segments``. In buckets of middling
 length, layers with capped scores or attention sinks, and those whose values have another size than their queries, take
 the plain products, which then are computed again in the backward pass.
+
+In 16 bits on a card one kernel does all segments at once, see ``varlen``.
 """
 
 from typing import Any
@@ -15,6 +17,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import AttentionInterface
 
 from trainer_core.update.collectives import ContextGroup
+from trainer_core.update.packed import varlen
 from trainer_core.update.packed.context import heads_for_tokens, own_heads, tokens_for_heads
 from trainer_core.update.packed.long_segments import long_attention
 from trainer_core.update.packed.rule import Rule
@@ -87,14 +90,22 @@ def packed_attention(
         s_aux = None if s_aux is None else own_heads(context_group, s_aux)
     # [N, heads * size]: one row per packed token, so that gathering a token copies one run of memory.
     q, k, v = (states[0].transpose(0, 1) for states in (query, key, value))
-    outputs = [_attend(layout, number, q, k, v, s_aux, rule) for number in range(len(layout.buckets))]
-    if layout.long:
-        outputs.append(long_attention(q, k, v, s_aux, layout.long, rule))
-    flat = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
-    found = flat.index_select(0, layout.slots)
+    if varlen.fits(q, v, s_aux, rule):
+        found = varlen.varlen_attention(q, k, v, layout.spans, rule)
+    else:
+        found = _by_size(layout, q, k, v, s_aux, rule)
     if context_group is not None:
         found = tokens_for_heads(context_group, found)
     return found.unsqueeze(0), None
+
+
+def _by_size(layout: Layout, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> Tensor:
+    """Output of every packed token in packed order, [N, H, E]: segments of similar size together, long ones apart."""
+    outputs = [_attend(layout, number, q, k, v, sinks, rule) for number in range(len(layout.buckets))]
+    if layout.long:
+        outputs.append(long_attention(q, k, v, sinks, layout.long, rule))
+    flat = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
+    return flat.index_select(0, layout.slots)
 
 
 def _attend(layout: Layout, number: int, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> Tensor:

@@ -22,6 +22,7 @@ from torch import Tensor
 from trainer_core.update.device import move
 from trainer_core.update.packed.runs import Runs, build_runs
 from trainer_core.update.packed.segment import Segment
+from trainer_core.update.packed.spans import Spans, build_spans
 
 __all__ = ["Bucket", "Layout", "Segment", "build_layout"]
 
@@ -65,6 +66,8 @@ class Layout:
     buckets: tuple[Bucket, ...]
     slots: Tensor
     """Position of packed token n's output among all query slots of all buckets in order, int64 [N]."""
+    spans: Spans
+    """All segments as kernels for many lengths take them."""
     runs: Runs | None = None
     """The same for layers with a state; None where a prefix is no run of its own."""
     long: tuple[Segment, ...] = ()
@@ -75,7 +78,7 @@ class Layout:
         """The layout on ``device``."""
         moved = tuple(bucket.to(device) for bucket in self.buckets)
         runs = None if self.runs is None else self.runs.to(device)
-        return Layout(moved, move(self.slots, device), runs, self.long)
+        return Layout(moved, move(self.slots, device), self.spans.to(device), runs, self.long)
 
     def mask(self, number: int, window: int | None, dtype: torch.dtype) -> Tensor:
         """``make_mask`` of bucket ``number``, made once for all layers.
@@ -141,9 +144,9 @@ def build_layout(segments: Sequence[Segment], *, exact: bool = False) -> Layout:
         filled += segment.num_queries
     if num_tokens and (slots.min() < 0 or len(np.unique(slots)) != num_tokens):
         raise ValueError("the segments must cover each packed token exactly once")
-    # In packed order, whatever the order of the segments.
-    runs = build_runs([((one.start, one.stop), one.prefix) for one in sorted(segments, key=lambda one: one.start)])
-    return Layout(tuple(buckets), torch.from_numpy(slots), runs, tuple(long))
+    packed = sorted(segments, key=lambda segment: segment.start)
+    runs = build_runs([((one.start, one.stop), one.prefix) for one in packed])
+    return Layout(tuple(buckets), torch.from_numpy(slots), build_spans(packed), runs, tuple(long))
 
 
 def _similar(ordered: Sequence[Segment]) -> list[list[Segment]]:

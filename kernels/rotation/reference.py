@@ -1,0 +1,16 @@
+"""The rotation in torch's own operations."""
+
+import torch
+from torch import Tensor
+
+
+def rotated(x: Tensor, cosine: Tensor, sine: Tensor, *, back: bool = False) -> Tensor:
+    """Rotation of ``x``; ``back``: of a gradient, by the transpose of the same matrix."""
+    size = x.shape[2] // 2
+    sine = sine.unsqueeze(1)
+    if back:
+        turned = x * sine
+        turned = torch.cat((turned[..., size:], -turned[..., :size]), dim=-1)
+    else:
+        turned = torch.cat((-x[..., size:], x[..., :size]), dim=-1) * sine
+    return x * cosine.unsqueeze(1) + turned
