@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from tests.bench.measured import peak_bytes
+from tests.bench.measured import peak_bytes, told_peak
 from tests.bench.report import Figure
 from trainer_core.planning.attained import LEARNED
 from trainer_core.planning.cluster import Scale
@@ -57,10 +57,9 @@ def figures(shape: Shape, device: str) -> list[Figure]:
         _write_policy(folder, shape)
         learners: list[Learner] = []
 
-        def start() -> None:
+        def start() -> float:
             learners.append(Learner(folder, spec, device=device))
-            for step in range(1, WARM + 1):
-                learners[0].update(groups, spec, step)
+            return max(told_peak(learners[0].update(groups, spec, step)) for step in range(1, WARM + 1))
 
         peak = peak_bytes(start, device)
         seconds = _seconds(learners[0], groups, spec, shape.rounds, device)

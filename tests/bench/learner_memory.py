@@ -254,7 +254,7 @@ def compare(shape: dict[str, Any]) -> tuple[int, int]:
 def _in_process(shape: dict[str, Any]) -> dict[str, int]:
     import torch
 
-    from tests.bench.measured import peak_bytes
+    from tests.bench.measured import peak_bytes, told_peak
     from trainer_core.planning.memory import learner_memory
     from trainer_core.planning.policy_size import PolicySize
     from trainer_core.spec import RunSpec
@@ -303,9 +303,9 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
         del warm
         learners: list[Learner] = []
 
-        def start_and_step() -> None:
+        def start_and_step() -> float:
             learners.append(Learner(folder, spec, **world))
-            learners[0].update(_groups(together, length), spec, 1)
+            return told_peak(learners[0].update(_groups(together, length), spec, 1))
 
         measured = peak_bytes(start_and_step, device)
     own = learner_memory(size, spec, spec.parallelism.zero_stage, ranks, keys=PROMPT + length - 1)

@@ -30,7 +30,11 @@ def in_turns(functions: Mapping[str, Callable[[], Any]], rounds: int, warm: int 
 
 
 def peak_bytes(function: Callable[[], Any], device: str = "cpu") -> int:
-    """Most memory during one call beyond what there was before it: resident, or allocated on a card."""
+    """Most memory during one call beyond what there was before it: resident, or allocated on a card.
+
+    A learner's update sets the card's own high-water mark back: on a card, ``function`` returns the most bytes that its
+    updates told, or None.
+    """
     gc.collect()
     if device != "cpu":
         return _peak_on_card(function, device)
@@ -54,15 +58,20 @@ def peak_bytes(function: Callable[[], Any], device: str = "cpu") -> int:
     return most - before
 
 
+def told_peak(metrics: Mapping[str, float]) -> float:
+    """Bytes that an update says it had on its card; 0 where it computes elsewhere."""
+    return metrics.get("perf/learner_memory_max", 0.0) * (1 << 30)
+
+
 def _peak_on_card(function: Callable[[], Any], device: str) -> int:
     import torch
 
     torch.cuda.synchronize(device)
     torch.cuda.reset_peak_memory_stats(device)
     before = torch.cuda.memory_allocated(device)
-    function()
+    told = function() or 0
     torch.cuda.synchronize(device)
-    return torch.cuda.max_memory_allocated(device) - before
+    return max(int(told), torch.cuda.max_memory_allocated(device)) - before
 
 
 def _resident() -> int:

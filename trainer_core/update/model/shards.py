@@ -158,11 +158,21 @@ def whole_shape(parameter: Tensor) -> tuple[int, ...]:
 
 
 def import_deepspeed(device: torch.device) -> Any:
-    """DeepSpeed, told which device computes: it reads the environment when it is imported."""
-    if device.type == "cpu":
-        os.environ.setdefault("DS_ACCELERATOR", "cpu")
-    import deepspeed
+    """DeepSpeed, told which device computes.
 
+    By itself it takes a GPU where it sees one. The environment, where it could be told too, stays what it is: a process
+    that this one starts may compute elsewhere.
+    """
+    import deepspeed
+    from deepspeed.accelerator import get_accelerator, set_accelerator
+    from deepspeed.accelerator.cpu_accelerator import CPU_Accelerator
+
+    if (
+        device.type == "cpu"
+        and "DS_ACCELERATOR" not in os.environ
+        and not isinstance(get_accelerator(), CPU_Accelerator)
+    ):
+        set_accelerator(CPU_Accelerator())
     # No compiled operators: given a compiler, DeepSpeed would spend a minute on a shared-memory collective.
     deepspeed.ops.__compatible_ops__ = {}
     return deepspeed
