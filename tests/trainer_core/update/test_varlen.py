@@ -128,6 +128,18 @@ def test_every_rule_is_the_formulas(kernel: Formula, rule: dict[str, Any]) -> No
     assert (kernel.forwards, kernel.backwards) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("capability", "size"), [((7, 5), 0), ((8, 0), 256), ((8, 9), 192), ((9, 0), 256), ((10, 0), 256), ((12, 0), 192)]
+)
+def test_what_a_card_takes(capability: tuple[int, int], size: int) -> None:
+    assert varlen.largest_head(capability) == size
+
+
+def test_a_cpu_has_another_way() -> None:
+    given = inputs(torch.bfloat16)
+    assert not varlen.fits(given["q"], given["v"], None, varlen.Rule(1.0))
+
+
 def test_spans_of_shared_prompts() -> None:
     spans = build_layout(SEGMENTS).spans
     assert spans.query_edges.tolist() == [0, 7, 12, 13, 24, 26]

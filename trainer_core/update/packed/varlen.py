@@ -8,6 +8,7 @@ Keys of a prompt that several samples share are gathered once for each of them, 
 of these, are added up in float32.
 """
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -21,16 +22,34 @@ from trainer_core.update.packed.spans import Spans
 
 _forward = torch.ops.aten._flash_attention_forward.default
 _backward = torch.ops.aten._flash_attention_backward.default
-LARGEST_HEAD = 256
 HEAD_STEP = 8
 """Sizes of heads that the kernel takes are multiples of this."""
+OLDEST = (8, 0)
+"""Oldest compute capability that it runs on."""
+ROOMY = {(8, 0), (9, 0), (10, 0)}
+"""Capabilities whose multiprocessors have room for the backward pass of the largest heads."""
 
 
 def fits(q: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> bool:
     """Whether the kernel computes what ``rule`` asks for, of these numbers on this device."""
-    size = q.shape[2]
-    shaped = size <= LARGEST_HEAD and size % HEAD_STEP == 0 and v.shape[2] <= size
-    return q.is_cuda and q.dtype in (torch.bfloat16, torch.float16) and shaped and sinks is None and not rule.softcap
+    if not q.is_cuda or q.dtype not in (torch.bfloat16, torch.float16) or sinks is not None or rule.softcap:
+        return False
+    return q.shape[2] <= _largest_head(q.device) and q.shape[2] % HEAD_STEP == 0 and v.shape[2] <= q.shape[2]
+
+
+@cache
+def _largest_head(device: torch.device) -> int:
+    """Largest size of a head on a card; 0 where torch has no such kernel for it."""
+    if torch.version.hip is not None or not torch.backends.cuda.is_flash_attention_available():
+        return 0
+    return largest_head(torch.cuda.get_device_capability(device))
+
+
+def largest_head(capability: tuple[int, int]) -> int:
+    """Largest size of a head by a card's compute capability; 0 where the kernel does not run."""
+    if capability < OLDEST:
+        return 0
+    return 256 if capability in ROOMY else 192
 
 
 def varlen_attention(q: Tensor, k: Tensor, v: Tensor, spans: Spans, rule: Rule) -> Tensor:
