@@ -24,7 +24,7 @@ from tests.support.installation import end_with_parent, free_port, wait_until
 from tests.support.packages import ROOT, install
 
 ANSWER_S = 2.0
-"""Longest time that another team's request may take meanwhile."""
+"""Longest time that 95 of 100 requests of another team may take meanwhile: one may meet a pause of the machine."""
 MODULE = '''
 from typing import Literal
 
@@ -115,13 +115,13 @@ def test_one_teams_endless_graders_stall_nobody_and_leave_nothing_behind(web: We
     before, memory = web.graders(), web.watched.memory_info().rss
     threads, found = at_once(2 * MOST_PER_TEAM, lambda: attempt(greedy))
     seen: set[int] = set()
-    slowest, rounds = 0.0, 0
+    taken: list[float] = []
     while any(thread.is_alive() for thread in threads):
         seen |= web.graders()
         for work in (lambda: modest.get("/rewards"), lambda: attempt(modest, EXACT)):
             started = time.monotonic()
             response = work()
-            slowest, rounds = max(slowest, time.monotonic() - started), rounds + 1
+            taken.append(time.monotonic() - started)
             assert response.status_code == 200
         assert response.json()["results"][0]["reward"] == 1.0
     results = [response.json()["results"][0] for response in found]
@@ -129,7 +129,7 @@ def test_one_teams_endless_graders_stall_nobody_and_leave_nothing_behind(web: We
     for result in results:
         assert (result["reward"], result["parts"]) == (None, {}) and result["error"] in (TOLD, LATE)
         assert result["explanation"]["slow"]["reason"] == f"Failed: {result['error'].removeprefix('slow: ')}"
-    assert rounds > 10 and slowest < ANSWER_S
+    assert len(taken) > 10 and sorted(taken)[len(taken) * 95 // 100] < ANSWER_S
     assert len(seen - before) >= MOST_PER_TEAM, "each of the endless ones had a process"
     wait_until(lambda: len(web.graders()) <= PROCESSES, 30)
     left = web.graders()
