@@ -47,7 +47,7 @@ SPLITS = (8, 64, 512, 4096)
 HEADER = """# Clusters on paper
 
 Written by `python scripts/write_simulation_page.py` from the code; do not edit. Everything here is **computed**:
-nothing of it was measured on GPUs by us. `trainer_core/planning/cluster` takes nodes and links at the makers' figures, and
+nothing of it was measured by us. `trainer_core/planning/cluster` takes nodes and links at the makers' figures, and
 shares of them that software attains, and drives with them the simulator that the planner has for one host
 ([planner.md](planner.md)): sequences with a tail of lengths, modes with their bound of staleness, the pause for new
 weights. Around it come the way of the weights (a chain of hosts, point to point, a delta, the store), slow hosts, and

@@ -59,8 +59,8 @@ class Workers(ValuesPart):
 
     replicas: Annotated[int, Field(ge=1, le=64)] = 1
     """Number of processes."""
-    threads: Annotated[int, Field(ge=2, le=64)] = 4
-    """Tasks that each works on at once; an import of a policy holds one for hours."""
+    threads: Annotated[int, Field(ge=2, le=64)] = 6
+    """Tasks that each works on at once; an import of a policy or a job of the lab holds one for hours."""
     resources: Resources = Resources(cpu="500m", memory="2Gi")
 
 

@@ -61,7 +61,7 @@ def test_no_secret_has_a_value_in_the_files() -> None:
 def test_commands_are_those_of_the_other_installations() -> None:
     made = {
         "web": commands.WEB,
-        "workers": commands.platform_worker(4),
+        "workers": commands.platform_worker(6),
         "beat": commands.BEAT,
         "cluster": commands.cluster_worker(),
         "migrate": commands.MIGRATE,

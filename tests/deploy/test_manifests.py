@@ -316,7 +316,7 @@ def test_each_cluster_has_its_own_queue(rendered: list[tuple[str, Values, list[J
 def test_commands_are_those_of_manage_py_up() -> None:
     own = {process.name: process.command for process in services(config, None)}
     assert list(WEB)[1:] == _listening_everywhere(own["web"])
-    assert list(platform_worker(4))[1:] == own["platform"][1:]
+    assert list(platform_worker(6))[1:] == own["platform"][1:]
     assert list(cluster_worker())[1:] == own["cluster"][1:]
     assert [part for part in BEAT[1:] if "/" not in part] == [part for part in own["beat"][1:] if "/" not in part]
 
