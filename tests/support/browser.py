@@ -20,7 +20,8 @@ def sign_in(page: Page) -> None:
     page.get_by_label("Email").fill(EMAIL)
     page.get_by_role("textbox", name="Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+    # A password costs processor time by intent, and other tests keep a machine busy by intent, too.
+    expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible(timeout=60_000)
 
 
 def violations(page: Page) -> list[str]:

@@ -26,8 +26,13 @@ SIZES: dict[str, Any] = {
 
 @pytest.fixture
 def untouched() -> Iterator[None]:
-    """Every module's own rotation is there again afterwards."""
+    """Every module has its own rotation, before and afterwards: other tests load policies too."""
+    _give_back()
     yield
+    _give_back()
+
+
+def _give_back() -> None:
     for home in list(sys.modules.values()):
         # Lazy modules would be imported by being asked.
         own = getattr(vars(home).get(NAME), "replaced", None) if isinstance(home, ModuleType) else None
