@@ -123,6 +123,7 @@ def test_a_refusal_tells_each_row_and_two_versions_are_compared(page: Page, tmp_
     other = difference.get_by_role("article", name="changed s300")
     expect(other.locator("del")).to_have_text("301")
     expect(other.locator("ins")).to_have_text("three hundred and one")
+    expect(page.get_by_role("menu")).to_have_count(0)  # it fades
     assert violations(page) == []
 
 
