@@ -2,7 +2,7 @@
 import { useMediaQuery } from "@mantine/hooks";
 
 const DESK = 176;
-const PHONE = 128;
+const PHONE = 112;
 
 /** Of a card, what its picture leaves for title, legend and padding, in pixels. */
 export const CARD_FRAME = 64;
