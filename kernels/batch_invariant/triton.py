@@ -1,5 +1,7 @@
-"""Batch-invariant operations on a GPU: fixed tiles, the sum over K always in the same order and never split; one row
-per program elsewhere."""
+"""Batch-invariant operations on a GPU: fixed tiles, the sum over K always in the same order and never split.
+
+Rows of the others have tiles whose shape depends on a row's length alone.
+"""
 
 from typing import NamedTuple
 
@@ -7,6 +9,8 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+
+from kernels.rms_norm.triton import forward as rms_norm_forward
 
 
 class MatmulTiles(NamedTuple):
@@ -68,22 +72,6 @@ def _matmul(
 
 
 @triton.jit
-def _rms_norm(x: tl.tensor, weight: tl.tensor, out: tl.tensor, K: int, epsilon: float, BLOCK: tl.constexpr) -> None:
-    row = tl.program_id(0).to(tl.int64) * K
-    lane = tl.arange(0, BLOCK)
-    total = tl.zeros((BLOCK,), dtype=tl.float32)
-    for low in range(0, K, BLOCK):
-        part = tl.load(x + row + low + lane, mask=low + lane < K, other=0.0).to(tl.float32)
-        total += part * part
-    scale = 1.0 / tl.sqrt(tl.sum(total, axis=0) / K + epsilon)
-    for low in range(0, K, BLOCK):
-        known = low + lane < K
-        part = tl.load(x + row + low + lane, mask=known, other=0.0).to(tl.float32)
-        told = part * scale * tl.load(weight + low + lane, mask=known, other=0.0).to(tl.float32)
-        tl.store(out + row + low + lane, told.to(out.dtype.element_ty), mask=known)
-
-
-@triton.jit
 def _log_softmax(x: tl.tensor, out: tl.tensor, K: int, BLOCK: tl.constexpr) -> None:
     row = tl.program_id(0).to(tl.int64) * K
     lane = tl.arange(0, BLOCK)
@@ -118,12 +106,8 @@ def matmul(left: Tensor, right: Tensor, dtype: torch.dtype | None = None) -> Ten
 
 
 def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
-    """Computes ``reference.rms_norm``."""
-    out = torch.empty_like(x, memory_format=torch.contiguous_format)
-    if len(x):
-        with torch.cuda.device_of(x):
-            _rms_norm[(len(x),)](x.contiguous(), weight.contiguous(), out, x.shape[1], epsilon, BLOCK=BLOCK)
-    return out
+    """Computes ``reference.rms_norm``: a row's tile, and so the order of its sum, depends on the row's length alone."""
+    return rms_norm_forward(x, weight, epsilon, "rounded_last")[0]
 
 
 def log_softmax(x: Tensor) -> Tensor:

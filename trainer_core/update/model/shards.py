@@ -18,6 +18,8 @@ from transformers import core_model_loading
 
 SEQUENTIAL = "HF_DEACTIVATE_ASYNC_LOAD"
 """Environment variable that keeps transformers from reading weights ahead of those that are wanted."""
+ACCELERATOR = "DS_ACCELERATOR"
+"""Environment variable by which DeepSpeed is told the kind of device."""
 
 
 class WeightPlacement(Protocol):
@@ -158,21 +160,30 @@ def whole_shape(parameter: Tensor) -> tuple[int, ...]:
 
 
 def import_deepspeed(device: torch.device) -> Any:
-    """DeepSpeed, told which device computes.
+    """DeepSpeed, told which device computes: by itself it takes a GPU where it sees one.
 
-    By itself it takes a GPU where it sees one. The environment, where it could be told too, stays what it is: a process
-    that this one starts may compute elsewhere.
+    The environment tells it where it is imported here, and is afterwards what it was: a process that this one starts
+    may compute elsewhere. Where it was imported before, its own call tells it.
     """
-    import deepspeed
+    with _told(device):
+        import deepspeed
     from deepspeed.accelerator import get_accelerator, set_accelerator
     from deepspeed.accelerator.cpu_accelerator import CPU_Accelerator
 
-    if (
-        device.type == "cpu"
-        and "DS_ACCELERATOR" not in os.environ
-        and not isinstance(get_accelerator(), CPU_Accelerator)
-    ):
+    if device.type == "cpu" and ACCELERATOR not in os.environ and not isinstance(get_accelerator(), CPU_Accelerator):
         set_accelerator(CPU_Accelerator())
     # No compiled operators: given a compiler, DeepSpeed would spend a minute on a shared-memory collective.
     deepspeed.ops.__compatible_ops__ = {}
     return deepspeed
+
+
+@contextmanager
+def _told(device: torch.device) -> Iterator[None]:
+    if device.type != "cpu" or ACCELERATOR in os.environ:
+        yield
+        return
+    os.environ[ACCELERATOR] = "cpu"
+    try:
+        yield
+    finally:
+        del os.environ[ACCELERATOR]

@@ -23,7 +23,7 @@ class Reused:
     tensors: tuple[Tensor, ...]
     """Tensors that the backward pass needs, the result itself first."""
     others: tuple[Tensor, ...] = ()
-    """Tensors of no size that it needs beside them."""
+    """Small tensors that it needs beside them."""
 
 
 @dataclass(frozen=True, slots=True)
