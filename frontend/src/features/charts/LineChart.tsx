@@ -71,12 +71,14 @@ export function LineChart(props: LineChartProps) {
   const data = useMemo(() => columns(aligned, raw, lines.length, log), [aligned, raw, lines.length, log]);
   const drawn = useRef<Drawn>({ marks, nan: aligned.nan, range });
   const handlers = useRef(props);
+  const filling = useRef(data);
   const structure =
     lines.map(line => `${line.key}:${line.color}:${line.axis}:${line.label}`).join("|") + String(props.yRange ?? "");
 
   useEffect(() => {
     drawn.current = { marks, nan: aligned.nan, range };
     handlers.current = props;
+    filling.current = data;
   });
 
   useEffect(() => {
@@ -95,7 +97,8 @@ export function LineChart(props: LineChartProps) {
         onCursor: setCursor,
         onZoom: found => handlers.current.onZoom(found),
       }),
-      undefined,
+      // Whatever it is made anew for, it has its data at once.
+      filling.current,
       element,
     );
     plot.current = made;
@@ -120,11 +123,11 @@ export function LineChart(props: LineChartProps) {
 
   useEffect(() => {
     plot.current?.setData(data, true);
-  }, [data, structure, scheme, log, xAxis, range, marks]);
+  }, [data, range, marks]);
 
   useEffect(() => {
     if (width > 0) plot.current?.setSize({ width, height });
-  }, [width, height, structure, scheme, log, xAxis]);
+  }, [width, height]);
 
   return (
     <div>
