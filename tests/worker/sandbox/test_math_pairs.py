@@ -52,14 +52,12 @@ LOAD = 40
 
 
 def sample() -> list[Pair]:
-    """Of each family two right and two wrong pairs, the last of which is one that is calculated if there is any."""
+    """Of each family a right and a wrong pair, which are calculated if there are any: ``scripts/grade_pairs.py --load``
+    grades all pairs."""
     families: dict[tuple[str, bool], list[Pair]] = {}
     for pair in PAIRS:
         families.setdefault((pair.family, pair.right), []).append(pair)
-    found = []
-    for pairs in families.values():
-        found += [pairs[0], next(filter(_is_calculated, pairs[:60]), pairs[-1])]
-    return found
+    return [next(filter(_is_calculated, pairs[:60]), pairs[-1]) for pairs in families.values()]
 
 
 def _is_calculated(pair: Pair) -> bool:
