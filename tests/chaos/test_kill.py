@@ -8,7 +8,7 @@ from tests.support.installation import Installation, wait_until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(420)]
 
-STEPS = 24
+STEPS = 14
 VICTIMS = {
     "controller": "ray::RunController",
     "rollout": "ray::RolloutWorker",

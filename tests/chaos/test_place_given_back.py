@@ -9,7 +9,7 @@ from tests.support.installation import PASSWORD, Api, Installation, wait_until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(420)]
 
-STEPS = 24
+STEPS = 12
 SECOND = "second@example.com"
 MAKE_SECOND_TEAM = f"""
 import os

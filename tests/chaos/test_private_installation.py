@@ -8,27 +8,29 @@ from pathlib import Path
 import pytest
 
 from dressage.embedded.sockets import socket_dir
+from tests.chaos.test_kill import demo_spec
 from tests.support.installation import Installation, wait_until
 from tests.support.other_user import reachable_by_nobody
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(420)]
 TOKENS = "from dressage.runs.models import Attempt; from dressage.runs.tokens import link_token; "
 TOKENS += "print(*(link_token(a.run_id, a.number) for a in Attempt.objects.all()))"
 KEY = "sk-a-judge-of-the-test-0123456789"
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Installation]:
-    """An installation of a wide mask whose demo run trains, and which has a judge with a key."""
-    with Installation(demo=True) as up:
-        judge = {"name": "Strict", "base_url": "http://127.0.0.1:9/v1", "model": "m", "api_key": KEY}
-        up.api.post("/judge-endpoints", judge)
-
-        def run() -> dict[str, object]:
-            return up.api.get("/runs")["data"][0]
-
-        wait_until(lambda: run()["step"], 180, lambda: f"{run()}\n{up.log_tail()}")
-        yield up
+def running(installation: Installation) -> Iterator[Installation]:
+    """The installation, in a folder that was open to all, while a run trains; it has a judge with a key."""
+    api = installation.api
+    judge = api.post(
+        "/judge-endpoints", {"name": "Strict", "base_url": "http://127.0.0.1:9/v1", "model": "m", "api_key": KEY}
+    )
+    run = api.post("/runs", {"name": "private", "spec": demo_spec(installation, 2000, "async"), "start": True})["id"]
+    wait_until(lambda: api.get(f"/runs/{run}")["step"], 180, installation.log_tail)
+    yield installation
+    api.post(f"/runs/{run}/cancel")
+    wait_until(lambda: api.get(f"/runs/{run}")["state"] == "cancelled", 120, installation.log_tail)
+    api.delete(f"/judge-endpoints/{judge['id']}")
 
 
 def folders(up: Installation) -> list[Path]:

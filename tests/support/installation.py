@@ -26,13 +26,12 @@ EMAIL, PASSWORD = "admin@example.com", "a-long-test-password"
 class Installation:
     """Use as a context manager: up on entry; on exit everything is stopped, and nothing may be left running."""
 
-    def __init__(self, *, demo: bool = False, **environment: str) -> None:
+    def __init__(self, **environment: str) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="dressage-up-"))
         self.home.chmod(0o755)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = self.home / "up.log"
-        self._arguments = ["up", "--demo"] if demo else ["up", "--demo", "--no-run"]
         own = ("DATABASE_URL", "REDIS_URL", "RAY_ADDRESS", "DRESSAGE_SECRET_KEY")
         self._environment = {key: value for key, value in STARTED_WITH.items() if key not in own} | {
             "DRESSAGE_HOME": str(self.home),
@@ -44,7 +43,7 @@ class Installation:
         self.api = Api(self.url)
 
     def __enter__(self) -> Self:
-        command = [sys.executable, str(ROOT / "manage.py"), *self._arguments]
+        command = [sys.executable, str(ROOT / "manage.py"), "up", "--demo", "--no-run"]
         self._process = subprocess.Popen(
             command,
             env=self._environment,
@@ -81,10 +80,10 @@ class Installation:
         """The end of the supervisor's log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
-    def shell(self, code: str) -> str:
-        """What ``code`` prints in a Django shell of the installation."""
+    def shell(self, code: str, seconds: float = 120) -> str:
+        """What ``code`` prints in a Django shell of the installation, within so many seconds."""
         command = [sys.executable, str(ROOT / "manage.py"), "shell", "--no-imports", "--command", code]
-        done = subprocess.run(command, env=self._environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, env=self._environment, capture_output=True, text=True, timeout=seconds)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
