@@ -100,7 +100,8 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
         <ErrorState error={error} retry={retry} />
         {isAway && (
           <Text size="sm" c="dimmed">
-            This page asks again by itself every few seconds.
+            This page asks again by itself every few seconds. If that does not help, reload it: the console may have
+            been upgraded.
           </Text>
         )}
       </Stack>

@@ -1,11 +1,12 @@
 /** Text in Markdown, as a page shows it. HTML in it is text. */
 import { Text } from "@mantine/core";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { lazily } from "./lazily";
 import { isReadable } from "./markdown-bounds";
 import { Otherwise } from "./Otherwise";
 import classes from "./markdown.module.css";
 
-const Drawn = lazy(() => import("./DrawnMarkdown"));
+const Drawn = lazily(() => import("./DrawnMarkdown").then(m => m.default));
 
 export function Markdown({ children: text }: { children: string }) {
   const source = <p style={{ whiteSpace: "pre-wrap" }}>{text}</p>;

@@ -2,12 +2,14 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { IconCode, IconMathFunction } from "@tabler/icons-react";
-import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import { type ReactNode, Suspense, useMemo } from "react";
+import { lazily } from "./lazily";
+import { Otherwise } from "./Otherwise";
 import { Pre } from "./Pre";
 import { parts as partsOf } from "./written-parts";
 import classes from "./written.module.css";
 
-const Drawn = lazy(() => import("./DrawnParts"));
+const Drawn = lazily(() => import("./DrawnParts").then(m => m.default));
 
 interface Props {
   label: string;
@@ -51,5 +53,9 @@ export function Written({ label, className, children: text }: Props) {
   );
 }
 
-/** The source until the libraries have come. */
-const drawn = (text: string, node: ReactNode) => <Suspense fallback={text}>{node}</Suspense>;
+/** The source until the libraries have come, and where they do not come. */
+const drawn = (text: string, node: ReactNode) => (
+  <Otherwise of={text} otherwise={text}>
+    <Suspense fallback={text}>{node}</Suspense>
+  </Otherwise>
+);

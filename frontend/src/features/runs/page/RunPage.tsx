@@ -4,7 +4,7 @@ import { useDisclosure, useMediaQuery, useNetwork } from "@mantine/hooks";
 import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { Run } from "@/api/model";
 import { ChartsTab } from "@/features/charts/ChartsTab";
 import { ControlRail } from "@/features/controls/ControlRail";
@@ -13,24 +13,25 @@ import { incidentsQuery } from "@/features/incidents/queries";
 import { runQuery } from "@/features/runs/data/queries";
 import { RUN_TABS, type RunTab } from "@/features/runs/data/search";
 import { isLive } from "@/features/runs/data/states";
-import { Tour } from "@/features/tour/Tour";
 import { lostSince } from "@/features/stream/lostSince";
 import { useRunStream } from "@/features/stream/useRunStream";
 import { ConnectionLost } from "@/lib/connection";
 import { humanize } from "@/lib/format";
 import { reveal } from "@/lib/reveal";
 import { ErrorState, isNotThere, NotFoundPage } from "@/ui/ErrorState";
+import { lazily } from "@/ui/lazily";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { PhaseStrip } from "./PhaseStrip";
 import { RunHeader } from "./RunHeader";
 import classes from "./page.module.css";
 
-const RolloutsTab = lazy(() => import("@/features/rollouts/RolloutsTab").then(m => ({ default: m.RolloutsTab })));
-const IncidentsTab = lazy(() => import("@/features/incidents/IncidentsTab").then(m => ({ default: m.IncidentsTab })));
-const EventsTab = lazy(() => import("./EventsTab").then(m => ({ default: m.EventsTab })));
-const ControlsTab = lazy(() => import("@/features/controls/ControlsTab").then(m => ({ default: m.ControlsTab })));
-const CheckpointsTab = lazy(() => import("./CheckpointsTab").then(m => ({ default: m.CheckpointsTab })));
-const ConfigTab = lazy(() => import("./ConfigTab").then(m => ({ default: m.ConfigTab })));
+const RolloutsTab = lazily(() => import("@/features/rollouts/RolloutsTab").then(m => m.RolloutsTab));
+const IncidentsTab = lazily(() => import("@/features/incidents/IncidentsTab").then(m => m.IncidentsTab));
+const EventsTab = lazily(() => import("./EventsTab").then(m => m.EventsTab));
+const ControlsTab = lazily(() => import("@/features/controls/ControlsTab").then(m => m.ControlsTab));
+const CheckpointsTab = lazily(() => import("./CheckpointsTab").then(m => m.CheckpointsTab));
+const ConfigTab = lazily(() => import("./ConfigTab").then(m => m.ConfigTab));
+const Tour = lazily(() => import("@/features/tour/Tour").then(m => m.Tour));
 
 export function RunPage() {
   const { runId } = useParams({ from: "/app/runs/$runId" });
@@ -125,13 +126,15 @@ export function RunPage() {
         )}
       </div>
       {tour !== undefined && (
-        <Tour
-          run={run}
-          at={tour}
-          onGo={(at, place) =>
-            void navigate({ search: previous => ({ ...previous, tour: at, tab: place }), resetScroll: false })
-          }
-        />
+        <Suspense fallback={null}>
+          <Tour
+            run={run}
+            at={tour}
+            onGo={(at, place) =>
+              void navigate({ search: previous => ({ ...previous, tour: at, tab: place }), resetScroll: false })
+            }
+          />
+        </Suspense>
       )}
     </ConnectionLost>
   );
