@@ -18,6 +18,13 @@ export default defineConfig({
     target: "es2022",
     // The platform's content policy allows no data: scripts; small assets as files are cached for ever anyway.
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        // What four pages or more use comes in one file: as files of a kilobyte each it compresses badly, and the run
+        // page alone would ask for eighty.
+        codeSplitting: { groups: [{ name: "shared", minShareCount: 4 }] },
+      },
+    },
   },
   test: {
     environment: "happy-dom",

@@ -1,4 +1,4 @@
-/** ⌘K: pages, acts, everything of the team by name, and what the open run has. */
+/** What ⌘K opens: pages, acts, everything of the team by name, and what the open run has. */
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import {
@@ -16,7 +16,6 @@ import {
 } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { datasetsQuery } from "@/features/datasets/data/queries";
 import { policiesQuery } from "@/features/policies/data/queries";
 import { textBlock, UNTITLED } from "@/features/reports/data/blocks";
@@ -25,23 +24,21 @@ import { useMakeReport } from "@/features/reports/data/useMakeReport";
 import { rewardsQuery } from "@/features/rewards/data/queries";
 import { runsQuery } from "@/features/runs/data/queries";
 import { useCan } from "@/features/session/session";
-import { useOpenRun } from "./commands";
+import { searchStore, useOpenRun } from "./commands";
 import { NAV } from "./nav";
 import { useRunGroups } from "./runGroups";
 
 export function CommandPalette({ onHelp }: { onHelp: () => void }) {
-  const [searching, setSearching] = useState(false);
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
-  // Asked for when somebody searches, and not by every page.
-  const runs = useQuery({ ...runsQuery(), enabled: searching });
-  const datasets = useQuery({ ...datasetsQuery, enabled: searching });
-  const rewards = useQuery({ ...rewardsQuery, enabled: searching });
-  const policies = useQuery({ ...policiesQuery, enabled: searching });
-  const reports = useInfiniteQuery({ ...reportsQuery, enabled: searching });
+  const runs = useQuery(runsQuery());
+  const datasets = useQuery(datasetsQuery);
+  const rewards = useQuery(rewardsQuery);
+  const policies = useQuery(policiesQuery);
+  const reports = useInfiniteQuery(reportsQuery);
   const editor = useCan("editor");
   const make = useMakeReport();
-  const ofRun = useRunGroups(useOpenRun(), searching);
+  const ofRun = useRunGroups(useOpenRun());
   const actions: SpotlightActionGroupData[] = [
     {
       group: "Pages",
@@ -148,9 +145,9 @@ export function CommandPalette({ onHelp }: { onHelp: () => void }) {
   ];
   return (
     <Spotlight
+      store={searchStore}
       actions={actions}
-      shortcut="mod + K"
-      onSpotlightOpen={() => setSearching(true)}
+      shortcut={null} // the shell's own, which is there before this is
       nothingFound="Nothing of this name"
       highlightQuery
       scrollable

@@ -1,17 +1,19 @@
 /** The frame of every page: navigation, team, search, theme, user. A drawer on narrow screens. */
 import { AppShell, Burger, Button, Drawer, Group, Kbd, Text, UnstyledButton } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
-import { spotlight } from "@mantine/spotlight";
+import { useDisclosure, useHotkeys } from "@mantine/hooks";
+import { useSpotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
 import { Link, Outlet } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { Suspense, useState } from "react";
 import type { Session } from "@/api/model";
 import { useSession } from "@/features/session/session";
 import { TemporaryPasswordPage } from "@/features/session/TemporaryPasswordPage";
+import { lazily } from "@/ui/lazily";
 import { Logo } from "@/ui/Logo";
+import { Otherwise } from "@/ui/Otherwise";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { ThemeToggle } from "@/ui/ThemeToggle";
-import { CommandPalette } from "./CommandPalette";
+import { search, searchStore } from "./commands";
 import { FailedParts } from "./FailedParts";
 import { NAV } from "./nav";
 import classes from "./shell.module.css";
@@ -19,6 +21,7 @@ import { Shortcuts } from "./Shortcuts";
 import { TeamName } from "./TeamName";
 import { UserMenu } from "./UserMenu";
 
+const CommandPalette = lazily(() => import("./CommandPalette").then(m => m.CommandPalette));
 const SEARCH_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘K" : "Ctrl K";
 
 export function Shell() {
@@ -52,7 +55,7 @@ function Frame({ session }: { session: Session }) {
             className={classes.search}
             leftSection={<IconSearch size={14} />}
             rightSection={<Kbd size="xs">{SEARCH_KEY}</Kbd>}
-            onClick={spotlight.open}
+            onClick={search.open}
             visibleFrom="md"
           >
             Search or jump to
@@ -73,9 +76,25 @@ function Frame({ session }: { session: Session }) {
         </Suspense>
       </AppShell.Main>
       <FailedParts />
-      <CommandPalette onHelp={keys.open} />
+      <Search onHelp={keys.open} />
       <Shortcuts opened={help} onOpen={keys.open} onClose={keys.close} />
     </AppShell>
+  );
+}
+
+/** Comes, and asks what there is, when somebody searches. */
+function Search({ onHelp }: { onHelp: () => void }) {
+  const { opened } = useSpotlight(searchStore);
+  const [wanted, setWanted] = useState(opened);
+  if (opened && !wanted) setWanted(true);
+  useHotkeys([["mod+K", search.toggle]]);
+  if (!wanted) return null;
+  return (
+    <Otherwise of={String(opened)} otherwise={null}>
+      <Suspense fallback={null}>
+        <CommandPalette onHelp={onHelp} />
+      </Suspense>
+    </Otherwise>
   );
 }
 

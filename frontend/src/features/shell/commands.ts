@@ -1,10 +1,13 @@
 /** What ⌘K and the single keys can do wherever a person is. */
-import { spotlight } from "@mantine/spotlight";
+import { createSpotlight } from "@mantine/spotlight";
 import { useMatch, useNavigate } from "@tanstack/react-router";
 import { RUN_TABS } from "@/features/runs/data/search";
 import { humanize } from "@/lib/format";
 import { focusControls } from "./focus";
 import { NAV } from "./nav";
+
+/** What knows whether the search is open: it is opened before its code has come. */
+export const [searchStore, search] = createSpotlight();
 
 export interface Command {
   /** The keys that are pressed one after the other. */
@@ -30,7 +33,7 @@ export function useCommands(): Command[] {
   const everywhere = [
     ...pages,
     { keys: "n", label: "New run", run: () => void navigate({ to: "/runs/new" }) },
-    { keys: "/", label: "Search or jump to", run: spotlight.open },
+    { keys: "/", label: "Search or jump to", run: search.open },
   ];
   if (runId === undefined) return everywhere;
   const tabs = RUN_TABS.map((tab, index) => ({

@@ -17,11 +17,11 @@ import { isLive } from "@/features/runs/data/states";
 import { humanize } from "@/lib/format";
 import { focusControls } from "./focus";
 
-/** Groups about one run; nothing is asked of the platform before somebody searches. */
-export function useRunGroups(runId: string | undefined, searching: boolean): SpotlightActionGroupData[] {
+/** Groups about one run. */
+export function useRunGroups(runId: string | undefined): SpotlightActionGroupData[] {
   const navigate = useNavigate();
   const id = runId ?? "";
-  const enabled = runId !== undefined && searching;
+  const enabled = runId !== undefined;
   const run = useQuery({ ...runQuery(id), enabled }).data;
   const live = run !== undefined && isLive(run.state);
   const metrics = useQuery({ ...metricEntriesQuery(id), enabled }).data ?? [];
