@@ -8,6 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from tests.bench import (
+    console,
     gpu,
     incidents,
     kernels,
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
     "modes": ("Modes on long-tailed lengths", long_tail.measure),
     "staleness": ("Final reward with old tokens, three seeds", staleness.measure),
     "web": ("Web process", web_memory.measure),
+    "console": ("Console in Chromium", console.measure),
 }
 
 
