@@ -138,20 +138,6 @@ def test_web_redis_and_network_go_away_and_open_pages_are_right_after_it(
     expect(row).to_contain_text("paused")
 
 
-def test_an_address_with_a_nul_tells_where_one_stands(page: Page, run_id: str) -> None:
-    _open(page, run_id)
-    for address, heading in (
-        (f"/runs/{run_id}%00x", "There is nothing here"),
-        (f"/datasets/{run_id}%00", "There is nothing here"),
-        (f"/runs/{run_id}?tour=%00", "At one glance"),
-        (f"/runs/{run_id}?find=%00", "At one glance"),
-        (f"/runs/{run_id}?tab=rollouts&q=%00", "At one glance"),
-    ):
-        page.goto(address)
-        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
-        expect(page.get_by_role("alert")).to_have_count(0)
-
-
 def _answers(installation: Installation) -> bool:
     try:
         installation.api.get("/session")

@@ -45,7 +45,7 @@ def screen(request: pytest.FixtureRequest, browser: Browser, installation: Insta
 
 @pytest.fixture(scope="module")
 def asked() -> dict[str, set[str]]:
-    """What each page has read when it was opened, by its name."""
+    """What each page has read when it was first opened, which is on a desk, by its name."""
     return {}
 
 
@@ -54,13 +54,31 @@ def test_every_page_is_accessible_and_fits_the_screen(
 ) -> None:
     found = {}
     for name, path in paths.items():
-        asked[name] = _asked_by(screen, path)
+        reads = _asked_by(screen, path)
+        asked.setdefault(name, reads)
         trouble = violations(screen)
         if screen.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             trouble.append("wider than the screen")
         if trouble:
             found[name] = trouble
     assert not found, "\n".join(f"{name}: {'; '.join(trouble)}" for name, trouble in found.items())
+
+
+def test_an_address_with_a_nul_tells_where_one_stands(page: Page, installation: Installation) -> None:
+    api = installation.api
+    spec = api.get("/spec/recipes")["data"][0]["spec"]
+    run = api.post("/runs", {"name": "At rest", "spec": spec, "start": False})["id"]
+    sign_in(page)
+    for address, heading in (
+        (f"/runs/{run}%00x", "There is nothing here"),
+        (f"/datasets/{run}%00", "There is nothing here"),
+        (f"/runs/{run}?tour=%00", "At rest"),
+        (f"/runs/{run}?find=%00", "At rest"),
+        (f"/runs/{run}?tab=rollouts&q=%00", "At rest"),
+    ):
+        page.goto(address)
+        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+        expect(page.get_by_role("alert")).to_have_count(0)
 
 
 IDS = re.compile(r"\b[a-z]+_[0-9A-Za-z]{8,}\b|\b\d+\b")
