@@ -190,6 +190,7 @@ SPECTACULAR_SETTINGS = {
         "LabKindEnum": "dressage.lab.models.LabKind",
         "LabStateEnum": "dressage.lab.models.LabState",
         "RubricScaleEnum": ["binary", "likert"],
+        "RefusalReasonEnum": "dressage.lab.reports.REFUSAL_REASONS",
         "SourceKindEnum": "dressage.policies.models.SourceKind",
         "DatasetSourceKindEnum": "dressage.datasets.models.DatasetSourceKind",
         "DatasetImportStateEnum": "dressage.datasets.models.DatasetImportState",

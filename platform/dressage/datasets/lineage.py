@@ -19,7 +19,7 @@ class OperationCounts(TypedDict):
 class VersionOperation(TypedDict):
     """How a version was made."""
 
-    name: Literal["upload", "import", "edit", "filter", "split", "merge", "integers"]
+    name: Literal["upload", "import", "edit", "filter", "split", "merge", "integers", "synthesis"]
     arguments: dict[str, Any]
     """What was asked for; of an edit, no more than the ids of the rows."""
     counts: OperationCounts

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
+from dressage.datasets.row_query import RowQuery
+from dressage.lab.synthesis.words import ANSWER_FORMAT, REPHRASE
 from trainer_core.rewards.graders.judge import ENDPOINT_PATTERN
 from trainer_core.rewards.graders.rubric import RubricItem
 from trainer_core.rewards.graders.rubric_prompt import Scale
@@ -99,7 +101,66 @@ class AssessQuality(AskingOperation):
         return self
 
 
-AnyAsking = AssessQuality
+Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+
+
+class NewDataset(_LabModel):
+    """A dataset for what is made; slugs of datasets and of endpoints have the same form."""
+
+    name: Text = Field(min_length=1, max_length=120)
+    slug: str | None = Field(None, pattern=ENDPOINT_PATTERN)
+
+
+class SynthesiseRows(AskingOperation):
+    """Variations of rows, each verified before it enters a version; notes ``synthesis``.
+
+    A model writes them. Then a model answers each several times, and the graders of a reward compare the answers with
+    the gold answer of the row that it was made of.
+    """
+
+    kind: Literal["synthesis"]
+    query: RowQuery = RowQuery()
+    """The rows of which variations are made, as for versions that are filtered. Those without a gold answer, and those
+    that are variations themselves, are left out."""
+    instruction: Text = Field(REPHRASE, min_length=1, max_length=4_000)
+    """What the model is to make of a question."""
+    variations: int = Field(2, ge=1, le=8)
+    """Variations of each row that are asked for."""
+    same_numbers: bool = True
+    """Whether a variation must have the numbers of its source, and no others."""
+    near: float = Field(0.8, ge=0.5, le=0.95)
+    """Jaccard similarity of the sets of three-word runs from which a variation says the same as another text."""
+    solver: str | None = Field(None, pattern=ENDPOINT_PATTERN)
+    """Slug of the judge endpoint that answers the variations; null for the one that writes them."""
+    attempts: int = Field(4, ge=1, le=16)
+    """Answers to each variation."""
+    answer_format: Text = Field(ANSWER_FORMAT, max_length=1_000)
+    """What is written below a variation where it is put to the model that answers it; the version has it not."""
+    reward: Ref | None = None
+    """``slug@version`` of a reward whose graders compare the answers; null for mathematical equality with ``answer``,
+    wherever the final answer stands."""
+    least_pass_rate: float = Field(0.5, gt=0, le=1)
+    """Share of right answers from which a variation is kept. No wrong answer may come as often as right ones."""
+    most_pass_rate: float = Field(1.0, gt=0, le=1)
+    """Largest share of right answers: below 1, what is always solved is left out."""
+    into: NewDataset | None = None
+    """A new dataset for the result; null makes the next version of this one."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of a row that the model sees."""
+        return ["prompt"]
+
+    @model_validator(mode="after")
+    def _is_a_band(self) -> "SynthesiseRows":
+        if self.least_pass_rate > self.most_pass_rate:
+            raise ValueError("least_pass_rate is above most_pass_rate")
+        if not self.instruction.strip():
+            raise ValueError("the instruction is empty")
+        return self
+
+
+AnyAsking = AssessQuality | SynthesiseRows
 AnyOperation = FindDuplicates | FindContamination | FindStatistics | AnyAsking
 
 

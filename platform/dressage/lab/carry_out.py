@@ -19,15 +19,20 @@ import structlog
 from django.db import transaction
 
 from dressage.common.actors import Actor
+from dressage.common.problems import Problem
 from dressage.datasets import notes, selectors
 from dressage.datasets.models import DatasetVersion
 from dressage.imports.progress import NotOurs, Stopping
 from dressage.imports.stopping import is_stopping
-from dressage.lab.asking.endpoints import endpoint_for
+from dressage.lab.arguments import SynthesiseRows
+from dressage.lab.asking.endpoints import endpoint_for, solver_for
 from dressage.lab.child import GONE, NOTES, REASON, REPORT, UNFIT
 from dressage.lab.life import claim, end, fail, folder_of, give_back, report_progress
-from dressage.lab.models import LabJob, LabState
+from dressage.lab.models import LabJob, LabKind, LabState
 from dressage.lab.reports import completed
+from dressage.lab.synthesis.chosen import kept_choice
+from dressage.lab.synthesis.rewards import verifying_reward
+from dressage.lab.synthesis.store import store_version
 
 logger = structlog.get_logger(__name__)
 EVERY_S = 1.0
@@ -37,7 +42,7 @@ _CRASHED = (
     "on fewer rows; the platform's log says more."
 )
 
-_CARRIED = {"duplicates": False, "contamination": True, "statistics": True, "quality": True}
+_CARRIED = {"duplicates": False, "contamination": True, "statistics": True, "quality": True, "synthesis": False}
 """Whether what was found of a row holds for it in other versions, too: a cluster is one of this version's rows."""
 
 
@@ -61,6 +66,8 @@ def carry_out(job_id: str) -> None:
         give_back(job)
     except LookupError as error:
         fail(job, str(error))
+    except Problem as problem:
+        fail(job, str(problem.detail))
     except OSError as error:
         logger.exception("a job of the lab has failed", lab_job=job.id)
         fail(job, f"The platform's disk cannot be used ({error.strerror or type(error).__name__}).")
@@ -89,6 +96,20 @@ def _plan(job: LabJob, folder: Path) -> dict[str, Any]:
         "against": [_stored(one) for one in others],
         "folder": str(folder),
         "endpoint": endpoint_for(job),
+        "solver": solver_for(job),
+        **_synthesis(job, folder),
+    }
+
+
+def _synthesis(job: LabJob, folder: Path) -> dict[str, Any]:
+    """The part of the plan that syntheses have: the rows, which stay the same, and the reward."""
+    if job.kind != LabKind.SYNTHESIS:
+        return {"chosen": None, "reward": None}
+    operation = SynthesiseRows.model_validate(job.operation)
+    reward = verifying_reward(job.team, operation)
+    return {
+        "chosen": kept_choice(folder, job.version, operation),
+        "reward": None if reward is None else reward.model_dump(mode="json"),
     }
 
 
@@ -139,15 +160,22 @@ def _wait_and_tell(job: LabJob, process: "subprocess.Popen[str]", lines: "Queue[
 
 
 def _keep(job: LabJob, folder: Path, seconds: float) -> None:
-    """Store notes and report together, so that a job that is done has both."""
+    """Store notes, report and perhaps a version together, so that a job that is done has all of them."""
     found = json.loads((folder / REPORT).read_text())
     table = pq.read_table(folder / NOTES)
     report = completed({job.kind: found["report"]})
-    with transaction.atomic():
-        locked = LabJob.objects.select_for_update().get(pk=job.pk)
-        if locked.attempt != job.attempt or locked.state != LabState.RUNNING:
-            return
+
+    def finish(locked: LabJob, made: DatasetVersion | None) -> None:
         source: notes.NoteSource = {"kind": job.kind, "id": job.id, "arguments": job.operation}
         notes.write(job.version, found["note"], table, by=Actor(**job.actor), source=source, carried=_CARRIED[job.kind])
         LabJob.objects.filter(version=job.version, kind=job.kind).exclude(pk=job.pk).update(notes=[])
-        end(locked, LabState.DONE, report=report, notes=[found["note"]], drawn=found["drawn"], seconds=seconds)
+        fields = {"report": report, "notes": [found["note"]], "drawn": found["drawn"], "made": made}
+        end(locked, LabState.DONE, seconds=seconds, **fields)
+
+    if job.kind == LabKind.SYNTHESIS:
+        store_version(job, folder, finish)
+        return
+    with transaction.atomic():
+        locked = LabJob.objects.select_for_update().get(pk=job.pk)
+        if locked.attempt == job.attempt and locked.state == LabState.RUNNING:
+            finish(locked, None)

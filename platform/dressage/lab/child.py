@@ -18,21 +18,29 @@ from dressage.lab.arguments import LabOperation
 from dressage.lab.operations import carry_out
 from dressage.lab.plan import LabWork, Result, StoredRows, UnfitError
 from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.rewards import RewardDefinition
 
-NOTES, REPORT, REASON = "notes.parquet", "report.json", "reason.txt"
+NOTES, REPORT, REASON, ROWS = "notes.parquet", "report.json", "reason.txt", "rows.json"
 GONE, UNFIT = 3, 4
 """Exit statuses: where a file of the rows is gone, and where ``reason.txt`` says why the job cannot go on."""
 
 
 def main() -> None:
-    """Read a plan, carry it out, and write ``notes.parquet`` and ``report.json`` into its folder."""
+    """Read a plan, carry it out, and leave notes, the report and perhaps rows of a new version in its folder."""
     plan = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     pa.set_cpu_count(1)
     operation = LabOperation.model_validate(plan["operation"]).root
-    endpoint = None if plan.get("endpoint") is None else JudgeEndpoint.model_validate(plan["endpoint"])
-    others = [_stored(one) for one in plan["against"]]
-    work = LabWork(_stored(plan["version"]), others, Path(plan["folder"]), _tell, endpoint)
+    work = LabWork(
+        version=_stored(plan["version"]),
+        against=[_stored(one) for one in plan["against"]],
+        folder=Path(plan["folder"]),
+        told=_tell,
+        endpoint=_endpoint(plan.get("endpoint")),
+        solver=_endpoint(plan.get("solver")),
+        reward=None if plan.get("reward") is None else RewardDefinition.model_validate(plan["reward"]),
+        chosen=None if plan.get("chosen") is None else frozenset(plan["chosen"]),
+    )
     try:
         result = carry_out(work, operation)
     except FileNotFoundError:
@@ -49,12 +57,18 @@ def _stored(document: dict[str, Any]) -> StoredRows:
     return StoredRows(document["ref"], Path(document["path"]), document["rows"])
 
 
+def _endpoint(document: dict[str, Any] | None) -> JudgeEndpoint | None:
+    return None if document is None else JudgeEndpoint.model_validate(document)
+
+
 def _tell(stage: str, done: int, of: int) -> None:
     print(json.dumps({"stage": stage, "done": done, "of": of}), flush=True)
 
 
 def _leave(result: Result, folder: Path) -> None:
     _replace(folder / NOTES, lambda path: pq.write_table(result.table, path, compression="zstd"))
+    if result.made is not None:
+        _replace(folder / ROWS, lambda path: path.write_text(json.dumps(result.made)))
     report = {"note": result.note, "report": result.report, "drawn": result.drawn}
     _replace(folder / REPORT, lambda path: path.write_text(json.dumps(report)))
 

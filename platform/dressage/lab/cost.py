@@ -32,6 +32,8 @@ class AskingCost(TypedDict):
     """Estimated from what answers of that form need."""
     price: float | None
     """Price by those of the endpoint; null where they are not known."""
+    left_out: int
+    """Rows that were chosen and that it is not asked about: those without an answer to hold against, and variations."""
 
 
 class LabCost(TypedDict):

@@ -16,9 +16,10 @@ class LabKind(models.TextChoices):
     CONTAMINATION = "contamination", "Rows that evaluation sets have"
     STATISTICS = "statistics", "Lengths, languages and kinds of answers"
     QUALITY = "quality", "A judge's verdicts by a rubric"
+    SYNTHESIS = "synthesis", "Verified variations of rows"
 
 
-ASKING = (LabKind.QUALITY,)
+ASKING = (LabKind.QUALITY, LabKind.SYNTHESIS)
 """Kinds that ask a model, which takes long and keeps no core busy."""
 
 
@@ -60,6 +61,8 @@ class LabJob(TeamModel):
     """``[[number, id, score]]`` of rows that people may mark, in the order in which they are drawn."""
     notes = models.JSONField(default=list)
     """Names of the row notes that it wrote and that were not undone."""
+    made = models.ForeignKey(DatasetVersion, on_delete=models.SET_NULL, null=True, related_name="+")
+    """The version that it has made, where it makes one."""
     attempt = models.PositiveIntegerField(default=0)
     """Number of the worker that has it: an older one that comes back is told so."""
     lost_workers = models.PositiveSmallIntegerField(default=0, db_default=0)
@@ -77,6 +80,11 @@ class LabJob(TeamModel):
     actor = models.JSONField()
     """Who asked for it: ``{kind, id, name}``."""
     created_by = models.CharField(max_length=300)
+
+    @property
+    def made_version(self) -> DatasetVersion | None:
+        """The version that it has made, unless that was deleted."""
+        return None if self.made is None or self.made.is_deleted else self.made
 
     class Meta:
         constraints = [

@@ -1,11 +1,19 @@
 """The operations by their kind."""
 
-from dressage.lab.arguments import AnyOperation, AssessQuality, FindContamination, FindDuplicates, FindStatistics
+from dressage.lab.arguments import (
+    AnyOperation,
+    AssessQuality,
+    FindContamination,
+    FindDuplicates,
+    FindStatistics,
+    SynthesiseRows,
+)
 from dressage.lab.contamination.find import find_contamination
 from dressage.lab.duplicates.find import find_duplicates
 from dressage.lab.plan import LabWork, Result
 from dressage.lab.quality.assess import assess_quality
 from dressage.lab.statistics.find import find_statistics
+from dressage.lab.synthesis.synthesise import synthesise
 
 
 def carry_out(work: LabWork, operation: AnyOperation) -> Result:
@@ -19,3 +27,5 @@ def carry_out(work: LabWork, operation: AnyOperation) -> Result:
             return find_statistics(work)
         case AssessQuality():
             return assess_quality(work, operation)
+        case SynthesiseRows():
+            return synthesise(work, operation)

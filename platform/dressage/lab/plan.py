@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.rewards import RewardDefinition
 
 
 class UnfitError(Exception):
@@ -35,6 +36,12 @@ class LabWork:
     """Called with (stage, rows or steps done, rows or steps in all)."""
     endpoint: JudgeEndpoint | None = None
     """The model that is asked, where one is, with its key."""
+    solver: JudgeEndpoint | None = None
+    """The model that answers what the other has written, where it is another one."""
+    reward: RewardDefinition | None = None
+    """The reward by which answers are compared, where they are."""
+    chosen: frozenset[int] | None = None
+    """Numbers of the rows that a model is asked about; None where a sample says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +55,5 @@ class Result:
     report: dict[str, Any]
     drawn: list[tuple[int, str, float]] | None = None
     """(number, id, score) of rows that people may mark, in the order in which they are drawn; None where none are."""
+    made: list[tuple[str, dict[str, Any]]] | None = None
+    """(id, row) of new rows of a version that is to be made; None where none is."""

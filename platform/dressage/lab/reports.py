@@ -1,6 +1,6 @@
 """Reports of operations, as the API tells them."""
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from typing_extensions import TypedDict
 
@@ -202,6 +202,69 @@ class QualityReport(TypedDict):
     asked: AskedReport
 
 
+RefusalReason = Literal[
+    "empty",
+    "unreadable",
+    "control_tokens",
+    "length",
+    "answer_told",
+    "other_numbers",
+    "alike",
+    "rarely_right",
+    "outvoted",
+    "too_easy",
+    "ungraded",
+    "unanswered",
+]
+"""Why a variation is not kept."""
+REFUSAL_REASONS = get_args(RefusalReason)
+
+
+class CountedRefusals(TypedDict):
+    """Variations that were refused for one reason."""
+
+    reason: RefusalReason
+    variations: int
+
+
+class KeptVariation(TypedDict):
+    """A variation that has entered the new version."""
+
+    row: ShownRow
+    """The row that it was made of."""
+    text: str
+    pass_rate: float
+    """Share of right answers to it."""
+
+
+class RefusedVariation(TypedDict):
+    """A variation that was not kept."""
+
+    row: ShownRow
+    text: str
+    reason: RefusalReason
+    detail: str
+    """The reason in a sentence."""
+
+
+class SynthesisReport(TypedDict):
+    """Variations of rows, each verified."""
+
+    rows: int
+    """Rows of the version."""
+    written: int
+    """Variations that the model has written."""
+    kept: int
+    refused: int
+    reasons: list[CountedRefusals]
+    """The most frequent first."""
+    kept_ones: list[KeptVariation]
+    """The first of them."""
+    refused_ones: list[RefusedVariation]
+    """The first of them; the notes tell all, row by row."""
+    asked: AskedReport
+
+
 class LabReport(TypedDict):
     """What an operation found; the member of its kind is set."""
 
@@ -209,6 +272,7 @@ class LabReport(TypedDict):
     contamination: ContaminationReport | None
     statistics: StatisticsReport | None
     quality: QualityReport | None
+    synthesis: SynthesisReport | None
 
 
 def completed(report: dict[str, Any]) -> dict[str, Any]:

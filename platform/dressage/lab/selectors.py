@@ -10,7 +10,7 @@ from dressage.teams.models import Team
 
 def jobs(team: Team) -> QuerySet[LabJob]:
     """The team's jobs."""
-    return LabJob.objects.for_team(team).select_related("version__dataset")
+    return LabJob.objects.for_team(team).select_related("version__dataset", "made__dataset")
 
 
 def jobs_of(team: Team, version: DatasetVersion) -> QuerySet[LabJob]:

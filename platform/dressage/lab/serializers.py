@@ -34,6 +34,15 @@ class LabReportSerializer(DocumentSerializer, document=LabReport):
         return completed(instance)
 
 
+class LabVersionSerializer(serializers.Serializer):
+    """A version that a job has made."""
+
+    dataset_id = serializers.CharField()
+    number = serializers.IntegerField()
+    ref = serializers.CharField()
+    rows = serializers.IntegerField()
+
+
 class LabJobSerializer(serializers.Serializer):
     """An operation on the rows of a version, with how far it has come."""
 
@@ -49,6 +58,11 @@ class LabJobSerializer(serializers.Serializer):
     rows = serializers.IntegerField(help_text="Rows that it reads, those of other versions included.")
     notes = serializers.ListField(
         child=serializers.CharField(), help_text="Row notes that it left, unless they were undone or replaced."
+    )
+    made = LabVersionSerializer(
+        allow_null=True,
+        source="made_version",
+        help_text="The version that it has made; null where it makes none, or the version was deleted.",
     )
     seconds = serializers.FloatField(allow_null=True, help_text="What it took; null until it is done.")
     created_at = serializers.DateTimeField()

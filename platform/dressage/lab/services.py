@@ -9,13 +9,22 @@ from dressage.common.problems import Problem, conflict, invalid
 from dressage.datasets import notes, selectors
 from dressage.datasets.holding import hold
 from dressage.datasets.models import DatasetVersion
-from dressage.lab.arguments import AnyOperation, AskingOperation, AssessQuality, FindContamination, FindDuplicates
+from dressage.lab.arguments import (
+    AnyOperation,
+    AskingOperation,
+    AssessQuality,
+    FindContamination,
+    FindDuplicates,
+    SynthesiseRows,
+)
 from dressage.lab.asking.cost import cost_of_asking
 from dressage.lab.asking.endpoints import asked_endpoint
 from dressage.lab.cost import LabCost, cost_of
 from dressage.lab.enqueue import enqueue_job
 from dressage.lab.life import end
 from dressage.lab.models import OPEN, LabJob, LabState
+from dressage.lab.synthesis.cost import cost_of_synthesis
+from dressage.lab.synthesis.undo import take_back
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 
@@ -50,7 +59,9 @@ def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *,
         _check_columns(version, operation.columns)
     if isinstance(operation, FindDuplicates | FindContamination):
         others = _others(team, version, operation.against)
-    if isinstance(operation, AskingOperation):
+    if isinstance(operation, SynthesiseRows):
+        cost = cost_of_synthesis(team, version, operation)
+    elif isinstance(operation, AskingOperation):
         cost = cost_of_asking(version, operation, asked_endpoint(team, operation))
     else:
         cost = cost_of(operation.kind, [version, *others])
@@ -90,20 +101,27 @@ def cancel_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
 
 @transaction.atomic
 def undo_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
-    """Remove the notes that a job has left; versions that were made by them stay.
+    """Remove the notes that a job has left, and the version that it has made; those that people made by notes stay.
 
     Raises:
-        Problem: 409 where it has left none, or they were replaced by a later job's.
+        Problem: 409 where it has left neither, its notes were replaced by a later job's, or something needs the
+            version. Then nothing changes.
     """
-    locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
+    jobs = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset", "made__dataset")
+    locked = jobs.get(pk=job.pk)
+    made = locked.made
+    taken_back = take_back(locked, actor)
     mine = [one for one in notes.of(locked.version) if one.source["id"] == locked.id]
-    if not mine:
+    if not mine and not taken_back:
         raise conflict("The job has left no notes, or they are gone already.", code="nothing_to_undo")
     for one in mine:
         notes.delete(one, actor)
-    locked.notes = []
-    locked.save(update_fields=["notes"])
-    record_audit(team, actor, "lab.undo", "lab_job", job.id, after={"ref": locked.version.ref, "kind": locked.kind})
+    locked.notes, locked.made = [], None
+    locked.save(update_fields=["notes", "made"])
+    after = {"ref": locked.version.ref, "kind": locked.kind}
+    if taken_back and made is not None:
+        after["deleted"] = made.ref
+    record_audit(team, actor, "lab.undo", "lab_job", job.id, after=after)
     return locked
 
 

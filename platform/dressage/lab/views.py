@@ -45,6 +45,8 @@ class VersionLabView(ApiView):
     def post(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """Look at all rows in the background. What is found becomes notes of the rows; the version stays as it is.
 
+        A synthesis also makes a version, of the rows and their variations that were verified.
+
         `dry_run` tells the rows, the estimated time and memory, and starts nothing.
         """
         version = stored_version(request.team, dataset_id, number)
@@ -98,6 +100,9 @@ class UndoLabJobView(ApiView):
     @extend_schema(operation_id="undoLabJob", tags=["datasets"], request=None, responses=LabJobSerializer)
     @idempotent
     def post(self, request: TeamRequest, job_id: str) -> Response:
-        """Remove the row notes that a job of the lab has left. Versions that were made by them stay."""
+        """Remove the row notes that a job of the lab has left, and the version that it has made itself.
+
+        Versions that people have made by the notes stay.
+        """
         job = services.undo_job(request.team, request.actor, selectors.job(request.team, job_id))
         return Response(LabJobSerializer(job).data)

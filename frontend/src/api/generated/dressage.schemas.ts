@@ -314,6 +314,8 @@ export interface AskingCost {
   completion_tokens: number;
   /** Price by those of the endpoint; null where they are not known. */
   price: AskingCostPrice;
+  /** Rows that were chosen and that it is not asked about: those without an answer to hold against, and variations. */
+  left_out: number;
 }
 
 /**
@@ -1650,6 +1652,14 @@ export interface Cost {
 export interface CountedName {
   name: string;
   rows: number;
+}
+
+/**
+ * Variations that were refused for one reason.
+ */
+export interface CountedRefusals {
+  reason: RefusalReasonEnum;
+  variations: number;
 }
 
 /**
@@ -3138,6 +3148,7 @@ export const DerivedOperationEnum = {
   split: 'split',
   merge: 'merge',
   integers: 'integers',
+  synthesis: 'synthesis',
 } as const;
 
 /**
@@ -4293,6 +4304,17 @@ export interface Kept {
 }
 
 /**
+ * A variation that has entered the new version.
+ */
+export interface KeptVariation {
+  /** The row that it was made of. */
+  row: ShownRow;
+  text: string;
+  /** Share of right answers to it. */
+  pass_rate: number;
+}
+
+/**
  * Null where no model is asked.
  */
 export type LabCostAsking = AskingCost | null;
@@ -4314,6 +4336,11 @@ export interface LabCost {
   /** Null where no model is asked. */
   asking: LabCostAsking;
 }
+
+/**
+ * The version that it has made; null where it makes none, or the version was deleted.
+ */
+export type LabJobMade = LabVersion | null;
 
 /**
  * What it took; null until it is done.
@@ -4345,6 +4372,8 @@ export interface LabJob {
   rows: number;
   /** Row notes that it left, unless they were undone or replaced. */
   notes: string[];
+  /** The version that it has made; null where it makes none, or the version was deleted. */
+  made: LabJobMade;
   /** What it took; null until it is done. */
   seconds: LabJobSeconds;
   created_at: string;
@@ -4352,6 +4381,11 @@ export interface LabJob {
   started_at: LabJobStartedAt;
   finished_at: LabJobFinishedAt;
 }
+
+/**
+ * The version that it has made; null where it makes none, or the version was deleted.
+ */
+export type LabJobWithReportMade = LabVersion | null;
 
 /**
  * What it took; null until it is done.
@@ -4388,6 +4422,8 @@ export interface LabJobWithReport {
   rows: number;
   /** Row notes that it left, unless they were undone or replaced. */
   notes: string[];
+  /** The version that it has made; null where it makes none, or the version was deleted. */
+  made: LabJobWithReportMade;
   /** What it took; null until it is done. */
   seconds: LabJobWithReportSeconds;
   created_at: string;
@@ -4403,6 +4439,7 @@ export interface LabJobWithReport {
 * `contamination` - Rows that evaluation sets have
 * `statistics` - Lengths, languages and kinds of answers
 * `quality` - A judge's verdicts by a rubric
+* `synthesis` - Verified variations of rows
  */
 export type LabKindEnum = typeof LabKindEnum[keyof typeof LabKindEnum];
 
@@ -4413,12 +4450,13 @@ export const LabKindEnum = {
   contamination: 'contamination',
   statistics: 'statistics',
   quality: 'quality',
+  synthesis: 'synthesis',
 } as const;
 
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperation = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationAssessQuality;
+export type LabOperation = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationAssessQuality | LabOperationSynthesiseRows;
 
 /**
  * Rows that are asked about, drawn at random; null for all, of which there may be 10,000.
@@ -4583,10 +4621,124 @@ export interface LabOperationFindStatistics {
   kind: LabOperationFindStatisticsKind;
 }
 
+export type LabOperationNewDatasetSlug = string | null;
+
+/**
+ * A dataset for what is made; slugs of datasets and of endpoints have the same form.
+ */
+export interface LabOperationNewDataset {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   * @pattern ^[^\x00]*$
+   */
+  name: string;
+  slug?: LabOperationNewDatasetSlug;
+}
+
+/**
+ * The value, exactly.
+ */
+export type LabOperationNoteConditionEquals = boolean | number | number | string | null;
+
+/**
+ * Smallest number.
+ */
+export type LabOperationNoteConditionLeast = number | null;
+
+/**
+ * Largest number.
+ */
+export type LabOperationNoteConditionMost = number | null;
+
+/**
+ * What notes say of a row, such as ``difficulty.pass_rate`` from 0.2 to 0.8. Rows without them are not found.
+ */
+export interface LabOperationNoteCondition {
+  /**
+   * Name of the notes.
+   * @minLength 1
+   * @maxLength 80
+   * @pattern ^[^\x00]*$
+   */
+  notes: string;
+  /**
+   * Column of the notes.
+   * @minLength 1
+   * @maxLength 80
+   * @pattern ^[^\x00]*$
+   */
+  column: string;
+  /** The value, exactly. */
+  equals?: LabOperationNoteConditionEquals;
+  /** Smallest number. */
+  least?: LabOperationNoteConditionLeast;
+  /** Largest number. */
+  most?: LabOperationNoteConditionMost;
+}
+
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationAssessQuality;
+export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationAssessQuality | LabOperationSynthesiseRows;
+
+/**
+ * Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes.
+ */
+export type LabOperationRowQueryText = string | null;
+
+/**
+ * The gold answer, exactly.
+ */
+export type LabOperationRowQueryAnswer = string | null;
+
+/**
+ * Least number of signs of the prompt or the chat.
+ */
+export type LabOperationRowQueryMinLength = number | null;
+
+/**
+ * Largest number of signs.
+ */
+export type LabOperationRowQueryMaxLength = number | null;
+
+/**
+ * Script of most letters.
+ */
+export type LabOperationRowQueryScript = 'Latin' | 'Han' | 'Hiragana' | 'Katakana' | 'Hangul' | 'Cyrillic' | 'Greek' | 'Arabic' | 'Hebrew' | 'Devanagari' | 'Bengali' | 'Thai' | 'Tamil' | 'Telugu' | 'Georgian' | 'Armenian' | 'Ethiopic' | 'Khmer' | 'Myanmar' | 'none' | null;
+
+/**
+ * Ids of rows, any of them.
+ */
+export type LabOperationRowQueryIds = string[] | null;
+
+/**
+ * Conditions on rows, all of which hold of what is found.
+ */
+export interface LabOperationRowQuery {
+  /** Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes. */
+  text?: LabOperationRowQueryText;
+  /** The gold answer, exactly. */
+  answer?: LabOperationRowQueryAnswer;
+  /** Least number of signs of the prompt or the chat. */
+  min_length?: LabOperationRowQueryMinLength;
+  /** Largest number of signs. */
+  max_length?: LabOperationRowQueryMaxLength;
+  /**
+   * ``column=value``, such as ``level=3``: all of them.
+   * @maxItems 10
+   */
+  tags?: string[];
+  /** Script of most letters. */
+  script?: LabOperationRowQueryScript;
+  /** Ids of rows, any of them. */
+  ids?: LabOperationRowQueryIds;
+  /**
+   * Conditions on what operations have found about the rows; with no value, that it is known.
+   * @maxItems 10
+   */
+  notes?: LabOperationNoteCondition[];
+}
 
 /**
  * One criterion.
@@ -4612,6 +4764,117 @@ export interface LabOperationRubricItem {
   weight?: number;
 }
 
+/**
+ * Rows that are asked about, drawn at random; null for all, of which there may be 10,000.
+ */
+export type LabOperationSynthesiseRowsSample = number | null;
+
+export type LabOperationSynthesiseRowsKind = typeof LabOperationSynthesiseRowsKind[keyof typeof LabOperationSynthesiseRowsKind];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LabOperationSynthesiseRowsKind = {
+  synthesis: 'synthesis',
+} as const;
+
+/**
+ * Slug of the judge endpoint that answers the variations; null for the one that writes them.
+ */
+export type LabOperationSynthesiseRowsSolver = string | null;
+
+/**
+ * ``slug@version`` of a reward whose graders compare the answers; null for mathematical equality with ``answer``,
+wherever the final answer stands.
+ */
+export type LabOperationSynthesiseRowsReward = string | null;
+
+/**
+ * A new dataset for the result; null makes the next version of this one.
+ */
+export type LabOperationSynthesiseRowsInto = LabOperationNewDataset | null;
+
+/**
+ * Variations of rows, each verified before it enters a version; notes ``synthesis``.
+
+A model writes them. Then a model answers each several times, and the graders of a reward compare the answers with
+the gold answer of the row that it was made of.
+ */
+export interface LabOperationSynthesiseRows {
+  /**
+   * Slug of a judge endpoint of the team that has an address.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  endpoint: string;
+  /** Rows that are asked about, drawn at random; null for all, of which there may be 10,000. */
+  sample?: LabOperationSynthesiseRowsSample;
+  /**
+   * Number that makes another sample.
+   * @minimum 0
+   * @maximum 2147483647
+   */
+  seed?: number;
+  /**
+   * Longest answer.
+   * @minimum 16
+   * @maximum 65536
+   */
+  max_tokens?: number;
+  kind: LabOperationSynthesiseRowsKind;
+  /** The rows of which variations are made, as for versions that are filtered. Those without a gold answer, and those
+that are variations themselves, are left out. */
+  query?: LabOperationRowQuery;
+  /**
+   * What the model is to make of a question.
+   * @minLength 1
+   * @maxLength 4000
+   * @pattern ^[^\x00]*$
+   */
+  instruction?: string;
+  /**
+   * Variations of each row that are asked for.
+   * @minimum 1
+   * @maximum 8
+   */
+  variations?: number;
+  /** Whether a variation must have the numbers of its source, and no others. */
+  same_numbers?: boolean;
+  /**
+   * Jaccard similarity of the sets of three-word runs from which a variation says the same as another text.
+   * @minimum 0.5
+   * @maximum 0.95
+   */
+  near?: number;
+  /** Slug of the judge endpoint that answers the variations; null for the one that writes them. */
+  solver?: LabOperationSynthesiseRowsSolver;
+  /**
+   * Answers to each variation.
+   * @minimum 1
+   * @maximum 16
+   */
+  attempts?: number;
+  /**
+   * What is written below a variation where it is put to the model that answers it; the version has it not.
+   * @maxLength 1000
+   * @pattern ^[^\x00]*$
+   */
+  answer_format?: string;
+  /** ``slug@version`` of a reward whose graders compare the answers; null for mathematical equality with ``answer``,
+wherever the final answer stands. */
+  reward?: LabOperationSynthesiseRowsReward;
+  /**
+   * Share of right answers from which a variation is kept. No wrong answer may come as often as right ones.
+   * @maximum 1
+   */
+  least_pass_rate?: number;
+  /**
+   * Largest share of right answers: below 1, what is always solved is left out.
+   * @maximum 1
+   */
+  most_pass_rate?: number;
+  /** A new dataset for the result; null makes the next version of this one. */
+  into?: LabOperationSynthesiseRowsInto;
+}
+
 export type LabReportDuplicates = DuplicatesReport | null;
 
 export type LabReportContamination = ContaminationReport | null;
@@ -4619,6 +4882,8 @@ export type LabReportContamination = ContaminationReport | null;
 export type LabReportStatistics = StatisticsReport | null;
 
 export type LabReportQuality = QualityReport | null;
+
+export type LabReportSynthesis = SynthesisReport | null;
 
 /**
  * What an operation found; the member of its kind is set.
@@ -4628,6 +4893,7 @@ export interface LabReport {
   contamination: LabReportContamination;
   statistics: LabReportStatistics;
   quality: LabReportQuality;
+  synthesis: LabReportSynthesis;
 }
 
 /**
@@ -4648,6 +4914,16 @@ export const LabStateEnum = {
   failed: 'failed',
   cancelled: 'cancelled',
 } as const;
+
+/**
+ * A version that a job has made.
+ */
+export interface LabVersion {
+  dataset_id: string;
+  number: number;
+  ref: string;
+  rows: number;
+}
 
 /**
  * The newest checkpoint that counts.
@@ -7181,6 +7457,36 @@ export interface RecoveryCodes {
   recovery_codes: string[];
 }
 
+export type RefusalReasonEnum = typeof RefusalReasonEnum[keyof typeof RefusalReasonEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RefusalReasonEnum = {
+  empty: 'empty',
+  unreadable: 'unreadable',
+  control_tokens: 'control_tokens',
+  length: 'length',
+  answer_told: 'answer_told',
+  other_numbers: 'other_numbers',
+  alike: 'alike',
+  rarely_right: 'rarely_right',
+  outvoted: 'outvoted',
+  too_easy: 'too_easy',
+  ungraded: 'ungraded',
+  unanswered: 'unanswered',
+} as const;
+
+/**
+ * A variation that was not kept.
+ */
+export interface RefusedVariation {
+  row: ShownRow;
+  text: string;
+  reason: RefusalReasonEnum;
+  /** The reason in a sentence. */
+  detail: string;
+}
+
 /**
  * Made from the name when omitted.
  * @minLength 1
@@ -9363,6 +9669,25 @@ export interface SuspectRow {
 }
 
 /**
+ * Variations of rows, each verified.
+ */
+export interface SynthesisReport {
+  /** Rows of the version. */
+  rows: number;
+  /** Variations that the model has written. */
+  written: number;
+  kept: number;
+  refused: number;
+  /** The most frequent first. */
+  reasons: CountedRefusals[];
+  /** The first of them. */
+  kept_ones: KeptVariation[];
+  /** The first of them; the notes tell all, row by row. */
+  refused_ones: RefusedVariation[];
+  asked: AskedReport;
+}
+
+/**
  * JSON Schema of the field (type, bounds, title, description, unit).
  */
 export type TargetSchema = {[key: string]: Json};
@@ -9776,6 +10101,7 @@ export const VersionOperationNameEnum = {
   split: 'split',
   merge: 'merge',
   integers: 'integers',
+  synthesis: 'synthesis',
 } as const;
 
 /**

@@ -1142,6 +1142,8 @@ export const listLabJobs = (
 /**
  * Look at all rows in the background. What is found becomes notes of the rows; the version stays as it is.
 
+A synthesis also makes a version, of the rows and their variations that were verified.
+
 `dry_run` tells the rows, the estimated time and memory, and starts nothing.
  */
 export const startLabJob = (
@@ -1495,7 +1497,9 @@ export const markLabRows = (
     }
   
 /**
- * Remove the row notes that a job of the lab has left. Versions that were made by them stay.
+ * Remove the row notes that a job of the lab has left, and the version that it has made itself.
+
+Versions that people have made by the notes stay.
  */
 export const undoLabJob = (
     jobId: string,

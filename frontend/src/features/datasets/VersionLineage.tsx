@@ -9,6 +9,7 @@ const WORDS = {
   split: "A part of a split",
   merge: "A merge",
   integers: "Whole answers",
+  synthesis: "Verified variations",
 } as const;
 
 export function VersionLineage({ version }: { version: DatasetVersion }) {

@@ -129,6 +129,16 @@ class KeepRows(_DerivationModel):
     """What the lineage keeps in the place of the ids."""
 
 
+class AddRows(_DerivationModel):
+    """Rows that other rooms have made, behind those of the version, which all stay."""
+
+    name: Literal["synthesis"]
+    rows: list[tuple[str, dict[str, Any]]] = Field(min_length=1)
+    """(id, row) of each."""
+    arguments: dict[str, Any]
+    """What the lineage keeps in the place of the rows."""
+
+
 AnyOperation = EditRows | FilterRows | SplitRows | MergeVersions | IntegerAnswers
 
 

@@ -1,8 +1,9 @@
 """Writes of versions that are made of others. A preview reads what the operation would read, and writes nothing."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ from dressage.datasets.deletion import remove_unnamed
 from dressage.datasets.derivation import tables
 from dressage.datasets.derivation.integers import with_integers
 from dressage.datasets.derivation.operations import (
+    AddRows,
     AnyOperation,
     EditRows,
     FilterRows,
@@ -30,10 +32,11 @@ from dressage.datasets.derivation.operations import (
     NotedEdit,
     SplitRows,
 )
-from dressage.datasets.derivation.tables import Counts, EditError
+from dressage.datasets.derivation.tables import CheckedEdit, Counts, EditError
 from dressage.datasets.limits import MAX_COLUMNS, MAX_ROWS
 from dressage.datasets.lineage import OperationCounts, VersionOperation
 from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.row_query import RowQuery
 from dressage.datasets.search.conditions import of_notes
 from dressage.datasets.services import add_version, locked_dataset, require_free
 from dressage.teams.models import Team
@@ -41,6 +44,7 @@ from trainer_core.datasets.fields import json_type
 
 _NOTED_IDS = 100
 """Ids of an edit's rows that the lineage keeps."""
+OperationName = Literal["edit", "filter", "split", "merge", "integers", "synthesis"]
 
 
 class DerivedVersion(TypedDict):
@@ -59,11 +63,14 @@ class DerivedVersion(TypedDict):
 class Derived(TypedDict):
     """What an operation made, or would make."""
 
-    operation: Literal["edit", "filter", "split", "merge", "integers"]
+    operation: OperationName
     dry_run: bool
     counts: OperationCounts
     """All parts together."""
     results: list[DerivedVersion]
+
+
+Within = Callable[[Callable[[], list[DerivedVersion]]], list[DerivedVersion]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +112,12 @@ def derive(
     team: Team,
     parent: DatasetVersion,
     actor: Actor,
-    operation: AnyOperation | KeepRows | NotedEdit,
+    operation: AnyOperation | KeepRows | NotedEdit | AddRows,
     *,
     into: Into | None = None,
     latest: int | None = None,
     dry_run: bool = False,
+    within: Within = lambda store: store(),
 ) -> Derived:
     """Make versions of ``parent``, with their lineage.
 
@@ -122,6 +130,8 @@ def derive(
             datasets in any case.
         latest: number of the newest version that the caller has seen.
         dry_run: whether only to count.
+        within: is called in the transaction in which versions are stored, before anything is locked, with a function
+            that stores them. What it raises leaves nothing.
 
     Raises:
         Problem: 403 where another team's dataset would get the next version; 409 where a newer version than ``latest``
@@ -144,26 +154,27 @@ def derive(
         if dry_run:
             results = [_preview(parent, one.target) for one in written]
         else:
-            results = _store_all(team, parent, actor, operation, written, latest)
+            results = _store_all(team, parent, actor, operation, written, latest, within)
     counts = _together([target.counts for target in targets])
     return {"operation": operation.name, "dry_run": dry_run, "counts": counts, "results": results}
 
 
 def _targets(
-    team: Team, parent: DatasetVersion, operation: AnyOperation | KeepRows | NotedEdit, into: Into | None
+    team: Team, parent: DatasetVersion, operation: AnyOperation | KeepRows | NotedEdit | AddRows, into: Into | None
 ) -> list[_Target]:
     counts = Counts()
     match operation:
         case EditRows():
-            return [_edit(parent, operation, into, counts)]
+            try:
+                checked = tables.check_edit(operation)
+            except EditError as error:
+                raise _unfit(error) from error
+            return [_edit(parent, checked, _noted(operation), into, counts)]
         case FilterRows():
             with selectors.missing_files("/operation"):
                 noted = of_notes(parent, operation.query.notes, "/operation/query")
             found = tables.filtered(parent.path, operation.query, noted, counts)
-            query = operation.query.model_dump(exclude_defaults=True)
-            if "ids" in query:
-                query |= {"ids": query["ids"][:_NOTED_IDS], "number_of_ids": len(query["ids"])}
-            return [_Target(into, found, counts, parent.columns, {"query": query})]
+            return [_Target(into, found, counts, parent.columns, {"query": noted_query(operation.query)})]
         case KeepRows():
             kept = tables.kept(parent.path, operation.ids, counts)
             return [_Target(into, kept, counts, parent.columns, operation.arguments)]
@@ -174,15 +185,31 @@ def _targets(
             whole = with_integers(parent.path, operation, counts, changed)
             arguments = operation.model_dump(exclude={"name"})
             return [_Target(into, whole, counts, parent.columns, arguments, changed=changed)]
+        case AddRows():
+            checked = tables.check_rows(operation.rows)
+            return [_edit(parent, checked, operation.arguments, into, counts)]
         case MergeVersions():
             return [_merge(team, parent, operation, into, counts)]
 
 
-def _edit(parent: DatasetVersion, edit: EditRows, into: Into | None, counts: Counts) -> _Target:
-    try:
-        checked = tables.check_edit(edit)
-    except EditError as error:
-        raise _unfit(error) from error
+def noted_query(query: RowQuery) -> dict[str, Any]:
+    """The conditions of a query as the lineage keeps them: of many ids the first."""
+    found = query.model_dump(exclude_defaults=True)
+    if "ids" in found:
+        found |= {"ids": found["ids"][:_NOTED_IDS], "number_of_ids": len(found["ids"])}
+    return found
+
+
+def _noted(edit: EditRows) -> dict[str, Any]:
+    """The arguments of an edit as the lineage keeps them."""
+    ids = [change.id for change in edit.changes if change.id is not None]
+    arguments: dict[str, Any] = {"ids": ids[:_NOTED_IDS], "number_of_ids": len(ids)}
+    return arguments | edit.arguments if isinstance(edit, NotedEdit) else arguments
+
+
+def _edit(
+    parent: DatasetVersion, checked: CheckedEdit, arguments: dict[str, Any], into: Into | None, counts: Counts
+) -> _Target:
     if parent.rows + len(checked.added) > MAX_ROWS:
         raise invalid("/operation/changes", f"The version would have more than {MAX_ROWS:,} rows.")
     columns = parent.columns
@@ -191,10 +218,6 @@ def _edit(parent: DatasetVersion, edit: EditRows, into: Into | None, counts: Cou
         columns = _columns_of(columns, here)
     if len(columns) > MAX_COLUMNS:
         raise invalid("/operation/changes", f"The version would have more than {MAX_COLUMNS} different columns.")
-    ids = [change.id for change in edit.changes if change.id is not None]
-    arguments: dict[str, Any] = {"ids": ids[:_NOTED_IDS], "number_of_ids": len(ids)}
-    if isinstance(edit, NotedEdit):
-        arguments |= edit.arguments
     found = tables.edited(parent.path, checked, counts)
     return _Target(into, found, counts, columns, arguments, changed=checked.changed.keys())
 
@@ -260,17 +283,15 @@ def _store_all(
     team: Team,
     parent: DatasetVersion,
     actor: Actor,
-    operation: AnyOperation | KeepRows | NotedEdit,
+    operation: AnyOperation | KeepRows | NotedEdit | AddRows,
     written: list[_Written],
     latest: int | None,
+    within: Within,
 ) -> list[DerivedVersion]:
     """Store all versions or none, of which then no file is left."""
     try:
         with transaction.atomic():
-            # Datasets are locked before the team, as all who write versions do: the audit log locks the team.
-            if any(one.target.into is not None for one in written):
-                Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-            return [_store(team, parent, actor, operation.name, one, latest) for one in written]
+            return within(partial(_store_each, team, parent, actor, operation.name, written, latest))
     except BaseException:
         for one in written:
             if one.kept is not None:
@@ -280,11 +301,25 @@ def _store_all(
         raise
 
 
+def _store_each(
+    team: Team,
+    parent: DatasetVersion,
+    actor: Actor,
+    name: OperationName,
+    written: list[_Written],
+    latest: int | None,
+) -> list[DerivedVersion]:
+    # Datasets are locked before the team, as all who write versions do: the audit log locks the team.
+    if any(one.target.into is not None for one in written):
+        Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    return [_store(team, parent, actor, name, one, latest) for one in written]
+
+
 def _store(
     team: Team,
     parent: DatasetVersion,
     actor: Actor,
-    name: Literal["edit", "filter", "split", "merge", "integers"],
+    name: OperationName,
     one: _Written,
     latest: int | None,
 ) -> DerivedVersion:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dressage.common.strict_json import MAX_DIGITS, check
-from dressage.datasets import row_ids, storage
+from dressage.datasets import families, row_ids, storage
 from dressage.datasets.derivation.operations import EditRows, RowChange, SplitShare
 from dressage.datasets.facts import facts_of_stored
 from dressage.datasets.limits import MAX_DEPTH, MAX_ROW_BYTES
@@ -61,6 +61,14 @@ class EditError(ValueError):
         """Its number among the changes, where it is one."""
 
 
+def check_rows(rows: Sequence[tuple[str, dict[str, Any]]]) -> CheckedEdit:
+    """An edit that adds rows, given by ids of their own. Raises EditError."""
+    checked = CheckedEdit()
+    for index, (row_id, data) in enumerate(rows):
+        checked.added.append((row_id, _checked_row(index, data)))
+    return checked
+
+
 def check_edit(edit: EditRows) -> CheckedEdit:
     """The edit with its rows checked. Raises EditError."""
     checked, seen = CheckedEdit(), set()
@@ -72,7 +80,7 @@ def check_edit(edit: EditRows) -> CheckedEdit:
         if change.op == "remove":
             checked.removed.add(str(change.id))
             continue
-        row = _checked_row(index, change)
+        row = _checked_row(index, _data_of(index, change))
         if change.op == "change":
             checked.changed[str(change.id)] = row
         else:
@@ -82,9 +90,16 @@ def check_edit(edit: EditRows) -> CheckedEdit:
     return checked
 
 
-def _checked_row(index: int, change: RowChange) -> Row:
+def _data_of(index: int, change: RowChange) -> Any:
     try:
-        row = check_row(change.data())
+        return change.data()
+    except ValueError as error:
+        raise EditError(index, str(error)) from error
+
+
+def _checked_row(index: int, data: Any) -> Row:
+    try:
+        row = check_row(data)
         check(row.data, MAX_DEPTH)
         _require_short_numbers(row.data)
     except ValueError as error:
@@ -154,21 +169,34 @@ def _appended(edit: CheckedEdit, own_ids: Sequence[str], present: set[str]) -> p
 
 def filtered(path: Path, query: RowQuery, noted: np.ndarray | None, counts: Counts) -> Iterator[pa.Table]:
     """The rows that a query finds; ``noted`` says of which rows its conditions on notes hold, None for no condition."""
-    matcher = Matcher(query)
-    wanted = None if query.ids is None else pa.array(sorted(matcher.ids or ()), pa.string())
+    find = finder(query, noted)
     for table in storage.tables(path):
         start = counts.before
         counts.before += table.num_rows
-        if noted is not None:
-            table = table.filter(pa.array(noted[start : counts.before]))
-        if wanted is not None:
-            table = table.filter(pc.is_in(table.column("id"), wanted))
-        if matcher.needs_facts:
-            table = table.filter(pa.array(_found(table, matcher), pa.bool_()))
+        table = table.filter(find(table, start))
         counts.after += table.num_rows
         if table.num_rows:
             yield table
     counts.removed = counts.before - counts.after
+
+
+def finder(query: RowQuery, noted: np.ndarray | None) -> Callable[[pa.Table, int], pa.BooleanArray]:
+    """A function of a table and the number of its first row: whether a query finds each row, of shape [rows].
+
+    ``noted`` says of which rows its conditions on notes hold, None for no condition.
+    """
+    matcher = Matcher(query)
+    wanted = None if query.ids is None else pa.array(sorted(matcher.ids or ()), pa.string())
+
+    def find(table: pa.Table, start: int) -> pa.BooleanArray:
+        found = np.ones(table.num_rows, bool) if noted is None else noted[start : start + table.num_rows].copy()
+        if wanted is not None:
+            found &= pc.is_in(table.column("id"), wanted).to_numpy().astype(bool)
+        if matcher.needs_facts:
+            found[found] = _found(table.filter(pa.array(found)), matcher)
+        return pa.array(found, pa.bool_())
+
+    return find
 
 
 def kept(path: Path, ids: Collection[str], counts: Counts) -> Iterator[pa.Table]:
@@ -189,7 +217,10 @@ def _found(table: pa.Table, matcher: Matcher) -> list[bool]:
 
 
 def part_of(row_id: str, salt: str, shares: Sequence[SplitShare]) -> int:
-    """The number of the part that a row goes into, the same wherever its id and the shares are the same."""
+    """The number of the part that a row goes into, the same wherever its id and the shares are the same.
+
+    Of a variation, ``row_id`` is that of the row that it was made of, whose part it shares.
+    """
     digest = hashlib.sha256(f"{salt}\0{row_id}".encode()).digest()
     place, edge = int.from_bytes(digest[:8], "big") / 2**64, 0.0
     for index, share in enumerate(shares):
@@ -203,7 +234,7 @@ def part(path: Path, shares: Sequence[SplitShare], salt: str, wanted: int, count
     """The rows of one part of a split."""
     for table in storage.tables(path):
         counts.before += table.num_rows
-        mask = [part_of(row_id, salt, shares) == wanted for row_id in table.column("id").to_pylist()]
+        mask = [part_of(row_id, salt, shares) == wanted for row_id in families.heads(table)]
         table = table.filter(pa.array(mask, pa.bool_()))
         counts.after += table.num_rows
         if table.num_rows:
@@ -220,12 +251,15 @@ def merged(paths: Iterable[Path], equal_ids: str, counts: Counts) -> Iterator[pa
     ranks, start = known.ranks(), 0
     names = _NewIds(known)
     for number, path in enumerate(files):
+        kin = families.Kin(path) if ranks is not None and equal_ids == "rename" else None
         for table in storage.tables(path):
             size = table.num_rows
             here = None if ranks is None else ranks[start : start + size]
             start += size
             if here is not None and here.any():
-                table = _without_doubles(table, here) if equal_ids == "first" else _renamed(table, here, names)
+                table = _without_doubles(table, here) if kin is None else _renamed(table, here, names, kin)
+            if kin is not None:
+                table = kin.renamed(table)
             if number == 0:
                 counts.before += size
             else:
@@ -238,10 +272,10 @@ def _without_doubles(table: pa.Table, ranks: Any) -> pa.Table:
     return table.filter(pa.array(ranks == 0))
 
 
-def _renamed(table: pa.Table, ranks: Any, names: "_NewIds") -> pa.Table:
-    """The table whose doubles have ids of their own."""
+def _renamed(table: pa.Table, ranks: Any, names: "_NewIds", kin: families.Kin) -> pa.Table:
+    """The table whose doubles have ids of their own, of which the kin of the file is told."""
     ids = [
-        names.of(row_id, rank) if rank else row_id
+        kin.told(row_id, names.of(row_id, rank)) if rank else row_id
         for row_id, rank in zip(table.column("id").to_pylist(), ranks.tolist(), strict=True)
     ]
     return table.set_column(table.schema.get_field_index("id"), storage.SCHEMA.field("id"), pa.array(ids, pa.string()))

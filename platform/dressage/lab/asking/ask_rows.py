@@ -5,7 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_c
 from typing import Any
 
 from dressage.lab.arguments import AnyAsking
-from dressage.lab.asking.client import MOST_AT_ONCE, EndpointClient, RowAsker
+from dressage.lab.asking.client import MOST_AT_ONCE, AskedTokens, EndpointClient, RowAsker
 from dressage.lab.asking.outcomes import AskedOutcome, KeptOutcomes
 from dressage.lab.asking.rows import AskedRow, asked_rows, number_of_asked
 from dressage.lab.plan import LabWork, UnfitError
@@ -28,16 +28,17 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
         UnfitError: none of the first rows was answered.
     """
     assert work.endpoint is not None
-    total = number_of_asked(work.version, operation.sample)
+    total = number_of_asked(work.version, operation.sample, work.chosen)
     kept = KeptOutcomes(work.folder)
     client = EndpointClient(work.endpoint)
-    at_once = min(work.endpoint.max_in_flight, MOST_AT_ONCE)
+    other = None if work.solver is None else EndpointClient(work.solver)
+    at_once = min(MOST_AT_ONCE, *(one.max_in_flight for one in (work.endpoint, work.solver) if one is not None))
     pool = ThreadPoolExecutor(at_once)
     failed, stopped = 0, ""
     too_long: set[int] = set()
 
     def one(row: AskedRow) -> AskedOutcome:
-        asker = RowAsker(client)
+        asker = RowAsker(client, other)
         if (signs := sum(len(row.text(column)) for column in operation.columns)) > MOST_SIGNS:
             too_long.add(row.number)
             detail = f"It was not asked: the row has {signs:,} signs, and a model is asked about {MOST_SIGNS:,} at most"
@@ -46,16 +47,18 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
             detail = f"It was not asked: {IN_A_ROW} rows one after the other had failed, the last one since {stopped}"
             return AskedOutcome(row.number, None, detail, asker.use)
         try:
-            return AskedOutcome(row.number, ask(row, asker), None, asker.use)
+            found, failure = ask(row, asker), None
         except GraderError as error:
-            return AskedOutcome(row.number, None, str(error)[:1000], asker.use)
+            found, failure = None, str(error)[:1000]
+        other_use = AskedTokens() if asker.other is asker else asker.other.use
+        return AskedOutcome(row.number, found, failure, asker.use, other_use)
 
     def told() -> None:
         work.told("Asking about rows", len(kept.outcomes), total)
 
     try:
         told()
-        rows = asked_rows(work.version, operation.sample, operation.seed)
+        rows = asked_rows(work.version, operation.sample, operation.seed, work.chosen)
         left = (row for row in rows if row.number not in kept.outcomes)
         for answered in _as_answered(pool, one, left, 2 * at_once):
             outcome = kept.keep(answered)
@@ -71,7 +74,9 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         kept.close()
-    client.close()
+    for one_client in (client, other):
+        if one_client is not None:
+            one_client.close()
     found = [kept.outcomes[number] for number in sorted(kept.outcomes)]
     if found and all(each.error for each in found):
         raise UnfitError(_nothing(kept, found[-1].error or ""))
@@ -94,7 +99,8 @@ def _as_answered(
 def _nothing(kept: KeptOutcomes, error: str) -> str:
     rows = len(kept.outcomes)
     which = "the row" if rows == 1 else f"any of the first {rows} rows"
-    prompt = sum(one.use.prompt_tokens for one in kept.outcomes.values())
-    completion = sum(one.use.completion_tokens for one in kept.outcomes.values())
+    uses = [use for one in kept.outcomes.values() for use in (one.use, one.other_use)]
+    prompt = sum(use.prompt_tokens for use in uses)
+    completion = sum(use.completion_tokens for use in uses)
     took = f" What it sent took {prompt:,} prompt tokens and {completion:,} tokens of answers." if prompt else ""
     return f"The model did not answer about {which}: {error.removesuffix('.')}.{took}"

@@ -6,7 +6,7 @@ how answers are read, and when it is asked again are the same (``trainer_core.li
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -35,6 +35,16 @@ class AskedTokens:
     """Answers that came, unreadable ones included."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    @classmethod
+    def sum_of(cls, uses: Iterable["AskedTokens"]) -> "AskedTokens":
+        """All of them together."""
+        found = cls()
+        for use in uses:
+            found.questions += use.questions
+            found.prompt_tokens += use.prompt_tokens
+            found.completion_tokens += use.completion_tokens
+        return found
 
 
 class EndpointClient:
@@ -117,9 +127,12 @@ class EndpointClient:
 class RowAsker:
     """Asks about one row, and counts what that takes."""
 
-    def __init__(self, client: EndpointClient) -> None:
+    def __init__(self, client: EndpointClient, other: EndpointClient | None = None) -> None:
+        """``other``: a second model, which answers what the first has written."""
         self._client = client
         self.use = AskedTokens()
+        self.other = self if other is None else RowAsker(other)
+        """Asks the second model; where there is none, the first."""
 
     def ask(self, request: JudgeRequest, read: Callable[[str], T]) -> T:
         """The value that ``read`` makes of an answer; one that it cannot read is asked for again, with another seed.

@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from dressage.common.problems import invalid
 from dressage.datasets import storage
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import missing_files
-from dressage.lab.arguments import MAX_ASKED_ROWS, AnyAsking, AssessQuality
+from dressage.lab.arguments import MAX_ASKED_ROWS, AnyAsking, AssessQuality, SynthesiseRows
 from dressage.lab.asking.client import MOST_AT_ONCE
 from dressage.lab.cost import LabCost
 from dressage.lab.models import LabJob, LabState
+from dressage.lab.synthesis.chosen import ChosenRows
 from dressage.lab.texts import text_of
 from dressage.rewards.models import JudgeEndpoint
 
@@ -23,47 +25,98 @@ _LOOKED_AT = 50
 _SIGNS_A_TOKEN = 4
 _INSTRUCTIONS = 250
 """Tokens of what a question has beside the row."""
+_SOLUTION = 300
+"""Tokens of a worked answer to a question."""
 _LEAST_ROWS = 10
 _BASE_BYTES = 200 << 20
 _BYTES_A_ROW = 20_000
 
 
-def cost_of_asking(version: DatasetVersion, operation: AnyAsking, endpoint: JudgeEndpoint) -> LabCost:
-    """The cost of an operation. Raises a 422 problem where it would ask about too many rows."""
+@dataclass(frozen=True, slots=True)
+class _Questions:
+    """Questions of one kind about a row."""
+
+    endpoint: JudgeEndpoint
+    number: int
+    """Questions of a row."""
+    beside: float
+    """Tokens of each beside the row."""
+    answer: float
+    """Tokens of an answer."""
+
+
+def cost_of_asking(
+    version: DatasetVersion,
+    operation: AnyAsking,
+    endpoint: JudgeEndpoint,
+    solver: JudgeEndpoint | None = None,
+    chosen: ChosenRows | None = None,
+) -> LabCost:
+    """The cost of an operation.
+
+    Args:
+        version: the version whose rows are asked about.
+        operation: what is asked.
+        endpoint: the model.
+        solver: the model that answers what the other writes, where it is another one.
+        chosen: the rows, where something else than a sample has chosen them.
+
+    Raises:
+        Problem: 422 where it would ask about too many rows.
+    """
+    rows = len(chosen.numbers) if chosen is not None else _sampled(version, operation)
+    row = _tokens_of_rows(version, operation.columns)
+    kinds = _questions(operation, endpoint, solver or endpoint, row)
+    questions = rows * sum(one.number for one in kinds)
+    prompt = {one: round(rows * one.number * (one.beside + row)) for one in kinds}
+    completion = {one: round(rows * one.number * min(one.answer, operation.max_tokens)) for one in kinds}
+    prices = [_price(one.endpoint, prompt[one], completion[one]) for one in kinds]
+    known = [price for price in prices if price is not None]
+    speed = _speed(operation, endpoint)
+    at_once = min(MOST_AT_ONCE, *(one.endpoint.max_in_flight for one in kinds))
+    seconds = rows / speed if speed else questions * _SECONDS_A_QUESTION / at_once
+    return {
+        "rows": rows,
+        "bytes": version.bytes,
+        "seconds": round(_STARTUP_S + seconds, 1),
+        "measured": speed is not None,
+        "memory_bytes": _BASE_BYTES + rows * _BYTES_A_ROW,
+        "asking": {
+            "model": " and ".join(dict.fromkeys(one.endpoint.model for one in kinds)),
+            "rows": rows,
+            "questions": questions,
+            "prompt_tokens": sum(prompt.values()),
+            "completion_tokens": sum(completion.values()),
+            "price": sum(known) if len(known) == len(kinds) else None,
+            "left_out": 0 if chosen is None else chosen.left_out,
+        },
+    }
+
+
+def _sampled(version: DatasetVersion, operation: AnyAsking) -> int:
     rows = version.rows if operation.sample is None else min(operation.sample, version.rows)
     if rows > MAX_ASKED_ROWS:
         detail = (
             f"{version.ref} has {version.rows:,} rows, and a job asks about {MAX_ASKED_ROWS:,} at most. Name a sample."
         )
         raise invalid("/operation/sample", detail, code="too_many_rows")
-    questions, beside, answer = _shape(operation)
-    prompt = round(rows * questions * (_INSTRUCTIONS + beside + _tokens_of_rows(version, operation.columns)))
-    completion = round(rows * questions * min(answer, operation.max_tokens))
-    speed = _speed(operation, endpoint)
-    usual = questions * _SECONDS_A_QUESTION / min(endpoint.max_in_flight, MOST_AT_ONCE)
-    return {
-        "rows": rows,
-        "bytes": version.bytes,
-        "seconds": round(_STARTUP_S + rows * (1 / speed if speed else usual), 1),
-        "measured": speed is not None,
-        "memory_bytes": _BASE_BYTES + rows * _BYTES_A_ROW,
-        "asking": {
-            "model": endpoint.model,
-            "rows": rows,
-            "questions": round(rows * questions),
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "price": _price(endpoint, prompt, completion),
-        },
-    }
+    return rows
 
 
-def _shape(operation: AnyAsking) -> tuple[float, float, float]:
-    """(questions a row, tokens beside the row and what each question has, tokens of an answer)."""
+def _questions(operation: AnyAsking, endpoint: JudgeEndpoint, solver: JudgeEndpoint, row: float) -> list[_Questions]:
+    """Questions about a row of ``row`` tokens, where each is answered at once."""
     match operation:
         case AssessQuality():
             signs = sum(len(item.name) + len(item.description) for item in operation.items)
-            return 1, signs / _SIGNS_A_TOKEN, 20 + 40 * len(operation.items)
+            beside = _INSTRUCTIONS + signs / _SIGNS_A_TOKEN
+            return [_Questions(endpoint, 1, beside, 20 + 40 * len(operation.items))]
+        case SynthesiseRows():
+            beside = _INSTRUCTIONS + len(operation.instruction) / _SIGNS_A_TOKEN
+            answers = operation.variations * operation.attempts
+            return [
+                _Questions(endpoint, 1, beside, 10 + operation.variations * (row + 10)),
+                _Questions(solver, answers, len(operation.answer_format) / _SIGNS_A_TOKEN, _SOLUTION),
+            ]
 
 
 def _tokens_of_rows(version: DatasetVersion, columns: Sequence[str]) -> float:
@@ -77,7 +130,7 @@ def _tokens_of_rows(version: DatasetVersion, columns: Sequence[str]) -> float:
 def _speed(operation: AnyAsking, endpoint: JudgeEndpoint) -> float | None:
     """Rows a second of jobs that asked the endpoint before; None without such."""
     done = LabJob.objects.for_team(endpoint.team).filter(
-        kind=operation.kind, operation__endpoint=endpoint.slug, state=LabState.DONE, attempt=1
+        kind=operation.kind, operation__endpoint=endpoint.slug, state=LabState.DONE, attempt=1, **_alike(operation)
     )
     speeds = [
         rows / max((seconds or 0.0) - _STARTUP_S, 0.1)
@@ -86,6 +139,15 @@ def _speed(operation: AnyAsking, endpoint: JudgeEndpoint) -> float | None:
         .values_list("rows", "seconds")[:5]
     ]
     return median(speeds) if speeds else None
+
+
+def _alike(operation: AnyAsking) -> dict[str, int]:
+    """Arguments by which jobs ask as many questions about a row."""
+    match operation:
+        case SynthesiseRows():
+            return {"operation__variations": operation.variations, "operation__attempts": operation.attempts}
+        case AssessQuality():
+            return {}
 
 
 def _price(endpoint: JudgeEndpoint, prompt: int, completion: int) -> float | None:

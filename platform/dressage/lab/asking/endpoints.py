@@ -2,20 +2,33 @@
 
 from typing import Any
 
+from django.db.models import Q
+
 from dressage.common.problems import Problem, invalid
-from dressage.lab.arguments import AskingOperation
+from dressage.lab.arguments import AnyAsking, SynthesiseRows
 from dressage.lab.models import ASKING, OPEN, LabJob
 from dressage.rewards.judges.selectors import for_workers, judge_endpoints, unfit
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
 
 
-def asked_endpoint(team: Team, operation: AskingOperation) -> JudgeEndpoint:
+def asked_endpoint(team: Team, operation: AnyAsking) -> JudgeEndpoint:
     """The endpoint that an operation names. Raises a 422 problem where there is none, or it cannot be asked."""
-    pointer = "/operation/endpoint"
-    found = judge_endpoints(team).filter(slug=operation.endpoint).first()
+    return _named(team, operation.endpoint, "/operation/endpoint")
+
+
+def solving_endpoint(team: Team, operation: AnyAsking) -> JudgeEndpoint | None:
+    """The second endpoint that an operation names; None without one. Raises a 422 problem as ``asked_endpoint``."""
+    if not isinstance(operation, SynthesiseRows) or operation.solver in (None, operation.endpoint):
+        return None
+    assert operation.solver is not None
+    return _named(team, operation.solver, "/operation/solver")
+
+
+def _named(team: Team, slug: str, pointer: str) -> JudgeEndpoint:
+    found = judge_endpoints(team).filter(slug=slug).first()
     if found is None:
-        raise invalid(pointer, f"There is no judge endpoint {operation.endpoint!r}.", code="unknown_reference")
+        raise invalid(pointer, f"There is no judge endpoint {slug!r}.", code="unknown_reference")
     reason = _refusal(found)
     if reason:
         raise invalid(pointer, reason, code="unfit_judge")
@@ -28,11 +41,19 @@ def endpoint_for(job: LabJob) -> dict[str, Any] | None:
     Raises:
         LookupError: with a sentence, where it cannot be asked any more.
     """
-    if job.kind not in ASKING:
-        return None
-    found = judge_endpoints(job.team).filter(slug=job.operation["endpoint"]).first()
+    return _wired(job.team, job.operation["endpoint"]) if job.kind in ASKING else None
+
+
+def solver_for(job: LabJob) -> dict[str, Any] | None:
+    """The second endpoint as the job's process is told it; None for a job without. Raises as ``endpoint_for``."""
+    slug = job.operation.get("solver")
+    return None if slug in (None, job.operation.get("endpoint")) else _wired(job.team, slug)
+
+
+def _wired(team: Team, slug: str) -> dict[str, Any]:
+    found = judge_endpoints(team).filter(slug=slug).first()
     if found is None:
-        raise LookupError(f"The judge endpoint {job.operation['endpoint']!r} was deleted meanwhile.")
+        raise LookupError(f"The judge endpoint {slug!r} was deleted meanwhile.")
     reason = _refusal(found)
     if reason:
         raise LookupError(reason)
@@ -44,7 +65,8 @@ def endpoint_for(job: LabJob) -> dict[str, Any] | None:
 
 def job_that_asks(team: Team, slug: str) -> str | None:
     """A sentence that names a job of the team that is not over and asks the judge; None when there is none."""
-    jobs = LabJob.objects.for_team(team).filter(state__in=OPEN, operation__endpoint=slug, kind__in=ASKING)
+    named = Q(operation__endpoint=slug) | Q(operation__solver=slug)
+    jobs = LabJob.objects.for_team(team).filter(named, state__in=OPEN, kind__in=ASKING)
     found = jobs.select_related("version__dataset").order_by("created_at").first()
     if found is None:
         return None

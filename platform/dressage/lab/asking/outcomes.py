@@ -2,7 +2,7 @@
 
 import json
 import threading
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +23,8 @@ class AskedOutcome:
     error: str | None
     """Why there is none."""
     use: AskedTokens
+    other_use: AskedTokens = field(default_factory=AskedTokens)
+    """What was asked of a second model."""
 
 
 class KeptOutcomes:
@@ -61,6 +63,7 @@ def _read(line: str) -> AskedOutcome | None:
     """The outcome of a line; None for one that was cut off."""
     try:
         data = json.loads(line)
-        return AskedOutcome(data["row"], data["found"], data["error"], AskedTokens(**data["use"]))
+        use, other = AskedTokens(**data["use"]), AskedTokens(**data.get("other_use", {}))
+        return AskedOutcome(data["row"], data["found"], data["error"], use, other)
     except (ValueError, KeyError, TypeError):
         return None

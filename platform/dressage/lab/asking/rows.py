@@ -32,14 +32,20 @@ def rank(row_id: str, seed: Any) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}\0{row_id}".encode()).digest()[:8], "big")
 
 
-def number_of_asked(stored: StoredRows, sample: int | None) -> int:
+def number_of_asked(stored: StoredRows, sample: int | None, chosen: frozenset[int] | None = None) -> int:
     """Number of rows that ``asked_rows`` has."""
+    if chosen is not None:
+        return len(chosen)
     return stored.rows if sample is None else min(sample, stored.rows)
 
 
-def asked_rows(stored: StoredRows, sample: int | None, seed: int) -> Iterator[AskedRow]:
-    """The rows, in order: all of them, or those ``sample`` that come first by ``rank``."""
-    wanted = None if sample is None or sample >= stored.rows else _drawn(stored, sample, seed)
+def asked_rows(
+    stored: StoredRows, sample: int | None, seed: int, chosen: frozenset[int] | None = None
+) -> Iterator[AskedRow]:
+    """The rows, in order: those of the numbers ``chosen``, all, or those ``sample`` that come first by ``rank``."""
+    wanted = chosen
+    if wanted is None and sample is not None and sample < stored.rows:
+        wanted = _drawn(stored, sample, seed)
     start = 0
     for table in storage.tables(stored.path):
         numbers = range(start, start + table.num_rows)

@@ -23,7 +23,7 @@ class NearRows:
         """
         self._threshold, self._same_figures = threshold, same_figures
         self._figures = tokens.figures
-        self._shingles, self._offsets = _shingles(tokens)
+        self._shingles, self._offsets = shingles_of(tokens)
         self._known = np.unique(self._shingles)
         keys = self._keys(self._shingles, self._offsets, tokens.figures)
         self._order = np.argsort(keys, axis=0, kind="stable")
@@ -33,7 +33,7 @@ class NearRows:
         """(row of the evaluation sets or -1, similarity) of each text."""
         count = len(tokens.digests)
         rows, likeness = np.full(count, -1, np.int64), np.zeros(count)
-        shingles, offsets = _shingles(tokens)
+        shingles, offsets = shingles_of(tokens)
         candidates = self._candidates(shingles, offsets)
         if not len(candidates):
             return rows, likeness
@@ -74,7 +74,7 @@ class NearRows:
         return best, most
 
 
-def _shingles(tokens: TextTokens) -> tuple[Hashes, Places]:
+def shingles_of(tokens: TextTokens) -> tuple[Hashes, Places]:
     """(different shingles of each text, sorted, the first of each and the end of the last)."""
     found, rows = grams(tokens.hashes, tokens.offsets, _SHINGLE, whole=True)
     order = np.lexsort((found, rows))

@@ -22,11 +22,14 @@ test("progress is told in rows, and not at all before a job has told of any", ()
 });
 
 test("a model's cost is told in questions, tokens and price, as the estimate that it is", () => {
-  const asking = { model: "m", rows: 2, questions: 2, prompt_tokens: 1000, completion_tokens: 200, price: 0.004 };
+  const tokens = { prompt_tokens: 1000, completion_tokens: 200, price: 0.004 };
+  const asking = { model: "m", rows: 2, questions: 2, ...tokens, left_out: 0 };
   expect(costText({ ...COST, asking })).toMatch(
     /Asks m about 2 rows: some 2 questions with 1,000 prompt tokens and 200 tokens of answers, 0.004 by its prices.*estimate/,
   );
   expect(costText({ ...COST, asking: { ...asking, price: null } })).toContain("whose price is not known");
+  expect(costText({ ...COST, asking })).not.toContain("left out");
+  expect(costText({ ...COST, asking: { ...asking, left_out: 3 } })).toContain("3 rows are left out");
 });
 
 test("what was asked is told with its price, where that is known", () => {

@@ -37,8 +37,15 @@ function askingText(cost: LabCost, asking: NonNullable<LabCost["asking"]>): stri
     `Asks ${asking.model} about ${count(rows)} ${rows === 1 ? "row" : "rows"}: some ${count(questions)} ` +
     `${questions === 1 ? "question" : "questions"} with ${count(asking.prompt_tokens)} prompt tokens and ` +
     `${count(asking.completion_tokens)} tokens of answers, ${price}. Takes about ` +
-    `${formatDuration(Math.ceil(cost.seconds))} ${speed}. All of this is an estimate.`
+    `${formatDuration(Math.ceil(cost.seconds))} ${speed}. All of this is an estimate.${leftOutText(asking.left_out)}`
   );
+}
+
+function leftOutText(rows: number): string {
+  if (rows === 0) return "";
+  return rows === 1
+    ? " One row is left out: it has no gold answer, or is a variation itself."
+    : ` ${count(rows)} rows are left out: they have no gold answer, or are variations themselves.`;
 }
 
 /** What was asked, and what it cost. */

@@ -1,0 +1,88 @@
+"""Checks of a variation that cost nothing, made before a model is asked to answer it."""
+
+import json
+import re
+from typing import NamedTuple
+
+from dressage.datasets.limits import MAX_ROW_BYTES
+from dressage.lab.reports import RefusalReason
+from dressage.lab.synthesis.likeness import near_one
+from dressage.lab.synthesis.numbers import numbers_in, other_numbers
+from dressage.lab.synthesis.source import SourceRow
+from trainer_core.datasets import control_tokens
+from trainer_core.datasets.invisible import is_blank
+
+_TIMES = 3
+"""Times as long as its source that a variation may be, or as short."""
+_SPARE = 200
+"""Signs that it may be longer or shorter in any case."""
+_UNREADABLE = re.compile("[\0\ud800-\udfff\ufffd]")
+
+
+class VariationRefusal(NamedTuple):
+    """Why a variation is not kept."""
+
+    reason: RefusalReason
+    detail: str
+
+
+def refusal_of(
+    source: SourceRow, text: str, others: list[str], *, same_numbers: bool, near: float
+) -> VariationRefusal | None:
+    """The reason why a text cannot be a variation of a row; None where nothing is wrong with it.
+
+    Args:
+        source: the row.
+        text: what the model has written.
+        others: variations of the row that came before.
+        same_numbers: whether it must have the same numbers.
+        near: Jaccard similarity from which two texts say the same.
+    """
+    if is_blank(text):
+        return VariationRefusal("empty", "Nothing of it can be seen.")
+    if _UNREADABLE.search(text):
+        return VariationRefusal("unreadable", "It holds characters that no policy can read.")
+    if tokens := control_tokens(text):
+        return VariationRefusal("control_tokens", f"It holds what looks like control tokens: {', '.join(tokens[:5])}.")
+    if refused := _length(source, text):
+        return refused
+    if leaks(source.text, source.answer, text):
+        return VariationRefusal(
+            "answer_told", f"It tells the answer, {_short(source.answer)}, which its source does not."
+        )
+    if same_numbers and (detail := other_numbers(source.text, text)):
+        return VariationRefusal("other_numbers", detail)
+    if place := near_one(text, [source.text, *others], near):
+        which = "its source" if place == 1 else "a variation of the same row"
+        return VariationRefusal("alike", f"It says the same as {which}, word for word or nearly.")
+    return None
+
+
+def leaks(source: str, answer: str, text: str) -> bool:
+    """Whether a text holds the answer as a word or number of its own where its source does not."""
+    answer = answer.strip()
+    if not answer:
+        return False
+    numbers = numbers_in(answer)
+    if len(numbers) == 1 and not re.search(r"[^\W\d_]", answer):  # 1,000 is 1000
+        return numbers <= numbers_in(text) and not numbers <= numbers_in(source)
+    return _holds(text, answer) and not _holds(source, answer)
+
+
+def _holds(text: str, answer: str) -> bool:
+    flags = re.I if len(answer) > 1 else 0  # a letter that is an option is not the word "a"
+    return re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text, flags) is not None
+
+
+def _length(source: SourceRow, text: str) -> VariationRefusal | None:
+    own, least, most = len(source.text), len(source.text) // _TIMES - _SPARE, len(source.text) * _TIMES + _SPARE
+    if not least <= len(text) <= most:
+        bounds = f"from {max(least, 1):,} to {most:,}"
+        return VariationRefusal("length", f"It has {len(text):,} signs, and its source {own:,}: {bounds} would do.")
+    if len(json.dumps(source.with_text(text), ensure_ascii=False).encode()) > MAX_ROW_BYTES - 1_000:
+        return VariationRefusal("length", f"The row would have more than {MAX_ROW_BYTES:,} bytes.")
+    return None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}…"

@@ -1,0 +1,97 @@
+"""Writes of the versions that syntheses make: stored together with the job's end, or not at all."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+
+from dressage.common.actors import Actor
+from dressage.common.problems import Problem
+from dressage.datasets.derivation.operations import AddRows
+from dressage.datasets.derivation.services import DerivedVersion, Into, derive, noted_query
+from dressage.datasets.models import DatasetVersion
+from dressage.imports.progress import NotOurs, Stopping
+from dressage.lab.arguments import SynthesiseRows
+from dressage.lab.child import ROWS
+from dressage.lab.life import report_progress
+from dressage.lab.models import LabJob, LabState
+
+_EVERY_S = 2.0
+_BUSY = (429, 503)
+
+
+def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVersion | None], None]) -> None:
+    """Make the version of a job's verified rows, if there are any, and end the job with it.
+
+    Args:
+        job: the job, of the calling worker.
+        folder: the job's folder, in which its process has left the rows.
+        finish: ends the job, whose row is locked, in the transaction of the version.
+
+    Raises:
+        NotOurs: the job was ended meanwhile, or is another worker's. Nothing is stored.
+        Stopping: too many files are read at once: another worker tries again.
+        Problem: it cannot be stored, for a reason that whoever asked can do something about.
+    """
+    rows: list[Any] = json.loads((folder / ROWS).read_text())
+    if not rows:
+        finish(_locked(job), None)
+        return
+    operation = AddRows(name="synthesis", rows=rows, arguments=arguments_of(job))
+    into = job.operation["into"]
+    target = None if into is None else Into(into["name"], into["slug"])
+
+    def within(store: Callable[[], list[DerivedVersion]]) -> list[DerivedVersion]:
+        locked = _locked(job)
+        results = store()
+        made = results[0]
+        version = DatasetVersion.objects.get(dataset=made["dataset_id"], number=made["number"])
+        finish(locked, version)
+        return results
+
+    try:
+        with _heard(job):
+            derive(job.team, job.version, Actor(**job.actor), operation, into=target, within=within)
+    except Problem as problem:
+        if problem.status in _BUSY:
+            raise Stopping from problem
+        raise
+
+
+def arguments_of(job: LabJob) -> dict[str, Any]:
+    """The arguments of a synthesis as the lineage keeps them."""
+    asked = SynthesiseRows.model_validate(job.operation)
+    kept = asked.model_dump(mode="json", exclude={"kind", "into", "query"})
+    return {"job": job.id, **kept, "query": noted_query(asked.query)}
+
+
+def _locked(job: LabJob) -> LabJob:
+    locked = LabJob.objects.select_for_update().get(pk=job.pk)
+    if locked.attempt != job.attempt or locked.state != LabState.RUNNING:
+        raise NotOurs
+    return locked
+
+
+@contextmanager
+def _heard(job: LabJob) -> Iterator[None]:
+    """Tell that the worker is there while it writes a file, which may take longer than one is waited for."""
+    over = threading.Event()
+
+    def tell() -> None:
+        try:
+            while not over.wait(_EVERY_S):
+                report_progress(job, stage="Writing the version", steps_done=0, steps_total=0)
+        finally:
+            connection.close()
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()

@@ -1,0 +1,21 @@
+"""Versions that syntheses have made, taken back."""
+
+from dressage.common.actors import Actor
+from dressage.datasets.deletion import delete_dataset, delete_version
+from dressage.lab.models import LabJob
+
+
+def take_back(job: LabJob, actor: Actor) -> bool:
+    """Delete the version that a job has made, with its dataset where it was the only one. False: there is none.
+
+    Raises:
+        Problem: 409 where something needs it. Then nothing changes.
+    """
+    version = job.made_version
+    if version is None:
+        return False
+    if version.dataset.versions.filter(deleted_at=None).exclude(pk=version.pk).exists():
+        delete_version(version, actor)
+    else:
+        delete_dataset(version.dataset, actor)
+    return True
