@@ -189,20 +189,19 @@ def _looked_at(page: Page, session: CDPSession, seconds: float, script_bytes: in
 
 
 def _scripts(session: CDPSession) -> dict[str, int]:
-    """Bytes of scripts as they come over the network, by request."""
-    scripts: set[str] = set()
+    """Bytes of scripts as they come over the network, without their heads, by request."""
     sent: dict[str, int] = {}
 
     def begun(told: dict[str, Any]) -> None:
         if told["type"] == "Script":
-            scripts.add(told["requestId"])
+            sent[told["requestId"]] = 0
 
-    def done(told: dict[str, Any]) -> None:
-        if told["requestId"] in scripts:
-            sent[told["requestId"]] = told["encodedDataLength"]
+    def came(told: dict[str, Any]) -> None:
+        if told["requestId"] in sent:
+            sent[told["requestId"]] += told["encodedDataLength"]
 
     session.on("Network.responseReceived", begun)
-    session.on("Network.loadingFinished", done)
+    session.on("Network.dataReceived", came)
     return sent
 
 

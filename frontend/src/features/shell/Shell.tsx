@@ -7,7 +7,6 @@ import { Link, Outlet } from "@tanstack/react-router";
 import { Suspense, useState } from "react";
 import type { Session } from "@/api/model";
 import { useSession } from "@/features/session/session";
-import { TemporaryPasswordPage } from "@/features/session/TemporaryPasswordPage";
 import { lazily } from "@/ui/lazily";
 import { Logo } from "@/ui/Logo";
 import { Otherwise } from "@/ui/Otherwise";
@@ -21,12 +20,21 @@ import { Shortcuts } from "./Shortcuts";
 import { TeamName } from "./TeamName";
 import { UserMenu } from "./UserMenu";
 
+// Few people ever see it.
+const TemporaryPasswordPage = lazily(() =>
+  import("@/features/session/TemporaryPasswordPage").then(m => m.TemporaryPasswordPage),
+);
 const CommandPalette = lazily(() => import("./CommandPalette").then(m => m.CommandPalette));
 const SEARCH_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘K" : "Ctrl K";
 
 export function Shell() {
   const session = useSession();
-  return session.user?.password_is_temporary ? <TemporaryPasswordPage /> : <Frame session={session} />;
+  if (!session.user?.password_is_temporary) return <Frame session={session} />;
+  return (
+    <Suspense>
+      <TemporaryPasswordPage />
+    </Suspense>
+  );
 }
 
 function Frame({ session }: { session: Session }) {
