@@ -30,6 +30,7 @@ WITHOUT_KEY = {
     "/api/v1/spec/validate": "checks and stores nothing",
     "/api/v1/spec/plan": "computes and stores nothing",
     "/api/v1/spec/plan/clusters": "computes and stores nothing",
+    "/api/v1/runs/{run_id}/batch/preview": "computes and stores nothing",
     "/api/v1/runs/{run_id}/curriculum/preview": "computes and stores nothing",
     "/api/v1/fine_tuning/alpha/graders/validate": "checks and stores nothing",
     "/api/v1/fine_tuning/alpha/graders/run": "computes; OpenAI's clients send no key",

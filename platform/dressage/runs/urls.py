@@ -4,6 +4,7 @@ from django.urls import path
 
 from dressage.runs.views import (
     actions,
+    batch_preview,
     checkpoints,
     clusters,
     controls,
@@ -36,6 +37,7 @@ urlpatterns = [
     path("runs/<str:run_id>/incidents", incidents.IncidentsView.as_view()),
     path("runs/<str:run_id>/curriculum", curriculum.CurriculumView.as_view()),
     path("runs/<str:run_id>/curriculum/preview", curriculum.CurriculumPreviewView.as_view()),
+    path("runs/<str:run_id>/batch/preview", batch_preview.BatchPreviewView.as_view()),
     path("runs/<str:run_id>/checkpoints", checkpoints.CheckpointsView.as_view()),
     path("checkpoints/<str:checkpoint_id>/download", checkpoints.DownloadCheckpointView.as_view()),
     path("checkpoints/<str:checkpoint_id>/policy", checkpoints.CheckpointPolicyView.as_view()),

@@ -154,4 +154,7 @@ class RowOutcome(models.Model):
     """Their mean reward."""
 
     class Meta:
-        indexes = [models.Index(fields=["run", "source", "row", "step"], name="outcome_by_row")]
+        indexes = [
+            models.Index(fields=["run", "source", "row", "step"], name="outcome_by_row"),
+            models.Index(fields=["run", "-step", "row"], name="outcome_by_step"),
+        ]

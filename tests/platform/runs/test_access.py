@@ -64,6 +64,8 @@ OPERATIONS = [
     Operation("GET", "runs/{run}/curriculum", "viewer", 200),
     # The run of these tests has no band; test_curriculum_api.py has one that has.
     Operation("POST", "runs/{run}/curriculum/preview", "viewer", 409, {"changes": []}),
+    # The run of these tests has stored no groups; test_batch_preview_api.py has one that has.
+    Operation("POST", "runs/{run}/batch/preview", "viewer", 409, {"changes": []}),
     Operation("GET", "runs/{run}/checkpoints", "viewer", 200),
     Operation("GET", "checkpoints/{checkpoint}/download", "viewer", 200),
     # The checkpoint of these tests has no weights; test_team_weights.py has one that becomes a policy.

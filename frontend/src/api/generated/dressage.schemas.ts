@@ -402,6 +402,48 @@ export interface BandPreview {
   empty: string[];
 }
 
+export interface BatchChangeRequest {
+  /** The part of the spec.
+
+* `rollout.group_size` - rollout.group_size
+* `filters` - filters */
+  target: TargetEnum;
+  /** Any JSON value of the target's type. */
+  value: Json;
+}
+
+/**
+ * Groups that dead groups are foreseen from: all that came back, learned from or not.
+ */
+export type BatchPreviewOutcomes = ForecastBasis | null;
+
+/**
+ * Stored groups that filters and tokens are foreseen from.
+ */
+export type BatchPreviewStored = ForecastBasis | null;
+
+/**
+ * A step as the spec in force makes it, and as a draft would.
+ */
+export interface BatchPreview {
+  now: StepForecast;
+  draft: StepForecast;
+  /** Groups that dead groups are foreseen from: all that came back, learned from or not. */
+  outcomes: BatchPreviewOutcomes;
+  /** Stored groups that filters and tokens are foreseen from. */
+  stored: BatchPreviewStored;
+  /** What must hold for the figures to hold, in sentences. */
+  assumptions: string[];
+}
+
+export interface BatchPreviewRequestRequest {
+  /**
+   * What the draft changes; may be empty.
+   * @maxItems 2
+   */
+  changes: BatchChangeRequest[];
+}
+
 export interface BeginPasskeyRequest {
   /**
    * Current password; empty for an account that has none.
@@ -3233,6 +3275,18 @@ export interface DiffPage {
 }
 
 /**
+ * Shares of stored groups that filters leave out.
+ */
+export interface Drops {
+  /** Share of groups of which no sample stays. */
+  groups: Estimate;
+  /** Share of samples that are left out. */
+  samples: Estimate;
+  /** Share of tokens that are left out. */
+  tokens: Estimate;
+}
+
+/**
  * Rows that say the same.
  */
 export interface DuplicateCluster {
@@ -3315,6 +3369,19 @@ export const EqualIdsEnum = {
   first: 'first',
   rename: 'rename',
 } as const;
+
+export type EstimateLow = number | null;
+
+export type EstimateHigh = number | null;
+
+/**
+ * A figure with its interval; `low` and `high` are null where too little is known for one.
+ */
+export interface Estimate {
+  value: number;
+  low: EstimateLow;
+  high: EstimateHigh;
+}
 
 export type EventStep = number | null;
 
@@ -3515,6 +3582,16 @@ export interface Fit {
   works: boolean;
   /** What is slower or missing, and what to do; empty where there is nothing to say. */
   note: string;
+}
+
+/**
+ * What a forecast rests on.
+ */
+export interface ForecastBasis {
+  groups: number;
+  samples: number;
+  first_step: number;
+  last_step: number;
 }
 
 /**
@@ -9574,6 +9651,57 @@ export const StatusEnum = {
 } as const;
 
 /**
+ * Share of the drawn groups whose samples all succeed or all fail.
+ */
+export type StepForecastDeadShare = Estimate | null;
+
+/**
+ * Groups of the step's batch that are not dead.
+ */
+export type StepForecastLiveGroups = Estimate | null;
+
+/**
+ * Groups that dynamic sampling draws anew; null without it.
+ */
+export type StepForecastRefills = Estimate | null;
+
+/**
+ * Samples that are generated for the step, those of groups that are drawn anew included.
+ */
+export type StepForecastSamples = Estimate | null;
+
+/**
+ * Their tokens. The ends multiply those of both factors: the interval is wider than one of 95 %.
+ */
+export type StepForecastTokens = Estimate | null;
+
+/**
+ * Shares that the filters leave out of the groups as they are stored.
+ */
+export type StepForecastDropped = Drops | null;
+
+/**
+ * A step under a spec. What stored groups do not tell is null.
+ */
+export interface StepForecast {
+  group_size: number;
+  /** Types of the filters, in their order. */
+  filters: string[];
+  /** Share of the drawn groups whose samples all succeed or all fail. */
+  dead_share: StepForecastDeadShare;
+  /** Groups of the step's batch that are not dead. */
+  live_groups: StepForecastLiveGroups;
+  /** Groups that dynamic sampling draws anew; null without it. */
+  refills: StepForecastRefills;
+  /** Samples that are generated for the step, those of groups that are drawn anew included. */
+  samples: StepForecastSamples;
+  /** Their tokens. The ends multiply those of both factors: the interval is wider than one of 95 %. */
+  tokens: StepForecastTokens;
+  /** Shares that the filters leave out of the groups as they are stored. */
+  dropped: StepForecastDropped;
+}
+
+/**
  * Null where neither a run with this policy nor the rehearsal's device tells how fast the learner is.
  */
 export type StepTimeStepSeconds = number | null;
@@ -9702,6 +9830,19 @@ export interface Target {
   /** JSON Schema of the field (type, bounds, title, description, unit). */
   schema: TargetSchema;
 }
+
+/**
+ * * `rollout.group_size` - rollout.group_size
+* `filters` - filters
+ */
+export type TargetEnum = typeof TargetEnum[keyof typeof TargetEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const TargetEnum = {
+  rolloutgroup_size: 'rollout.group_size',
+  filters: 'filters',
+} as const;
 
 export interface TargetList {
   object: ObjectEnum;

@@ -15,6 +15,8 @@ import type {
   AddPasskeyRequest,
   AddedPasskey,
   AuditVerification,
+  BatchPreview,
+  BatchPreviewRequestRequest,
   BeginPasskeyRequest,
   BeginTotpRequest,
   BenchJob,
@@ -2189,6 +2191,22 @@ export const updateRun = (
     }
   
 /**
+ * Foresee a step with another group size or other filters, from the groups that the run has stored: its dead
+groups, its samples, and what is left out. Nothing is changed: a fork carries both.
+ */
+export const previewBatch = (
+    runId: string,
+    batchPreviewRequestRequest: BatchPreviewRequestRequest,
+ options?: SecondParameter<typeof http<BatchPreview>>,) => {
+      return http<BatchPreview>(
+      {url: `/api/v1/runs/${runId}/batch/preview`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: batchPreviewRequestRequest
+    },
+      options);
+    }
+  
+/**
  * End a run for good.
  */
 export const cancelRun = (
@@ -3202,6 +3220,7 @@ export type ListRunsResult = NonNullable<Awaited<ReturnType<typeof listRuns>>>
 export type CreateRunResult = NonNullable<Awaited<ReturnType<typeof createRun>>>
 export type GetRunResult = NonNullable<Awaited<ReturnType<typeof getRun>>>
 export type UpdateRunResult = NonNullable<Awaited<ReturnType<typeof updateRun>>>
+export type PreviewBatchResult = NonNullable<Awaited<ReturnType<typeof previewBatch>>>
 export type CancelRunResult = NonNullable<Awaited<ReturnType<typeof cancelRun>>>
 export type CheckpointRunResult = NonNullable<Awaited<ReturnType<typeof checkpointRun>>>
 export type ListCheckpointsResult = NonNullable<Awaited<ReturnType<typeof listCheckpoints>>>

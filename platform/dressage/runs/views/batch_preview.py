@@ -1,0 +1,31 @@
+"""The forecast of a step under another group size or other filters."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+
+from dressage.common.permissions import IsViewer
+from dressage.common.scopes import Noun
+from dressage.runs import selectors
+from dressage.runs.batch_preview import preview_batch
+from dressage.runs.batch_preview_serializers import BatchPreviewRequestSerializer, BatchPreviewSerializer
+from dressage.teams.api import ApiView, TeamRequest
+
+
+class BatchPreviewView(ApiView):
+    noun = Noun.RUNS
+    roles = {"POST": IsViewer}
+    problem_statuses = {"POST": (404, 409)}
+
+    @extend_schema(
+        operation_id="previewBatch",
+        tags=["controls"],
+        request=BatchPreviewRequestSerializer,
+        responses=BatchPreviewSerializer,
+    )
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """Foresee a step with another group size or other filters, from the groups that the run has stored: its dead
+        groups, its samples, and what is left out. Nothing is changed: a fork carries both."""
+        run = selectors.plain_run(request.team, run_id, with_spec=True)
+        body = self.body(BatchPreviewRequestSerializer)
+        found = preview_batch(run, [(change["target"], change["value"]) for change in body["changes"]])
+        return Response(BatchPreviewSerializer(found).data)
