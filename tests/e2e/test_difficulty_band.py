@@ -1,7 +1,9 @@
 """The difficulty band in a real browser, over the pass rates of a real run: dragged, previewed, applied as one."""
 
+import os
 import re
 from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from tests.support.installation import Installation, wait_until
 expect.set_options(timeout=20_000)
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
 
+PICTURES = os.environ.get("DRESSAGE_TEST_PICTURES")
 LOW, HIGH = "curriculum.min_pass_rate", "curriculum.max_pass_rate"
 
 
@@ -40,6 +43,7 @@ def test_the_band_is_dragged_previewed_and_applied(page: Page, installation: Ins
     assert 0 < tried == sum(sum(source["bins"]) for source in known["pass_rates"]["sources"])
 
     sign_in(page)
+    _foresees_a_fork(page, installation, run_id)
     page.goto(f"/runs/{run_id}")
     knob = page.get_by_test_id("difficulty")
     low, high = knob.get_by_role("slider", name="Lowest pass rate"), knob.get_by_test_id("band-high")
@@ -75,6 +79,56 @@ def test_the_band_is_dragged_previewed_and_applied(page: Page, installation: Ins
     assert (found["min_pass_rate"], found["max_pass_rate"]) == (0.3, 0.89)
     page.set_viewport_size({"width": 390, "height": 844})
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+
+
+def _foresees_a_fork(page: Page, installation: Installation, run_id: str) -> None:
+    """Other groups and filters are foreseen from what is stored, and a fork begins with them."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/runs/{run_id}")
+    page.get_by_test_id("open-controls").click()
+    page.get_by_test_id("batch-forecast").click()
+    shown = page.locator('[data-figure="dead"] td')
+    expect(shown).to_be_visible()
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    _picture(page, "fork-phone")
+
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_test_id("batch-forecast").click()
+    now = installation.api.get(f"/runs/{run_id}")["effective_spec"]
+    size = now["rollout"]["group_size"] * 2
+    filters = [*now["filters"], {"type": "truncated"}]
+    changes = [{"target": "rollout.group_size", "value": size}, {"target": "filters", "value": filters}]
+    wanted = installation.api.post(f"/runs/{run_id}/batch/preview", {"changes": changes})
+    assert wanted["outcomes"]["groups"] > 0 and wanted["stored"]["groups"] > 0
+    page.get_by_label("Group size to foresee").fill(str(size))
+    page.get_by_role("switch", name="Completions cut off at max tokens").click()
+    # Rounded as JavaScript does it: up at half.
+    shares = [Decimal(100 * side["dead_share"]["value"]) for side in (wanted["now"], wanted["draft"])]
+    dead = [f"{share.quantize(Decimal('0.1'), ROUND_HALF_UP)} %" for share in shares]
+    expect(shown).to_contain_text(" → ".join(dict.fromkeys(dead)))
+    expect(page.get_by_test_id("batch-preview").get_by_role("listitem")).to_have_text(wanted["assumptions"])
+    assert violations(page) == []
+    _picture(page, "fork-desk")
+    page.get_by_role("link", name="Fork with these").click()
+    expect(page).to_have_url(re.compile(f"fork={run_id}"))
+    expect(page.locator('[data-pointer="rollout/group_size"] input')).to_have_value(str(size))
+    page.get_by_role("tab", name="As API").click()
+    expect(page.get_by_role("tabpanel", name="As API")).to_contain_text('"truncated"')
+    page.goto(f"/runs/{run_id}")
+    expect(page.get_by_label("Group size to foresee")).to_have_value(str(size))
+    page.get_by_role("button", name="Discard").click()
+
+
+def _picture(page: Page, name: str) -> None:
+    """Take a picture of the forecast, where whoever runs the tests wants to look at it."""
+    if PICTURES:
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.get_by_test_id("batch-forecast").scroll_into_view_if_needed()
+            page.screenshot(path=f"{PICTURES}/{name}-{scheme}.png")
+            page.get_by_test_id("batch-preview").get_by_role("listitem").last.scroll_into_view_if_needed()
+            page.screenshot(path=f"{PICTURES}/{name}-{scheme}-end.png")
+        page.emulate_media(color_scheme=None)
 
 
 def _drag(page: Page, handle: Locator, rate: float) -> None:

@@ -302,6 +302,8 @@ export const controls = {
   effect: (id: string, control: string, signal: Signal) => api.getControlEffect(id, control, { signal }),
   previewCurriculum: (id: string, changes: { target: string; value: Json }[], signal: Signal) =>
     api.previewCurriculum(id, { changes }, { signal }),
+  previewBatch: (id: string, changes: { target: "rollout.group_size" | "filters"; value: Json }[], signal: Signal) =>
+    api.previewBatch(id, { changes }, { signal }),
   /** Several changes are staged as one: all of them or none. Answers with a control for each, in their order. */
   stage: async (
     id: string,

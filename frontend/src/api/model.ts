@@ -10,6 +10,7 @@ export type {
   AuditEntry,
   AuditVerification,
   Band,
+  BatchPreview,
   BenchDefinition,
   BenchFlag,
   BenchJob,

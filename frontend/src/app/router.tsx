@@ -12,6 +12,7 @@ import type { RunState } from "@/api/model";
 import { datasetSearch } from "@/features/datasets/data/search";
 import { reportSearch } from "@/features/reports/data/search";
 import { rewardSearch } from "@/features/rewards/data/search";
+import { type BatchSearch, batchSearch } from "@/features/runs/data/batch";
 import { compareSearch, runSearch } from "@/features/runs/data/search";
 import { sessionQuery } from "@/features/session/session";
 import { Shell } from "@/features/shell/Shell";
@@ -85,11 +86,14 @@ const runs = createRoute({
 const newRun = createRoute({
   getParentRoute: () => app,
   path: "/runs/new",
-  validateSearch: (search): { recipe?: string; fork?: string; checkpoint?: string; dataset?: string } => ({
+  validateSearch: (
+    search,
+  ): { recipe?: string; fork?: string; checkpoint?: string; dataset?: string } & BatchSearch => ({
     recipe: text(search.recipe),
     fork: text(search.fork),
     checkpoint: text(search.checkpoint),
     dataset: text(search.dataset),
+    ...batchSearch(search),
   }),
   component: lazyRouteComponent(() => import("@/features/runs/create/NewRunPage"), "NewRunPage"),
 });

@@ -8,6 +8,7 @@ import { getIn } from "@/features/schema-form/pointer";
 import { useCan } from "@/features/session/session";
 import { Loaded } from "@/ui/Loaded";
 import { AllFields } from "./AllFields";
+import { BatchForecast } from "./BatchForecast";
 import { SourceWeights } from "./Curriculum";
 import { DifficultyBand } from "./DifficultyBand";
 import { DifficultyTarget } from "./DifficultyTarget";
@@ -32,6 +33,11 @@ export function ControlRail({ run }: { run: Run }) {
       {isLive(run.state) && (
         <Paper p="sm">
           <Knobs run={run} enabled={operator} />
+        </Paper>
+      )}
+      {run.state !== "draft" && (
+        <Paper p="sm">
+          <BatchForecast run={run} />
         </Paper>
       )}
     </Stack>

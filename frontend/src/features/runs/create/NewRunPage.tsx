@@ -6,6 +6,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Json, Spec } from "@/api/model";
 import { checkpointsQuery, recipesQuery, runQuery, specSchemaQuery } from "@/features/runs/data/queries";
+import { withBatch } from "@/features/runs/data/batch";
 import { withDefaults } from "@/features/schema-form/schema";
 import { ErrorState } from "@/ui/ErrorState";
 import { PageHeader } from "@/ui/PageHeader";
@@ -15,7 +16,7 @@ import { NewRunForm } from "./NewRunForm";
 import { PresetPicker } from "./PresetPicker";
 
 export function NewRunPage() {
-  const { recipe, fork, checkpoint, dataset } = useSearch({ from: "/app/runs/new" });
+  const { recipe, fork, checkpoint, dataset, group_size, filters } = useSearch({ from: "/app/runs/new" });
   const navigate = useNavigate({ from: "/runs/new" });
   const [answers, setAnswers] = useState<Answers | null>(null);
   const schema = useQuery(specSchemaQuery);
@@ -39,7 +40,14 @@ export function NewRunPage() {
   const start = (from?.effective_spec ?? from?.spec ?? preset?.spec ?? {}) as Json;
   const base = withDefaults(schema.data, schema.data, start) as Spec;
   const source = from || answers ? undefined : dataset;
-  const initial = answers && !from ? specOf(base, answers) : source ? withSource(base, source) : base;
+  const drafted = from && withDefaults(schema.data, schema.data, withBatch(start, { group_size, filters }));
+  const initial = drafted
+    ? (drafted as Spec)
+    : answers
+      ? specOf(base, answers)
+      : source
+        ? withSource(base, source)
+        : base;
   const answer = (next: Answers) => {
     setAnswers(next);
     const fitting = presetFor(next.policy.parameters, recipes.data);

@@ -1,0 +1,189 @@
+/** Group size and filters, which a run keeps: what a fork with others would make of its steps. */
+import { Accordion, Button, Group, Stack, Switch, Text } from "@mantine/core";
+import { useDebouncedValue, useSessionStorage } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { controls } from "@/api/client";
+import type { Json, Run, Spec } from "@/api/model";
+import type { BatchSearch } from "@/features/runs/data/batch";
+import { isLive } from "@/features/runs/data/states";
+import { NumberField } from "@/features/schema-form/NumberField";
+import { getIn } from "@/features/schema-form/pointer";
+import { useCan } from "@/features/session/session";
+import { formatValue } from "@/lib/format";
+import { type BatchDraft, batchChanges, draftOf, FILTERS, keptDraftOf, switched, withLimit } from "./batch";
+import { BatchFigures } from "./BatchFigures";
+
+export function BatchForecast({ run }: { run: Run }) {
+  const [kept, setKept, forget] = useSessionStorage<BatchDraft | null>({
+    key: `dressage.draft/${run.id}/batch`,
+    defaultValue: null,
+    getInitialValueInEffect: false,
+    deserialize: keptDraftOf,
+  });
+  // Whoever left a draft finds it again.
+  const [open, setOpen] = useState<string | null>(kept ? "batch" : null);
+  return (
+    <Accordion
+      variant="default"
+      chevronPosition="left"
+      value={open}
+      onChange={setOpen}
+      styles={{ control: { paddingInline: 0 }, content: { padding: "4px 0 0" }, chevron: { marginInlineEnd: 8 } }}
+    >
+      <Accordion.Item value="batch" style={{ border: 0 }}>
+        <Accordion.Control data-testid="batch-forecast">
+          <Text size="sm" fw={550}>
+            Group size and filters
+          </Text>
+        </Accordion.Control>
+        {/* Nothing is asked for before someone looks. */}
+        <Accordion.Panel>
+          {open && <Drafted run={run} kept={kept} onChange={setKept} onDiscard={forget} />}
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
+  );
+}
+
+interface DraftedProps {
+  run: Run;
+  kept: BatchDraft | null;
+  onChange: (draft: BatchDraft) => void;
+  onDiscard: () => void;
+}
+
+function Drafted({ run, kept, onChange, onDiscard }: DraftedProps) {
+  const spec = run.effective_spec ?? run.spec;
+  const draft = kept ?? draftOf(spec);
+  const changes = batchChanges(spec, draft);
+  const [text] = useDebouncedValue(JSON.stringify(changes), 150);
+  const preview = useQuery({
+    queryKey: ["run", run.id, "batch", "preview", text],
+    queryFn: ({ signal }) => controls.previewBatch(run.id, JSON.parse(text) as typeof changes, signal),
+    placeholderData: keepPreviousData,
+    retry: false,
+    // A run that goes on stores more.
+    refetchInterval: isLive(run.state) ? 30_000 : false,
+  });
+  return (
+    <Stack gap={10}>
+      <Text size="xs" c="dimmed">
+        These stay as they are while the run goes. A fork carries others; here is what its steps would be like.
+      </Text>
+      <Fields spec={spec} draft={draft} onChange={onChange} />
+      <BatchFigures query={preview} />
+      <Fork run={run} draft={draft} isChanged={changes.length > 0} onDiscard={onDiscard} />
+    </Stack>
+  );
+}
+
+interface FieldsProps {
+  spec: Spec | undefined;
+  draft: BatchDraft;
+  onChange: (draft: BatchDraft) => void;
+}
+
+function Fields({ spec, draft, onChange }: FieldsProps) {
+  const now = draftOf(spec);
+  const limits = draft.filters.filter(one => one.type === "overlong");
+  const setFilters = (filters: BatchDraft["filters"]) => onChange({ ...draft, filters });
+  return (
+    <>
+      <div>
+        <Group justify="space-between" gap={8} wrap="nowrap" mb={2}>
+          <Text size="sm" fw={550}>
+            Group size
+          </Text>
+          <Text size="xs" c="dimmed" className="num">
+            now {formatValue(now.size)}
+          </Text>
+        </Group>
+        <NumberField
+          value={draft.size}
+          unit="samples"
+          ariaLabel="Group size to foresee"
+          onChange={size => onChange({ ...draft, size })}
+        />
+      </div>
+      <Stack gap={6} role="group" aria-label="Filters to foresee">
+        <Text size="sm" fw={550}>
+          Left out of the loss
+        </Text>
+        {FILTERS.map(({ type, title }) => (
+          <Switch
+            key={type}
+            size="xs"
+            label={title}
+            checked={draft.filters.some(one => one.type === type)}
+            onChange={() => setFilters(switched(draft.filters, now.filters, type, halfOf(spec)))}
+          />
+        ))}
+        {limits.length === 1 && (
+          <NumberField
+            value={limits[0]?.max_tokens}
+            unit="tokens"
+            ariaLabel="Longest completion that is learned from"
+            onChange={limit => setFilters(withLimit(draft.filters, limit))}
+          />
+        )}
+      </Stack>
+    </>
+  );
+}
+
+/** A first proposal of a limit: half of the longest completion. */
+function halfOf(spec: Spec | undefined): number {
+  return Math.max(1, Math.floor(Number(getIn(spec, ["rollout", "max_tokens"]) ?? 256) / 2));
+}
+
+interface ForkProps {
+  run: Run;
+  draft: BatchDraft;
+  isChanged: boolean;
+  onDiscard: () => void;
+}
+
+function Fork({ run, draft, isChanged, onDiscard }: ForkProps) {
+  const editor = useCan("editor");
+  if (!isChanged) return null;
+  return (
+    <Group gap={6} wrap="nowrap">
+      {!editor ? (
+        <Text size="xs" c="dimmed" flex={1}>
+          Forking needs the role of editor.
+        </Text>
+      ) : typeof draft.size === "number" ? (
+        <Button
+          size="xs"
+          flex={1}
+          renderRoot={(props: object) => (
+            <Link {...props} to="/runs/new" search={{ fork: run.id, ...searchOf(run, draft) }} />
+          )}
+        >
+          Fork with these
+        </Button>
+      ) : (
+        // What is no number is refused above, and the form could not hold it either.
+        <Button size="xs" flex={1} disabled>
+          Fork with these
+        </Button>
+      )}
+      <Button size="xs" variant="default" onClick={onDiscard}>
+        Discard
+      </Button>
+    </Group>
+  );
+}
+
+function searchOf(run: Run, draft: BatchDraft): BatchSearch {
+  const changed = new Map<string, Json>(
+    batchChanges(run.effective_spec ?? run.spec, draft).map(({ target, value }) => [target, value]),
+  );
+  const size = changed.get("rollout.group_size");
+  return {
+    group_size: typeof size === "number" ? size : undefined,
+    filters: changed.has("filters") ? draft.filters : undefined,
+  };
+}

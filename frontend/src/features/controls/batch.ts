@@ -1,0 +1,121 @@
+/** Words of a step's forecast: pure functions over the preview of another group size or other filters. */
+import type { BatchPreview, Json, Spec } from "@/api/model";
+import { type FilterSpec, filtersOf, groupSizeOf, isFilter } from "@/features/runs/data/batch";
+import { same } from "@/features/schema-form/pointer";
+import { formatCount, formatNumber, formatPercent } from "@/lib/format";
+
+export interface BatchDraft {
+  /** As it is typed. */
+  size: Json;
+  filters: FilterSpec[];
+}
+
+/** Filters that stored groups can answer for. */
+export const FILTERS = [
+  { type: "zero_advantage", title: "Groups of equal rewards" },
+  { type: "truncated", title: "Completions cut off at max tokens" },
+  { type: "overlong", title: "Completions longer than a limit" },
+  { type: "repetition", title: "Completions that end in a loop" },
+] as const;
+
+export function draftOf(spec: Spec | undefined): BatchDraft {
+  return { size: groupSizeOf(spec), filters: filtersOf(spec) };
+}
+
+/** The draft that a text of this tab's storage keeps; null where it keeps none. */
+export function keptDraftOf(text: string | undefined): BatchDraft | null {
+  try {
+    const found = JSON.parse(text ?? "null") as Partial<BatchDraft> | null;
+    return Array.isArray(found?.filters) && found.filters.every(isFilter)
+      ? { size: found.size ?? null, filters: found.filters }
+      : null;
+  } catch {
+    return null; // a text of another release
+  }
+}
+
+/** What a draft changes of a spec, as the preview is asked. */
+export function batchChanges(spec: Spec | undefined, draft: BatchDraft) {
+  const now = draftOf(spec);
+  return [
+    ...(same(now.size, draft.size) ? [] : [{ target: "rollout.group_size" as const, value: draft.size }]),
+    ...(same(now.filters, draft.filters) ? [] : [{ target: "filters" as const, value: draft.filters as Json }]),
+  ];
+}
+
+/**
+ * The filters with one switched. One that is switched on again is as the run has it; a new one comes last.
+ *
+ * @param limit tokens that a new limit of length begins with
+ */
+export function switched(filters: FilterSpec[], own: FilterSpec[], type: string, limit: number): FilterSpec[] {
+  if (filters.some(one => one.type === type)) return filters.filter(one => one.type !== type);
+  const known = own.filter(one => one.type === type);
+  if (known.length > 0) {
+    const order = own.map(one => one.type);
+    const place = (one: FilterSpec) => (order.includes(one.type) ? order.indexOf(one.type) : order.length);
+    return [...filters, ...known].sort((a, b) => place(a) - place(b));
+  }
+  return [...filters, type === "overlong" ? { type, max_tokens: limit } : { type }];
+}
+
+/** The filters with another longest completion. */
+export function withLimit(filters: FilterSpec[], limit: Json): FilterSpec[] {
+  return filters.map(one => (one.type === "overlong" ? { ...one, max_tokens: limit } : one));
+}
+
+type Estimate = NonNullable<BatchPreview["now"]["dead_share"]>;
+type Side = BatchPreview["now"];
+
+export interface Figure {
+  key: string;
+  title: string;
+  /** One value where the draft changes nothing that is seen. */
+  text: string;
+  /** Interval of the drafted value; null where it is known exactly, or too little is known. */
+  range: string | null;
+}
+
+const share = (value: number) => formatPercent(value, 1);
+const groups = (value: number) => formatNumber(value, 3);
+const count = (value: number) => formatCount(Math.round(value));
+
+const ROWS: [string, string, (side: Side) => Estimate | null | undefined, (value: number) => string][] = [
+  ["dead", "Groups all right or all wrong", side => side.dead_share, share],
+  ["live", "Mixed groups in a batch", side => side.live_groups, groups],
+  ["refills", "Groups drawn anew", side => side.refills, groups],
+  ["samples", "Samples of a step", side => side.samples, count],
+  ["tokens", "Tokens of a step", side => side.tokens, count],
+  ["dropped_groups", "Groups that filters leave out", side => side.dropped?.groups, share],
+  ["dropped_samples", "Samples that filters leave out", side => side.dropped?.samples, share],
+  ["dropped_tokens", "Tokens that filters leave out", side => side.dropped?.tokens, share],
+];
+
+/** What is foreseen, a row each; what neither side can tell is left out. */
+export function figures({ now, draft }: BatchPreview): Figure[] {
+  return ROWS.flatMap(([key, title, of, format]) => {
+    const [before, after] = [of(now), of(draft)];
+    if (!before && !after) return [];
+    const texts = [before, after].map(one => (one ? format(one.value) : "–"));
+    return [{ key, title, text: [...new Set(texts)].join(" → "), range: rangeOf(after, format) }];
+  });
+}
+
+function rangeOf(estimate: Estimate | null | undefined, format: (value: number) => string): string | null {
+  if (!estimate || estimate.low === null || estimate.high === null) return null;
+  const ends = [format(estimate.low), format(estimate.high)];
+  return ends[0] === ends[1] ? null : ends.join(" to ");
+}
+
+/** What the forecast rests on, in one or two sentences. */
+export function basisText({ outcomes, stored }: BatchPreview): string {
+  const steps = (one: { first_step: number; last_step: number }) =>
+    one.first_step === one.last_step ? `step ${one.last_step}` : `steps ${one.first_step} to ${one.last_step}`;
+  const many = (number: number) => `${formatNumber(number)} ${number === 1 ? "group" : "groups"}`;
+  return [
+    outcomes && `Groups: what came of ${many(outcomes.groups)} in ${steps(outcomes)}.`,
+    stored && `Filters and tokens: ${many(stored.groups)} stored of ${steps(stored)}.`,
+  ]
+    .filter(one => one !== null)
+    .join(" ");
+}
