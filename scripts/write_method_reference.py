@@ -27,8 +27,9 @@ NOT_BUILT = """
 - **LenVM**, the length value model (arXiv 2604.27039), learns V = E[−(1 − γ^(L−t))], a proxy of the tokens that are
   left. The paper uses it while an answer is decoded; its appendix C names an advantage A_task + s·A_length for
   reinforcement learning and tries none.
-- **ECHO** is the name of several methods: a loss on the environment's tokens beside GRPO's, a clip by the mean ratio of
-  the batch (OpenReview 6SldMYKw98), a critic that evolves with the policy.
+- **ECHO** (arXiv 2605.24517) adds λ times the mean cross-entropy of the environment's tokens to GRPO's loss, which says
+  something of failed rollouts as well. No token of a completion comes from an environment here yet; tools bring them.
+  Others of its name clip by the batch's mean ratio (OpenReview 6SldMYKw98), or let a critic evolve with the policy.
 """
 
 Schema = dict[str, Any]
