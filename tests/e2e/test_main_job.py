@@ -86,8 +86,10 @@ def _every_metric_is_drawn_found_and_hidden(page: Page, installation: Installati
     drawn: set[str] = set()
 
     def all_are_drawn() -> bool:
-        """Charts are drawn near the screen only, so each look is a little further down."""
-        page.evaluate("scrollTo(0, (scrollY + 400) % document.documentElement.scrollHeight)")
+        """Charts are drawn near the screen only, so each look is a little further down, and from the end at the top."""
+        page.evaluate(
+            "scrollTo(0, scrollY + innerHeight < document.documentElement.scrollHeight - 1 ? scrollY + 400 : 0)"
+        )
         drawn.update(title.removeprefix("Hide ") for title in legends.evaluate_all("all => all.map(one => one.title)"))
         return reported <= drawn
 
