@@ -123,6 +123,42 @@ def test_rows_are_judged_and_a_person_agrees(page: Page, tmp_path: Path, judge: 
     expect(page.get_by_test_id("version-lineage")).to_contain_text("3 rows of 6 (3 removed)")
 
 
+def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, writer: str) -> None:
+    sign_in(page)
+    rows = [{"prompt": _stable(number), "answer": f"{2 * number}"} for number in (11, 23)]
+    _upload(page, tmp_path, "Told anew", rows)
+    page.get_by_role("tab", name="Lab").click()
+    card = page.get_by_test_id("lab-synthesis")
+    expect(card).to_contain_text("No variations were made of this version’s rows yet")
+    card.get_by_label("Model").first.click()
+    page.get_by_role("option", name=writer).first.click()
+    card.get_by_label("Variations").fill("1")
+    assert violations(page) == []
+    picture(page, "lab-synthesis-form")
+    card.get_by_role("button", name="What will it cost?").click()
+    expect(card.get_by_test_id("lab-cost")).to_contain_text("about 2 rows")
+    card.get_by_role("button", name="Write variations").click()
+    found = card.get_by_test_id("lab-found")
+    expect(found.get_by_role("region", name="Kept")).to_contain_text("100 % right", timeout=60_000)
+    found.get_by_text("Refused variations").click()
+    refused = found.get_by_role("region", name="Refused").get_by_role("listitem")
+    expect(refused).to_have_count(1)
+    expect(refused).to_contain_text("It lacks 23 and has 24, which its source has not.")
+    assert violations(page) == []
+    picture(page, "lab-synthesis")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    picture(page, "lab-synthesis-narrow")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    found.get_by_role("link", name="Open told-anew@2 with 3 rows").click()
+    expect(page.get_by_test_id("version-lineage")).to_contain_text("told-anew@1")
+    expect(page.get_by_text("There are 11 ponies together with 11 horses")).to_be_visible()
+    page.go_back()
+    found.get_by_role("button", name="Undo: delete the version and the notes").click()
+    expect(card).to_contain_text("The last job left no notes")
+    expect(page.get_by_text("told-anew@2")).to_have_count(0)
+
+
 def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
     sign_in(page)
     rows = [
@@ -162,6 +198,31 @@ def judge(installation: Installation) -> Iterator[str]:
     server = JudgeServer(say)
     name = f"Even {token_hex(3)}"
     installation.api.post("/judge-endpoints", {"name": name, "base_url": server.url, "model": "judge"})
+    yield name
+    server.close()
+
+
+def _stable(number: int) -> str:
+    return f"A stable has {number} horses and {number} ponies. How many animals stand in the stable?"
+
+
+@pytest.fixture
+def writer(installation: Installation) -> Iterator[str]:
+    """Name of a model that tells questions about stables anew, one of them with another number, and solves them."""
+
+    def say(body: dict[str, Any]) -> str:
+        found = re.search(r"(\d+) horses", body["messages"][-1]["content"])
+        assert found
+        number = int(found[1])
+        if "variations of a question" not in body["messages"][0]["content"]:
+            return f"Twice as many: \\boxed{{{2 * number}}}."
+        number += number == 23
+        told = f"There are {number} ponies together with {number} horses; give the count of all of them."
+        return json.dumps({"variations": [told]})
+
+    server = JudgeServer(say)
+    name = f"Writer {token_hex(3)}"
+    installation.api.post("/judge-endpoints", {"name": name, "base_url": server.url, "model": "writer"})
     yield name
     server.close()
 

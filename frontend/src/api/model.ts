@@ -60,6 +60,8 @@ export type {
   ShownRow,
   StatisticsReport,
   QualityReport,
+  RefusedVariation,
+  SynthesisReport,
   ReviewerAgreement,
   RowToMark,
   RowWithReason,

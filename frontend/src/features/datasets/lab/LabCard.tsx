@@ -39,6 +39,8 @@ interface Props extends CardProps {
   startLabel: string;
   /** Told where no job has been started. */
   never: string;
+  /** Words of the button that takes back what the job has left. */
+  undoLabel?: string;
   made?: (report: LabReport) => MadeVersion | null;
   children: (report: LabReport, job: LabJob) => ReactNode;
 }
@@ -87,7 +89,7 @@ export function LabCard({ dataset, version, jobs, title, operation, options, mad
       )}
       {latest && <JobState job={latest} editor={editor} onCancel={() => lab.cancel.mutate(latest.id)} />}
       {done ? (
-        <Found job={done} notes={kind} {...{ editor, lab, made }}>
+        <Found job={done} notes={kind} undoLabel={words.undoLabel} {...{ editor, lab, made }}>
           {children}
         </Found>
       ) : (
@@ -97,14 +99,14 @@ export function LabCard({ dataset, version, jobs, title, operation, options, mad
   );
 }
 
-interface FoundProps extends Pick<Props, "made" | "children"> {
+interface FoundProps extends Pick<Props, "made" | "children" | "undoLabel"> {
   job: LabJob;
   notes: string;
   editor: boolean;
   lab: ReturnType<typeof useLab>;
 }
 
-function Found({ job, notes, editor, lab, made, children }: FoundProps) {
+function Found({ job, notes, editor, lab, made, children, undoLabel = "Undo: remove the notes" }: FoundProps) {
   const query = useQuery(labJobQuery(job.id));
   return (
     <Loaded query={query}>
@@ -126,7 +128,7 @@ function Found({ job, notes, editor, lab, made, children }: FoundProps) {
                     loading={lab.undo.isPending}
                     onClick={() => lab.undo.mutate(job.id)}
                   >
-                    Undo: remove the notes
+                    {undoLabel}
                   </Button>
                   {version && (
                     <Button

@@ -8,6 +8,7 @@ import { ContaminationCard } from "./ContaminationCard";
 import { DuplicatesCard } from "./DuplicatesCard";
 import { QualityCard } from "./QualityCard";
 import { StatisticsCard } from "./StatisticsCard";
+import { SynthesisCard } from "./SynthesisCard";
 import { labJobsQuery } from "./queries";
 
 export function LabTab({ dataset, version }: { dataset: Dataset; version: DatasetVersion }) {
@@ -27,6 +28,7 @@ export function LabTab({ dataset, version }: { dataset: Dataset; version: Datase
               jobs={data.filter(job => job.kind === "contamination")}
             />
             <QualityCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "quality")} />
+            <SynthesisCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "synthesis")} />
             <StatisticsCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "statistics")} />
           </>
         )}

@@ -1,0 +1,45 @@
+/** Synthesis: variations of rows that a model writes, verified, and the version that has them. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Asked } from "./Asked";
+import { AskOptions, askingOf, NO_ASKING } from "./AskOptions";
+import { type CardProps, LabCard } from "./LabCard";
+import { NO_SYNTHESIS, synthesisOf } from "./synthesis";
+import { SynthesisFound } from "./SynthesisFound";
+import { SynthesisOptions } from "./SynthesisOptions";
+
+export function SynthesisCard({ dataset, version, jobs }: CardProps) {
+  const [asking, setAsking] = useState(NO_ASKING);
+  const [fields, setFields] = useState(NO_SYNTHESIS);
+  const client = useQueryClient();
+  const made = jobs[0]?.made?.ref;
+  useEffect(() => {
+    if (made) void client.invalidateQueries({ queryKey: ["datasets", dataset.id], exact: true });
+  }, [client, dataset.id, made]);
+  return (
+    <LabCard
+      {...{ dataset, version, jobs }}
+      title="Synthesis"
+      description="Variations of rows that a model writes. Each is answered several times and compared with the row’s gold answer; those that hold become a new version, in which each names its row."
+      operation={synthesisOf(askingOf(asking, version.rows), fields)}
+      options={
+        <>
+          <AskOptions rows={version.rows} value={asking} onChange={setAsking} />
+          <SynthesisOptions value={fields} onChange={setFields} />
+        </>
+      }
+      startLabel="Write variations"
+      never="No variations were made of this version’s rows yet."
+      undoLabel="Undo: delete the version and the notes"
+    >
+      {({ synthesis }, job) =>
+        synthesis && (
+          <>
+            <SynthesisFound report={synthesis} made={job.made} />
+            <Asked asked={synthesis.asked} />
+          </>
+        )
+      }
+    </LabCard>
+  );
+}
