@@ -25,6 +25,8 @@ from tests.support.installation import ROOT, Installation
 from tests.support.trace_files import trace_file, trace_group
 from trainer_core.link.traces import MEDIA_TYPE
 
+LONG = int(os.environ.get("DRESSAGE_BENCH_STEPS", STEPS))
+"""Steps of a run."""
 TOKENS = 32_768
 OPENINGS = 5
 """Of each page; the median is told."""
@@ -71,7 +73,7 @@ def measure(installation: Installation) -> list[Figure]:
         siblings, tokens = _rollout(browser, installation, state, runs[0])
         browser.close()
     return [
-        *_figures(f"a run of {METRICS} metrics × {STEPS:,} steps", one),
+        *_figures(f"a run of {METRICS} metrics × {LONG:,} steps", one),
         Figure("its JavaScript, as sent", one.script_bytes / 1e3, "kB", "≤ 300"),
         *_figures(f"{len(runs)} such runs compared", many),
         Figure(f"a group of two completions of {TOKENS:,} tokens, from the click", 1e3 * siblings, "ms", "< 500"),
@@ -95,8 +97,7 @@ def _fill(installation: Installation) -> list[str]:
     run = api.post("/runs", {"name": "Long", "spec": spec, "start": False})["id"]
     _keep_tokens(installation, run)
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tests.bench.console_fill import fill; import json; "
-    steps = int(os.environ.get("DRESSAGE_BENCH_STEPS", STEPS))
-    found: list[str] = json.loads(installation.shell(f"{code}print(json.dumps(fill({run!r}, steps={steps})))", 3600))
+    found: list[str] = json.loads(installation.shell(f"{code}print(json.dumps(fill({run!r}, steps={LONG})))", 3600))
     return found
 
 
