@@ -10,10 +10,10 @@ const Drawn = lazily(() => import("./DrawnMarkdown").then(m => m.default));
 
 export function Markdown({ children: text }: { children: string }) {
   const source = <p style={{ whiteSpace: "pre-wrap" }}>{text}</p>;
-  const undrawn = (
+  const undrawn = (why: string) => (
     <>
       <Text size="xs" c="dimmed" role="note">
-        This text is nested too deeply, or is too large a table, to be drawn. Its source is shown.
+        {why} Its source is shown.
       </Text>
       {source}
     </>
@@ -21,14 +21,14 @@ export function Markdown({ children: text }: { children: string }) {
   return (
     <div className={classes.text}>
       {isReadable(text) ? (
-        <Otherwise of={text} otherwise={undrawn}>
+        <Otherwise of={text} otherwise={undrawn("This text could not be drawn.")}>
           {/* The source until the libraries have come. */}
           <Suspense fallback={source}>
             <Drawn text={text} />
           </Suspense>
         </Otherwise>
       ) : (
-        undrawn
+        undrawn("This text is nested too deeply, or is too large a table, to be drawn.")
       )}
     </div>
   );
