@@ -108,8 +108,7 @@ export function RunPage() {
         </Tabs>
         {wide ? (
           <aside id="controls" tabIndex={-1} className={classes.rail} aria-label="Controls">
-            <ControlRail run={run} />
-            <GuardsCard run={run} />
+            <Steering run={run} />
           </aside>
         ) : (
           <>
@@ -119,8 +118,7 @@ export function RunPage() {
               </Button>
             </div>
             <Drawer opened={sheet} onClose={close} position="bottom" size="82%" title="Steer this run" radius="md">
-              <ControlRail run={run} />
-              <GuardsCard run={run} />
+              <Steering run={run} />
             </Drawer>
           </>
         )}
@@ -137,6 +135,15 @@ export function RunPage() {
         </Suspense>
       )}
     </ConnectionLost>
+  );
+}
+
+function Steering({ run }: { run: Run }) {
+  return (
+    <Stack gap="sm">
+      <ControlRail run={run} />
+      <GuardsCard run={run} />
+    </Stack>
   );
 }
 
