@@ -9,7 +9,8 @@ from tests.support.installation import PASSWORD, Api, Installation, wait_until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(420)]
 
-STEPS = 12
+STEPS = 32
+"""Enough that a run on a busy machine does not end before it hears that it is to stand still."""
 SECOND = "second@example.com"
 MAKE_SECOND_TEAM = f"""
 import os

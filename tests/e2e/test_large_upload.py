@@ -58,4 +58,5 @@ def send(page: Page, file: Path) -> None:
     page.get_by_role("button", name="Upload").first.click()
     page.locator('input[type="file"]').set_input_files(str(file))
     page.get_by_label("Name").first.fill("Large sums")
+    expect(page.get_by_test_id("file-preview")).to_be_visible()  # it moves what is below it
     page.get_by_role("dialog").get_by_role("button", name="Upload", exact=True).click()

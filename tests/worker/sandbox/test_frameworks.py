@@ -1,5 +1,8 @@
 """Tests that are written for unittest or pytest: every case counts, and none passes because nothing ran it."""
 
+import signal
+import socket
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -8,9 +11,12 @@ from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade
 from trainer_core.rewards.graders.code_frameworks import framework_of
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.jail import Limits
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample
+from worker.sandbox.job_run import JobRun
 from worker.sandbox.pool import JailPool
+from worker.sandbox.slot import Slot
 
 RIGHT = """
 class Negative(ValueError): pass
@@ -126,3 +132,18 @@ class Money:
         grade(grader, sample, {"setup": "", **row}, Tools(jail))
     with pytest.raises(GraderError, match=message):
         grade(grader.model_copy(update={"credit": "share"}), sample, {"setup": "", **row}, Tools(jail))
+
+
+def test_a_row_is_at_fault_though_the_program_has_no_jail_yet(jail: JailPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin, stopped = Slot.begin, []
+
+    def begin_late(slot: Slot, job: Mapping[str, Any], limits: Limits, link: socket.socket | None = None) -> JobRun:
+        run = begin(slot, job, limits, link)
+        if job["role"] == "candidate":
+            stopped.append(signal.pidfd_send_signal(run._program, signal.SIGSTOP))
+        return run
+
+    monkeypatch.setattr(Slot, "begin", begin_late)
+    with pytest.raises(GraderError, match="test 0 is no Python"):
+        graded(jail, RIGHT, "assert f( == 2")
+    assert len(stopped) == 1, "it was not tried again"

@@ -28,6 +28,7 @@ import { fieldsOf, fileKey, usePreview, type Reading } from "@/features/datasets
 import { useSubmit } from "@/lib/useSubmit";
 import { DropFile } from "@/ui/DropFile";
 import { ErrorState } from "@/ui/ErrorState";
+import styles from "./upload.module.css";
 
 /** Faults that stand at the file, its rows, or fields. */
 const AT_FIELDS = /^\/(file(\/(lines|rows)\/\d+.*)?|name|slug)$/;
@@ -141,19 +142,21 @@ export function UploadForm({ dataset, dropped = null, onDone, onHolds }: Props) 
             </Stack>
           </Fieldset>
         )}
-        {sending.transfer && (
-          <TransferProgress
-            transfer={sending.transfer}
-            onPause={sending.pause}
-            onResume={sending.resume}
-            onCancel={sending.cancel}
-          />
-        )}
-        <Group justify="flex-end">
-          <Button type="submit" loading={upload.isPending} disabled={!file || (!dataset && !name.trim())}>
-            {dataset ? `Upload version ${(dataset.latest_version?.number ?? 0) + 1}` : "Upload"}
-          </Button>
-        </Group>
+        <Stack gap="sm" className={styles.send}>
+          {sending.transfer && (
+            <TransferProgress
+              transfer={sending.transfer}
+              onPause={sending.pause}
+              onResume={sending.resume}
+              onCancel={sending.cancel}
+            />
+          )}
+          <Group justify="flex-end">
+            <Button type="submit" loading={upload.isPending} disabled={!file || (!dataset && !name.trim())}>
+              {dataset ? `Upload version ${(dataset.latest_version?.number ?? 0) + 1}` : "Upload"}
+            </Button>
+          </Group>
+        </Stack>
       </Stack>
     </form>
   );

@@ -47,6 +47,8 @@ export function UploadModal({ opened, onClose, title, size, ...form }: Props) {
       }}
       title={title}
       size={size}
+      // It grows with the first rows of a file: downward alone, so that what is pointed at stays.
+      centered={false}
       closeOnClickOutside={!holds}
       closeOnEscape={!holds}
     >
