@@ -79,6 +79,14 @@ async function open() {
   await user.click(screen.getByTestId("batch-forecast"));
   return { user, view };
 }
+/** The address of the fork, where it can be opened. */
+const forkLink = () => screen.getByText("Fork with these").closest("a")?.getAttribute("href");
+/** Why it cannot. */
+const forkReason = () => {
+  const button = screen.getByRole<HTMLButtonElement>("button", { name: "Fork with these" });
+  expect(button.disabled).toBe(true);
+  return document.getElementById(button.getAttribute("aria-describedby") ?? "")?.textContent;
+};
 /** The text of a figure, then its interval. */
 const figure = (key: string) => {
   const cell = document.querySelector(`[data-figure="${key}"] td`);
@@ -125,15 +133,50 @@ it("foresees what is drafted, once it is typed, and carries it to a fork", async
       { target: "filters", value: drafted },
     ]),
   );
-  expect(screen.getByText("Fork with these").closest("a")?.getAttribute("href")).toBe(
-    `/runs/new?${JSON.stringify({ fork: "run_1", group_size: 16, filters: drafted })}`,
+  await waitFor(() =>
+    expect(forkLink()).toBe(`/runs/new?${JSON.stringify({ fork: "run_1", group_size: 16, filters: drafted })}`),
   );
   await user.clear(size);
-  expect(screen.getByRole("button", { name: "Fork with these" })).toHaveProperty("disabled", true);
+  expect(forkReason()).toBe("A group size is missing.");
   await user.click(screen.getByText("Discard"));
   expect(size).toHaveProperty("value", "8");
   expect(filters.getByLabelText("Groups of equal rewards")).toHaveProperty("checked", true);
   expect(screen.queryByText("Fork with these")).toBeNull();
+});
+
+it("opens no fork of what the preview refuses, or has not answered for", async () => {
+  const detail = "Input should be greater than or equal to 2";
+  answer = () => json(422, { title: "Invalid request", detail, errors: [{ pointer: "/changes/0/value", detail }] });
+  const { user } = await open();
+  const size = screen.getByLabelText("Group size to foresee");
+  for (const typed of ["0", "-3", "1000000000"]) {
+    await user.clear(size);
+    await user.type(size, typed);
+    await waitFor(() => expect(asked.at(-1)?.changes[0]?.value).toBe(Number(typed)));
+    await waitFor(() => expect(forkReason()).toBe("Refused, as is told above."));
+    expect(screen.getByRole("alert").textContent).toBe(detail);
+  }
+
+  let tell: (answered: Response) => void = () => {};
+  answer = () => new Promise<Response>(resolve => (tell = resolve));
+  await user.clear(size);
+  await user.type(size, "16");
+  expect(forkReason()).toBe("Waits for the preview of these.");
+  await waitFor(() => expect(asked.at(-1)?.changes[0]?.value).toBe(16));
+  expect(forkReason()).toBe("Waits for the preview of these.");
+  tell(json(200, PREVIEW));
+  await waitFor(() => expect(forkLink()).toBe(`/runs/new?${JSON.stringify({ fork: "run_1", group_size: 16 })}`));
+  // The figures of the draft before stay in sight, and open no fork of this one.
+  await user.type(size, "0");
+  expect(figure("samples")).toBe("256 → 512");
+  expect(forkReason()).toBe("Waits for the preview of these.");
+});
+
+it("hinders no fork where nothing is stored that tells", async () => {
+  answer = () => json(409, { title: "Conflict", detail: "Nothing is stored yet.", error: { code: "no_groups" } });
+  const { user } = await open();
+  await user.type(screen.getByLabelText("Group size to foresee"), "0");
+  await waitFor(() => expect(forkLink()).toBe(`/runs/new?${JSON.stringify({ fork: "run_1", group_size: 80 })}`));
 });
 
 it("gives a filter that is switched on again what the run has set for it, in its place", async () => {
@@ -171,8 +214,8 @@ it("tells who may not fork why there is no button", async () => {
   editor = false;
   const { user } = await open();
   await user.click(screen.getByLabelText("Completions cut off at max tokens"));
-  expect(await screen.findByText("Forking needs the role of editor.")).toBeTruthy();
-  expect(screen.queryByText("Fork with these")).toBeNull();
+  await waitFor(() => expect(forkReason()).toBe("Forking needs the role of editor."));
+  expect(forkLink()).toBeUndefined();
 });
 
 it("shows that it waits, that nothing is stored, what is refused, and what has failed", async () => {

@@ -1,19 +1,17 @@
 /** Group size and filters, which a run keeps: what a fork with others would make of its steps. */
-import { Accordion, Button, Group, Stack, Switch, Text } from "@mantine/core";
+import { Accordion, Group, Stack, Switch, Text } from "@mantine/core";
 import { useDebouncedValue, useSessionStorage } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { controls } from "@/api/client";
-import type { Json, Run, Spec } from "@/api/model";
-import type { BatchSearch } from "@/features/runs/data/batch";
+import type { Run, Spec } from "@/api/model";
 import { isLive } from "@/features/runs/data/states";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { getIn } from "@/features/schema-form/pointer";
-import { useCan } from "@/features/session/session";
 import { formatValue } from "@/lib/format";
 import { type BatchDraft, batchChanges, draftOf, FILTERS, keptDraftOf, switched, withLimit } from "./batch";
 import { BatchFigures } from "./BatchFigures";
+import { BatchFork, blockOf } from "./BatchFork";
 
 export function BatchForecast({ run }: { run: Run }) {
   const [kept, setKept, forget] = useSessionStorage<BatchDraft | null>({
@@ -58,7 +56,8 @@ function Drafted({ run, kept, onChange, onDiscard }: DraftedProps) {
   const spec = run.effective_spec ?? run.spec;
   const draft = kept ?? draftOf(spec);
   const changes = batchChanges(spec, draft);
-  const [text] = useDebouncedValue(JSON.stringify(changes), 150);
+  const drafted = JSON.stringify(changes);
+  const [text] = useDebouncedValue(drafted, 150);
   const preview = useQuery({
     queryKey: ["run", run.id, "batch", "preview", text],
     queryFn: ({ signal }) => controls.previewBatch(run.id, JSON.parse(text) as typeof changes, signal),
@@ -74,7 +73,9 @@ function Drafted({ run, kept, onChange, onDiscard }: DraftedProps) {
       </Text>
       <Fields spec={spec} draft={draft} onChange={onChange} />
       <BatchFigures query={preview} />
-      <Fork run={run} draft={draft} isChanged={changes.length > 0} onDiscard={onDiscard} />
+      {changes.length > 0 && (
+        <BatchFork run={run} draft={draft} block={blockOf(draft, preview, text === drafted)} onDiscard={onDiscard} />
+      )}
     </Stack>
   );
 }
@@ -136,54 +137,4 @@ function Fields({ spec, draft, onChange }: FieldsProps) {
 /** A first proposal of a limit: half of the longest completion. */
 function halfOf(spec: Spec | undefined): number {
   return Math.max(1, Math.floor(Number(getIn(spec, ["rollout", "max_tokens"]) ?? 256) / 2));
-}
-
-interface ForkProps {
-  run: Run;
-  draft: BatchDraft;
-  isChanged: boolean;
-  onDiscard: () => void;
-}
-
-function Fork({ run, draft, isChanged, onDiscard }: ForkProps) {
-  const editor = useCan("editor");
-  if (!isChanged) return null;
-  return (
-    <Group gap={6} wrap="nowrap">
-      {!editor ? (
-        <Text size="xs" c="dimmed" flex={1}>
-          Forking needs the role of editor.
-        </Text>
-      ) : typeof draft.size === "number" ? (
-        <Button
-          size="xs"
-          flex={1}
-          renderRoot={(props: object) => (
-            <Link {...props} to="/runs/new" search={{ fork: run.id, ...searchOf(run, draft) }} />
-          )}
-        >
-          Fork with these
-        </Button>
-      ) : (
-        // What is no number is refused above, and the form could not hold it either.
-        <Button size="xs" flex={1} disabled>
-          Fork with these
-        </Button>
-      )}
-      <Button size="xs" variant="default" onClick={onDiscard}>
-        Discard
-      </Button>
-    </Group>
-  );
-}
-
-function searchOf(run: Run, draft: BatchDraft): BatchSearch {
-  const changed = new Map<string, Json>(
-    batchChanges(run.effective_spec ?? run.spec, draft).map(({ target, value }) => [target, value]),
-  );
-  const size = changed.get("rollout.group_size");
-  return {
-    group_size: typeof size === "number" ? size : undefined,
-    filters: changed.has("filters") ? draft.filters : undefined,
-  };
 }
