@@ -173,6 +173,7 @@ export const lab = {
   read: (job: string, signal: Signal) => api.getLabJob(job, { signal }),
   start: (id: string, version: number, body: G.StartLabJobRequest) => api.startLabJob(id, version, body, key()),
   cancel: (job: string) => api.cancelLabJob(job, key()),
+  resume: (job: string) => api.resumeLabJob(job, key()),
   undo: (job: string) => api.undoLabJob(job, key()),
   marks: (job: string, threshold: number, signal: Signal) => api.getLabMarks(job, { threshold }, { signal }),
   mark: (job: string, marks: G.MarkRowsRequest["marks"]) => api.markLabRows(job, { marks }),

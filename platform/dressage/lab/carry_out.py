@@ -27,12 +27,12 @@ from dressage.imports.stopping import is_stopping
 from dressage.lab.arguments import SynthesiseRows
 from dressage.lab.asking.endpoints import endpoint_for, solver_for
 from dressage.lab.child import GONE, NOTES, REASON, REPORT, UNFIT
-from dressage.lab.life import claim, end, fail, folder_of, give_back, report_progress
+from dressage.lab.life import claim, end, fail, folder_of, give_back, park, report_progress
 from dressage.lab.models import LabJob, LabKind, LabState
 from dressage.lab.reports import completed
 from dressage.lab.synthesis.chosen import kept_choice
 from dressage.lab.synthesis.rewards import verifying_reward
-from dressage.lab.synthesis.store import store_version
+from dressage.lab.synthesis.store import NotStored, store_version
 
 logger = structlog.get_logger(__name__)
 EVERY_S = 1.0
@@ -55,11 +55,14 @@ def carry_out(job_id: str) -> None:
     try:
         folder = folder_of(job)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        status = _run(job, _plan(job, folder))
+        # What a process has left wholly is only stored: asking for it may have cost money.
+        status = 0 if (folder / REPORT).exists() else _run(job, _plan(job, folder))
         if status == 0:
             _keep(job, folder, time.monotonic() - begun)
         else:
             fail(job, _reason(status, folder))
+    except NotStored as error:
+        park(job, str(error))
     except NotOurs:
         _leave(job, folder_of(job))
     except Stopping:

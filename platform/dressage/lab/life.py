@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from dressage.lab.asking.outcomes import PATTERN
-from dressage.lab.models import ASKING, OPEN, LabJob, LabState
+from dressage.lab.models import ASKING, AT_WORK, LabJob, LabState
 
 SILENT_S = 15
 """Seconds after which a worker that has not written is believed dead."""
@@ -45,7 +45,7 @@ def claim(job_id: str) -> LabJob | None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     jobs = LabJob.objects.select_for_update(of=("self",)).select_related("team", "version__dataset")
     job = jobs.filter(pk=job_id).first()
-    if job is None or job.state not in OPEN:
+    if job is None or job.state not in AT_WORK:
         return None
     fresh = Q(state=LabState.RUNNING, heard_at__gte=Now() - timedelta(seconds=SILENT_S))
     if job.state == LabState.RUNNING and LabJob.objects.filter(fresh, pk=job.pk).exists():
@@ -90,6 +90,15 @@ def give_back(job: LabJob) -> None:
     """Queue a job again whose worker ends; the sweep asks another soon."""
     mine = LabJob.objects.filter(pk=job.pk, attempt=job.attempt, state=LabState.RUNNING)
     mine.update(state=LabState.QUEUED, rung_at=Now())
+
+
+@transaction.atomic
+def park(job: LabJob, reason: str) -> None:
+    """Have a job wait for a person, unless it is another worker's or over; its folder keeps what it has done."""
+    locked = LabJob.objects.select_for_update().get(pk=job.pk)
+    if locked.attempt == job.attempt and locked.state == LabState.RUNNING:
+        locked.state, locked.error, locked.stage = LabState.WAITING, reason[:2000], ""
+        locked.save(update_fields=["state", "error", "stage"])
 
 
 @transaction.atomic

@@ -28,12 +28,16 @@ class LabState(models.TextChoices):
 
     QUEUED = "queued", "Waits for its turn"
     RUNNING = "running", "Reads the rows"
+    WAITING = "waiting", "Its result is there and cannot be stored yet; a person resumes it"
     DONE = "done", "Its notes and its report are there"
     FAILED = "failed", "Ended with a sentence that says what to do"
     CANCELLED = "cancelled", "Ended by a person; nothing was noted"
 
 
-OPEN = (LabState.QUEUED, LabState.RUNNING)
+AT_WORK = (LabState.QUEUED, LabState.RUNNING)
+"""States in which a worker has the job, or will."""
+OPEN = (*AT_WORK, LabState.WAITING)
+"""States of jobs that are not over: they need their version, and there is one of a kind for it."""
 
 
 class LabJob(TeamModel):
@@ -47,7 +51,7 @@ class LabJob(TeamModel):
     """``arguments.LabOperation`` with all its defaults."""
     state = models.CharField(max_length=10, choices=LabState.choices, default=LabState.QUEUED)
     error = models.TextField(blank=True)
-    """Why it failed, and what to do."""
+    """Why it failed or waits, and what to do."""
     stage = models.CharField(max_length=60, blank=True)
     """What it does at present."""
     steps_done = models.PositiveBigIntegerField(default=0)

@@ -51,7 +51,7 @@ class LabJobSerializer(serializers.Serializer):
     kind = serializers.ChoiceField(LabKind.choices)
     operation = LabOperationField()
     state = serializers.ChoiceField(LabState.choices)
-    error = serializers.CharField(help_text="Why it failed, and what to do; else empty.")
+    error = serializers.CharField(help_text="Why it failed or waits, and what to do; else empty.")
     stage = serializers.CharField(help_text="What it does at present.")
     steps_done = serializers.IntegerField(help_text="Rows or steps of the stage.")
     steps_total = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""Writes of jobs by people: start, cancel, undo."""
+"""Writes of jobs by people: start, cancel, resume, undo."""
 
 from dataclasses import dataclass
 
@@ -96,6 +96,23 @@ def cancel_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
         raise conflict(f"The job is over: it is {locked.state}.", code="lab_job_is_over")
     end(locked, LabState.CANCELLED)
     record_audit(team, actor, "lab.cancel", "lab_job", job.id, after={"ref": locked.version.ref, "kind": locked.kind})
+    return locked
+
+
+@transaction.atomic
+def resume_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
+    """Have a job that waits store what it has; a worker is told on commit.
+
+    Raises:
+        Problem: 409 where it does not wait. Then nothing changes.
+    """
+    locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
+    if locked.state != LabState.WAITING:
+        raise conflict(f"The job waits for nobody: it is {locked.state}.", code="lab_job_does_not_wait")
+    locked.state, locked.error = LabState.QUEUED, ""
+    locked.save(update_fields=["state", "error"])
+    record_audit(team, actor, "lab.resume", "lab_job", job.id, after={"ref": locked.version.ref, "kind": locked.kind})
+    enqueue_job(locked)
     return locked
 
 

@@ -89,6 +89,25 @@ class CancelLabJobView(ApiView):
         return Response(LabJobSerializer(job).data)
 
 
+class ResumeLabJobView(ApiView):
+    """The end of an operation's wait."""
+
+    noun = Noun.DATASETS
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409,)}
+    without_body = frozenset({"POST"})
+
+    @extend_schema(operation_id="resumeLabJob", tags=["datasets"], request=None, responses=LabJobSerializer)
+    @idempotent
+    def post(self, request: TeamRequest, job_id: str) -> Response:
+        """Have a job of the lab that waits store what it has; no model is asked again.
+
+        A synthesis waits where the team's quota, or the disk, was full when its version was to be stored.
+        """
+        job = services.resume_job(request.team, request.actor, selectors.job(request.team, job_id))
+        return Response(LabJobSerializer(job).data)
+
+
 class UndoLabJobView(ApiView):
     """The notes of an operation, taken back."""
 

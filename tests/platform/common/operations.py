@@ -109,6 +109,7 @@ OPERATIONS = [
     Operation("POST", "datasets/{dataset}/versions/1/lab", "editor", 201, {"operation": {"kind": "duplicates"}}),
     Operation("GET", "lab-jobs/{job}", "viewer", 200),
     Operation("POST", "lab-jobs/{job}/cancel", "editor", 200),
+    Operation("POST", "lab-jobs/{job}/resume", "editor", 409),
     Operation("POST", "lab-jobs/{job}/undo", "editor", 409),
     Operation("GET", "lab-jobs/{judged}/marks", "viewer", 200),
     Operation("PUT", "lab-jobs/{judged}/marks", "editor", 204, {"marks": [{"row": 0, "word": "good"}]}),

@@ -1,5 +1,6 @@
 """Jobs that make versions of variations: where these go, what is refused, what ends meanwhile, and undo."""
 
+import errno
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from dressage.datasets import notes
+from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion, TeamDatasetQuota
 from dressage.datasets.selectors import version_by_ref
 from dressage.lab.asking.client import AskedTokens
@@ -16,6 +17,7 @@ from dressage.lab.asking.outcomes import AskedOutcome, KeptOutcomes
 from dressage.lab.carry_out import carry_out
 from dressage.lab.life import claim, folder_of
 from dressage.lab.models import LabJob
+from dressage.lab.sweep import sweep_jobs
 from dressage.lab.synthesis import cost
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
@@ -113,22 +115,103 @@ def test_a_full_quota_is_told_before_anything_is_asked(
     assert not LabJob.objects.exists() and model.requests == []
 
 
-def test_a_quota_that_fills_meanwhile_fails_the_job(
+@pytest.mark.parametrize(
+    ("limit", "told"), [({"rows": 3}, "have 1 of 3 rows; this needs 3 more"), ({"bytes": 5}, "of 5 bytes; this needs")]
+)
+def test_what_was_paid_for_waits_while_the_quota_is_full(
     ask: Callable[..., Any],
+    api: Callable[..., APIClient],
+    editor: APIClient,
     make: Callable[..., DatasetVersion],
     team: Team,
     model: JudgeServer,
     endpoint: JudgeEndpoint,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+    limit: dict[str, int],
+    told: str,
+) -> None:
+    """The quota is lowered while the model is asked, and raised again: no row is asked about twice."""
+    version = make([source(11)])
+    job = ask(version, SYNTHESIS).json()["job"]["id"]
+    place = f"/api/v1/lab-jobs/{job}"
+    early = editor.post(f"{place}/resume")
+    assert (early.status_code, early.json()["error"]["code"]) == (409, "lab_job_does_not_wait")
+    TeamDatasetQuota.objects.create(team=team, **limit)
+    model.say = writes_two
+    carry_out(job)
+    asked = len(model.requests)
+    for _ in range(2):  # it may be resumed in vain
+        waits = LabJob.objects.get(pk=job)
+        assert (waits.state, waits.made, waits.finished_at, notes.of(version)) == ("waiting", None, None, [])
+        assert told in waits.error and "Delete versions that nobody needs" in waits.error
+        assert waits.error.endswith("To cancel it throws that away.")
+        assert [path.name for path in version.path.parent.glob("*.parquet")] == [version.path.name]
+        carry_out(job)  # a message that comes late
+        sweep_jobs()
+        assert LabJob.objects.get(pk=job).state == "waiting"
+        assert editor.delete(f"/api/v1/datasets/{version.dataset_id}").status_code == 409
+        assert api("viewer").post(f"{place}/resume").status_code == 403
+        assert editor.post(f"{place}/resume").json()["state"] == "queued"
+        carry_out(job)
+    TeamDatasetQuota.objects.all().delete()
+    assert ask(version, SYNTHESIS).json()["error"]["code"] == "lab_job_is_open"
+    JudgeEndpoint.objects.all().delete()  # nobody is asked any more
+    resumed = editor.post(f"{place}/resume").json()
+    assert (resumed["state"], resumed["error"]) == ("queued", "")
+    with django_capture_on_commit_callbacks(execute=True):
+        carry_out(job)
+    over = LabJob.objects.get(pk=job)
+    assert (over.state, over.error, over.made and over.made.rows) == ("done", "", 3)
+    assert [one.name for one in notes.of(version)] == ["synthesis"]
+    assert len(model.requests) == asked and not folder_of(over).exists()
+
+
+def test_a_job_that_waits_can_be_cancelled(
+    ask: Callable[..., Any],
+    editor: APIClient,
+    make: Callable[..., DatasetVersion],
+    team: Team,
+    model: JudgeServer,
+    endpoint: JudgeEndpoint,
+    django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
     version = make([source(11)])
     job = ask(version, SYNTHESIS).json()["job"]["id"]
     TeamDatasetQuota.objects.create(team=team, rows=3)
     model.say = writes_two
     carry_out(job)
-    over = LabJob.objects.get(pk=job)
-    assert (over.state, over.made, notes.of(version)) == ("failed", None, [])
-    assert over.error.startswith("The datasets of your team have 1 of 3 rows; this needs 3 more")
-    assert version.dataset.versions.count() == 1
+    with_rows = LabJob.objects.get(pk=job)
+    assert with_rows.state == "waiting" and folder_of(with_rows).exists()
+    with django_capture_on_commit_callbacks(execute=True):
+        assert editor.post(f"/api/v1/lab-jobs/{job}/cancel").json()["state"] == "cancelled"
+    assert not folder_of(with_rows).exists() and version.dataset.versions.count() == 1
+    assert editor.post(f"/api/v1/lab-jobs/{job}/resume").status_code == 409
+
+
+def test_a_full_disk_has_the_job_wait(
+    ask: Callable[..., Any],
+    editor: APIClient,
+    make: Callable[..., DatasetVersion],
+    model: JudgeServer,
+    endpoint: JudgeEndpoint,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    version = make([source(11)])
+    job = ask(version, SYNTHESIS).json()["job"]["id"]
+    model.say = writes_two
+
+    def full(tables: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "write_tables", full)
+        carry_out(job)
+    waits = LabJob.objects.get(pk=job)
+    assert (waits.state, waits.error.split(":")[0]) == ("waiting", "The platform's disk is full")
+    asked = len(model.requests)
+    assert editor.post(f"/api/v1/lab-jobs/{job}/resume").status_code == 200
+    carry_out(job)
+    assert LabJob.objects.get(pk=job).state == "done" and len(model.requests) == asked
 
 
 def test_answered_rows_are_not_asked_again(

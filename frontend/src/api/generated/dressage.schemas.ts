@@ -4438,7 +4438,7 @@ export interface LabJob {
   kind: LabKindEnum;
   operation: LabOperation;
   state: LabStateEnum;
-  /** Why it failed, and what to do; else empty. */
+  /** Why it failed or waits, and what to do; else empty. */
   error: string;
   /** What it does at present. */
   stage: string;
@@ -4488,7 +4488,7 @@ export interface LabJobWithReport {
   kind: LabKindEnum;
   operation: LabOperation;
   state: LabStateEnum;
-  /** Why it failed, and what to do; else empty. */
+  /** Why it failed or waits, and what to do; else empty. */
   error: string;
   /** What it does at present. */
   stage: string;
@@ -4976,6 +4976,7 @@ export interface LabReport {
 /**
  * * `queued` - Waits for its turn
 * `running` - Reads the rows
+* `waiting` - Its result is there and cannot be stored yet; a person resumes it
 * `done` - Its notes and its report are there
 * `failed` - Ended with a sentence that says what to do
 * `cancelled` - Ended by a person; nothing was noted
@@ -4987,6 +4988,7 @@ export type LabStateEnum = typeof LabStateEnum[keyof typeof LabStateEnum];
 export const LabStateEnum = {
   queued: 'queued',
   running: 'running',
+  waiting: 'waiting',
   done: 'done',
   failed: 'failed',
   cancelled: 'cancelled',
@@ -10869,6 +10871,13 @@ size?: number;
  * Score from which a row is good for the judge.
  */
 threshold?: number;
+};
+
+export type ResumeLabJobHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
 };
 
 export type UndoLabJobHeaders = {

@@ -231,6 +231,7 @@ import type {
   Report,
   ReportRevision,
   ResendInvitationHeaders,
+  ResumeLabJobHeaders,
   ResumeRunHeaders,
   RetireProposalRequest,
   RetireRubricProposalHeaders,
@@ -1494,6 +1495,22 @@ export const markLabRows = (
       {url: `/api/v1/lab-jobs/${jobId}/marks`, method: 'PUT',
       headers: {'Content-Type': 'application/json', },
       data: markRowsRequest
+    },
+      options);
+    }
+  
+/**
+ * Have a job of the lab that waits store what it has; no model is asked again.
+
+A synthesis waits where the team's quota, or the disk, was full when its version was to be stored.
+ */
+export const resumeLabJob = (
+    jobId: string,
+    headers?: ResumeLabJobHeaders,
+ options?: SecondParameter<typeof http<LabJob>>,) => {
+      return http<LabJob>(
+      {url: `/api/v1/lab-jobs/${jobId}/resume`, method: 'POST',
+      headers
     },
       options);
     }
@@ -3170,6 +3187,7 @@ export type GetLabJobResult = NonNullable<Awaited<ReturnType<typeof getLabJob>>>
 export type CancelLabJobResult = NonNullable<Awaited<ReturnType<typeof cancelLabJob>>>
 export type GetLabMarksResult = NonNullable<Awaited<ReturnType<typeof getLabMarks>>>
 export type MarkLabRowsResult = NonNullable<Awaited<ReturnType<typeof markLabRows>>>
+export type ResumeLabJobResult = NonNullable<Awaited<ReturnType<typeof resumeLabJob>>>
 export type UndoLabJobResult = NonNullable<Awaited<ReturnType<typeof undoLabJob>>>
 export type ListPoliciesResult = NonNullable<Awaited<ReturnType<typeof listPolicies>>>
 export type RegisterPolicyResult = NonNullable<Awaited<ReturnType<typeof registerPolicy>>>

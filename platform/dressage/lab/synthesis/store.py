@@ -1,5 +1,6 @@
 """Writes of the versions that syntheses make: stored together with the job's end, or not at all."""
 
+import errno
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +23,14 @@ from dressage.lab.models import LabJob, LabState
 
 _EVERY_S = 2.0
 _BUSY = (429, 503)
+_KEPT = (
+    "What was written and verified is kept, and nobody is asked again: resume the job once there is room. To cancel it "
+    "throws that away."
+)
+
+
+class NotStored(Exception):
+    """A version for which there is no room now, with a sentence for whoever asked for it."""
 
 
 def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVersion | None], None]) -> None:
@@ -35,6 +44,7 @@ def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVe
     Raises:
         NotOurs: the job was ended meanwhile, or is another worker's. Nothing is stored.
         Stopping: too many files are read at once: another worker tries again.
+        NotStored: the team's quota or the disk is full. The folder keeps the rows.
         Problem: it cannot be stored, for a reason that whoever asked can do something about.
     """
     rows: list[Any] = json.loads((folder / ROWS).read_text())
@@ -59,7 +69,13 @@ def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVe
     except Problem as problem:
         if problem.status in _BUSY:
             raise Stopping from problem
+        if problem.code == "dataset_quota":
+            raise NotStored(f"{problem.detail} {_KEPT}") from problem
         raise
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise NotStored(f"The platform's disk is full: the operator has to make room. {_KEPT}") from error
 
 
 def arguments_of(job: LabJob) -> dict[str, Any]:

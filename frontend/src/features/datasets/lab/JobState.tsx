@@ -1,16 +1,40 @@
 /** A job that waits, works or has failed. */
 import { Alert, Button, Group, Progress, Text } from "@mantine/core";
 import type { LabJob } from "@/api/model";
-import { isOpen, percent, progressText } from "./lab-text";
+import { isAtWork, percent, progressText } from "./lab-text";
 
-export function JobState({ job, editor, onCancel }: { job: LabJob; editor: boolean; onCancel: () => void }) {
+interface Props {
+  job: LabJob;
+  editor: boolean;
+  resuming: boolean;
+  onResume: () => void;
+  onCancel: () => void;
+}
+
+export function JobState({ job, editor, resuming, onResume, onCancel }: Props) {
   if (job.state === "failed")
     return (
       <Alert color="red" role="alert" mb="sm" title="The last job has failed">
         {job.error}
       </Alert>
     );
-  if (!isOpen(job)) return null;
+  if (job.state === "waiting")
+    return (
+      <Alert color="yellow" role="status" mb="sm" title="Done, and not stored yet" data-testid="lab-waiting">
+        <Text size="sm">{job.error}</Text>
+        {editor && (
+          <Group gap="xs" mt="sm">
+            <Button size="xs" loading={resuming} onClick={onResume}>
+              Resume
+            </Button>
+            <Button size="xs" variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+          </Group>
+        )}
+      </Alert>
+    );
+  if (!isAtWork(job)) return null;
   const share = percent(job);
   return (
     <Group mb="sm" gap="sm" wrap="nowrap" align="center" data-testid="lab-progress">

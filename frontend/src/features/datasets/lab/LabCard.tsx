@@ -87,7 +87,15 @@ export function LabCard({ dataset, version, jobs, title, operation, options, mad
           )}
         </Stack>
       )}
-      {latest && <JobState job={latest} editor={editor} onCancel={() => lab.cancel.mutate(latest.id)} />}
+      {latest && (
+        <JobState
+          job={latest}
+          editor={editor}
+          resuming={lab.resume.isPending}
+          onResume={() => lab.resume.mutate(latest.id)}
+          onCancel={() => lab.cancel.mutate(latest.id)}
+        />
+      )}
       {done ? (
         <Found job={done} notes={kind} undoLabel={words.undoLabel} {...{ editor, lab, made }}>
           {children}

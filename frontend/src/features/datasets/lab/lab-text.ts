@@ -2,7 +2,11 @@
 import type { AskedReport, LabCost, LabJob, ReviewerAgreement } from "@/api/model";
 import { formatBytes, formatDuration, formatNumber, formatPercent } from "@/lib/format";
 
-export const isOpen = (job: LabJob) => job.state === "queued" || job.state === "running";
+/** Whether a worker has it, or will. */
+export const isAtWork = (job: LabJob) => job.state === "queued" || job.state === "running";
+
+/** Whether it is not over: no other of its kind can be started. */
+export const isOpen = (job: LabJob) => isAtWork(job) || job.state === "waiting";
 
 const count = (value: number) => value.toLocaleString("en-GB");
 

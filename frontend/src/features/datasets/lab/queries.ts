@@ -1,12 +1,12 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { judges, lab } from "@/api/client";
-import { isOpen } from "./lab-text";
+import { isAtWork } from "./lab-text";
 
 export const labJobsQuery = (datasetId: string, version: number) =>
   queryOptions({
     queryKey: ["datasets", datasetId, "lab", version],
     queryFn: ({ signal }) => lab.list(datasetId, version, signal),
-    refetchInterval: ({ state }) => (state.data?.data.some(isOpen) ? 1000 : false),
+    refetchInterval: ({ state }) => (state.data?.data.some(isAtWork) ? 1000 : false),
   });
 
 export const labJobQuery = (id: string) =>

@@ -6,7 +6,7 @@ import { useDerive } from "@/features/datasets/data/useDerive";
 import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
 
-/** What a person can do with an operation of the lab: ask its cost, start, cancel and undo it, make a version of it. */
+/** What a person can do with an operation of the lab: ask its cost, start, cancel, resume and undo it, make a version of it. */
 export function useLab(dataset: Dataset, version: DatasetVersion) {
   const client = useQueryClient();
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
@@ -25,6 +25,11 @@ export function useLab(dataset: Dataset, version: DatasetVersion) {
     onError: error => toastError("The job was not cancelled", error),
     onSettled: refresh,
   });
+  const resume = useSubmit({
+    mutationFn: (id: string) => lab.resume(id),
+    onError: error => toastError("The job was not resumed", error),
+    onSettled: refresh,
+  });
   const undo = useMutation({
     mutationFn: (id: string) => lab.undo(id),
     onError: error => toastError("The notes were not removed", error),
@@ -37,5 +42,5 @@ export function useLab(dataset: Dataset, version: DatasetVersion) {
       await navigate({ search: { version: results[0]?.number } });
     },
   });
-  return { cost, start, cancel, undo, make };
+  return { cost, start, cancel, resume, undo, make };
 }
