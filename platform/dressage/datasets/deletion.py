@@ -58,6 +58,19 @@ def delete_dataset(dataset: Dataset, actor: Actor) -> None:
     record_audit(dataset.team, actor, "dataset.delete", "dataset", dataset.id, before=before)
 
 
+@transaction.atomic
+def take_back(version: DatasetVersion, actor: Actor) -> None:
+    """Delete a version that an operation has made, with its dataset where it is the only one.
+
+    Raises:
+        Problem: 409 where something needs it. Then nothing changes.
+    """
+    if version.dataset.versions.filter(deleted_at=None).exclude(pk=version.pk).exists():
+        delete_version(version, actor)
+    else:
+        delete_dataset(version.dataset, actor)
+
+
 def _locked(dataset: Dataset, **wanted: Any) -> list[DatasetVersion]:
     """The versions that are there, behind all who hold one (``holding.hold``): what those name is seen from here on."""
     found = dataset.versions.select_for_update(of=("self",), no_key=True).filter(deleted_at=None, **wanted)

@@ -11,7 +11,7 @@ from dressage.teams.models import Team
 class Pin(TypedDict):
     """Something that needs the rows of a version, which therefore is not deleted."""
 
-    kind: Literal["run", "rehearsal", "bench_job", "lab_job", "profile"]
+    kind: Literal["run", "rehearsal", "bench_job", "lab_job", "profile", "goldilocks"]
     id: str
     """Empty for what belongs to a team that the dataset is shared with."""
     name: str

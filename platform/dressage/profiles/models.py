@@ -3,8 +3,9 @@
 from typing import ClassVar
 
 from django.db import models
+from django.db.models import Q
 
-from dressage.common.models import PrefixedModel, TeamQuerySet
+from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
 from dressage.datasets.models import DatasetVersion
 from dressage.jobs.models import JobState, PlacedJob
 from trainer_core.link import celery_queue
@@ -32,7 +33,7 @@ class Profile(PlacedJob):
     """Seconds of its worker's lease; also the longest that the worker of a cancelled one goes on."""
     places: ClassVar[int] = 1
     places_lock: ClassVar[int] = 0x7072_6F66_696C_6573
-    large: ClassVar[tuple[str, ...]] = ("spec", "report")
+    large: ClassVar[tuple[str, ...]] = ("spec", "report", "outcomes")
     while_running: ClassVar[tuple[str, ...]] = ("lease_expires_at", "progress")
 
     state = models.CharField(max_length=16, choices=ProfileState.choices, default=ProfileState.QUEUED)
@@ -47,6 +48,8 @@ class Profile(PlacedJob):
     """``ProfileProgress`` while a worker is at it."""
     report = models.JSONField(null=True)
     """``report.ProfileReport``."""
+    outcomes = models.JSONField(null=True)
+    """``outcomes.RowOutcomes`` of all rows, once it is done; null in those of before 2026-11-26."""
 
     class Meta:
         indexes = [
@@ -72,3 +75,56 @@ class HandedInBatch(PrefixedModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["profile", "number"], name="one_profile_batch_per_number")]
+
+
+class GoldilocksState(models.TextChoices):
+    """State of a goldilocks in two stages."""
+
+    FIRST = "first", "The first policy tries the rows"
+    SECOND = "second", "The second policy tries all rows again"
+    DONE = "done", "Its version is stored"
+    FAILED = "failed", "Ended with a sentence that says what to do; no version was made"
+    CANCELLED = "cancelled", "Ended by a person; no version was made"
+
+
+GOLDILOCKS_OPEN = (GoldilocksState.FIRST, GoldilocksState.SECOND)
+
+
+class Goldilocks(TeamModel):
+    """Rows of a version that are neither too hard nor too easy for one policy, and then for a stronger one."""
+
+    id_prefix: ClassVar[str] = "gld"
+
+    version = models.ForeignKey(DatasetVersion, on_delete=models.CASCADE, related_name="+")
+    asked = models.JSONField()
+    """``goldilocks.asked.AskedGoldilocks``."""
+    state = models.CharField(max_length=10, choices=GoldilocksState.choices, default=GoldilocksState.FIRST)
+    error = models.CharField(max_length=2000, null=True)
+    """Why it failed, and what to do."""
+    first = models.ForeignKey(Profile, on_delete=models.CASCADE, null=True, related_name="+")
+    second = models.ForeignKey(Profile, on_delete=models.CASCADE, null=True, related_name="+")
+    """Profile of each stage; null before the stage has begun."""
+    reused = models.JSONField(default=list)
+    """Stages whose profile was there before."""
+    report = models.JSONField(null=True)
+    """``goldilocks.decide.GoldilocksReport``."""
+    made = models.ForeignKey(DatasetVersion, on_delete=models.SET_NULL, null=True, related_name="+")
+    finished_at = models.DateTimeField(null=True)
+    actor = models.JSONField()
+    """Who asked for it: ``{kind, id, name}``."""
+    created_by = models.CharField(max_length=300)
+
+    @property
+    def made_version(self) -> DatasetVersion | None:
+        """The version that it has made, unless that was deleted."""
+        return None if self.made is None or self.made.is_deleted else self.made
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["version"], condition=Q(state__in=["first", "second"]), name="one_open_goldilocks"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["version", "created_at", "id"], name="goldilocks_page"),
+        ]

@@ -14,12 +14,13 @@ from trainer_core.profiling import RowTally, WrongAnswer
 def profiles(version: DatasetVersion) -> QuerySet[Profile]:
     """The profiles of a version, without their reports."""
     found = Profile.objects.for_team(version.dataset.team).filter(version=version)
-    return found.defer("report").select_related("version__dataset")
+    return found.defer("report", "outcomes").select_related("version__dataset")
 
 
 def profile(team: Team, profile_id: str) -> Profile:
     """One profile. Raises a 404 problem."""
-    found = Profile.objects.for_team(team).select_related("version__dataset").filter(id=profile_id).first()
+    stored = Profile.objects.for_team(team).defer("outcomes").select_related("version__dataset")
+    found = stored.filter(id=profile_id).first()
     if found is None:
         raise not_found("profile")
     return found
@@ -62,7 +63,7 @@ def sampled_seconds(profile: Profile) -> float:
 def measured_speed(team: Team, policy: str) -> tuple[float, float] | None:
     """(Mean tokens of a sample, samples per second) of the newest profile of the policy that is done; None for none."""
     done = Profile.objects.for_team(team).filter(state=ProfileState.DONE, spec__policy__base=policy)
-    newest = done.order_by("-created_at").first()
+    newest = done.defer("outcomes").order_by("-created_at").first()
     if newest is None or newest.report is None:
         return None
     sums = HandedInBatch.objects.filter(profile=newest).aggregate(tokens=Sum("tokens"), seconds=Sum("seconds"))

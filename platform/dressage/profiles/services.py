@@ -14,6 +14,7 @@ from dressage.datasets.notes import NoteSource
 from dressage.jobs import services as jobs
 from dressage.profiles import selectors
 from dressage.profiles.models import HandedInBatch, Profile, ProfileState
+from dressage.profiles.outcomes import row_outcomes
 from dressage.profiles.report import difficulty_notes, make_report, suspect_notes
 from dressage.runs import references
 from dressage.runs.job_places import give_places
@@ -224,7 +225,8 @@ def _keep(
         warnings=warnings,
     )
     profile.report = dict(report)
-    profile.save(update_fields=["report"])
+    profile.outcomes = dict(row_outcomes(tallies, found_golds))
+    profile.save(update_fields=["report", "outcomes"])
     by = Actor("user", "", profile.created_by)
     arguments = {"policy": profile.spec["policy"]["base"], "reward": profile.spec["reward"]["definition"]}
     source: NoteSource = {"kind": "profile", "id": profile.id, "arguments": arguments}

@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from dressage.profiles.goldilocks.advance import sweep_goldilocks
 from dressage.profiles.sweep import sweep_profiles
 
 
@@ -9,3 +10,9 @@ from dressage.profiles.sweep import sweep_profiles
 def sweep() -> None:
     """Sent by beat; may be repeated or run twice at once."""
     sweep_profiles()
+
+
+@shared_task(name="profiles.sweep_goldilocks")
+def sweep_goldilocks_jobs() -> None:
+    """Sent by beat; may be repeated or run twice at once."""
+    sweep_goldilocks()

@@ -25,7 +25,8 @@ from dressage.lab.reports import QualityReport, ShownRow, completed
 from dressage.policies.access.services import set_credentials
 from dressage.policies.imports.services import start_import
 from dressage.policies.models import Policy, PolicyImport
-from dressage.profiles.models import Profile
+from dressage.profiles.goldilocks.asked import AskedGoldilocks
+from dressage.profiles.models import Goldilocks, Profile
 from dressage.rehearsals.models import Rehearsal
 from dressage.reports.document import ReportContent
 from dressage.reports.services import create_report
@@ -115,6 +116,25 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         token_sha256=team.slug,
         created_by="x",
     )
+    two_stages = AskedGoldilocks(
+        spec=RunSpec.model_validate(spec_document()),
+        plan=ProfilePlan(budget=9),
+        second=None,
+        outside_first="may_return",
+        suspects="leave_out",
+        reuse=True,
+        threshold=0.5,
+        cluster=None,
+        into=None,
+    )
+    goldilocks = Goldilocks.objects.create(
+        team=team,
+        version=dataset.versions.get(),
+        asked=two_stages.model_dump(mode="json"),
+        first=profile,
+        actor={"kind": "user", "id": "x", "name": "x"},
+        created_by="x",
+    )
     token, _ = token_of(team, Role.VIEWER)
     inviter = User.objects.create_user(f"inviter@{team.slug}.example.com", "correct horse battery", address_proven=True)
     Membership.objects.create(team=team, user=inviter, role=Role.ADMIN)
@@ -172,6 +192,6 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
         "account": token.service_account_id,
         "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,
-        "rehearsal": rehearsal.id, "profile": profile.id,
+        "rehearsal": rehearsal.id, "profile": profile.id, "goldilocks": goldilocks.id,
         "invitation": invitation.id, "secret": str(link).rpartition("/")[2],
     }  # fmt: skip

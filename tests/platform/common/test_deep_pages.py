@@ -24,7 +24,8 @@ from dressage.datasets.models import (
 from dressage.lab.arguments import FindDuplicates
 from dressage.lab.models import LabJob
 from dressage.policies.models import Policy, PolicyImport
-from dressage.profiles.models import Profile
+from dressage.profiles.goldilocks.asked import AskedGoldilocks
+from dressage.profiles.models import Goldilocks, Profile
 from dressage.rehearsals.models import Rehearsal
 from dressage.reports.models import Report, ReportRevision
 from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
@@ -45,7 +46,9 @@ from dressage.teams.two_factor.models import Passkey
 from dressage.telemetry.models import Event, Rollout
 from tests.platform.common.operations import MAPPED
 from tests.platform.openapi import documented_paths
+from tests.platform.runs.fixtures import spec_document
 from trainer_core.link.profile import ProfilePlan
+from trainer_core.spec import RunSpec
 
 ROWS, FIRST, NEXT = 260, 200, 20
 SPARE = 6
@@ -144,6 +147,11 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         threshold=0.5,
         **by,
     )
+    stages = AskedGoldilocks(
+        spec=RunSpec.model_validate(spec_document()), plan=ProfilePlan(budget=9), second=None, outside_first="stay_out",
+        suspects="keep", reuse=True, threshold=0.5, cluster=None, into=None,
+    ).model_dump(mode="json")  # fmt: skip
+    of_team(Goldilocks, team, version=stored[0], state="done", asked=stages, actor={}, **by)
     runs = of_team(Run, team, name="r", spec=spec, effective_spec=spec, total_steps=9, state=RunState.DRAFT, **by)
     run = runs[0]
     many(
@@ -180,6 +188,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/shared-datasets": DatasetShare,
         "/datasets/{dataset_id}/versions/{number}/lab": LabJob,
         "/datasets/{dataset_id}/versions/{number}/notes": RowNotes,
+        "/datasets/{dataset_id}/versions/{number}/goldilocks": Goldilocks,
         "/datasets/{dataset_id}/versions/{number}/profiles": Profile,
         "/judge-endpoints": JudgeEndpoint,
         "/policies": Policy,

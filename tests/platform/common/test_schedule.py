@@ -10,6 +10,7 @@ def test_every_task_of_the_schedule_is_registered() -> None:
         "rewards.sweep_bench",
         "rehearsals.sweep",
         "profiles.sweep",
+        "profiles.sweep_goldilocks",
         "policies.sweep_leftovers",
         "policies.sweep_imports",
         "datasets.sweep_imports",

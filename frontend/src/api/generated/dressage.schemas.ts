@@ -3741,6 +3741,185 @@ export interface Frame {
 }
 
 /**
+ * Why it failed, and what to do.
+ */
+export type GoldilocksError = string | null;
+
+export type GoldilocksReportProperty = GoldilocksReport | null;
+
+/**
+ * Null where none was made, or it was deleted.
+ */
+export type GoldilocksMade = GoldilocksVersion | null;
+
+export type GoldilocksFinishedAt = string | null;
+
+/**
+ * A goldilocks in one stage or two, with how far it has come.
+ */
+export interface Goldilocks {
+  id: string;
+  state: GoldilocksStateEnum;
+  /** Why it failed, and what to do. */
+  error: GoldilocksError;
+  /** The version whose rows are tried: `slug@number`. */
+  version: string;
+  /** Spec of the first stage; the second one differs by its policy. */
+  spec: Spec;
+  threshold: number;
+  /** What becomes of rows outside the first band that lie inside the second. */
+  outside_first: OutsideFirstEnum;
+  /** What becomes of rows with a suspect gold. */
+  suspects: SuspectGoldsEnum;
+  stages: GoldilocksStage[];
+  report: GoldilocksReportProperty;
+  /** Null where none was made, or it was deleted. */
+  made: GoldilocksMade;
+  created_at: string;
+  finished_at: GoldilocksFinishedAt;
+  created_by: string;
+}
+
+/**
+ * What a goldilocks would take.
+ */
+export interface GoldilocksCost {
+  stages: GoldilocksStageCost[];
+  warnings: string[];
+}
+
+/**
+ * What was kept and what was dropped, at which stage and why.
+ */
+export interface GoldilocksReport {
+  rows: number;
+  kept: number;
+  stages: GoldilocksStageReport[];
+  /** Rows that are missing because of the first policy: none where the second one decides about all rows. */
+  dropped_by_first: number;
+  dropped_by_second: number;
+  /** Rows inside the band whose gold the last stage's samples contradict, those included that people called right. */
+  suspects: number;
+  suspects_left_out: number;
+  /** Rows that are kept although they lie outside the first band. */
+  returned: number;
+}
+
+/**
+ * Null before the stage has begun.
+ */
+export type GoldilocksStageProfile = string | null;
+
+/**
+ * One stage as it was asked for, and its profile.
+ */
+export interface GoldilocksStage {
+  stage: GoldilocksStageEnum;
+  policy: string;
+  /** Its band is the stage's. */
+  plan: ProfilePlan;
+  /** Null before the stage has begun. */
+  profile: GoldilocksStageProfile;
+  /** Whether the profile was there before. */
+  reused: boolean;
+}
+
+/**
+ * Source of the profile that takes the place of sampling: a stored one, or the first stage's; null: none does.
+ */
+export type GoldilocksStageCostReuses = 'stored' | 'first' | null;
+
+/**
+ * Id of the stored profile.
+ */
+export type GoldilocksStageCostProfile = string | null;
+
+export type GoldilocksStageCostMeasuredAt = string | null;
+
+/**
+ * Samples that the stored profile has taken.
+ */
+export type GoldilocksStageCostSamples = number | null;
+
+/**
+ * Null where nothing is sampled.
+ */
+export type GoldilocksStageCostCost = ProfileCost | null;
+
+/**
+ * What one stage would take.
+ */
+export interface GoldilocksStageCost {
+  stage: GoldilocksStageEnum;
+  policy: string;
+  /** Source of the profile that takes the place of sampling: a stored one, or the first stage's; null: none does. */
+  reuses: GoldilocksStageCostReuses;
+  /** Id of the stored profile. */
+  profile: GoldilocksStageCostProfile;
+  measured_at: GoldilocksStageCostMeasuredAt;
+  /** Samples that the stored profile has taken. */
+  samples: GoldilocksStageCostSamples;
+  /** Null where nothing is sampled. */
+  cost: GoldilocksStageCostCost;
+}
+
+export type GoldilocksStageEnum = typeof GoldilocksStageEnum[keyof typeof GoldilocksStageEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const GoldilocksStageEnum = {
+  first: 'first',
+  second: 'second',
+} as const;
+
+/**
+ * What one policy has said of all rows.
+ */
+export interface GoldilocksStageReport {
+  stage: GoldilocksStageEnum;
+  profile: string;
+  policy: string;
+  /** Whether the profile was there before. */
+  reused: boolean;
+  min_pass_rate: number;
+  max_pass_rate: number;
+  /** Graded samples of all rows. */
+  samples: number;
+  /** Rows inside the band. */
+  inside: number;
+  outside: OutsideRows[];
+}
+
+/**
+ * * `first` - The first policy tries the rows
+* `second` - The second policy tries all rows again
+* `done` - Its version is stored
+* `failed` - Ended with a sentence that says what to do; no version was made
+* `cancelled` - Ended by a person; no version was made
+ */
+export type GoldilocksStateEnum = typeof GoldilocksStateEnum[keyof typeof GoldilocksStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const GoldilocksStateEnum = {
+  first: 'first',
+  second: 'second',
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
+
+/**
+ * The version that was made.
+ */
+export interface GoldilocksVersion {
+  dataset_id: string;
+  number: number;
+  ref: string;
+  rows: number;
+}
+
+/**
  * GPUs of one kind.
  */
 export interface Gpu {
@@ -5873,6 +6052,35 @@ export interface Outcome {
   refused: OutcomeRefused;
 }
 
+export type OutsideFirstEnum = typeof OutsideFirstEnum[keyof typeof OutsideFirstEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const OutsideFirstEnum = {
+  may_return: 'may_return',
+  stay_out: 'stay_out',
+} as const;
+
+/**
+ * Rows outside a band for one reason.
+ */
+export interface OutsideRows {
+  reason: OutsideRowsReasonEnum;
+  rows: number;
+}
+
+export type OutsideRowsReasonEnum = typeof OutsideRowsReasonEnum[keyof typeof OutsideRowsReasonEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const OutsideRowsReasonEnum = {
+  never: 'never',
+  always: 'always',
+  harder: 'harder',
+  easier: 'easier',
+  untried: 'untried',
+} as const;
+
 export type OwnerEnum = typeof OwnerEnum[keyof typeof OwnerEnum];
 
 
@@ -6024,6 +6232,19 @@ export interface PaginatedDatasetUploadList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedDatasetUploadListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedGoldilocksListNext = string | null;
+
+export interface PaginatedGoldilocksList {
+  object: ObjectEnum;
+  data: Goldilocks[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedGoldilocksListNext;
 }
 
 /**
@@ -9118,6 +9339,18 @@ export interface SecondFactors {
   required: boolean;
 }
 
+/**
+ * The stronger policy, and how much it is to sample.
+ */
+export interface SecondStageRequest {
+  /**
+   * @minLength 1
+   * @maxLength 63
+   */
+  policy: string;
+  plan: AskedPlanRequest;
+}
+
 export type SeriesMinItem = number | null;
 
 export type SeriesMeanItem = number | null;
@@ -9544,6 +9777,64 @@ export interface StartDatasetImportRequest {
 }
 
 /**
+ * Null: stage one only, which makes the version to train the second policy on.
+ */
+export type StartGoldilocksRequestSecond = SecondStageRequest | null;
+
+/**
+ * Reward from which an answer counts as right; null: the reward's own.
+ */
+export type StartGoldilocksRequestThreshold = number | null;
+
+/**
+ * Where to sample, by name; null: the platform chooses.
+ * @minLength 1
+ * @maxLength 63
+ */
+export type StartGoldilocksRequestCluster = string | null;
+
+/**
+ * Null makes the next version of the same dataset.
+ */
+export type StartGoldilocksRequestInto = NewDatasetRequest | null;
+
+/**
+ * A spec over one version, with the policies, the bands and the bounds of both stages.
+ */
+export interface StartGoldilocksRequest {
+  /** Of a run over the version alone: its policy is the first one; of the rest the reward, the format of prompts and the sampling are used, for both stages. */
+  spec: Spec;
+  /** Bounds of the first stage; its band is the stage's. */
+  plan: AskedPlanRequest;
+  /** Null: stage one only, which makes the version to train the second policy on. */
+  second?: StartGoldilocksRequestSecond;
+  /** Rows outside the first band that lie inside the second one: the second policy decides about all rows, or these stay out.
+
+* `may_return` - may_return
+* `stay_out` - stay_out */
+  outside_first?: OutsideFirstEnum;
+  /** Rows whose gold the last stage's samples contradict; those that a person has called right stay.
+
+* `leave_out` - leave_out
+* `keep` - keep */
+  suspects?: SuspectGoldsEnum;
+  /** Take a stored profile that has sampled alike in the place of sampling again. */
+  reuse?: boolean;
+  /** Reward from which an answer counts as right; null: the reward's own. */
+  threshold?: StartGoldilocksRequestThreshold;
+  /**
+   * Where to sample, by name; null: the platform chooses.
+   * @minLength 1
+   * @maxLength 63
+   */
+  cluster?: StartGoldilocksRequestCluster;
+  /** Null makes the next version of the same dataset. */
+  into?: StartGoldilocksRequestInto;
+  /** Only tell what it would cost. */
+  dry_run?: boolean;
+}
+
+/**
  * Made from the name when omitted.
  * @minLength 1
  * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
@@ -9611,6 +9902,20 @@ export interface StartUploadRequest {
   size: number;
   /** SHA-256 of the whole file in hexadecimal digits, compared when it is read. */
   sha256?: StartUploadRequestSha256;
+}
+
+/**
+ * Null where only the cost was asked for.
+ */
+export type StartedGoldilocksJob = Goldilocks | null;
+
+/**
+ * The cost of a goldilocks, and the job where it was started.
+ */
+export interface StartedGoldilocks {
+  cost: GoldilocksCost;
+  /** Null where only the cost was asked for. */
+  job: StartedGoldilocksJob;
 }
 
 /**
@@ -9775,6 +10080,15 @@ steps. */
   /** Time that each phase stayed within in 95 % of the last steps; empty before five steps. */
   p95_seconds: SummaryP95Seconds;
 }
+
+export type SuspectGoldsEnum = typeof SuspectGoldsEnum[keyof typeof SuspectGoldsEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const SuspectGoldsEnum = {
+  leave_out: 'leave_out',
+  keep: 'keep',
+} as const;
 
 /**
  * A row whose gold the policy contradicts.
@@ -10764,6 +11078,21 @@ export const DownloadDatasetVersionType = {
 
 export type DownloadDatasetVersion200TwoItem = { [key: string]: unknown };
 
+export type ListGoldilocksParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
 export type ListLabJobsParams = {
 /**
  * Id of the last row seen.
@@ -10829,6 +11158,27 @@ after?: number;
  * @maximum 200
  */
 limit?: number;
+};
+
+export type StartGoldilocksHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type CancelGoldilocksHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type UndoGoldilocksHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
 };
 
 export type ListJudgeEndpointsParams = {

@@ -22,6 +22,7 @@ import type {
   BenchJob,
   CancelControlHeaders,
   CancelDatasetImportHeaders,
+  CancelGoldilocksHeaders,
   CancelLabJobHeaders,
   CancelPolicyImportHeaders,
   CancelProfileHeaders,
@@ -101,6 +102,7 @@ import type {
   GetMetricsParams,
   GetRewardSchema200,
   GetSpecSchema200,
+  Goldilocks,
   GpuHours,
   GraderRun,
   GroupPage,
@@ -126,6 +128,7 @@ import type {
   ListDatasetUploadsParams,
   ListDatasetsParams,
   ListEventsParams,
+  ListGoldilocksParams,
   ListGroupsParams,
   ListInvitationsParams,
   ListJudgeEndpointsParams,
@@ -174,6 +177,7 @@ import type {
   PaginatedDatasetList,
   PaginatedDatasetShareList,
   PaginatedDatasetUploadList,
+  PaginatedGoldilocksList,
   PaginatedInvitationList,
   PaginatedJudgeEndpointList,
   PaginatedLabJobList,
@@ -266,12 +270,15 @@ import type {
   StartDatasetImportHeaders,
   StartDatasetImportRequest,
   StartDatasetUploadHeaders,
+  StartGoldilocksHeaders,
+  StartGoldilocksRequest,
   StartImportRequest,
   StartLabJobHeaders,
   StartLabJobRequest,
   StartPolicyImportHeaders,
   StartRunHeaders,
   StartUploadRequest,
+  StartedGoldilocks,
   StartedLabJob,
   TargetList,
   Team,
@@ -280,6 +287,7 @@ import type {
   TotpKey,
   TryRewardRequest,
   TryRewardResult,
+  UndoGoldilocksHeaders,
   UndoLabJobHeaders,
   UpdateReportHeaders,
   UploadRequest,
@@ -1128,6 +1136,21 @@ export const downloadDatasetVersion = (
     }
   
 /**
+ * The goldilocks of a version, newest first.
+ */
+export const listGoldilocks = (
+    datasetId: string,
+    number: number,
+    params?: ListGoldilocksParams,
+ options?: SecondParameter<typeof http<PaginatedGoldilocksList>>,) => {
+      return http<PaginatedGoldilocksList>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/goldilocks`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
  * Jobs of the lab on a version, newest first, with how far each has come.
  */
 export const listLabJobs = (
@@ -1337,6 +1360,64 @@ export const validateGrader = (
       {url: `/api/v1/fine_tuning/alpha/graders/validate`, method: 'POST',
       headers: {'Content-Type': 'application/json', },
       data: validateGraderRequest
+    },
+      options);
+    }
+  
+/**
+ * Have two policies try the rows of a version one after the other, and keep what lies inside the bands.
+
+The end is one version, whose lineage names both profiles and what was dropped. `dry_run` tells the cost of both
+stages and starts nothing.
+ */
+export const startGoldilocks = (
+    startGoldilocksRequest: StartGoldilocksRequest,
+    headers?: StartGoldilocksHeaders,
+ options?: SecondParameter<typeof http<StartedGoldilocks | StartedGoldilocks>>,) => {
+      return http<StartedGoldilocks | StartedGoldilocks>(
+      {url: `/api/v1/goldilocks`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: startGoldilocksRequest
+    },
+      options);
+    }
+  
+/**
+ * A goldilocks: its stage and profiles, then what was kept and what was dropped at which stage.
+ */
+export const getGoldilocks = (
+    goldilocksId: string,
+ options?: SecondParameter<typeof http<Goldilocks>>,) => {
+      return http<Goldilocks>(
+      {url: `/api/v1/goldilocks/${goldilocksId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * End a goldilocks and the profile that is made for it. Profiles that are done stay; no version is made.
+ */
+export const cancelGoldilocks = (
+    goldilocksId: string,
+    headers?: CancelGoldilocksHeaders,
+ options?: SecondParameter<typeof http<Goldilocks>>,) => {
+      return http<Goldilocks>(
+      {url: `/api/v1/goldilocks/${goldilocksId}/cancel`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
+ * Delete the version that a goldilocks has made, and its row notes. Its profiles stay.
+ */
+export const undoGoldilocks = (
+    goldilocksId: string,
+    headers?: UndoGoldilocksHeaders,
+ options?: SecondParameter<typeof http<Goldilocks>>,) => {
+      return http<Goldilocks>(
+      {url: `/api/v1/goldilocks/${goldilocksId}/undo`, method: 'POST',
+      headers
     },
       options);
     }
@@ -3163,6 +3244,7 @@ export type DeleteDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof d
 export type DeriveDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof deriveDatasetVersion>>>
 export type DiffDatasetVersionsResult = NonNullable<Awaited<ReturnType<typeof diffDatasetVersions>>>
 export type DownloadDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof downloadDatasetVersion>>>
+export type ListGoldilocksResult = NonNullable<Awaited<ReturnType<typeof listGoldilocks>>>
 export type ListLabJobsResult = NonNullable<Awaited<ReturnType<typeof listLabJobs>>>
 export type StartLabJobResult = NonNullable<Awaited<ReturnType<typeof startLabJob>>>
 export type ListRowNotesResult = NonNullable<Awaited<ReturnType<typeof listRowNotes>>>
@@ -3176,6 +3258,10 @@ export type SearchDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof sear
 export type PreviewDatasetResult = NonNullable<Awaited<ReturnType<typeof previewDataset>>>
 export type RunGraderResult = NonNullable<Awaited<ReturnType<typeof runGrader>>>
 export type ValidateGraderResult = NonNullable<Awaited<ReturnType<typeof validateGrader>>>
+export type StartGoldilocksResult = NonNullable<Awaited<ReturnType<typeof startGoldilocks>>>
+export type GetGoldilocksResult = NonNullable<Awaited<ReturnType<typeof getGoldilocks>>>
+export type CancelGoldilocksResult = NonNullable<Awaited<ReturnType<typeof cancelGoldilocks>>>
+export type UndoGoldilocksResult = NonNullable<Awaited<ReturnType<typeof undoGoldilocks>>>
 export type GetHomeResult = NonNullable<Awaited<ReturnType<typeof getHome>>>
 export type ReadInvitationResult = NonNullable<Awaited<ReturnType<typeof readInvitation>>>
 export type AcceptInvitationResult = NonNullable<Awaited<ReturnType<typeof acceptInvitation>>>

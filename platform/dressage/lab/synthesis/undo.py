@@ -1,7 +1,7 @@
 """Versions that syntheses have made, taken back."""
 
 from dressage.common.actors import Actor
-from dressage.datasets.deletion import delete_dataset, delete_version
+from dressage.datasets import deletion
 from dressage.lab.models import LabJob
 
 
@@ -14,8 +14,5 @@ def take_back(job: LabJob, actor: Actor) -> bool:
     version = job.made_version
     if version is None:
         return False
-    if version.dataset.versions.filter(deleted_at=None).exclude(pk=version.pk).exists():
-        delete_version(version, actor)
-    else:
-        delete_dataset(version.dataset, actor)
+    deletion.take_back(version, actor)
     return True

@@ -1,0 +1,118 @@
+"""The cost of both stages before anything is sampled, with all that speaks against them."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from dressage.common.document_schema import Moment
+from dressage.common.errors import FieldError
+from dressage.common.problems import Problem
+from dressage.common.slugs import slug_for
+from dressage.common.times import iso
+from dressage.datasets.models import DatasetVersion
+from dressage.datasets.quota.usage import require_quota
+from dressage.datasets.services import require_free
+from dressage.profiles.cost import ProfileCost, cost_of
+from dressage.profiles.goldilocks.asked import AskedGoldilocks, StageName
+from dressage.profiles.goldilocks.stored import stored_profile
+from dressage.profiles.services import require_budget, version_of
+from dressage.teams.models import Team
+
+_SECOND = {"/spec/policy/base": "/second/policy", "/plan": "/second/plan"}
+"""Where the faults of the second stage's profile stand in what was asked for."""
+
+
+class GoldilocksStageCost(TypedDict):
+    """What one stage would take."""
+
+    stage: StageName
+    policy: str
+    reuses: Literal["stored", "first"] | None
+    """Source of the profile that takes the place of sampling: a stored one, or the first stage's; null: none does."""
+    profile: str | None
+    """Id of the stored profile."""
+    measured_at: Moment | None
+    samples: int | None
+    """Samples that the stored profile has taken."""
+    cost: ProfileCost | None
+    """Null where nothing is sampled."""
+
+
+class GoldilocksCost(TypedDict):
+    """What a goldilocks would take."""
+
+    stages: list[GoldilocksStageCost]
+    warnings: list[str]
+
+
+def cost_of_goldilocks(team: Team, asked: AskedGoldilocks) -> GoldilocksCost:
+    """The cost.
+
+    Raises:
+        Problem: 409 where the slug of the new dataset is taken, or the team may not keep the version were all its rows
+            to stay; 422 for what stands for nothing, or a budget that cannot give every row its first samples.
+    """
+    version = require_stages(team, asked)
+    _require_room(team, version, asked)
+    stages: list[GoldilocksStageCost] = []
+    for stage in asked.stages:
+        stages.append(_cost_of_stage(team, version, asked, stage))
+    warnings = []
+    if asked.second is not None and asked.second.policy == asked.spec.policy.base:
+        warnings.append(
+            f"Both stages are by {asked.second.policy}. Rows that a policy never solves are told apart from wrong ones "
+            "by a stronger policy, not by the same one."
+        )
+    return {"stages": stages, "warnings": warnings}
+
+
+def require_stages(team: Team, asked: AskedGoldilocks) -> DatasetVersion:
+    """The version, of which every stage can make its profile. Raises a 422 problem that points to what hinders one."""
+    for stage in asked.stages:
+        try:
+            version = version_of(team, asked.spec_of(stage))
+            require_budget(version, asked.plan_of(stage))
+        except Problem as problem:
+            if stage == "second":
+                problem.errors = [_of_second(error) for error in problem.errors]
+            raise
+    return version
+
+
+def _of_second(error: FieldError) -> FieldError:
+    pointer = error["pointer"]
+    for before, after in _SECOND.items():
+        if pointer == before or pointer.startswith(f"{before}/"):
+            return FieldError(pointer=after + pointer.removeprefix(before), detail=error["detail"])
+    return error
+
+
+def _require_room(team: Team, version: DatasetVersion, asked: AskedGoldilocks) -> None:
+    """Require that the version could be kept if no row were dropped: known before anything is sampled."""
+    pointer = "/into/slug"
+    try:
+        if asked.into is not None:
+            require_free(team, slug_for(asked.into.name, asked.into.slug))
+        pointer = "/spec/data/sources/0/dataset"
+        require_quota(team.id, bytes=version.bytes, rows=version.rows)
+    except Problem as problem:
+        problem.errors = [FieldError(pointer=pointer, detail=problem.detail)]
+        raise
+
+
+def _cost_of_stage(
+    team: Team, version: DatasetVersion, asked: AskedGoldilocks, stage: StageName
+) -> GoldilocksStageCost:
+    spec, plan = asked.spec_of(stage), asked.plan_of(stage)
+    stored = stored_profile(team, version, spec, asked.threshold) if asked.reuse else None
+    again = asked.reuse and stage == "second" and spec.policy.base == asked.spec.policy.base
+    sampled = stored is None and not again
+    return {
+        "stage": stage,
+        "policy": spec.policy.base,
+        "reuses": "stored" if stored is not None else "first" if again else None,
+        "profile": None if stored is None else stored.id,
+        "measured_at": None if stored is None else iso(stored.finished_at),
+        "samples": None if stored is None or stored.report is None else stored.report["asked"],
+        "cost": cost_of(team, version, spec, plan) if sampled else None,
+    }

@@ -1,0 +1,104 @@
+"""The JSON documents of goldilocks."""
+
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
+
+from dressage.common.document_schema import Moment, OneOf, Stored
+from dressage.common.times import iso
+from dressage.profiles.goldilocks.asked import AskedGoldilocks, OutsideFirst, StageName, SuspectGolds
+from dressage.profiles.goldilocks.cost import GoldilocksCost
+from dressage.profiles.goldilocks.decide import GoldilocksReport
+from dressage.profiles.models import Goldilocks, GoldilocksState
+from trainer_core.link.profile import ProfilePlan
+from trainer_core.spec import RunSpec
+
+
+class GoldilocksStage(TypedDict):
+    """One stage as it was asked for, and its profile."""
+
+    stage: StageName
+    policy: str
+    plan: ProfilePlan
+    """Its band is the stage's."""
+    profile: str | None
+    """Null before the stage has begun."""
+    reused: bool
+    """Whether the profile was there before."""
+
+
+class GoldilocksVersion(TypedDict):
+    """The version that was made."""
+
+    dataset_id: str
+    number: int
+    ref: str
+    rows: int
+
+
+class GoldilocksDocument(TypedDict):
+    """A goldilocks in one stage or two, with how far it has come."""
+
+    id: str
+    state: Annotated[str, OneOf(GoldilocksState)]
+    error: str | None
+    """Why it failed, and what to do."""
+    version: str
+    """The version whose rows are tried: ``slug@number``."""
+    spec: Annotated[dict[str, Any], Stored(RunSpec)]
+    """Spec of the first stage; the second one differs by its policy."""
+    threshold: float
+    outside_first: OutsideFirst
+    """What becomes of rows outside the first band that lie inside the second."""
+    suspects: SuspectGolds
+    """What becomes of rows with a suspect gold."""
+    stages: list[GoldilocksStage]
+    report: GoldilocksReport | None
+    made: GoldilocksVersion | None
+    """Null where none was made, or it was deleted."""
+    created_at: Moment
+    finished_at: Moment | None
+    created_by: str
+
+
+class StartedGoldilocks(TypedDict):
+    """The cost of a goldilocks, and the job where it was started."""
+
+    cost: GoldilocksCost
+    job: GoldilocksDocument | None
+    """Null where only the cost was asked for."""
+
+
+def goldilocks_document(job: Goldilocks) -> GoldilocksDocument:
+    """A goldilocks as the API shows it."""
+    asked = AskedGoldilocks.model_validate(job.asked)
+    profiles = {"first": job.first_id, "second": job.second_id}
+    plans = {"first": job.asked["plan"], "second": (job.asked["second"] or {}).get("plan")}
+    made = job.made_version
+    return {
+        "id": job.id,
+        "state": job.state,
+        "error": job.error,
+        "version": job.version.ref,
+        "spec": job.asked["spec"],
+        "threshold": asked.threshold,
+        "outside_first": asked.outside_first,
+        "suspects": asked.suspects,
+        "stages": [
+            {
+                "stage": stage,
+                "policy": asked.spec_of(stage).policy.base,
+                "plan": plans[stage],
+                "profile": profiles[stage],
+                "reused": stage in job.reused,
+            }
+            for stage in asked.stages
+        ],
+        "report": job.report,
+        "made": None
+        if made is None
+        else {"dataset_id": made.dataset_id, "number": made.number, "ref": made.ref, "rows": made.rows},
+        "created_at": iso(job.created_at),
+        "finished_at": iso(job.finished_at),
+        "created_by": job.created_by,
+    }

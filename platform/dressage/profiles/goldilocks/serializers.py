@@ -1,0 +1,75 @@
+"""Bodies of the endpoints of goldilocks."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from dressage.common.documents import DocumentSerializer
+from dressage.datasets.derivation.services import Into
+from dressage.datasets.serializers import NewDatasetSerializer
+from dressage.profiles.goldilocks.asked import OUTSIDE_FIRST, SUSPECT_GOLDS, SecondStage
+from dressage.profiles.goldilocks.documents import GoldilocksDocument, StartedGoldilocks
+from dressage.profiles.serializers import PlanField
+from dressage.runs.serializers import ClusterField, RunSpecField
+
+
+class SecondStageSerializer(serializers.Serializer):
+    """The stronger policy, and how much it is to sample."""
+
+    policy = serializers.CharField(max_length=63)
+    plan = PlanField()
+
+
+class StartGoldilocksSerializer(serializers.Serializer):
+    """A spec over one version, with the policies, the bands and the bounds of both stages."""
+
+    spec = RunSpecField(
+        help_text="Of a run over the version alone: its policy is the first one; of the rest the reward, the format of "
+        "prompts and the sampling are used, for both stages."
+    )
+    plan = PlanField(help_text="Bounds of the first stage; its band is the stage's.")
+    second = SecondStageSerializer(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Null: stage one only, which makes the version to train the second policy on.",
+    )
+    outside_first = serializers.ChoiceField(
+        OUTSIDE_FIRST,
+        default="may_return",
+        help_text="Rows outside the first band that lie inside the second one: the second policy decides about all "
+        "rows, or these stay out.",
+    )
+    suspects = serializers.ChoiceField(
+        SUSPECT_GOLDS,
+        default="leave_out",
+        help_text="Rows whose gold the last stage's samples contradict; those that a person has called right stay.",
+    )
+    reuse = serializers.BooleanField(
+        default=True, help_text="Take a stored profile that has sampled alike in the place of sampling again."
+    )
+    threshold = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Reward from which an answer counts as right; null: the reward's own.",
+    )
+    cluster = ClusterField("Where to sample, by name; null: the platform chooses.")
+    into = NewDatasetSerializer(
+        required=False, allow_null=True, default=None, help_text="Null makes the next version of the same dataset."
+    )
+    dry_run = serializers.BooleanField(required=False, default=False, help_text="Only tell what it would cost.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        attrs.setdefault("cluster", None)
+        attrs["second"] = SecondStage(**attrs["second"]) if attrs["second"] else None
+        attrs["into"] = Into(**attrs["into"]) if attrs["into"] else None
+        return attrs
+
+
+class GoldilocksSerializer(DocumentSerializer, document=GoldilocksDocument):
+    """A goldilocks in one stage or two."""
+
+
+class StartedGoldilocksSerializer(DocumentSerializer, document=StartedGoldilocks):
+    """The cost, and the job where it was started."""
