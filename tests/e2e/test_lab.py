@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 PICTURES = os.environ.get("DRESSAGE_TEST_PICTURES")
 """Folder for pictures of the pages."""
+BOXED = "Answer with a number in \\boxed{}, and with nothing else."
 ROWS = [
     {"prompt": "How many horses stand in the stable?", "answer": "3"},
     {"prompt": "how many HORSES stand in the stable", "answer": "4"},
@@ -133,15 +134,23 @@ def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, 
     card.get_by_label("Model").first.click()
     page.get_by_role("option", name=writer).first.click()
     card.get_by_label("Variations").fill("1")
+    card.get_by_text("More options").click()
+    card.get_by_label("Answer format").fill(BOXED)
+    card.get_by_label("Result").first.click()
+    page.get_by_role("option", name="A new dataset").click()
+    card.get_by_label("Name of the new dataset").fill("Told anew")
     assert violations(page) == []
     picture(page, "lab-synthesis-form")
+    card.get_by_role("button", name="What will it cost?").click()
+    expect(card).to_contain_text("There is already a dataset 'told-anew'.")
+    card.get_by_label("Name of the new dataset").fill("Told elsewhere")
     card.get_by_role("button", name="What will it cost?").click()
     expect(card.get_by_test_id("lab-cost")).to_contain_text("about 2 rows")
     card.get_by_role("button", name="Write variations").click()
     found = card.get_by_test_id("lab-found")
-    expect(found.get_by_role("region", name="Kept")).to_contain_text("100 % right", timeout=60_000)
-    found.get_by_text("Refused variations").click()
-    refused = found.get_by_role("region", name="Refused").get_by_role("listitem")
+    expect(found.get_by_role("region", name="Kept variations")).to_contain_text("100 % right", timeout=60_000)
+    found.get_by_role("heading", name="Refused variations").click()
+    refused = found.get_by_role("region", name="Refused variations").get_by_role("listitem")
     expect(refused).to_have_count(1)
     expect(refused).to_contain_text("It lacks 23 and has 24, which its source has not.")
     assert violations(page) == []
@@ -150,13 +159,13 @@ def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     picture(page, "lab-synthesis-narrow")
     page.set_viewport_size({"width": 1440, "height": 900})
-    found.get_by_role("link", name="Open told-anew@2 with 3 rows").click()
+    found.get_by_role("link", name="Open told-elsewhere@1 with 3 rows").click()
     expect(page.get_by_test_id("version-lineage")).to_contain_text("told-anew@1")
     expect(page.get_by_text("There are 11 ponies together with 11 horses")).to_be_visible()
     page.go_back()
     found.get_by_role("button", name="Undo: delete the version and the notes").click()
     expect(card).to_contain_text("The last job left no notes")
-    expect(page.get_by_text("told-anew@2")).to_have_count(0)
+    expect(page.get_by_text("told-elsewhere@1")).to_have_count(0)
 
 
 def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
@@ -208,14 +217,18 @@ def _stable(number: int) -> str:
 
 @pytest.fixture
 def writer(installation: Installation) -> Iterator[str]:
-    """Name of a model that tells questions about stables anew, one of them with another number, and solves them."""
+    """Name of a model that tells questions about stables anew, one of them with another number, and solves them.
+
+    It solves only what asks for the answer as ``BOXED`` does.
+    """
 
     def say(body: dict[str, Any]) -> str:
         found = re.search(r"(\d+) horses", body["messages"][-1]["content"])
         assert found
         number = int(found[1])
         if "variations of a question" not in body["messages"][0]["content"]:
-            return f"Twice as many: \\boxed{{{2 * number}}}."
+            right = BOXED in body["messages"][-1]["content"]
+            return f"Twice as many: \\boxed{{{2 * number}}}." if right else "I was not told how to answer."
         number += number == 23
         told = f"There are {number} ponies together with {number} horses; give the count of all of them."
         return json.dumps({"variations": [told]})

@@ -1,6 +1,7 @@
 /** Choices of operations that ask a model: which one, and about how many rows. */
 import { Group, NumberInput, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { fieldError } from "@/api/problems";
 import { TextLink } from "@/ui/TextLink";
 import { endpointsQuery } from "./queries";
 
@@ -19,9 +20,14 @@ interface Props {
   rows: number;
   value: Asking;
   onChange: (value: Asking) => void;
+  /** Why what was asked for last is refused. */
+  error: unknown;
 }
 
-export function AskOptions({ rows, value, onChange }: Props) {
+/** Pointers of refusals that stand at one of these fields. */
+export const ASKING_FIELDS = /^\/operation\/(endpoint|sample)$/;
+
+export function AskOptions({ rows, value, onChange, error }: Props) {
   const endpoints = useQuery(endpointsQuery);
   const fit = (endpoints.data?.data ?? []).filter(one => one.base_url !== null);
   return (
@@ -33,7 +39,7 @@ export function AskOptions({ rows, value, onChange }: Props) {
         data={fit.map(one => ({ value: one.slug, label: `${one.name} (${one.model})` }))}
         value={value.endpoint}
         onChange={endpoint => onChange({ ...value, endpoint })}
-        error={endpoints.isError && "The judge endpoints could not be read."}
+        error={endpoints.isError ? "The judge endpoints could not be read." : fieldError(error, "/operation/endpoint")}
         nothingFoundMessage="No judge endpoint has an address"
         w={260}
       />
@@ -49,7 +55,9 @@ export function AskOptions({ rows, value, onChange }: Props) {
         value={value.sample}
         onChange={sample => onChange({ ...value, sample })}
         error={
-          value.sample === "" && rows > MOST_ROWS && `One job asks about ${MOST_ROWS.toLocaleString("en-GB")} at most`
+          value.sample === "" && rows > MOST_ROWS
+            ? `One job asks about ${MOST_ROWS.toLocaleString("en-GB")} at most`
+            : fieldError(error, "/operation/sample")
         }
       />
       {endpoints.data && fit.length === 0 && (

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { LabOperation } from "@/api/client";
 import type { Dataset, DatasetVersion, LabJob, LabReport, NoteCondition } from "@/api/model";
+import { restError } from "@/api/problems";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatDuration } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
@@ -34,8 +35,10 @@ interface Props extends CardProps {
   description: string;
   /** null where a choice is missing, without which it cannot be carried out. */
   operation: LabOperation | null;
-  /** Choices that it has. */
-  options?: ReactNode;
+  /** Choices that it has, with why those that were asked for last are refused. */
+  options?: ReactNode | ((error: unknown) => ReactNode);
+  /** Matches pointers of refusals that the choices show at their fields. */
+  shown?: RegExp;
   startLabel: string;
   /** Told where no job has been started. */
   never: string;
@@ -45,6 +48,8 @@ interface Props extends CardProps {
   children: (report: LabReport, job: LabJob) => ReactNode;
 }
 
+const NOWHERE = /^$/;
+
 export function LabCard({ dataset, version, jobs, title, operation, options, made, children, ...words }: Props) {
   const editor = useCan("editor");
   const lab = useLab(dataset, version);
@@ -53,7 +58,11 @@ export function LabCard({ dataset, version, jobs, title, operation, options, mad
   const done = jobs.find(job => job.state === "done" && job.notes.length > 0);
   const busy = latest !== undefined && isOpen(latest);
   // A cost holds for what was asked, and not for other choices made since.
-  const asked = operation !== null && JSON.stringify(lab.cost.variables) === JSON.stringify(operation);
+  const isOf = (variables: LabOperation | undefined) =>
+    operation !== null && JSON.stringify(variables) === JSON.stringify(operation);
+  const asked = isOf(lab.cost.variables);
+  const refused = (asked ? lab.cost.error : null) ?? (isOf(lab.start.variables) ? lab.start.error : null);
+  const elsewhere = restError(refused, words.shown ?? NOWHERE);
   return (
     <Paper p="md" component="article" aria-labelledby={`lab-${kind}-title`} data-testid={`lab-${kind}`}>
       <Title order={2} id={`lab-${kind}-title`}>
@@ -64,7 +73,7 @@ export function LabCard({ dataset, version, jobs, title, operation, options, mad
       </Text>
       {editor && !busy && (
         <Stack gap="sm" mb="md" align="flex-start">
-          {options}
+          {typeof options === "function" ? options(refused) : options}
           {!(asked && lab.cost.data) && (
             <Button
               variant="default"
@@ -75,12 +84,16 @@ export function LabCard({ dataset, version, jobs, title, operation, options, mad
               {done ? "Look again" : "What will it cost?"}
             </Button>
           )}
-          {asked && lab.cost.error && <ErrorState error={lab.cost.error} />}
-          {lab.start.error && <ErrorState error={lab.start.error} />}
+          {elsewhere !== null && <ErrorState error={elsewhere} />}
           {asked && lab.cost.data && (
             <Alert color="petrol" role="status" w="100%" data-testid="lab-cost">
               <Text size="sm">{costText(lab.cost.data.cost)}</Text>
-              <Button mt="sm" size="xs" loading={lab.start.isPending} onClick={() => lab.start.mutate(operation)}>
+              <Button
+                mt="sm"
+                size="xs"
+                loading={lab.start.isPending}
+                onClick={() => operation && lab.start.mutate(operation)}
+              >
                 {words.startLabel}
               </Button>
             </Alert>

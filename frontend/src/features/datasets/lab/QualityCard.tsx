@@ -9,7 +9,7 @@ import { SchemaForm } from "@/features/schema-form/SchemaForm";
 import { TextLink } from "@/ui/TextLink";
 import { Agreement } from "./Agreement";
 import { Asked } from "./Asked";
-import { AskOptions, askingOf, NO_ASKING } from "./AskOptions";
+import { ASKING_FIELDS, AskOptions, askingOf, NO_ASKING } from "./AskOptions";
 import { type CardProps, LabCard } from "./LabCard";
 import { QualityScores } from "./QualityScores";
 
@@ -32,16 +32,17 @@ export function QualityCard({ dataset, version, jobs }: CardProps) {
       title="Quality"
       description="What a model says of each row by your criteria. A row that it does not answer has no score, and a person’s marks tell how far its scores can be relied on."
       operation={chosen && rubric ? { kind: "quality", ...chosen, items: rubric } : null}
-      options={
+      shown={ASKING_FIELDS}
+      options={error => (
         <>
-          <AskOptions rows={version.rows} value={asking} onChange={setAsking} />
+          <AskOptions rows={version.rows} value={asking} onChange={setAsking} error={error} />
           <div style={{ width: "100%" }}>
             <SchemaForm schema={{}} value={null} onChange={() => {}}>
               <RubricItems path={["items"]} value={items} onChange={setItems} max={32} />
             </SchemaForm>
           </div>
         </>
-      }
+      )}
       startLabel="Judge the rows"
       never="No model has judged the rows of this version yet."
       made={({ quality }) =>

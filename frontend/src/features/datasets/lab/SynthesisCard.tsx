@@ -4,9 +4,12 @@ import { useEffect, useState } from "react";
 import { Asked } from "./Asked";
 import { AskOptions, askingOf, NO_ASKING } from "./AskOptions";
 import { type CardProps, LabCard } from "./LabCard";
-import { NO_SYNTHESIS, synthesisOf } from "./synthesis";
+import { NO_SYNTHESIS, SYNTHESIS_FIELDS, synthesisOf } from "./synthesis";
 import { SynthesisFound } from "./SynthesisFound";
+import { SynthesisGrading } from "./SynthesisGrading";
+import { SynthesisMore } from "./SynthesisMore";
 import { SynthesisOptions } from "./SynthesisOptions";
+import { SynthesisTarget } from "./SynthesisTarget";
 
 export function SynthesisCard({ dataset, version, jobs }: CardProps) {
   const [asking, setAsking] = useState(NO_ASKING);
@@ -14,7 +17,9 @@ export function SynthesisCard({ dataset, version, jobs }: CardProps) {
   const client = useQueryClient();
   const made = jobs[0]?.made?.ref;
   useEffect(() => {
-    if (made) void client.invalidateQueries({ queryKey: ["datasets", dataset.id], exact: true });
+    if (!made) return;
+    void client.invalidateQueries({ queryKey: ["datasets", dataset.id], exact: true });
+    void client.invalidateQueries({ queryKey: ["datasets"], exact: true });
   }, [client, dataset.id, made]);
   return (
     <LabCard
@@ -22,12 +27,16 @@ export function SynthesisCard({ dataset, version, jobs }: CardProps) {
       title="Synthesis"
       description="Variations of rows that a model writes. Each is answered several times and compared with the row’s gold answer; those that hold become a new version, in which each names its row."
       operation={synthesisOf(askingOf(asking, version.rows), fields)}
-      options={
+      shown={SYNTHESIS_FIELDS}
+      options={error => (
         <>
-          <AskOptions rows={version.rows} value={asking} onChange={setAsking} />
-          <SynthesisOptions value={fields} onChange={setFields} />
+          <AskOptions rows={version.rows} value={asking} onChange={setAsking} error={error} />
+          <SynthesisOptions value={fields} onChange={setFields} error={error} />
+          <SynthesisGrading value={fields} onChange={setFields} error={error} />
+          <SynthesisTarget dataset={dataset} value={fields} onChange={setFields} error={error} />
+          <SynthesisMore value={fields} onChange={setFields} error={error} />
         </>
-      }
+      )}
       startLabel="Write variations"
       never="No variations were made of this version’s rows yet."
       undoLabel="Undo: delete the version and the notes"

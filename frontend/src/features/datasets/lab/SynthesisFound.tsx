@@ -43,42 +43,50 @@ export function SynthesisFound({ report, made }: Props) {
         </Text>
       )}
       {kept.length > 0 && (
-        <Listed title="Kept" rest={report.kept - Math.min(SHOWN, kept.length)}>
+        <Listed title="Kept variations" rest={report.kept - Math.min(SHOWN, kept.length)}>
           {kept.slice(0, SHOWN).map((one, place) => (
             <Shown key={place} row={one.row} text={one.text} badge={`${formatPercent(one.pass_rate)} right`} />
           ))}
         </Listed>
       )}
       {refused.length > 0 && (
-        <details>
-          <Text component="summary" size="sm">
-            Refused variations
-          </Text>
-          <Listed title="Refused" rest={report.refused - refused.length}>
-            {refused.map((one, place) => (
-              <Shown key={place} row={one.row} text={one.text} badge={REASONS[one.reason]} detail={one.detail} bad />
-            ))}
-          </Listed>
-        </details>
+        <Listed title="Refused variations" rest={report.refused - refused.length} folded>
+          {refused.map((one, place) => (
+            <Shown key={place} row={one.row} text={one.text} badge={REASONS[one.reason]} detail={one.detail} bad />
+          ))}
+        </Listed>
       )}
     </>
   );
 }
 
-function Listed({ title, rest, children }: { title: string; rest: number; children: ReactNode }) {
+interface ListedProps {
+  title: string;
+  /** Those that are not shown. */
+  rest: number;
+  /** Whether only the title is in sight at first. */
+  folded?: boolean;
+  children: ReactNode;
+}
+
+function Listed({ title, rest, folded = false, children }: ListedProps) {
   return (
     <section aria-label={title}>
-      <Title order={3} size="h5" mb={4}>
-        {title}
-      </Title>
-      <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: "none" }}>
-        {children}
-      </Stack>
-      {rest > 0 && (
-        <Text size="sm" c="dimmed" mt={4}>
-          and {count(rest)} more
-        </Text>
-      )}
+      <details open={!folded}>
+        <summary>
+          <Title order={3} size="h5" display="inline">
+            {title}
+          </Title>
+        </summary>
+        <Stack gap="xs" component="ul" p={0} m={0} mt={6} style={{ listStyle: "none" }}>
+          {children}
+        </Stack>
+        {rest > 0 && (
+          <Text size="sm" c="dimmed" mt={4}>
+            and {count(rest)} more
+          </Text>
+        )}
+      </details>
     </section>
   );
 }

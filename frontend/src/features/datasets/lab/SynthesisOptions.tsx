@@ -1,17 +1,16 @@
-/** Choices of a synthesis: rows, purpose with its instruction, and how variations are verified. */
-import { Group, NumberInput, Select, Textarea, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { endpointsQuery } from "./queries";
+/** Choices of a synthesis: the rows, and what is to be made of them. */
+import { Checkbox, Group, NumberInput, Select, Textarea, TextInput } from "@mantine/core";
+import { fieldError } from "@/api/problems";
 import { type Purpose, PURPOSES, type SynthesisFields } from "./synthesis";
 
-interface Props {
+export interface SynthesisFieldsProps {
   value: SynthesisFields;
   onChange: (value: SynthesisFields) => void;
+  /** Why what was asked for last is refused. */
+  error: unknown;
 }
 
-export function SynthesisOptions({ value, onChange }: Props) {
-  const endpoints = useQuery(endpointsQuery);
-  const fit = (endpoints.data?.data ?? []).filter(one => one.base_url !== null);
+export function SynthesisOptions({ value, onChange, error }: SynthesisFieldsProps) {
   const change = (changes: Partial<SynthesisFields>) => onChange({ ...value, ...changes });
   return (
     <>
@@ -23,18 +22,31 @@ export function SynthesisOptions({ value, onChange }: Props) {
           w={260}
           value={value.words}
           onChange={event => change({ words: event.currentTarget.value })}
+          error={fieldError(error, "/operation/query")}
         />
         <Select
           label="Purpose"
-          description="Sets the instruction below"
+          description="Sets the instruction and the tick below"
           data={Object.entries(PURPOSES).map(([purpose, { label }]) => ({ value: purpose, label }))}
           allowDeselect={false}
           w={300}
           value={value.purpose}
           onChange={chosen => {
             const purpose = (chosen ?? "rephrase") as Purpose;
-            change({ purpose, instruction: PURPOSES[purpose].instruction });
+            const { instruction, sameNumbers } = PURPOSES[purpose];
+            change({ purpose, instruction, sameNumbers });
           }}
+        />
+        <NumberInput
+          label="Variations"
+          description="Of each row"
+          min={1}
+          max={8}
+          allowDecimal={false}
+          clampBehavior="strict"
+          w={130}
+          value={value.variations}
+          onChange={variations => change({ variations })}
         />
       </Group>
       <Textarea
@@ -47,65 +59,18 @@ export function SynthesisOptions({ value, onChange }: Props) {
         w="100%"
         value={value.instruction}
         onChange={event => change({ instruction: event.currentTarget.value })}
-        error={value.instruction.trim() === "" && "Say what is to be made of a question."}
+        error={
+          value.instruction.trim() === ""
+            ? "Say what is to be made of a question."
+            : fieldError(error, "/operation/instruction")
+        }
       />
-      <Group gap="sm" align="flex-start">
-        <NumberInput
-          label="Variations"
-          description="Of each row"
-          min={1}
-          max={8}
-          allowDecimal={false}
-          clampBehavior="strict"
-          w={130}
-          value={value.variations}
-          onChange={variations => change({ variations })}
-        />
-        <Select
-          label="Answered by"
-          description="The model that verifies them"
-          placeholder="the same model"
-          clearable
-          data={fit.map(one => ({ value: one.slug, label: `${one.name} (${one.model})` }))}
-          w={260}
-          value={value.solver}
-          onChange={solver => change({ solver })}
-        />
-        <NumberInput
-          label="Answers"
-          description="To each variation"
-          min={1}
-          max={16}
-          allowDecimal={false}
-          clampBehavior="strict"
-          w={140}
-          value={value.attempts}
-          onChange={attempts => change({ attempts })}
-        />
-        <NumberInput
-          label="Right from"
-          description="Share that is kept"
-          suffix=" %"
-          min={1}
-          max={100}
-          allowDecimal={false}
-          clampBehavior="strict"
-          w={150}
-          value={value.least}
-          onChange={least => change({ least })}
-        />
-        <NumberInput
-          label="Seed"
-          description="For another draw"
-          min={0}
-          max={2 ** 31 - 1}
-          allowDecimal={false}
-          clampBehavior="strict"
-          w={130}
-          value={value.seed}
-          onChange={seed => change({ seed })}
-        />
-      </Group>
+      <Checkbox
+        label="Keep the numbers"
+        description="A variation with other numbers than its row is refused before anybody answers it."
+        checked={value.sameNumbers}
+        onChange={event => change({ sameNumbers: event.currentTarget.checked })}
+      />
     </>
   );
 }

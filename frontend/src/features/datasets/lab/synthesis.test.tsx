@@ -30,7 +30,7 @@ const REPORT: SynthesisReport = {
   },
 };
 
-it("asks once all choices are there, for the numbers that the purpose keeps", () => {
+it("asks once all choices are there, by the defaults of the operation where nothing else is chosen", () => {
   const asked = { endpoint: "m", sample: null };
   expect(synthesisOf(null, NO_SYNTHESIS)).toBeNull();
   expect(synthesisOf(asked, { ...NO_SYNTHESIS, variations: "" })).toBeNull();
@@ -42,20 +42,37 @@ it("asks once all choices are there, for the numbers that the purpose keeps", ()
     query: { text: "horses" },
     instruction: PURPOSES.rephrase.instruction,
     same_numbers: true,
+    near: 0.8,
     variations: 2,
     attempts: 4,
     least_pass_rate: 0.75,
+    most_pass_rate: 1,
     solver: null,
+    answer_format: "Reason step by step, and put your final answer within \\boxed{}.",
+    max_tokens: 2048,
+    reward: null,
+    into: null,
     seed: 0,
   });
-  const other = synthesisOf(asked, { ...NO_SYNTHESIS, purpose: "distraction" });
-  expect(other).toMatchObject({ same_numbers: false, query: {} });
+  const others = { sameNumbers: false, most: 90, near: 60, answerFormat: "", maxTokens: 512, reward: "right@2" };
+  expect(synthesisOf(asked, { ...NO_SYNTHESIS, ...others, into: " More sums " })).toMatchObject({
+    query: {},
+    same_numbers: false,
+    most_pass_rate: 0.9,
+    near: 0.6,
+    answer_format: "",
+    max_tokens: 512,
+    reward: "right@2",
+    into: { name: "More sums" },
+  });
+  expect(synthesisOf(asked, { ...NO_SYNTHESIS, into: " " })).toBeNull();
+  expect(synthesisOf(asked, { ...NO_SYNTHESIS, most: 40 })).toBeNull();
 });
 
 it("tells what was refused with its reason, and that there is no version", () => {
   renderWith(<SynthesisFound report={REPORT} made={null} />);
   expect(screen.getByText("Nothing was kept: no version was made.")).toBeTruthy();
-  const refused = screen.getByRole("region", { name: "Refused", hidden: true });
+  const refused = screen.getByRole("region", { name: "Refused variations", hidden: true });
   expect(within(refused).getByText("Other numbers")).toBeTruthy();
   expect(within(refused).getByText("It lacks 3 and has 4.")).toBeTruthy();
   expect(refused.textContent).toContain("and 1 more");

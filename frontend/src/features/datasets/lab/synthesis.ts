@@ -2,7 +2,7 @@
 import type { LabOperation } from "@/api/client";
 import type { RefusedVariation } from "@/api/model";
 
-/** What a model may be asked for: an instruction, and whether its numbers must be those of the source. */
+/** What a model may be asked for: an instruction, and whether the numbers usually stay those of the source. */
 export const PURPOSES = {
   rephrase: {
     label: "Rephrase, with the same answer",
@@ -34,24 +34,42 @@ export type Purpose = keyof typeof PURPOSES;
 export interface SynthesisFields {
   purpose: Purpose;
   instruction: string;
+  sameNumbers: boolean;
   /** Words that the chosen rows have; empty for all rows. */
   words: string;
   variations: number | string;
   attempts: number | string;
-  /** Share of right answers in per cent from which a variation is kept. */
+  /** Shares of right answers in per cent from which, and up to which, a variation is kept. */
   least: number | string;
+  most: number | string;
+  /** Likeness in per cent from which a variation says the same as another text. */
+  near: number | string;
   solver: string | null;
+  /** Written below a variation that is to be answered. */
+  answerFormat: string;
+  maxTokens: number | string;
+  /** Reward that grades the answers; null for mathematical equality. */
+  reward: string | null;
+  /** Name of a new dataset for the result; null for the next version. */
+  into: string | null;
   seed: number | string;
 }
 
 export const NO_SYNTHESIS: SynthesisFields = {
   purpose: "rephrase",
   instruction: PURPOSES.rephrase.instruction,
+  sameNumbers: PURPOSES.rephrase.sameNumbers,
   words: "",
   variations: 2,
   attempts: 4,
   least: 50,
+  most: 100,
+  near: 80,
   solver: null,
+  answerFormat: "Reason step by step, and put your final answer within \\boxed{}.",
+  maxTokens: 2048,
+  reward: null,
+  into: null,
   seed: 0,
 };
 
@@ -59,23 +77,41 @@ type Asked = { endpoint: string; sample: number | null };
 
 /** The operation; null where a choice is missing. */
 export function synthesisOf(asked: Asked | null, fields: SynthesisFields): LabOperation | null {
-  const { variations, attempts, least, seed } = fields;
-  const numbers = [variations, attempts, least, seed].every(one => typeof one === "number");
-  if (!asked || !numbers || fields.instruction.trim() === "") return null;
-  const words = fields.words.trim();
+  const { variations, attempts, least, most, near, maxTokens, seed } = fields;
+  const numbers = [variations, attempts, least, most, near, maxTokens, seed].every(one => typeof one === "number");
+  if (!asked || !numbers || fields.instruction.trim() === "" || bandFault(fields)) return null;
+  const [words, name] = [fields.words.trim(), fields.into?.trim()];
+  if (name === "") return null;
   return {
     kind: "synthesis",
     ...asked,
     query: words ? { text: words } : {},
     instruction: fields.instruction,
-    same_numbers: PURPOSES[fields.purpose].sameNumbers,
+    same_numbers: fields.sameNumbers,
+    near: Number(near) / 100,
     variations: Number(variations),
     attempts: Number(attempts),
     least_pass_rate: Number(least) / 100,
+    most_pass_rate: Number(most) / 100,
     solver: fields.solver,
+    answer_format: fields.answerFormat,
+    max_tokens: Number(maxTokens),
+    reward: fields.reward,
+    into: name === undefined ? null : { name },
     seed: Number(seed),
   };
 }
+
+/** Why no share of right answers lies in the band. */
+export function bandFault({ least, most }: SynthesisFields): string | null {
+  return typeof least === "number" && typeof most === "number" && least > most
+    ? `Below the ${least} % from which a variation is kept.`
+    : null;
+}
+
+/** Pointers of refusals that stand at a field of the form. */
+export const SYNTHESIS_FIELDS =
+  /^\/(slug|operation\/(endpoint|sample|query|instruction|solver|reward|into|into\/name|answer_format|max_tokens))$/;
 
 /** Why variations are refused, for people. */
 export const REASONS: Record<RefusedVariation["reason"], string> = {

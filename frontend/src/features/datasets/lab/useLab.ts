@@ -33,7 +33,8 @@ export function useLab(dataset: Dataset, version: DatasetVersion) {
   const undo = useMutation({
     mutationFn: (id: string) => lab.undo(id),
     onError: error => toastError("The notes were not removed", error),
-    onSettled: () => client.invalidateQueries({ queryKey: ["datasets", dataset.id] }),
+    // With the version a whole dataset may be gone.
+    onSettled: () => client.invalidateQueries({ queryKey: ["datasets"] }),
   });
   const make = useSubmit({
     mutationFn: (operation: DeriveBody["operation"]) => derive({ operation }),
