@@ -1,4 +1,5 @@
-"""``python -m tests.pictures``: take the pictures of docs/console, and that of the README, from an installation of now.
+"""``python -m tests.pictures [NAME …]``: take the pictures of docs/console, and that of the README, from an
+installation of now; with names only those, such as ``"quality of rows"``.
 
 A demo run is trained for some hundred steps and steered, so that every page has something to show.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,10 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.pictures.scenes import Scene, scenes
 from tests.support.browser import FLAGS, sign_in
 from tests.support.installation import ROOT, Installation, wait_until
+from tests.support.judge_endpoint import JudgeServer
 from tests.support.pages import open_wholly, paths_of_pages
 
 FOLDER = ROOT / "docs" / "console"
@@ -28,24 +32,34 @@ STEPS = 160
 
 
 def main() -> None:
-    """Take all of them anew."""
-    shutil.rmtree(FOLDER / "pictures", ignore_errors=True)
-    (FOLDER / "pictures").mkdir(parents=True)
+    """Take all of them anew, or those that are named."""
+    named = sys.argv[1:]
+    if not named:
+        shutil.rmtree(FOLDER / "pictures", ignore_errors=True)
+    (FOLDER / "pictures").mkdir(parents=True, exist_ok=True)
+    model = JudgeServer()
     with Installation() as installation, sync_playwright() as playwright:
         _train(installation)
-        paths = paths_of_pages(installation)
+        pages = {name: Scene(path, lambda page: None) for name, path in paths_of_pages(installation).items()}
+        pages |= scenes(installation, model)
+        if unknown := set(named) - pages.keys():
+            sys.exit(f"There is no {', '.join(sorted(unknown))}; there are {', '.join(pages)}.")
         chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         for screen, (width, height) in SCREENS.items():
             for scheme in SCHEMES:
                 page = _signed_in(browser, installation, width, height, scheme)
-                for name, path in paths.items():
-                    open_wholly(page, path)
+                for name, scene in pages.items():
+                    if named and name not in named:
+                        continue
+                    open_wholly(page, scene.path)
+                    scene.show(page)
                     _save(page, FOLDER / "pictures" / f"{slug(name)}-{screen}-{scheme}.png")
                     if (name, screen, scheme) == ("run, charts", "desk", "light"):
                         _save(page, README)
         browser.close()
-    _write(list(paths))
+    model.close()
+    _write([name for name in pages if (FOLDER / "pictures" / f"{slug(name)}-desk-light.png").exists()])
 
 
 def slug(name: str) -> str:
@@ -97,7 +111,7 @@ def _write(names: list[str]) -> None:
         "# The console in pictures",
         "",
         "Every page at 1440 and at 390 pixels, light and dark. `make pictures` takes them from an installation of its",
-        "own, in which a demo run was trained and steered.",
+        "own, in which a demo run was trained and steered. `python -m tests.pictures` with names takes those alone.",
     ]
     for name in names:
         lines += ["", f"## {name[0].upper()}{name[1:]}", ""]

@@ -1,6 +1,7 @@
 """A whole installation for tests and benchmarks: ``manage.py up`` in a folder of its own, and a client for its API."""
 
 import ctypes
+import json
 import os
 import shutil
 import signal
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -135,6 +136,19 @@ class Api:
         """The JSON of a PATCH, which must succeed."""
         token = self._client.cookies.get("csrftoken") or ""
         return self._checked(self._client.patch(path, json=body, headers={"X-CSRFToken": token, **headers}))
+
+    def put(self, path: str, body: Any) -> Any:
+        """The JSON of a PUT, which must succeed."""
+        token = self._client.cookies.get("csrftoken") or ""
+        return self._checked(self._client.put(path, json=body, headers={"X-CSRFToken": token}))
+
+    def upload(self, name: str, rows: Sequence[Mapping[str, Any]]) -> Any:
+        """A new dataset of rows, which must be made."""
+        file = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+        token = self._client.cookies.get("csrftoken") or ""
+        files = {"file": ("rows.jsonl", file)}
+        headers = {"X-CSRFToken": token}
+        return self._checked(self._client.post("/datasets", data={"name": name}, files=files, headers=headers))
 
     def delete(self, path: str) -> None:
         """A DELETE, which must succeed."""

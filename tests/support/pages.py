@@ -83,8 +83,10 @@ def _report_of(installation: Installation, run: str) -> str:
     """A report with a block of each kind about a run."""
     runs = [{"id": run, "name": "The run"}]
     text = (
-        "## What it shows\n\nThe reward rises, where $p > 0$:\n\n| step | reward |\n|---|---|\n| 1 | 0.1 |\n\n"
-        "- [x] seen[^1]\n\n[^1]: On the way.\n"
+        "## In short\n\nA budget for thinking is a change in mid-run: the lane over the charts marks it, and what it "
+        "does to the pass rate $p$ stands below[^1].\n\n| from step | changed |\n|---|---|\n| 50 | thinking budget |\n"
+        "| 100 | learning rate, to half |\n\n- [x] Both are looked at beside the held-out prompts.\n"
+        "- [ ] The same again with another seed.\n\n[^1]: With intervals over prompts, not over seeds.\n"
     )
     blocks = [
         {"type": "text", "id": "text", "markdown": text},
@@ -96,9 +98,9 @@ def _report_of(installation: Installation, run: str) -> str:
             "prompt": "1+1=", "completion": "2", "reward": 1.0,
         },
     ]  # fmt: skip
-    body = {"title": "What the run shows", "content": {"blocks": blocks}}
+    body = {"title": "What a budget for thinking does", "content": {"blocks": blocks}}
     made: str = installation.api.post("/reports", body)["id"]
-    more = [*blocks, {"type": "text", "id": "more", "markdown": "And then[^1].\n\n[^1]: Later."}]
+    more = [*blocks, {"type": "text", "id": "more", "markdown": "The next run begins here[^1].\n\n[^1]: As a fork."}]
     installation.api.patch(f"/reports/{made}", {"content": {"blocks": more}}, **{"If-Match": '"1"'})
     return made
 
