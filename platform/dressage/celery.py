@@ -32,6 +32,7 @@ app.conf.update(
             "options": {"expires": 10, "headers": {FROM_BEAT: "1"}},
         },
         "ask-clusters": {"task": "runs.ask_clusters", "schedule": 2.0, "options": {"expires": 10}},
+        "roll-up": {"task": "runs.roll_up", "schedule": 60.0, "options": {"expires": 50}},
         "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-rehearsals": {"task": "rehearsals.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-profiles": {"task": "profiles.sweep", "schedule": 2.0, "options": {"expires": 10}},

@@ -3,6 +3,8 @@
 import re
 
 METRICS, STEPS, RUNS = 300, 50_000, 10
+EVALUATED = 100
+"""Steps from one evaluation to the next; other metrics have a point each step."""
 
 
 def metric_names(count: int) -> list[str]:
@@ -46,8 +48,9 @@ def fill(run_id: str, runs: int = RUNS, metrics: int = METRICS, steps: int = STE
         cursor.execute(
             "INSERT INTO telemetry_point (series_id, step, attempt, value) "
             "SELECT id, step, 1, 1 + sin(id + 10 * pi() * step / %s) "
-            "FROM telemetry_series, generate_series(1, %s) step WHERE run_id = ANY(%s)",
-            [steps, steps, ids],
+            "FROM telemetry_series, generate_series(1, %s) step "
+            "WHERE run_id = ANY(%s) AND (name NOT LIKE 'eval/%%' OR step %% %s = 0)",
+            [steps, steps, ids, EVALUATED],
         )
         cursor.execute(
             "INSERT INTO telemetry_moment (run_id, step, attempt, at, seconds, tokens_total) "
@@ -58,4 +61,23 @@ def fill(run_id: str, runs: int = RUNS, metrics: int = METRICS, steps: int = STE
         cursor.execute("SET maintenance_work_mem = '1GB'")
         cursor.execute("ALTER TABLE telemetry_point ADD PRIMARY KEY (series_id, step, attempt)")
         cursor.execute("VACUUM ANALYZE telemetry_point")
+    _roll_up(ids, steps)
     return ids
+
+
+def _roll_up(ids: list[str], steps: int) -> None:
+    """As the platform does while runs go on."""
+    from django.utils import timezone
+
+    from dressage.runs.models import Attempt
+    from dressage.runs.rolling import roll_up_all
+    from dressage.telemetry.models import RolledUp
+    from dressage.telemetry.rollups import closed
+
+    for run in ids:
+        Attempt.objects.get_or_create(
+            run_id=run, number=1, defaults={"token_sha256": run, "created_at": timezone.now()}
+        )
+    Attempt.objects.filter(run_id__in=ids).update(last_step=steps)
+    while RolledUp.objects.filter(run_id__in=ids, until=closed(steps)).count() < len(ids):
+        roll_up_all()

@@ -337,7 +337,10 @@ export const controls = {
 
 export const telemetry = {
   names: (id: string, signal: Signal) => api.listMetricNames(id, { signal }),
+  namesOfRuns: (ids: string[], signal: Signal) => api.listMetricNamesOfRuns({ runs: ids.join(",") }, { signal }),
   metrics: (id: string, params: G.GetMetricsParams, signal: Signal) => api.getMetrics(id, params, { signal }),
+  metricsOfRuns: (ids: string[], params: G.GetMetricsParams, signal: Signal) =>
+    api.getMetricsOfRuns({ runs: ids.join(","), ...params }, { signal }),
   rollouts: (id: string, params: G.ListRolloutsParams, signal: Signal) => api.listRollouts(id, params, { signal }),
   groups: (id: string, params: G.ListGroupsParams, signal: Signal) => api.listGroups(id, params, { signal }),
   kept: (id: string, signal: Signal) => api.retrieveKeptRollouts(id, { signal }),

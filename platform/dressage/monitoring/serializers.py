@@ -24,6 +24,33 @@ class MetricNameListSerializer(serializers.Serializer):
     data = MetricNameSerializer(many=True)
 
 
+class RunMetricsDocument(MetricsDocument):
+    """Charts of several metrics of one run among others."""
+
+    run: str
+
+
+class RunMetricsSerializer(DocumentSerializer, document=RunMetricsDocument):
+    """Charts of several metrics of one run among others."""
+
+
+class RunsMetricsSerializer(serializers.Serializer):
+    object = serializers.ChoiceField(["list"])
+    data = RunMetricsSerializer(many=True)
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that are not there.")
+
+
+class RunMetricNamesSerializer(serializers.Serializer):
+    run = serializers.CharField()
+    data = MetricNameSerializer(many=True)
+
+
+class RunsMetricNamesSerializer(serializers.Serializer):
+    object = serializers.ChoiceField(["list"])
+    data = RunMetricNamesSerializer(many=True)
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that are not there.")
+
+
 class EventSerializer(DocumentSerializer, document=EventDocument):
     """Something that happened in a run."""
 

@@ -5,6 +5,8 @@ from django.urls import path
 from dressage.monitoring.views import history, metrics, row_history, traces
 
 urlpatterns = [
+    path("metrics", metrics.RunsMetricsView.as_view()),
+    path("metrics/names", metrics.RunsMetricNamesView.as_view()),
     path("runs/<str:run_id>/metrics", metrics.MetricsView.as_view()),
     path("runs/<str:run_id>/metrics/names", metrics.MetricNamesView.as_view()),
     path("runs/<str:run_id>/events", history.EventsView.as_view()),

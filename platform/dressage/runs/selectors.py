@@ -1,5 +1,6 @@
 """Reads of runs."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, cast
@@ -118,6 +119,12 @@ def plain_run(team: Team, run_id: str, *, with_spec: bool = False) -> Run:
     if run is None:
         raise not_found("run")
     return run
+
+
+def plain_runs(team: Team, ids: Sequence[str]) -> list[Run]:
+    """Those of the runs that are there, each once and in the order of the ids; as ``plain_run``."""
+    found = Run.objects.for_team(team).defer("spec", "effective_spec").in_bulk(list(ids))
+    return [found[run_id] for run_id in dict.fromkeys(ids) if run_id in found]
 
 
 def run_json(team: Team, run_id: str) -> RunDocument:

@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from dressage.common.redis_pool import SharedPool
 from dressage.runs.demand import ask_clusters as ask
 from dressage.runs.reconcile import sweep
+from dressage.runs.rolling import roll_up_all
 from trainer_core.link.celery_queue import BEATS, BEATS_S, FROM_BEAT
 
 logger = structlog.get_logger(__name__)
@@ -41,3 +42,9 @@ def note_beat(origin: str) -> None:
 def ask_clusters() -> None:
     """Sent by beat; may be repeated or run twice at once."""
     ask()
+
+
+@shared_task(name="runs.roll_up")
+def roll_up() -> None:
+    """Sent by beat; may be repeated or run twice at once."""
+    roll_up_all()

@@ -12,11 +12,11 @@ from django.db import connection, transaction
 
 from dressage.telemetry.axes import Axes, XAxis
 from dressage.telemetry.lines import FOREVER, Line
+from dressage.telemetry.rolled import Cover, aggregate, cover
+from dressage.telemetry.rollups import WIDTH, rolled_up
+from dressage.telemetry.sums import FINITE, SCALE
 
-_FINITE = "value > '-Infinity' AND value < 'Infinity'"  # PostgreSQL sorts NaN above infinity
 _IF_SEVERAL = "CASE WHEN max(n) > 1 THEN"
-_SCALE = 2.0**-40
-"""Values are summed on this scale (an exact one), so that even the largest floats cannot overflow the sum."""
 
 
 @dataclass
@@ -77,17 +77,20 @@ def query(
         [*(["x >= %(low)s"] if low is not None else []), *(["x <= %(high)s"] if high is not None else [])]
     )
     where = f"WHERE {bounds}" if bounds else ""
-    arguments |= {"low": low, "high": high, "scale": _SCALE}
+    arguments |= {"low": low, "high": high, "scale": SCALE}
     with transaction.atomic(), connection.cursor() as cursor:
         # Room to group in memory: the planner thinks of far more groups than there are, and would sort all rows.
         cursor.execute("SET LOCAL work_mem = '64MB'")
         key = _bucket_key(cursor, axes, x, source, condition, where, arguments, max_points)
-        rows = _aggregate(cursor, "value", key, source, where, arguments)
-        # Telling what is finite takes a sixth of the time: only where it must be told. A sum tells it of all numbers.
-        if not all(math.isfinite(sum(smallest) + sum(largest or ())) for _, _, smallest, _, largest, _ in rows):
-            rows = _aggregate(cursor, f"CASE WHEN {_FINITE} THEN value END", key, source, where, arguments)
+        rolled = rolled_up(run_id) if _is_rolled(x, superseded, arguments.get("width")) else {}
+        if rolled:
+            covered = cover(line, rolled, low, high)
+            rows, all_finite = _from_rollups(cursor, list(series), covered, arguments["width"])
+        else:
+            rows, all_finite = _from_points(cursor, key, source, where, arguments)
+        if not all_finite:
             points = f"SELECT series_id, x FROM ({source}) AS points {where}"  # nosec B608
-            cursor.execute(f"{points} {'AND' if where else 'WHERE'} NOT ({_FINITE}) ORDER BY series_id, x", arguments)
+            cursor.execute(f"{points} {'AND' if where else 'WHERE'} NOT ({FINITE}) ORDER BY series_id, x", arguments)
             for series_id, at in cursor.fetchall():
                 found[series[series_id]].nan.append(at)
     for series_id, x_last, smallest, means, largest, count in rows:
@@ -99,10 +102,32 @@ def query(
         buckets.max = largest
         # The mean lies between the extremes by definition; rounding may put it just outside.
         buckets.mean = [
-            None if mean is None else min(max(mean / _SCALE, low), high)
+            None if mean is None else min(max(mean / SCALE, low), high)
             for low, mean, high in zip(smallest, means, largest, strict=True)
         ]
     return found
+
+
+def _is_rolled(x: XAxis, superseded: bool, width: float | None) -> bool:
+    """Whether the buckets consist of whole rollups."""
+    return x == "step" and not superseded and width is not None and width % WIDTH == 0
+
+
+def _from_rollups(cursor: Any, series: list[int], covered: Cover, width: int) -> tuple[list[tuple[Any, ...]], bool]:
+    """Rows as of ``_aggregate``, and whether all values are finite."""
+    rows = list(aggregate(cursor, series, covered, width))
+    return [row[:-1] for row in rows], all(points == finite for *_, points, finite in rows)
+
+
+def _from_points(
+    cursor: Any, key: str, source: str, where: str, arguments: dict[str, Any]
+) -> tuple[list[tuple[Any, ...]], bool]:
+    """The same, of each point."""
+    rows = _aggregate(cursor, "value", key, source, where, arguments)
+    # Telling what is finite takes a sixth of the time: only where it must be told. A sum tells it of all numbers.
+    if all(math.isfinite(sum(smallest) + sum(largest or ())) for _, _, smallest, _, largest, _ in rows):
+        return rows, True
+    return _aggregate(cursor, f"CASE WHEN {FINITE} THEN value END", key, source, where, arguments), False
 
 
 def _aggregate(
@@ -140,20 +165,28 @@ def _bucket_key(
     max_points: int,
 ) -> str:
     """SQL of the bucket of a row; sets ``width``. The range is that of the steps shown, the same for all series."""
+    if x == "step":
+        return _step_key(cursor, source, condition, where, arguments, max_points)
     counted = f"SELECT * FROM telemetry_moment p WHERE {condition}"  # nosec B608
     moments = f"SELECT {axes.sql(x)} AS x FROM ({counted}) AS m WHERE run_id = %(run)s"  # nosec B608
     cursor.execute(f"SELECT min(x), max(x), count(*) FROM ({moments}) AS p {where}", arguments)  # nosec B608
     first, last, count = cursor.fetchone()
-    if x == "step":
-        if first is None:  # evaluations alone
-            cursor.execute(f"SELECT min(x), max(x) FROM ({source}) AS points {where}", arguments)  # nosec B608
-            first, last = cursor.fetchone()
-        arguments["width"] = 1 if first is None else int(bucket_width(first, last, max_points, whole=True))
-        return "x / %(width)s"
     if count <= max_points:
         return "x"
     arguments["width"] = bucket_width(first, last, max_points, whole=False)
     return "floor(x / %(width)s)"
+
+
+def _step_key(cursor: Any, source: str, condition: str, where: str, arguments: dict[str, Any], max_points: int) -> str:
+    """The same of steps, whose first and last an index tells."""
+    moments = f"SELECT step AS x FROM telemetry_moment p WHERE run_id = %(run)s AND ({condition})"  # nosec B608
+    cursor.execute(f"SELECT min(x), max(x) FROM ({moments}) AS p {where}", arguments)  # nosec B608
+    first, last = cursor.fetchone()
+    if first is None:  # evaluations alone
+        cursor.execute(f"SELECT min(x), max(x) FROM ({source}) AS points {where}", arguments)  # nosec B608
+        first, last = cursor.fetchone()
+    arguments["width"] = 1 if first is None else int(bucket_width(first, last, max_points, whole=True))
+    return "x / %(width)s"
 
 
 def _counts(line: Line, superseded: bool) -> str:

@@ -46,6 +46,34 @@ class Point(models.Model):
     value = models.FloatField()
 
 
+class Rollup(models.Model):
+    """What the points of one series and attempt in a bucket of steps come to; see ``rollups``."""
+
+    pk = models.CompositePrimaryKey("series_id", "bucket", "attempt")
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
+    bucket = models.IntegerField()
+    attempt = models.SmallIntegerField()
+    last = models.IntegerField()
+    """Step of its last point."""
+    low = models.FloatField(null=True)
+    """Of the finite values, as ``high`` and ``total``; null where none is."""
+    high = models.FloatField(null=True)
+    total = models.FloatField(null=True)
+    """Their sum, on ``SCALE``."""
+    finite = models.SmallIntegerField()
+    points = models.SmallIntegerField()
+
+
+class RolledUp(models.Model):
+    """How far an attempt is rolled up."""
+
+    pk = models.CompositePrimaryKey("run_id", "attempt")
+    run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
+    attempt = models.SmallIntegerField()
+    until = models.IntegerField()
+    """The first step that is not."""
+
+
 class Moment(models.Model):
     """Time at which a step was done, and tokens trained on by then: the other x axes of the charts."""
 

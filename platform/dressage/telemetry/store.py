@@ -9,6 +9,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from dressage.telemetry.models import Series
+from dressage.telemetry.rollups import outdate
 
 MAX_SERIES = 4000
 """Different metric names of one run."""
@@ -56,12 +57,22 @@ def write(run_id: str, bulk: Bulk) -> None:
             if name in ids
         ]
         add_new("telemetry_point", POINTS, points)
+        _outdate_rollups(run_id, bulk)
     if bulk.moments:
         add_new("telemetry_moment", MOMENTS, bulk.moments)
     if bulk.rollouts:
         copy("telemetry_rollout", ROLLOUTS, bulk.rollouts)
     if bulk.outcomes:
         copy("telemetry_rowoutcome", OUTCOMES, bulk.outcomes)
+
+
+def _outdate_rollups(run_id: str, bulk: Bulk) -> None:
+    """Have rollups made anew where points have come later than they."""
+    first: dict[int, int] = {}
+    for step, attempt, _ in bulk.points:
+        first[attempt] = min(step, first.get(attempt, step))
+    for attempt, step in first.items():
+        outdate(run_id, attempt, step)
 
 
 def series_ids(run_id: str, names: Collection[str]) -> dict[str, int]:

@@ -19,5 +19,5 @@ def test_every_task_of_the_schedule_is_registered() -> None:
         "lab.sweep",
         "teams.sweep",
     }
-    assert scheduled == {"runs.reconcile", "runs.ask_clusters", *sweeps}
+    assert scheduled == {"runs.reconcile", "runs.ask_clusters", "runs.roll_up", *sweeps}
     assert scheduled <= app.tasks.keys()

@@ -192,6 +192,37 @@ def test_names(launch: Launch, api: Callable[..., APIClient]) -> None:
     assert (found[1]["title"], found[1]["group"]) == ("strange", "other")
 
 
+def test_several_runs_at_once(
+    launch: Launch, make_run: Callable[..., Run], chart: Any, api: Callable[..., APIClient]
+) -> None:
+    (first, worker), second = launch("first"), make_run("second")
+    values(worker, [1.0, 2.0])
+    viewer, runs = api("viewer"), f"{second.id},run_of_another_team,{first.id}"
+    found = viewer.get("/api/v1/metrics", {"runs": runs, "keys": "v,none", "x": "tokens"}).json()
+    assert (found["object"], found["missing"]) == ("list", ["run_of_another_team"])
+    assert found["data"] == [{"run": run.id, **chart(run, "v,none", x="tokens")} for run in (second, first)]
+    names = viewer.get("/api/v1/metrics/names", {"runs": runs}).json()
+    assert [(entry["run"], [name["name"] for name in entry["data"]]) for entry in names["data"]] == [
+        (second.id, []),
+        (first.id, [KEY, "v"]),
+    ]
+    assert names["missing"] == ["run_of_another_team"]
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ({"keys": "v"}, "/runs"),
+        ({"runs": "a"}, "/keys"),
+        ({"keys": "v", "runs": ",".join(f"run_{number}" for number in range(21))}, "/runs"),
+        ({"keys": ",".join("abcdefghij"), "runs": "a,b,c,d,e,f,g", "max_points": 9200}, "/max_points"),
+    ],
+)
+def test_several_runs_have_their_bounds(api: Callable[..., APIClient], query: Any, pointer: str) -> None:
+    response = api("viewer").get("/api/v1/metrics", query)
+    assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, pointer)
+
+
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=6))
 def test_every_step_counts_once(resumed: list[int]) -> None:
     """For any history in which each attempt resumes at most where an earlier one has got to."""

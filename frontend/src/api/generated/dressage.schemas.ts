@@ -9153,6 +9153,29 @@ export interface RunGraderRequest {
   item?: RunGraderRequestItem;
 }
 
+export interface RunMetricNames {
+  run: string;
+  data: MetricName[];
+}
+
+export type RunMetricsSeries = {[key: string]: Series};
+
+/**
+ * Steps that a later attempt has done again.
+ */
+export type RunMetricsSuperseded = {[key: string]: Series};
+
+/**
+ * Charts of several metrics of one run among others.
+ */
+export interface RunMetrics {
+  x: XEnum;
+  series: RunMetricsSeries;
+  /** Steps that a later attempt has done again. */
+  superseded?: RunMetricsSuperseded;
+  run: string;
+}
+
 /**
  * * `draft` - Draft
 * `queued` - Queued
@@ -9179,6 +9202,20 @@ export const RunStateEnum = {
   failed: 'failed',
   cancelled: 'cancelled',
 } as const;
+
+export interface RunsMetricNames {
+  object: ObjectEnum;
+  data: RunMetricNames[];
+  /** Runs that are not there. */
+  missing: string[];
+}
+
+export interface RunsMetrics {
+  object: ObjectEnum;
+  data: RunMetrics[];
+  /** Runs that are not there. */
+  missing: string[];
+}
 
 /**
  * A mapping that the team keeps.
@@ -11235,6 +11272,62 @@ export type UndoLabJobHeaders = {
  * A retry with the same key gets the first answer.
  */
 'Idempotency-Key'?: string;
+};
+
+export type GetMetricsOfRunsParams = {
+/**
+ * Only steps that were done by then; what was repeated since is as it was.
+ */
+as_of?: string;
+/**
+ * Smallest x.
+ */
+from?: number;
+/**
+ * Metric names, separated by commas.
+ */
+keys: string;
+/**
+ * Most buckets.
+ * @minimum 1
+ * @maximum 10000
+ */
+max_points?: number;
+/**
+ * Ids of runs, separated by commas.
+ */
+runs: string;
+/**
+ * Also what later attempts have done again.
+ */
+superseded?: boolean;
+/**
+ * Largest x.
+ */
+to?: number;
+/**
+ * Time is in seconds since the start. GPU hours are those that all attempts have held by then; cost is their price, where the installation has one.
+ */
+x?: GetMetricsOfRunsX;
+};
+
+export type GetMetricsOfRunsX = typeof GetMetricsOfRunsX[keyof typeof GetMetricsOfRunsX];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const GetMetricsOfRunsX = {
+  step: 'step',
+  time: 'time',
+  tokens: 'tokens',
+  gpu_hours: 'gpu_hours',
+  cost: 'cost',
+} as const;
+
+export type ListMetricNamesOfRunsParams = {
+/**
+ * Ids of runs, separated by commas.
+ */
+runs: string;
 };
 
 export type ListPoliciesParams = {

@@ -99,6 +99,7 @@ import type {
   ForkRunHeaders,
   FoundRows,
   GetLabMarksParams,
+  GetMetricsOfRunsParams,
   GetMetricsParams,
   GetRewardSchema200,
   GetSpecSchema200,
@@ -134,6 +135,7 @@ import type {
   ListJudgeEndpointsParams,
   ListLabJobsParams,
   ListMembersParams,
+  ListMetricNamesOfRunsParams,
   ListPasskeysParams,
   ListPoliciesParams,
   ListPolicyImportsParams,
@@ -254,6 +256,8 @@ import type {
   RowValues,
   Run,
   RunGraderRequest,
+  RunsMetricNames,
+  RunsMetrics,
   SavedMapping,
   SayVerdictsRequest,
   SearchRowsRequest,
@@ -1608,6 +1612,32 @@ export const undoLabJob = (
       return http<LabJob>(
       {url: `/api/v1/lab-jobs/${jobId}/undo`, method: 'POST',
       headers
+    },
+      options);
+    }
+  
+/**
+ * The same of several runs, to be laid over each other; those that are not there are named.
+ */
+export const getMetricsOfRuns = (
+    params: GetMetricsOfRunsParams,
+ options?: SecondParameter<typeof http<RunsMetrics>>,) => {
+      return http<RunsMetrics>(
+      {url: `/api/v1/metrics`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Every metric that each of several runs has reported; runs that are not there are named.
+ */
+export const listMetricNamesOfRuns = (
+    params: ListMetricNamesOfRunsParams,
+ options?: SecondParameter<typeof http<RunsMetricNames>>,) => {
+      return http<RunsMetricNames>(
+      {url: `/api/v1/metrics/names`, method: 'GET',
+        params
     },
       options);
     }
@@ -3275,6 +3305,8 @@ export type GetLabMarksResult = NonNullable<Awaited<ReturnType<typeof getLabMark
 export type MarkLabRowsResult = NonNullable<Awaited<ReturnType<typeof markLabRows>>>
 export type ResumeLabJobResult = NonNullable<Awaited<ReturnType<typeof resumeLabJob>>>
 export type UndoLabJobResult = NonNullable<Awaited<ReturnType<typeof undoLabJob>>>
+export type GetMetricsOfRunsResult = NonNullable<Awaited<ReturnType<typeof getMetricsOfRuns>>>
+export type ListMetricNamesOfRunsResult = NonNullable<Awaited<ReturnType<typeof listMetricNamesOfRuns>>>
 export type ListPoliciesResult = NonNullable<Awaited<ReturnType<typeof listPolicies>>>
 export type RegisterPolicyResult = NonNullable<Awaited<ReturnType<typeof registerPolicy>>>
 export type GetPolicyResult = NonNullable<Awaited<ReturnType<typeof getPolicy>>>

@@ -79,7 +79,7 @@ async function chart(block: BlockOf<"chart">, runs: Run[]): Promise<string> {
 
 async function results(client: QueryClient, block: BlockOf<"evaluations">, runs: Run[]): Promise<string> {
   const names = await Promise.all(runs.map(run => client.fetchQuery(metricNamesQuery(run.id))));
-  const metrics = allMetrics(names.map(one => one.data));
+  const metrics = allMetrics(names);
   const keys = evaluationKeys(metrics);
   if (keys.length === 0) return "**Held-out evaluations**: none of these runs was evaluated.";
   const found = await Promise.all(

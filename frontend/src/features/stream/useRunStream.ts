@@ -115,8 +115,8 @@ function writePoints(client: QueryClient, runId: string, points: LivePoint[], at
       outdate(client, { queryKey });
     }
   }
-  const names = client.getQueryData<{ data: { name: string }[] }>(["run", runId, "metric-names"]);
-  const known = new Set(names?.data.map(one => one.name));
+  const names = client.getQueryData<{ name: string }[]>(["run", runId, "metric-names"]);
+  const known = new Set(names?.map(one => one.name));
   if (names && points.some(point => Object.keys(point.metrics).some(name => !known.has(name)))) {
     outdate(client, { queryKey: ["run", runId, "metric-names"] });
   }

@@ -1,6 +1,7 @@
 """Views of the metrics behind the charts."""
 
-from typing import get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
@@ -9,35 +10,44 @@ from rest_framework.response import Response
 from dressage.common.problems import invalid
 from dressage.common.query import Choice, Flag, Number, Query, Time, Whole, Words
 from dressage.common.scopes import Noun
-from dressage.monitoring.serializers import MetricNameListSerializer, MetricsSerializer
+from dressage.monitoring.serializers import (
+    MetricNameListSerializer,
+    MetricsSerializer,
+    RunsMetricNamesSerializer,
+    RunsMetricsSerializer,
+)
 from dressage.runs.costs import held_spans
 from dressage.runs.models import Run
-from dressage.runs.selectors import line_as_of, line_of, plain_run
+from dressage.runs.selectors import line_as_of, line_of, plain_run, plain_runs
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
 from dressage.telemetry.axes import Axes, XAxis
 
-MAX_KEYS = 64
+MAX_KEYS, MAX_RUNS = 64, 20
 DEFAULT_POINTS, MAX_POINTS = 1000, 10_000
+MOST_VALUES = MAX_KEYS * MAX_POINTS
+"""Points of one answer, over all runs."""
 _AXIS = (
     "Time is in seconds since the start. GPU hours are those that all attempts have held by then; cost is their price, "
     "where the installation has one."
 )
 
 
+_DRAWN = (
+    Words(name="keys", most=MAX_KEYS, required=True, description="Metric names, separated by commas."),
+    Choice(name="x", choices=get_args(XAxis), default="step", description=_AXIS),
+    Number(name="from", description="Smallest x."),
+    Number(name="to", description="Largest x."),
+    Whole(name="max_points", least=1, most=MAX_POINTS, default=DEFAULT_POINTS, description="Most buckets."),
+    Time(name="as_of", description="Only steps that were done by then; what was repeated since is as it was."),
+    Flag(name="superseded", description="Also what later attempts have done again."),
+)
+_RUNS = Words(name="runs", most=MAX_RUNS, required=True, description="Ids of runs, separated by commas.")
+
+
 class MetricsView(ApiView):
     noun = Noun.RUNS
-    queries = {
-        "GET": Query.of(
-            Words(name="keys", most=MAX_KEYS, required=True, description="Metric names, separated by commas."),
-            Choice(name="x", choices=get_args(XAxis), default="step", description=_AXIS),
-            Number(name="from", description="Smallest x."),
-            Number(name="to", description="Largest x."),
-            Whole(name="max_points", least=1, most=MAX_POINTS, default=DEFAULT_POINTS, description="Most buckets."),
-            Time(name="as_of", description="Only steps that were done by then; what was repeated since is as it was."),
-            Flag(name="superseded", description="Also what later attempts have done again."),
-        )
-    }
+    queries = {"GET": Query.of(*_DRAWN)}
 
     @extend_schema(
         operation_id="getMetrics",
@@ -46,20 +56,24 @@ class MetricsView(ApiView):
     )
     def get(self, request: TeamRequest, run_id: str) -> Response:
         """Metrics with min, mean and max per bucket. A step that was done twice counts once: as it was done last."""
-        run = plain_run(request.team, run_id)
+        return Response(_chart(plain_run(request.team, run_id), self.query))
+
+
+class RunsMetricsView(ApiView):
+    noun = Noun.RUNS
+    queries = {"GET": Query.of(_RUNS, *_DRAWN)}
+
+    @extend_schema(operation_id="getMetricsOfRuns", tags=["telemetry"], responses=RunsMetricsSerializer)
+    def get(self, request: TeamRequest) -> Response:
+        """The same of several runs, to be laid over each other; those that are not there are named."""
         query = self.query
-        document = selectors.chart(
-            run.id,
-            line_of(run) if query["as_of"] is None else line_as_of(run, query["as_of"]),
-            _axes(run, query["x"]),
-            list(query["keys"]),
-            x=query["x"],
-            low=query["from"],
-            high=query["to"],
-            max_points=query["max_points"],
-            superseded=query["superseded"],
-        )
-        return Response(document)
+        most = MOST_VALUES // (len(query["runs"]) * len(query["keys"]))
+        if query["max_points"] > most:
+            detail = f"{len(query['runs'])} runs and {len(query['keys'])} keys leave at most {most} points for each."
+            raise invalid("/max_points", detail)
+        found = plain_runs(request.team, query["runs"])
+        charts = [{"run": run.id, **_chart(run, query)} for run in found]
+        return Response({"object": "list", "data": charts, "missing": _missing(query["runs"], found)})
 
 
 class MetricNamesView(ApiView):
@@ -70,6 +84,37 @@ class MetricNamesView(ApiView):
         """Every metric that the run has reported."""
         run = plain_run(request.team, run_id)
         return Response({"object": "list", "data": selectors.metric_names(run.id)})
+
+
+class RunsMetricNamesView(ApiView):
+    noun = Noun.RUNS
+    queries = {"GET": Query.of(_RUNS)}
+
+    @extend_schema(operation_id="listMetricNamesOfRuns", tags=["telemetry"], responses=RunsMetricNamesSerializer)
+    def get(self, request: TeamRequest) -> Response:
+        """Every metric that each of several runs has reported; runs that are not there are named."""
+        found = plain_runs(request.team, self.query["runs"])
+        names = [{"run": run.id, "data": selectors.metric_names(run.id)} for run in found]
+        return Response({"object": "list", "data": names, "missing": _missing(self.query["runs"], found)})
+
+
+def _chart(run: Run, query: Mapping[str, Any]) -> selectors.MetricsDocument:
+    return selectors.chart(
+        run.id,
+        line_of(run) if query["as_of"] is None else line_as_of(run, query["as_of"]),
+        _axes(run, query["x"]),
+        list(query["keys"]),
+        x=query["x"],
+        low=query["from"],
+        high=query["to"],
+        max_points=query["max_points"],
+        superseded=query["superseded"],
+    )
+
+
+def _missing(asked: Sequence[str], found: Sequence[Run]) -> list[str]:
+    there = {run.id for run in found}
+    return [run_id for run_id in asked if run_id not in there]
 
 
 def _axes(run: Run, x: XAxis) -> Axes:

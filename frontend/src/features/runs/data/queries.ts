@@ -5,7 +5,7 @@ import type { MetricName, Recipe, RunState, Target, XAxis } from "@/api/model";
 import { fetchInOrder } from "@/lib/updates";
 import { mergeControls, mergeRun } from "./merge";
 import { mergeMetrics } from "./points";
-import { requestMetrics } from "./requestMetrics";
+import { requestMetrics, requestNames } from "./requestMetrics";
 import { addSteps, SHOWN_STEPS, spansTopic, stepSpans } from "./timeline";
 
 export const runsQuery = (state?: RunState) =>
@@ -60,13 +60,13 @@ export interface Window {
 export const metricNamesQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "metric-names"],
-    queryFn: ({ signal }) => telemetry.names(id, signal),
-    select: (found): string[] => found.data.map(one => one.name),
+    queryFn: ({ signal }) => requestNames(id, signal),
+    select: (found): string[] => found.map(one => one.name),
   });
 
 /** The same with what the registry says of each. */
 export const metricEntriesQuery = (id: string) =>
-  queryOptions({ ...metricNamesQuery(id), select: (found): MetricName[] => found.data });
+  queryOptions({ ...metricNamesQuery(id), select: (found): MetricName[] => found });
 
 /** Key of the drawn metrics; the stream writes into the one without a window. */
 export const metricsKey = (id: string, { x, from, to }: Window) =>

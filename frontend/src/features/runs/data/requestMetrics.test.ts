@@ -27,6 +27,37 @@ it.each([
   expect(Object.keys(found.series)).toEqual(names(count));
 });
 
+it("asks for the same metrics of several runs at once, as many as an answer may hold", async () => {
+  const asked: [string, number][] = [];
+  vi.stubGlobal("fetch", (url: string) => {
+    const { pathname, searchParams } = new URL(url, "http://x");
+    const runs = searchParams.get("runs")?.split(",") ?? [];
+    asked.push([pathname, runs.length]);
+    const one = (run: string) => ({ x: "step", series: { m0: { x: [1], mean: [Number(run.slice(4))] } } });
+    const data = runs.filter(run => run !== "run_3").map(run => ({ run, ...one(run) }));
+    return Promise.resolve(
+      pathname.endsWith("/run_3/metrics")
+        ? new Response("{}", { status: 404 })
+        : new Response(JSON.stringify({ data })),
+    );
+  });
+  const runs = Array.from({ length: 5 }, (_, place) => `run_${place}`);
+  const all = runs.map(run => requestMetrics(run, names(30), { x: "step", max_points: 6000 }));
+  const found = await Promise.allSettled(all);
+  expect(asked).toEqual([
+    ["/api/v1/metrics", 3],
+    ["/api/v1/metrics", 2],
+    ["/api/v1/runs/run_3/metrics", 0],
+  ]);
+  expect(found.map(one => (one.status === "fulfilled" ? one.value.series.m0?.mean : "failed"))).toEqual([
+    [0],
+    [1],
+    [2],
+    "failed",
+    [4],
+  ]);
+});
+
 it("fails where one of them fails", async () => {
   let answered = 0;
   vi.stubGlobal("fetch", () => {

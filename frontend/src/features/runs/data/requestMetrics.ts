@@ -1,8 +1,12 @@
-/** Metrics of a run, asked for in as many requests as it takes: one may name 64 of them. */
+/** Metrics of a run, asked for in as many requests as it takes; those of several runs at once in common ones. */
 import { telemetry } from "@/api/client";
-import type { MetricData, XAxis } from "@/api/model";
+import type { MetricData, MetricName, XAxis } from "@/api/model";
+import { gathering } from "@/lib/gather";
 
+/** What one request may name, and points that its answer may have. */
 const MOST_KEYS = 64;
+const MOST_RUNS = 20;
+const MOST_VALUES = 640_000;
 
 interface Drawn {
   x: XAxis;
@@ -13,6 +17,24 @@ interface Drawn {
   as_of?: string;
 }
 
+const requestPart = gathering<Drawn & { keys: string }, MetricData>({
+  one: telemetry.metrics,
+  several: async (ids, params, signal) => {
+    const { data } = await telemetry.metricsOfRuns(ids, params, signal);
+    return new Map(data.map(({ run, ...found }) => [run, found]));
+  },
+  most: ({ keys, max_points }) => Math.min(MOST_RUNS, Math.floor(MOST_VALUES / (keys.split(",").length * max_points))),
+});
+
+const requestAllNames = gathering<null, MetricName[]>({
+  one: async (id, _, signal) => (await telemetry.names(id, signal)).data,
+  several: async (ids, _, signal) => {
+    const { data } = await telemetry.namesOfRuns(ids, signal);
+    return new Map(data.map(({ run, data: found }) => [run, found]));
+  },
+  most: () => MOST_RUNS,
+});
+
 export async function requestMetrics(
   id: string,
   keys: string[],
@@ -22,8 +44,11 @@ export async function requestMetrics(
   const parts = Array.from({ length: Math.ceil(keys.length / MOST_KEYS) }, (_, part) =>
     keys.slice(part * MOST_KEYS, (part + 1) * MOST_KEYS),
   );
-  const answers = await Promise.all(
-    parts.map(part => telemetry.metrics(id, { keys: part.join(","), ...drawn }, signal)),
-  );
+  const answers = await Promise.all(parts.map(part => requestPart(id, { keys: part.join(","), ...drawn }, signal)));
   return answers.reduce((all, one) => ({ ...all, series: { ...all.series, ...one.series } }));
+}
+
+/** Names of all metrics that a run has reported. */
+export function requestNames(id: string, signal?: AbortSignal): Promise<MetricName[]> {
+  return requestAllNames(id, null, signal);
 }

@@ -13,6 +13,9 @@ import { isLive } from "@/features/runs/data/states";
 import { ErrorState } from "@/ui/ErrorState";
 import { overlaidData, type Section, splitKey } from "./overlay";
 
+/** Charts that are asked for together, for all runs at once: the first of them need not wait for all others. */
+const TOGETHER = 4;
+
 /** Milliseconds between two looks at a run that goes on. */
 const LOOK_EVERY = 10_000;
 
@@ -31,34 +34,42 @@ const NO_STEPS: number[] = [];
 
 export function OverlaySection({ section, runs, shifts, window, asOf, common }: Props) {
   const { ref, seen } = useSeen();
-  const lines = section.charts.flatMap(chart => chart.lines([]));
-  const keys = [...new Set(lines.map(line => splitKey(line.key).metric))].sort();
   const { x, from, to } = window;
   const combine = useCallback(
     (found: UseQueryResult<MetricData>[]) => ({
       error: found.find(one => one.isError && one.data === undefined)?.error,
       retry: () => found.filter(one => one.isError).forEach(one => void one.refetch()),
-      isPending: found.some(one => one.isPending),
+      // Of each part: all of its runs, which stand next to each other.
+      isPending: Array.from({ length: found.length / Math.max(1, runs.length) }, (_, part) =>
+        found.slice(part * runs.length, (part + 1) * runs.length).some(one => one.isPending),
+      ),
       ...overlaidData(
-        runs.map(({ id }, place) => ({ id, data: found[place]?.data, shift: shifts[place] ?? 0 })),
+        runs.map(({ id }, place) => {
+          const own = found.filter((one, at) => at % runs.length === place && one.data);
+          const series = Object.assign({}, ...own.map(one => one.data?.series)) as MetricData["series"];
+          return { id, data: { x, series }, shift: shifts[place] ?? 0 };
+        }),
         x,
       ),
     }),
     [runs, shifts, x],
   );
   const { error, retry, isPending, data, stepsByLine } = useQueries({
-    queries: runs.map((run, place) => {
-      const by = shifts[place] ?? 0;
-      const own = { x, from: from === undefined ? from : from - by, to: to === undefined ? to : to - by, as_of: asOf };
-      return {
-        queryKey: ["run", run.id, "overlay", own, keys.join(",")],
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          requestMetrics(run.id, keys, { max_points: MAX_POINTS, ...own }, signal),
-        enabled: seen,
-        refetchInterval: isLive(run.state) && !asOf ? LOOK_EVERY : (false as const),
-        placeholderData: keepPreviousData,
-      };
-    }),
+    queries: keysOfParts(section).flatMap(keys =>
+      runs.map((run, place) => {
+        const by = shifts[place] ?? 0;
+        const ends = { from: from === undefined ? from : from - by, to: to === undefined ? to : to - by };
+        const own = { x, ...ends, as_of: asOf };
+        return {
+          queryKey: ["run", run.id, "overlay", own, keys.join(",")],
+          queryFn: ({ signal }: { signal: AbortSignal }) =>
+            requestMetrics(run.id, keys, { max_points: MAX_POINTS, ...own }, signal),
+          enabled: seen,
+          refetchInterval: isLive(run.state) && !asOf ? LOOK_EVERY : (false as const),
+          placeholderData: keepPreviousData,
+        };
+      }),
+    ),
     combine,
   });
   return (
@@ -71,8 +82,8 @@ export function OverlaySection({ section, runs, shifts, window, asOf, common }: 
       {error && <ErrorState error={error} retry={retry} />}
       <div ref={ref} className={classes.grid} style={{ marginBottom: 12 }}>
         {!error &&
-          section.charts.map(chart =>
-            isPending ? (
+          section.charts.map((chart, place) =>
+            isPending[Math.floor(place / TOGETHER)] ? (
               <ChartPlace key={chart.id} isAwaited={seen} />
             ) : (
               <ChartCard key={chart.id} chart={chart} steps={NO_STEPS} {...{ data, stepsByLine }} {...common} />
@@ -81,4 +92,12 @@ export function OverlaySection({ section, runs, shifts, window, asOf, common }: 
       </div>
     </>
   );
+}
+
+/** Metrics of each part of the section's charts. */
+function keysOfParts({ charts }: Section): string[][] {
+  return Array.from({ length: Math.ceil(charts.length / TOGETHER) }, (_, part) => {
+    const lines = charts.slice(part * TOGETHER, (part + 1) * TOGETHER).flatMap(chart => chart.lines([]));
+    return [...new Set(lines.map(line => splitKey(line.key).metric))].sort();
+  });
 }

@@ -1,0 +1,110 @@
+"""Reads of rollups: a line's wide buckets from them, and from points what they do not cover."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from dressage.telemetry.lines import FOREVER, Line
+from dressage.telemetry.rollups import WIDTH
+from dressage.telemetry.sums import FINITE, SCALE
+
+
+class Span(NamedTuple):
+    """Steps of one attempt, the last one included."""
+
+    attempt: int
+    first: int
+    last: int
+
+
+class Cover(NamedTuple):
+    """What a line is read from."""
+
+    rollups: list[Span]
+    """Whole buckets; their numbers instead of steps."""
+    points: list[Span]
+
+
+def cover(line: Line, rolled_up: dict[int, int], low: float | None, high: float | None) -> Cover:
+    """Say from where each step of the line in [low, high] is read.
+
+    An attempt counts from where those before it end to its own end. A bucket in which one ends is read by its points:
+    there another goes on, and may have evaluated the last step once more.
+
+    Args:
+        line: which points count.
+        rolled_up: the step before which each attempt is rolled up.
+        low: smallest step, or None.
+        high: largest step, or None.
+    """
+    first_of_all = 0 if low is None else max(math.ceil(low), 0)
+    last_of_all = FOREVER if high is None else min(math.floor(high), FOREVER)
+    found = Cover([], [])
+    before: int | None = None
+    for attempt, end in (line.ends or dict.fromkeys(rolled_up, FOREVER)).items():
+        if end < 0:
+            continue
+        begin, last = max(before or 0, first_of_all), min(end, last_of_all)
+        whole = 0 if before is None else _floor(before) + WIDTH
+        before = end
+        if begin > last:
+            continue
+        bucket = max(whole, -(-begin // WIDTH) * WIDTH) // WIDTH
+        beyond = min(rolled_up.get(attempt, 0), _floor(end), _floor(last_of_all + 1)) // WIDTH
+        if bucket >= beyond:
+            found.points.append(Span(attempt, begin, last))
+            continue
+        found.rollups.append(Span(attempt, bucket, beyond - 1))
+        edges = (Span(attempt, begin, bucket * WIDTH - 1), Span(attempt, beyond * WIDTH, last))
+        found.points.extend(edge for edge in edges if edge.first <= edge.last)
+    return found
+
+
+def _floor(step: int) -> int:
+    return step // WIDTH * WIDTH
+
+
+def aggregate(cursor: Any, series: list[int], covered: Cover, width: int) -> Iterator[tuple[Any, ...]]:
+    """(series id, last steps, min, mean on the scale, max, points, finite points), with an entry per bucket, in order.
+
+    Args:
+        cursor: of the database.
+        series: ids.
+        covered: what to read.
+        width: of a bucket, in steps; a multiple of a rollup's.
+    """
+    arguments: dict[str, Any] = {"series": series, "width": width, "scale": SCALE}
+    for name, spans in (("rollups", covered.rollups), ("points", covered.points)):
+        for place, field in enumerate(Span._fields):
+            arguments[f"{name}_{field}"] = [span[place] for span in spans]
+    cursor.execute(
+        f"""
+        WITH parts AS (
+            SELECT r.series_id, r.last AS x, r.low, r.high, r.total, r.finite, r.points
+            FROM unnest(%(rollups_attempt)s::int[], %(rollups_first)s::int[], %(rollups_last)s::int[])
+                AS s (attempt, first, last)
+            JOIN telemetry_rollup r ON r.attempt = s.attempt AND r.bucket BETWEEN s.first AND s.last
+            WHERE r.series_id = ANY(%(series)s)
+            UNION ALL
+            SELECT series_id, step, v, v, v * %(scale)s, (v IS NOT NULL)::int, 1
+            FROM (
+                SELECT DISTINCT ON (p.series_id, p.step) p.series_id, p.step, CASE WHEN {FINITE} THEN value END AS v
+                FROM unnest(%(points_attempt)s::int[], %(points_first)s::int[], %(points_last)s::int[])
+                    AS s (attempt, first, last)
+                JOIN telemetry_point p ON p.attempt = s.attempt AND p.step BETWEEN s.first AND s.last
+                WHERE p.series_id = ANY(%(series)s)
+                ORDER BY p.series_id, p.step, p.attempt DESC
+            ) AS single
+        )
+        SELECT series_id, array_agg(x), array_agg(low), array_agg(mean), array_agg(high), sum(points)::bigint,
+            sum(finite)::bigint
+        FROM (
+            SELECT series_id, max(x) AS x, min(low) AS low, sum(total) / nullif(sum(finite), 0) AS mean,
+                max(high) AS high, sum(points) AS points, sum(finite) AS finite
+            FROM parts GROUP BY series_id, x / %(width)s ORDER BY series_id, x
+        ) AS buckets
+        GROUP BY series_id ORDER BY series_id
+        """,  # nosec B608
+        arguments,
+    )
+    yield from cursor.fetchall()
