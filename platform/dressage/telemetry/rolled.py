@@ -67,6 +67,8 @@ def _floor(step: int) -> int:
 def aggregate(cursor: Any, series: list[int], covered: Cover, width: int) -> Iterator[tuple[Any, ...]]:
     """(series id, last steps, min, mean on the scale, max, points, finite points), with an entry per bucket, in order.
 
+    Each span is looked up of each series by itself: the planner, which cannot see that spans are short, would read all.
+
     Args:
         cursor: of the database.
         series: ids.
@@ -80,20 +82,26 @@ def aggregate(cursor: Any, series: list[int], covered: Cover, width: int) -> Ite
     cursor.execute(
         f"""
         WITH parts AS (
-            SELECT r.series_id, r.last AS x, r.low, r.high, r.total, r.finite, r.points
-            FROM unnest(%(rollups_attempt)s::int[], %(rollups_first)s::int[], %(rollups_last)s::int[])
-                AS s (attempt, first, last)
-            JOIN telemetry_rollup r ON r.attempt = s.attempt AND r.bucket BETWEEN s.first AND s.last
-            WHERE r.series_id = ANY(%(series)s)
+            SELECT wanted AS series_id, r.last AS x, r.low, r.high, r.total, r.finite, r.points
+            FROM unnest(%(series)s::bigint[]) AS wanted,
+                unnest(%(rollups_attempt)s::int[], %(rollups_first)s::int[], %(rollups_last)s::int[])
+                    AS s (attempt, first, last),
+                LATERAL (
+                    SELECT * FROM telemetry_rollup
+                    WHERE series_id = wanted AND bucket BETWEEN s.first AND s.last AND attempt = s.attempt OFFSET 0
+                ) AS r
             UNION ALL
             SELECT series_id, step, v, v, v * %(scale)s, (v IS NOT NULL)::int, 1
             FROM (
-                SELECT DISTINCT ON (p.series_id, p.step) p.series_id, p.step, CASE WHEN {FINITE} THEN value END AS v
-                FROM unnest(%(points_attempt)s::int[], %(points_first)s::int[], %(points_last)s::int[])
-                    AS s (attempt, first, last)
-                JOIN telemetry_point p ON p.attempt = s.attempt AND p.step BETWEEN s.first AND s.last
-                WHERE p.series_id = ANY(%(series)s)
-                ORDER BY p.series_id, p.step, p.attempt DESC
+                SELECT DISTINCT ON (wanted, p.step) wanted AS series_id, p.step, CASE WHEN {FINITE} THEN value END AS v
+                FROM unnest(%(series)s::bigint[]) AS wanted,
+                    unnest(%(points_attempt)s::int[], %(points_first)s::int[], %(points_last)s::int[])
+                        AS s (attempt, first, last),
+                    LATERAL (
+                        SELECT * FROM telemetry_point
+                        WHERE series_id = wanted AND step BETWEEN s.first AND s.last AND attempt = s.attempt OFFSET 0
+                    ) AS p
+                ORDER BY wanted, p.step, p.attempt DESC
             ) AS single
         )
         SELECT series_id, array_agg(x), array_agg(low), array_agg(mean), array_agg(high), sum(points)::bigint,

@@ -1,7 +1,7 @@
 /** A block of charts with one line per run. Its metrics are read when it comes near the screen. */
 import { Title } from "@mantine/core";
 import { keepPreviousData, useQueries, type UseQueryResult } from "@tanstack/react-query";
-import { type ComponentProps, useCallback } from "react";
+import { type ComponentProps, useCallback, useState } from "react";
 import type { MetricData, Run } from "@/api/model";
 import { ChartCard } from "@/features/charts/ChartCard";
 import { ChartPlace } from "@/features/charts/ChartPlace";
@@ -13,7 +13,7 @@ import { isLive } from "@/features/runs/data/states";
 import { ErrorState } from "@/ui/ErrorState";
 import { overlaidData, type Section, splitKey } from "./overlay";
 
-/** Charts that are asked for together, for all runs at once: the first of them need not wait for all others. */
+/** Charts that are asked for together, for all runs at once, part after part: the first need not wait for all others. */
 const TOGETHER = 4;
 
 /** Milliseconds between two looks at a run that goes on. */
@@ -54,8 +54,9 @@ export function OverlaySection({ section, runs, shifts, window, asOf, common }: 
     }),
     [runs, shifts, x],
   );
+  const [reached, setReached] = useState(0);
   const { error, retry, isPending, data, stepsByLine } = useQueries({
-    queries: keysOfParts(section).flatMap(keys =>
+    queries: keysOfParts(section).flatMap((keys, part) =>
       runs.map((run, place) => {
         const by = shifts[place] ?? 0;
         const ends = { from: from === undefined ? from : from - by, to: to === undefined ? to : to - by };
@@ -64,7 +65,7 @@ export function OverlaySection({ section, runs, shifts, window, asOf, common }: 
           queryKey: ["run", run.id, "overlay", own, keys.join(",")],
           queryFn: ({ signal }: { signal: AbortSignal }) =>
             requestMetrics(run.id, keys, { max_points: MAX_POINTS, ...own }, signal),
-          enabled: seen,
+          enabled: seen && part <= reached,
           refetchInterval: isLive(run.state) && !asOf ? LOOK_EVERY : (false as const),
           placeholderData: keepPreviousData,
         };
@@ -72,6 +73,9 @@ export function OverlaySection({ section, runs, shifts, window, asOf, common }: 
     ),
     combine,
   });
+  const came = isPending.indexOf(true);
+  // What has come once stays asked for: another range of the axis is asked for of all parts at once.
+  if (came > reached) setReached(came);
   return (
     <>
       {section.heading && (
