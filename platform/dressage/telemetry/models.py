@@ -56,10 +56,10 @@ class Rollup(models.Model):
     last = models.IntegerField()
     """Step of its last point."""
     low = models.FloatField(null=True)
-    """Of the finite values, as ``high`` and ``total``; null where none is."""
+    """The least finite value; null, as ``high`` and ``total``, where none is."""
     high = models.FloatField(null=True)
     total = models.FloatField(null=True)
-    """Their sum, on ``SCALE``."""
+    """Sum of the finite values, on ``SCALE``."""
     finite = models.SmallIntegerField()
     points = models.SmallIntegerField()
 

@@ -9,7 +9,7 @@ from dressage.telemetry.rollups import WIDTH
 from dressage.telemetry.sums import FINITE, SCALE
 
 
-class Span(NamedTuple):
+class StepSpan(NamedTuple):
     """Steps of one attempt, the last one included."""
 
     attempt: int
@@ -20,9 +20,9 @@ class Span(NamedTuple):
 class Cover(NamedTuple):
     """What a line is read from."""
 
-    rollups: list[Span]
+    rollups: list[StepSpan]
     """Whole buckets; their numbers instead of steps."""
-    points: list[Span]
+    points: list[StepSpan]
 
 
 def cover(line: Line, rolled_up: dict[int, int], low: float | None, high: float | None) -> Cover:
@@ -52,10 +52,10 @@ def cover(line: Line, rolled_up: dict[int, int], low: float | None, high: float 
         bucket = max(whole, -(-begin // WIDTH) * WIDTH) // WIDTH
         beyond = min(rolled_up.get(attempt, 0), _floor(end), _floor(last_of_all + 1)) // WIDTH
         if bucket >= beyond:
-            found.points.append(Span(attempt, begin, last))
+            found.points.append(StepSpan(attempt, begin, last))
             continue
-        found.rollups.append(Span(attempt, bucket, beyond - 1))
-        edges = (Span(attempt, begin, bucket * WIDTH - 1), Span(attempt, beyond * WIDTH, last))
+        found.rollups.append(StepSpan(attempt, bucket, beyond - 1))
+        edges = (StepSpan(attempt, begin, bucket * WIDTH - 1), StepSpan(attempt, beyond * WIDTH, last))
         found.points.extend(edge for edge in edges if edge.first <= edge.last)
     return found
 
@@ -65,19 +65,19 @@ def _floor(step: int) -> int:
 
 
 def aggregate(cursor: Any, series: list[int], covered: Cover, width: int) -> Iterator[tuple[Any, ...]]:
-    """(series id, last steps, min, mean on the scale, max, points, finite points), with an entry per bucket, in order.
+    """Rows (series id, last steps, min, mean on the scale, max, points, finite points): lists with an entry per bucket.
 
     Each span is looked up of each series by itself: the planner, which cannot see that spans are short, would read all.
 
     Args:
-        cursor: of the database.
+        cursor: the database's.
         series: ids.
         covered: what to read.
-        width: of a bucket, in steps; a multiple of a rollup's.
+        width: a bucket's, in steps; a multiple of a rollup's.
     """
     arguments: dict[str, Any] = {"series": series, "width": width, "scale": SCALE}
     for name, spans in (("rollups", covered.rollups), ("points", covered.points)):
-        for place, field in enumerate(Span._fields):
+        for place, field in enumerate(StepSpan._fields):
             arguments[f"{name}_{field}"] = [span[place] for span in spans]
     cursor.execute(
         f"""

@@ -1,4 +1,4 @@
-"""How values are summed by SQL, so that neither the largest floats nor those that are not finite spoil a mean."""
+"""Sums of values by SQL, where neither the largest floats nor those that are not finite spoil a mean."""
 
 FINITE = "value > '-Infinity' AND value < 'Infinity'"
 """PostgreSQL sorts NaN above infinity."""
