@@ -9,10 +9,10 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import sign_in, violations
-from tests.support.installation import Installation
+from tests.support.installation import ROOT, Installation
 from tests.support.judge_endpoint import JudgeServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -168,6 +168,65 @@ def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, 
     expect(page.get_by_text("told-elsewhere@1")).to_have_count(0)
 
 
+@pytest.mark.timeout(600)
+def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, installation: Installation) -> None:
+    starter = next(one for one in installation.api.get("/policies")["data"] if one["slug"] == "starter")
+    stronger = f"Stronger {token_hex(3)}"
+    installation.api.post("/policies", {"name": stronger, "path": starter["path"]})
+    sign_in(page)
+    files = [ROOT / "demo" / "data" / f"gsm8k-{kind}.jsonl" for kind in ("add-sub", "mul")]
+    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()[:6]]
+    _upload(page, tmp_path, "Sums in stages", rows)
+    page.get_by_role("tab", name="Lab").click()
+    card = page.get_by_test_id("goldilocks")
+    expect(card).to_contain_text("Nobody has tried the rows in stages yet")
+    card.get_by_text("Stage one only").click()
+    _choose(page, card, "First policy", starter["name"])
+    _choose(page, card, "Reward", "calculation@1")
+    for field, value in (("Samples of a row", "4"), ("Longest prompt", "64"), ("Longest answer", "32")):
+        card.get_by_label(field).fill(value)
+    card.get_by_label("Put prompts through the chat template").uncheck()
+    card.get_by_role("slider", name="Band of stage one: lower edge").press("ArrowLeft")
+    expect(card).to_contain_text("Pass rates from 0 % to 95 % stay.")
+    card.get_by_role("button", name="What will it cost?").click()
+    expect(card.get_by_test_id("goldilocks-cost")).to_contain_text("Stage one, starter: 48 to 48 samples of 12 rows")
+    assert violations(page) == []
+    picture(page, "goldilocks-form")
+    card.get_by_role("button", name="Begin stage one").click()
+    expect(card.get_by_test_id("goldilocks-progress")).to_contain_text("Stage one of 1, starter")
+    picture(page, "goldilocks-working")
+    found = card.get_by_test_id("goldilocks-found")
+    expect(found).to_contain_text(re.compile(r"[1-9]\d* of 12 rows"), timeout=240_000)
+    expect(found.get_by_test_id("goldilocks-next")).to_contain_text("sums-in-stages@2")
+    assert violations(page) == []
+    picture(page, "goldilocks-stage-one")
+
+    found.get_by_role("button", name="Go on with stage two").click()
+    _choose(page, card, "Second policy", stronger)
+    card.get_by_role("button", name="What will it cost?").click()
+    cost = card.get_by_test_id("goldilocks-cost")
+    expect(cost).to_contain_text("Stage one, starter: a stored profile of 48 samples is used and costs nothing.")
+    expect(cost).to_contain_text("48 to 48 samples of 12 rows")
+    picture(page, "goldilocks-stage-two-form")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    picture(page, "goldilocks-narrow")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    card.get_by_role("button", name="Begin both stages").click()
+    expect(card.get_by_test_id("goldilocks-progress")).to_contain_text("Stage two of 2, stronger")
+    made = found.get_by_role("link", name="Open sums-in-stages@3")
+    expect(made).to_be_visible(timeout=240_000)
+    expect(found).to_contain_text("Stage one, starter (stored profile)")
+    assert violations(page) == []
+    picture(page, "goldilocks-found")
+    made.click()
+    expect(page.get_by_test_id("version-lineage")).to_contain_text("Goldilocks in two stages of sums-in-stages@1")
+    page.go_back()
+    found.get_by_role("button", name="Undo: delete the version and the notes").click()
+    expect(found).to_contain_text("Open sums-in-stages@2")
+    expect(page.get_by_text("sums-in-stages@3")).to_have_count(0)
+
+
 def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
     sign_in(page)
     rows = [
@@ -247,6 +306,12 @@ def picture(page: Page, name: str) -> None:
         page.emulate_media(color_scheme="dark")
         page.screenshot(path=f"{PICTURES}/{name}-dark.png", full_page=True)
         page.emulate_media(color_scheme="light")
+
+
+def _choose(page: Page, card: Locator, field: str, option: str) -> None:
+    """Choose one of a list."""
+    card.get_by_label(field, exact=True).first.click()
+    page.get_by_role("option", name=option, exact=True).click()
 
 
 def _upload(page: Page, tmp_path: Path, name: str, rows: list[dict[str, str]]) -> None:

@@ -225,6 +225,15 @@ export const profiles = {
     api.deriveFromReview(id, body, key(idempotencyKey)),
 };
 
+export const goldilocks = {
+  list: (dataset: string, version: number, signal: Signal) =>
+    api.listGoldilocks(dataset, version, { limit: 20 }, { signal }),
+  cost: (body: G.StartGoldilocksRequest) => api.startGoldilocks({ ...body, dry_run: true }),
+  start: (body: G.StartGoldilocksRequest, idempotencyKey: string) => api.startGoldilocks(body, key(idempotencyKey)),
+  cancel: (id: string) => api.cancelGoldilocks(id, key()),
+  undo: (id: string) => api.undoGoldilocks(id, key()),
+};
+
 export const proposals = {
   list: (reward: string, state: G.RubricProposal["state"] | undefined, signal: Signal) =>
     api.listRubricProposals(reward, { limit: 200, ...(state ? { state } : {}) }, { signal }),

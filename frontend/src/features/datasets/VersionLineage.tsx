@@ -17,7 +17,7 @@ export function VersionLineage({ version }: { version: DatasetVersion }) {
   if (!operation || operation.name === "upload" || operation.name === "import") return null;
   return (
     <Text size="sm" mt="sm" data-testid="version-lineage">
-      {operation.arguments.review ? "A review" : WORDS[operation.name]} of{" "}
+      {wordsOf(operation)} of{" "}
       {parent && !parent.deleted ? (
         <TextLink
           underline="always"
@@ -35,6 +35,13 @@ export function VersionLineage({ version }: { version: DatasetVersion }) {
   );
 }
 
+function wordsOf({ name, arguments: told }: Made): string {
+  if (told.review) return "A review";
+  if (Array.isArray(told.stages))
+    return told.stages.length > 1 ? "Goldilocks in two stages" : "Stage one of a goldilocks";
+  return WORDS[name as keyof typeof WORDS];
+}
+
 /** What an operation did, as a sentence's end. */
 export function countsText({ before, after, added, removed, changed }: Counts): string {
   const parts = (
@@ -50,4 +57,5 @@ export function countsText({ before, after, added, removed, changed }: Counts): 
   return `${rows}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}.`;
 }
 
+type Made = NonNullable<DatasetVersion["operation"]>;
 type Counts = NonNullable<DatasetVersion["operation"]>["counts"];

@@ -2,9 +2,9 @@
 import type { ComponentType } from "react";
 import type { Dataset, DatasetVersion } from "@/api/model";
 import type { DatasetTabId } from "@/features/datasets/data/search";
-import { LabTab } from "@/features/datasets/lab/LabTab";
 import { DifficultyTab } from "@/features/datasets/profile/DifficultyTab";
 import { RowsTab } from "@/features/datasets/rows/RowsTab";
+import { LabPanel } from "./LabPanel";
 
 export interface VersionTabProps {
   dataset: Dataset;
@@ -19,6 +19,6 @@ interface VersionTab {
 
 export const VERSION_TABS: readonly [VersionTab, ...VersionTab[]] = [
   { id: "rows", label: "Rows", component: RowsTab },
-  { id: "lab", label: "Lab", component: LabTab },
+  { id: "lab", label: "Lab", component: LabPanel },
   { id: "difficulty", label: "Difficulty", component: DifficultyTab },
 ];

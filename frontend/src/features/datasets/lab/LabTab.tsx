@@ -1,6 +1,7 @@
 /** Operations on the rows of a version: each with its cost before it is started, and what it found. */
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import type { Dataset, DatasetVersion } from "@/api/model";
 import { Loaded } from "@/ui/Loaded";
 import { Placeholder } from "@/ui/Placeholder";
@@ -11,7 +12,14 @@ import { StatisticsCard } from "./StatisticsCard";
 import { SynthesisCard } from "./SynthesisCard";
 import { labJobsQuery } from "./queries";
 
-export function LabTab({ dataset, version }: { dataset: Dataset; version: DatasetVersion }) {
+interface Props {
+  dataset: Dataset;
+  version: DatasetVersion;
+  /** Cards of other rooms, below those of the lab. */
+  children?: ReactNode;
+}
+
+export function LabTab({ dataset, version, children }: Props) {
   const jobs = useQuery(labJobsQuery(dataset.id, version.number));
   return (
     <Stack gap="md" component="section" aria-label="Lab">
@@ -33,6 +41,7 @@ export function LabTab({ dataset, version }: { dataset: Dataset; version: Datase
           </>
         )}
       </Loaded>
+      {children}
     </Stack>
   );
 }

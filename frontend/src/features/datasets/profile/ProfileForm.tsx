@@ -1,26 +1,19 @@
 /** Asks for a profile. What it would cost is shown before it begins. */
-import { Alert, Button, Group, NumberInput, Select, Stack, Switch, Text } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { profiles } from "@/api/client";
-import type { Dataset, DatasetVersion, ProfileCost } from "@/api/model";
+import type { Dataset, DatasetVersion } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
-import { policiesQuery } from "@/features/policies/data/queries";
-import { rewardsQuery } from "@/features/rewards/data/queries";
-import { formatCount, formatDuration } from "@/lib/format";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
+import { PolicySelect } from "./PolicySelect";
+import { SamplingFields } from "./SamplingFields";
 import { profileQuery, profilesQuery } from "./queries";
+import { isComplete, NO_SAMPLING, profileCostText, SAMPLING_AT, specOf } from "./sampling";
 
-/** Where the faults of a refused profile stand, by fields. */
-const AT = {
-  policy: ["/spec/policy/base"],
-  reward: ["/spec/reward/definition"],
-  each: ["/plan/budget"],
-  prompt: ["/spec/rollout/engine/max_model_len"],
-  tokens: ["/spec/rollout/max_tokens"],
-};
+const AT = { policy: ["/spec/policy/base"], ...SAMPLING_AT };
 
 interface Props {
   dataset: Dataset;
@@ -28,32 +21,14 @@ interface Props {
   onDone: (id: string) => void;
 }
 
-const AMOUNT = { min: 1, allowDecimal: false, allowNegative: false, clampBehavior: "blur" } as const;
-
 export function ProfileForm({ dataset, version, onDone }: Props) {
   const client = useQueryClient();
   const keyFor = useRequestKey();
-  const policies = useQuery(policiesQuery);
-  const rewards = useQuery(rewardsQuery);
-  const [fields, setFields] = useState({
-    policy: null as string | null,
-    reward: null as string | null,
-    each: 12 as number | string,
-    prompt: 1024 as number | string,
-    tokens: 512 as number | string,
-    chat: true,
-  });
-  const tokens = Number(fields.tokens);
+  const [policy, setPolicy] = useState<string | null>(null);
+  const [sampling, setSampling] = useState(NO_SAMPLING);
   const body = {
-    spec: {
-      policy: { base: fields.policy ?? "" },
-      reward: { definition: fields.reward ?? "" },
-      data: {
-        sources: [{ name: "rows", dataset: `${dataset.slug}@${version.number}`, format: { chat: fields.chat } }],
-      },
-      rollout: { max_tokens: tokens, engine: { max_model_len: Number(fields.prompt) + tokens } },
-    },
-    plan: { budget: Number(fields.each) * version.rows },
+    spec: specOf(dataset, version, policy, sampling),
+    plan: { budget: Number(sampling.each) * version.rows },
   };
   const cost = useMutation({ mutationFn: () => profiles.cost(body) });
   const create = useSubmit({
@@ -64,85 +39,47 @@ export function ProfileForm({ dataset, version, onDone }: Props) {
       onDone(made.id);
     },
   });
-  const change = (part: Partial<typeof fields>) => {
-    setFields({ ...fields, ...part });
+  const forget = () => {
     cost.reset();
     create.reset();
   };
-  const complete =
-    fields.policy !== null &&
-    fields.reward !== null &&
-    fields.each !== "" &&
-    fields.tokens !== "" &&
-    fields.prompt !== "";
   const refused = cost.error ?? create.error;
-  const error = restError(refused, Object.values(AT).flat()) ?? policies.error ?? rewards.error;
+  const error = restError(refused, Object.values(AT).flat());
   const fault = (field: keyof typeof AT) =>
     AT[field].map(pointer => fieldError(refused, pointer)).find(found => found !== undefined);
   return (
     <Stack gap="sm">
-      <Select
+      <PolicySelect
         label="Policy"
         description="A checkpoint of a run can be registered as a policy first."
-        data={(policies.data?.data ?? []).map(one => ({ value: one.slug, label: one.name }))}
-        value={fields.policy}
-        onChange={policy => change({ policy })}
+        value={policy}
+        onChange={next => {
+          setPolicy(next);
+          forget();
+        }}
         error={fault("policy")}
-        searchable
-        nothingFoundMessage="No policy"
       />
-      <Select
-        label="Reward"
-        description="An answer counts as right from the threshold of its definition on."
-        data={(rewards.data?.data ?? []).map(one => ({
-          value: one.latest_version.ref,
-          label: one.latest_version.ref,
-        }))}
-        value={fields.reward}
-        onChange={reward => change({ reward })}
-        error={fault("reward")}
-        searchable
-        nothingFoundMessage="No reward"
+      <SamplingFields
+        value={sampling}
+        onChange={next => {
+          setSampling(next);
+          forget();
+        }}
+        fault={fault}
       />
-      <Group grow align="flex-start">
-        <NumberInput
-          {...AMOUNT}
-          label="Samples of a row"
-          description="On average; every row gets 4."
-          min={4}
-          max={64}
-          value={fields.each}
-          onChange={each => change({ each })}
-          error={fault("each")}
-        />
-        <NumberInput
-          {...AMOUNT}
-          label="Longest prompt"
-          description="Tokens. A row with a longer one ends it."
-          max={131072}
-          value={fields.prompt}
-          onChange={prompt => change({ prompt })}
-          error={fault("prompt")}
-        />
-        <NumberInput
-          {...AMOUNT}
-          label="Longest answer"
-          description="Tokens."
-          max={32768}
-          value={fields.tokens}
-          onChange={next => change({ tokens: next })}
-          error={fault("tokens")}
-        />
-      </Group>
-      <Switch
-        label="Put prompts through the chat template"
-        checked={fields.chat}
-        onChange={event => change({ chat: event.currentTarget.checked })}
-      />
-      {error && <ErrorState error={error} />}
-      {cost.data && <Cost cost={cost.data} />}
+      {error !== null && <ErrorState error={error} />}
+      {cost.data && (
+        <Alert color="petrol" role="status" data-testid="profile-cost">
+          <Text size="sm">{profileCostText(cost.data)}</Text>
+        </Alert>
+      )}
       <Group justify="flex-end">
-        <Button variant="default" disabled={!complete} loading={cost.isPending} onClick={() => cost.mutate()}>
+        <Button
+          variant="default"
+          disabled={policy === null || !isComplete(sampling)}
+          loading={cost.isPending}
+          onClick={() => cost.mutate()}
+        >
           Show the cost
         </Button>
         <Button
@@ -155,20 +92,5 @@ export function ProfileForm({ dataset, version, onDone }: Props) {
         </Button>
       </Group>
     </Stack>
-  );
-}
-
-function Cost({ cost }: { cost: ProfileCost }) {
-  const time =
-    cost.max_seconds === null
-      ? "How long it takes is not known: no profile or rehearsal with this policy is done."
-      : `${formatDuration(cost.min_seconds)} to ${formatDuration(cost.max_seconds)} on the cluster, as the newest ${cost.measured_by ?? ""} with this policy went.`;
-  return (
-    <Alert color="petrol" role="status" data-testid="profile-cost">
-      <Text size="sm">
-        {formatCount(cost.min_samples)} to {formatCount(cost.max_samples)} samples of {formatCount(cost.rows)} rows,{" "}
-        {formatCount(cost.min_tokens)} to {formatCount(cost.max_tokens)} tokens. {time}
-      </Text>
-    </Alert>
   );
 }

@@ -70,7 +70,8 @@ function Working({ profile }: { profile: Profile }) {
   );
 }
 
-function phaseOf({ state, ahead, progress }: Profile): string {
+/** What a profile does at present. */
+export function phaseOf({ state, ahead, progress }: Profile): string {
   if (state === "queued") return ahead > 0 ? `Waits: ${ahead} before it` : "Waits for a worker";
   if (progress?.phase !== "sampling") return "Loads the policy";
   return `${formatCount(progress.done)} of at most ${formatCount(progress.total)} samples`;

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import { profiles } from "@/api/client";
-import type { Profile } from "@/api/model";
+import { goldilocks, profiles } from "@/api/client";
+import type { Goldilocks, Profile } from "@/api/model";
 
 export const isOpen = ({ state }: Pick<Profile, "state">) => state === "queued" || state === "running";
 
@@ -24,4 +24,14 @@ export const profileQuery = (id: string) =>
     queryKey: ["profiles", id],
     queryFn: ({ signal }) => profiles.read(id, signal),
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 1000 : false),
+  });
+
+export const isTrying = ({ state }: Pick<Goldilocks, "state">) => state === "first" || state === "second";
+
+/** The newest goldilocks of a version; asked for again and again until all have ended. */
+export const goldilocksQuery = (dataset: string, version: number) =>
+  queryOptions({
+    queryKey: ["datasets", dataset, "versions", version, "goldilocks"],
+    queryFn: ({ signal }) => goldilocks.list(dataset, version, signal),
+    refetchInterval: ({ state }) => (state.data?.data.some(isTrying) ? 1000 : false),
   });
