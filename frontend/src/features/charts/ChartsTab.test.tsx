@@ -2,6 +2,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { Run } from "@/api/model";
+import { deferred } from "@/test/deferred";
 import { renderWith } from "@/test/render";
 import { ChartsTab } from "./ChartsTab";
 
@@ -106,4 +107,30 @@ it("draws metrics that no chart names, and pinned charts first", async () => {
   await userEvent.keyboard("{ArrowRight}{ArrowLeft}");
   const moved = ["reward", "metric-perf-new", "entropy", "gone"];
   expect(JSON.parse(localStorage.getItem("dressage.pinned-charts") ?? "")).toEqual(moved);
+});
+
+it("draws the charts on top before all others have come", async () => {
+  localStorage.clear();
+  const sources = Array.from({ length: 20 }, (_, place) => `train/pass_rate/source_${place}`);
+  const { promise: others, resolve: come } = deferred<undefined>();
+  const asked: number[] = [];
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (url.includes("/metrics/names")) {
+      const names = ["critic/score/mean", "actor/entropy", "actor/grad_norm", ...sources];
+      return Response.json({ object: "list", data: names.map(name => ({ ...ENTRY, name })) });
+    }
+    if (!url.includes("/metrics?")) return answer(url);
+    const keys = (new URL(url, "http://x").searchParams.get("keys") ?? "").split(",");
+    asked.push(keys.length);
+    if (keys.includes("actor/grad_norm")) await others;
+    const series = Object.fromEntries(keys.map(key => [key, METRICS.series["critic/score/mean"]]));
+    return Response.json({ x: "step", series });
+  });
+  renderWith(<ChartsTab run={RUN} />);
+  await screen.findByTestId("chart-reward");
+  expect(screen.getByTestId("chart-pass-rate")).toBeTruthy();
+  expect(screen.queryByTestId("chart-gradient")).toBeNull();
+  come(undefined);
+  await screen.findByTestId("chart-gradient");
+  expect(asked).toEqual([23, 22]);
 });

@@ -35,6 +35,12 @@ import { joined, listed, toggled } from "./views";
 const NO_CONTROLS: Control[] = [];
 const NO_METRICS: MetricName[] = [];
 
+/** Charts on top, which are asked for apart where the whole page has more than so many metrics. */
+const TOP = 3;
+const FEW_KEYS = 16;
+/** Charts that are awaited in their places. */
+const PLACES = 6;
+
 export function ChartsTab({ run }: { run: Run }) {
   const search = useSearch({ from: "/app/runs/$runId" });
   const navigate = useNavigate({ from: "/runs/$runId" });
@@ -60,7 +66,25 @@ export function ChartsTab({ run }: { run: Run }) {
   const { known, more, pinned, keys } = useMemo(() => arranged(entries, pins), [entries, pins]);
   const window: Window = { x, from: wide(from, to, x, -1), to: wide(from, to, x, 1) };
   const metrics = useQuery(metricsQuery(run.id, keys, window));
-  const steps = useMemo(() => stepsOf(metrics.data?.series ?? {}), [metrics.data]);
+  const { find } = search;
+  const wanted = (chart: ChartSpec) => !find?.trim() || isFound(chart, known, find.trim());
+  const drawn = CHARTS.filter(
+    chart => known.length === 0 || chart.lines(known).some(line => known.includes(line.key)),
+  ).filter(chart => !pins.includes(chart.id));
+  const visible = [...pinned, ...drawn].filter(wanted);
+  // The charts on top need not wait for all others.
+  const top = visible.slice(0, TOP).flatMap(chart => chart.lines(known).map(line => line.key));
+  const early = useQuery({
+    ...metricsQuery(
+      run.id,
+      keys.filter(key => top.includes(key)),
+      window,
+    ),
+    enabled: metrics.isPending && keys.length > FEW_KEYS && top.some(key => keys.includes(key)),
+  });
+  const data = metrics.data ?? early.data;
+  const ready = !metrics.isPending || keys.length === 0 ? visible.length : early.data ? TOP : 0;
+  const steps = useMemo(() => stepsOf(data?.series ?? {}), [data]);
   const origin = originOf(run);
   const ghost = useGhost(run, keys, window, search.parent !== "off");
   const controls = useQuery(controlsQuery(run.id)).data?.data ?? NO_CONTROLS;
@@ -85,12 +109,6 @@ export function ChartsTab({ run }: { run: Run }) {
   // What could not be read is not "No points yet".
   const unread = [names, metrics].some(query => query.isError && query.data === undefined);
   const waiting = (run.state === "draft" || run.state === "queued") && names.isSuccess && known.length === 0;
-  const { find } = search;
-  const wanted = (chart: ChartSpec) => !find?.trim() || isFound(chart, known, find.trim());
-  const drawn = CHARTS.filter(
-    chart => known.length === 0 || chart.lines(known).some(line => known.includes(line.key)),
-  ).filter(chart => !pins.includes(chart.id));
-  const visible = [...pinned, ...drawn].filter(wanted);
   const sections = more.flatMap(({ heading, charts }) => {
     const left = charts.filter(chart => !pins.includes(chart.id) && wanted(chart));
     return left.length > 0 ? [{ heading, charts: left }] : [];
@@ -141,16 +159,16 @@ export function ChartsTab({ run }: { run: Run }) {
       <div className={classes.grid} hidden={waiting} data-stale={lost || undefined}>
         {unread
           ? null
-          : names.isPending || (keys.length > 0 && metrics.isPending)
-            ? visible.slice(0, 6).map(chart => <ChartPlace key={chart.id} isAwaited />)
-            : visible.map((chart, index) => (
+          : names.isPending
+            ? visible.slice(0, PLACES).map(chart => <ChartPlace key={chart.id} isAwaited />)
+            : visible.slice(0, Math.max(ready, PLACES)).map((chart, index) => (
                 <Fragment key={chart.id}>
                   {chart.group && chart.group !== visible[index - 1]?.group && (
                     <Title order={2} className={classes.group}>
                       {chart.group}
                     </Title>
                   )}
-                  <ChartCard chart={chart} data={metrics.data} ghost={ghost} {...common} />
+                  {index < ready ? <ChartCard {...{ chart, data, ghost }} {...common} /> : <ChartPlace isAwaited />}
                 </Fragment>
               ))}
       </div>
