@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.bench import (
     console,
+    console_live,
     gpu,
     incidents,
     kernels,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
     "staleness": ("Final reward with old tokens, three seeds", staleness.measure),
     "web": ("Web process", web_memory.measure),
     "console": ("Console in Chromium", console.measure),
+    "live": ("Live charts in Chromium beside 200 watchers", console_live.measure),
 }
 
 

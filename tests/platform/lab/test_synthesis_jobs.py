@@ -166,6 +166,22 @@ def test_what_was_paid_for_waits_while_the_quota_is_full(
     assert len(model.requests) == asked and not folder_of(over).exists()
 
 
+def test_a_slug_that_was_taken_meanwhile_costs_nothing(
+    ask: Callable[..., Any],
+    make: Callable[..., DatasetVersion],
+    model: JudgeServer,
+    endpoint: JudgeEndpoint,
+) -> None:
+    version = make([source(11)])
+    job = ask(version, {**SYNTHESIS, "into": {"name": "More sums"}}).json()["job"]["id"]
+    make([source(12)], name="More sums")
+    make([source(12)], name="More sums 2")
+    model.say = writes_two
+    carry_out(job)
+    over = LabJob.objects.get(pk=job)
+    assert (over.state, over.error, over.made and over.made.ref) == ("done", "", "more-sums-3@1")
+
+
 def test_a_job_that_waits_can_be_cancelled(
     ask: Callable[..., Any],
     editor: APIClient,

@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from django.db import connection
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
+from dressage.common.slugs import slug_for
 from dressage.datasets.derivation.operations import AddRows
 from dressage.datasets.derivation.services import DerivedVersion, Into, derive, noted_query
 from dressage.datasets.models import DatasetVersion
+from dressage.datasets.services import require_free
 from dressage.imports.progress import NotOurs, Stopping
 from dressage.lab.arguments import SynthesiseRows
 from dressage.lab.child import ROWS
@@ -23,6 +26,8 @@ from dressage.lab.models import LabJob, LabState
 
 _EVERY_S = 2.0
 _BUSY = (429, 503)
+_LONGEST = 56
+"""Characters of a slug that leave room for a number behind it."""
 _KEPT = (
     "What was written and verified is kept, and nobody is asked again: resume the job once there is room. To cancel it "
     "throws that away."
@@ -43,7 +48,7 @@ def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVe
 
     Raises:
         NotOurs: the job was ended meanwhile, or is another worker's. Nothing is stored.
-        Stopping: too many files are read at once: another worker tries again.
+        Stopping: too many files are read at once, or its slug was taken in this moment: another worker tries again.
         NotStored: the team's quota or the disk is full. The folder keeps the rows.
         Problem: it cannot be stored, for a reason that whoever asked can do something about.
     """
@@ -52,8 +57,7 @@ def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVe
         finish(_locked(job), None)
         return
     operation = AddRows(name="synthesis", rows=rows, arguments=arguments_of(job))
-    into = job.operation["into"]
-    target = None if into is None else Into(into["name"], into["slug"])
+    target = _target(job)
 
     def within(store: Callable[[], list[DerivedVersion]]) -> list[DerivedVersion]:
         locked = _locked(job)
@@ -67,7 +71,7 @@ def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVe
         with _heard(job):
             derive(job.team, job.version, Actor(**job.actor), operation, into=target, within=within)
     except Problem as problem:
-        if problem.status in _BUSY:
+        if problem.status in _BUSY or problem.code == "slug_taken":
             raise Stopping from problem
         if problem.code == "dataset_quota":
             raise NotStored(f"{problem.detail} {_KEPT}") from problem
@@ -76,6 +80,22 @@ def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVe
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise NotStored(f"The platform's disk is full: the operator has to make room. {_KEPT}") from error
+
+
+def _target(job: LabJob) -> Into | None:
+    """The new dataset that the version goes into; under another slug where somebody has taken its own meanwhile."""
+    into = job.operation["into"]
+    if into is None:
+        return None
+    wanted = slug_for(into["name"], into["slug"])
+    for number in count(1):
+        slug = wanted if number == 1 else f"{wanted[:_LONGEST]}-{number}"
+        try:
+            require_free(job.team, slug)
+        except Problem:
+            continue
+        return Into(into["name"], slug)
+    raise AssertionError("numbers have no end")
 
 
 def arguments_of(job: LabJob) -> dict[str, Any]:
