@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.bench import (
     console,
+    console_day,
     console_live,
     gpu,
     incidents,
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
     "staleness": ("Final reward with old tokens, three seeds", staleness.measure),
     "web": ("Web process", web_memory.measure),
     "console": ("Console in Chromium", console.measure),
+    "day": ("A tab that stays open for a day", console_day.measure),
     "live": ("Live charts in Chromium beside 200 watchers", console_live.measure),
 }
 

@@ -11,6 +11,7 @@ import shutil
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from playwright.async_api import Browser, Page, async_playwright, expect
 from websockets.asyncio.client import ClientConnection, connect
@@ -30,6 +31,7 @@ SEE = """chart => {
   const look = () => {
     const value = /train ([\\d,]+)/.exec(document.querySelector(chart)?.ariaLabel ?? "")?.[1]?.replaceAll(",", "");
     if (value && !(value in window.seen_)) window.seen_[value] = performance.timeOrigin + performance.now();
+    window.newest_ = Number(value ?? 0);
     requestAnimationFrame(look);
   };
   look();
@@ -152,14 +154,15 @@ async def _train(port: int, run: str, token: str, offset_s: float) -> dict[int, 
         await asyncio.sleep(max(0.0, begin + step - time.perf_counter()))
         sent[step] = time.time()
         path = f"/api/v1/link/runs/{run}/sync"
-        status, answer = await connection.ask(request("POST", path, headers, _body(step)))
+        body = {"attempt": 1, "events": [step_event(step)], "applied": []}
+        status, answer = await connection.ask(request("POST", path, headers, json.dumps(body).encode()))
         assert status == 200, answer
     connection.close()
     return sent
 
 
-def _body(step: int) -> bytes:
+def step_event(step: int) -> dict[str, Any]:
+    """A step with ``METRICS`` metrics, of which the one that is looked at is its number."""
     values = {SHOWN: float(step)} | {f"plugin/metric_{number}": step + number / 7 for number in range(METRICS - 1)}
     data = {"metrics": values, "tokens_total": step * 1000, "seconds": 1.0}
-    event = {"seq": step, "kind": "step", "step": step, "at": datetime.now(UTC).isoformat(), "data": data}
-    return json.dumps({"attempt": 1, "events": [event], "applied": []}).encode()
+    return {"seq": step, "kind": "step", "step": step, "at": datetime.now(UTC).isoformat(), "data": data}
