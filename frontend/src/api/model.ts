@@ -61,6 +61,7 @@ export type {
   LabCost,
   LabJob,
   LabReport,
+  SharedDataset,
   ShownRow,
   StatisticsReport,
   QualityReport,

@@ -1,11 +1,13 @@
 /** Choices among the team's things for the `widget` hints of the spec; anything else may still be typed. */
 import { Autocomplete } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { SharedDataset } from "@/api/model";
 import { datasetsQuery, sharedDatasetsQuery } from "@/features/datasets/data/queries";
 import { policiesQuery } from "@/features/policies/data/queries";
 import { rewardsQuery } from "@/features/rewards/data/queries";
 import type { PickerProps } from "@/features/schema-form/context";
 import { CodeEditor } from "@/ui/CodeEditor";
+import { PolicyPreview, RewardPreview, SharedPreview, VersionPreview } from "./previews";
 
 interface Choice {
   value: string;
@@ -49,36 +51,59 @@ function Choices({
 export function DatasetPicker(props: PickerProps) {
   const { data } = useQuery(datasetsQuery);
   const shared = useQuery(sharedDatasetsQuery);
-  const choices = (data?.data ?? []).flatMap(dataset =>
-    dataset.versions
-      .filter(version => !version.deleted_at)
-      .map(version => ({
-        value: version.ref,
-        note: `${dataset.name}, ${version.rows.toLocaleString("en-GB")} rows`,
-      })),
+  const own = (data?.data ?? []).flatMap(dataset =>
+    dataset.versions.filter(version => !version.deleted_at).map(version => ({ dataset, version })),
   );
-  const lent = (shared.data?.data ?? []).map(one => ({
-    value: `${one.slug}@${one.number}`,
-    note: `${one.name} of the team ${one.shared_by}, ${one.rows.toLocaleString("en-GB")} rows`,
-  }));
-  return <Choices {...props} choices={[...choices, ...lent]} placeholder="slug@version" />;
+  const lent = shared.data?.data ?? [];
+  const choices = [
+    ...own.map(({ dataset, version }) => ({
+      value: version.ref,
+      note: `${dataset.name}, ${version.rows.toLocaleString("en-GB")} rows`,
+    })),
+    ...lent.map(one => ({
+      value: refOf(one),
+      note: `${one.name} of the team ${one.shared_by}, ${one.rows.toLocaleString("en-GB")} rows`,
+    })),
+  ];
+  const chosen = own.find(({ version }) => version.ref === props.value);
+  const borrowed = lent.find(one => refOf(one) === props.value);
+  return (
+    <>
+      <Choices {...props} choices={choices} placeholder="slug@version" />
+      {chosen ? (
+        <VersionPreview key={chosen.version.ref} {...chosen} />
+      ) : (
+        borrowed && <SharedPreview key={borrowed.id} shared={borrowed} />
+      )}
+    </>
+  );
 }
+
+const refOf = (shared: SharedDataset) => `${shared.slug}@${shared.number}`;
 
 export function RewardPicker(props: PickerProps) {
   const { data } = useQuery(rewardsQuery);
-  const choices = (data?.data ?? []).flatMap(reward =>
-    reward.versions.map(version => ({
-      value: version.ref,
-      note: reward.name,
-    })),
+  const all = (data?.data ?? []).flatMap(reward => reward.versions.map(version => ({ reward, version })));
+  const choices = all.map(({ reward, version }) => ({ value: version.ref, note: reward.name }));
+  const chosen = all.find(({ version }) => version.ref === props.value);
+  return (
+    <>
+      <Choices {...props} choices={choices} placeholder="slug@version" />
+      {chosen && <RewardPreview key={chosen.version.ref} {...chosen} />}
+    </>
   );
-  return <Choices {...props} choices={choices} placeholder="slug@version" />;
 }
 
 export function PolicyPicker(props: PickerProps) {
   const { data } = useQuery(policiesQuery);
   const choices = (data?.data ?? []).map(policy => ({ value: policy.slug, note: policy.name }));
-  return <Choices {...props} choices={choices} placeholder="policy" />;
+  const chosen = data?.data.find(policy => policy.slug === props.value);
+  return (
+    <>
+      <Choices {...props} choices={choices} placeholder="policy" />
+      {chosen && <PolicyPreview policy={chosen} />}
+    </>
+  );
 }
 
 /** A program of the team's, which is no choice but wants an editor of its own as well. */
