@@ -13,8 +13,8 @@ from dressage.telemetry.sums import FINITE, SCALE
 
 WIDTH = 64
 """Steps of a rollup: a power of two, as the widths of buckets are."""
-PORTION = 8
-"""Rollups of a series that are made at once: the run is locked meanwhile."""
+PORTION = 150_000
+"""Points that are read at once, about: the run is locked meanwhile."""
 _INSERT = f"""
     INSERT INTO telemetry_rollup (series_id, bucket, attempt, last, low, high, total, finite, points)
     SELECT series_id, step / {WIDTH}, attempt, max(step), min(v), max(v), sum(v * %(scale)s), count(v), count(*)
@@ -35,11 +35,13 @@ def roll_up(run_id: str, attempt: int, resume_step: int, last_step: int) -> bool
     """Roll the next portion of an attempt up. The caller holds the run's lock. Returns whether there is more."""
     begins = resume_step // WIDTH * WIDTH
     done, _ = RolledUp.objects.get_or_create(run_id=run_id, attempt=attempt, defaults={"until": begins})
-    until = min(done.until + PORTION * WIDTH, closed(last_step))
+    series = list(Series.objects.filter(run_id=run_id).values_list("id", flat=True))
+    buckets = max(PORTION // (WIDTH * max(len(series), 1)), 1)
+    until = min(done.until + buckets * WIDTH, closed(last_step))
     if until <= done.until:
         return False
     arguments: dict[str, Any] = {"scale": SCALE, "attempt": attempt, "since": done.until, "until": until}
-    arguments["series"] = list(Series.objects.filter(run_id=run_id).values_list("id", flat=True))
+    arguments["series"] = series
     with connection.cursor() as cursor:
         cursor.execute(_INSERT, arguments)
     RolledUp.objects.filter(run_id=run_id, attempt=attempt).update(until=until)

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from dressage.runs.models import Attempt, Run
 from dressage.runs.rolling import roll_up_all
 from dressage.runs.selectors import line_as_of, line_of
-from dressage.telemetry import downsample
+from dressage.telemetry import downsample, rollups
 from dressage.telemetry.axes import Axes
 from dressage.telemetry.lines import Line
 from dressage.telemetry.models import Moment, Point, RolledUp, Rollup, Series
@@ -112,7 +112,8 @@ def learn(worker: Worker, first: int, last: int) -> None:
         worker.sync(*(step_event(step, v=float(step)) for step in steps))
 
 
-def test_they_follow_the_run_in_portions_and_by_whole_buckets(launch: Launch) -> None:
+def test_they_follow_the_run_in_portions_and_by_whole_buckets(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rollups, "PORTION", 3 * WIDTH * 2)  # three buckets of two metrics
     _, worker = launch()
     learn(worker, 1, 126)
     roll_up_all()

@@ -107,6 +107,17 @@ it("draws metrics that no chart names, and pinned charts first", async () => {
   await userEvent.keyboard("{ArrowRight}{ArrowLeft}");
   const moved = ["reward", "metric-perf-new", "entropy", "gone"];
   expect(JSON.parse(localStorage.getItem("dressage.pinned-charts") ?? "")).toEqual(moved);
+
+  // A finger cannot drag: it chooses a place.
+  await userEvent.click(handle);
+  expect(await screen.findByRole("menuitem", { name: "To the front" })).toHaveProperty("disabled", true);
+  await userEvent.click(screen.getByRole("menuitem", { name: "One place back" }));
+  expect(JSON.parse(localStorage.getItem("dressage.pinned-charts") ?? "")).toEqual([
+    "metric-perf-new",
+    "reward",
+    "entropy",
+    "gone",
+  ]);
 });
 
 it("draws the charts on top before all others have come", async () => {

@@ -1,5 +1,5 @@
-/** Moves a pinned chart among the pinned: dragged, or by the arrow keys. */
-import { ActionIcon, Tooltip } from "@mantine/core";
+/** Moves a pinned chart among the pinned: dragged, by the arrow keys, or by a menu where a finger cannot drag. */
+import { ActionIcon, Menu, Tooltip } from "@mantine/core";
 import { IconGripVertical } from "@tabler/icons-react";
 
 /** Type of what is dragged, so that nothing else is taken for a chart. */
@@ -14,31 +14,49 @@ interface Props {
 }
 
 export function PinHandle({ id, title, shown, onPlace }: Props) {
-  const move = (by: -1 | 1) => {
-    const at = shown[shown.indexOf(id) + by];
-    if (at !== undefined) onPlace(id, at);
+  const place = shown.indexOf(id);
+  const to = (at: number) => {
+    const there = shown[at];
+    if (there !== undefined && there !== id) onPlace(id, there);
   };
+  const ways: [string, number][] = [
+    ["To the front", 0],
+    ["One place forward", place - 1],
+    ["One place back", place + 1],
+    ["To the end", shown.length - 1],
+  ];
   return (
-    <Tooltip label="Drag, or move with the arrow keys">
-      <ActionIcon
-        size="sm"
-        variant="subtle"
-        aria-label={`Move ${title}`}
-        style={{ cursor: "grab" }}
-        draggable
-        onDragStart={event => {
-          event.dataTransfer.setData(DRAGGED_CHART, id);
-          event.dataTransfer.effectAllowed = "move";
-        }}
-        onKeyDown={event => {
-          const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
-          if (by === 0) return;
-          event.preventDefault();
-          move(by);
-        }}
-      >
-        <IconGripVertical size={14} />
-      </ActionIcon>
-    </Tooltip>
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Tooltip label="Drag, move with the arrow keys, or choose a place">
+          <ActionIcon
+            size="sm"
+            variant="subtle"
+            aria-label={`Move ${title}`}
+            style={{ cursor: "grab" }}
+            draggable
+            onDragStart={event => {
+              event.dataTransfer.setData(DRAGGED_CHART, id);
+              event.dataTransfer.effectAllowed = "move";
+            }}
+            onKeyDown={event => {
+              const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
+              if (by === 0) return;
+              event.preventDefault();
+              to(place + by);
+            }}
+          >
+            <IconGripVertical size={14} />
+          </ActionIcon>
+        </Tooltip>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {ways.map(([label, at]) => (
+          <Menu.Item key={label} disabled={at < 0 || at >= shown.length || at === place} onClick={() => to(at)}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }
