@@ -62,10 +62,21 @@ def test_create_watch_steer_and_stop(page: Page, installation: Installation) -> 
 def _create_from_the_form(page: Page) -> str:
     page.goto("/runs/new")
     page.get_by_test_id("preset-demo").click()
+    _choices_are_told(page)
     page.get_by_label("Name").first.fill("Made in the browser")
     page.get_by_test_id("create-and-start").click()
     page.wait_for_url(re.compile(r"/runs/run_\w+"))
     return page.url.rpartition("/")[2].partition("?")[0]
+
+
+def _choices_are_told(page: Page) -> None:
+    """What stands behind the policy, the datasets and the reward of the form is told below their fields."""
+    told = page.get_by_test_id("choice-preview")
+    expect(told.filter(has_text=re.compile(r"parameters · [\d,]+ positions"))).to_have_count(1)
+    expect(told.filter(has_text="× correct (")).to_have_count(1)
+    rows = told.filter(has_text=re.compile(r"^[\d,]+ rows"))
+    rows.first.get_by_text("First rows").click()
+    expect(rows.first.get_by_role("listitem")).to_have_count(3)
 
 
 def _reward_rises_on_the_page(page: Page) -> None:
