@@ -9,7 +9,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from dressage.telemetry.models import Series
-from dressage.telemetry.rollups import outdate
+from dressage.telemetry.rollups import closed, outdate
 
 MAX_SERIES = 4000
 """Different metric names of one run."""
@@ -44,8 +44,14 @@ ROLLOUTS = (
 OUTCOMES = ("run_id", "attempt", "step", "source", "row", "right", "graded", "reward")
 
 
-def write(run_id: str, bulk: Bulk) -> None:
-    """Append everything of one run. A point or moment that is there already stays as it is."""
+def write(run_id: str, bulk: Bulk, last_step: int) -> None:
+    """Append everything of one run. A point or moment that is there already stays as it is.
+
+    Args:
+        run_id: the run.
+        bulk: what to append.
+        last_step: the last step that its attempt has done.
+    """
     if bulk.events:
         copy("telemetry_event", EVENTS, bulk.events)
     if bulk.points:
@@ -57,7 +63,7 @@ def write(run_id: str, bulk: Bulk) -> None:
             if name in ids
         ]
         add_new("telemetry_point", POINTS, points)
-        _outdate_rollups(run_id, bulk)
+        _outdate_rollups(run_id, bulk, last_step)
     if bulk.moments:
         add_new("telemetry_moment", MOMENTS, bulk.moments)
     if bulk.rollouts:
@@ -66,13 +72,14 @@ def write(run_id: str, bulk: Bulk) -> None:
         copy("telemetry_rowoutcome", OUTCOMES, bulk.outcomes)
 
 
-def _outdate_rollups(run_id: str, bulk: Bulk) -> None:
-    """Have rollups made anew where points have come later than they."""
+def _outdate_rollups(run_id: str, bulk: Bulk, last_step: int) -> None:
+    """Have rollups made anew where points have come later than they, which nobody need ask of the newest steps."""
     first: dict[int, int] = {}
     for step, attempt, _ in bulk.points:
         first[attempt] = min(step, first.get(attempt, step))
     for attempt, step in first.items():
-        outdate(run_id, attempt, step)
+        if step < closed(last_step):
+            outdate(run_id, attempt, step)
 
 
 def series_ids(run_id: str, names: Collection[str]) -> dict[str, int]:

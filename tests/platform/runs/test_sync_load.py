@@ -82,8 +82,8 @@ def test_points_that_are_there_stay_as_they_are(launch: Launch, steps: int) -> N
     again = {**dict.fromkeys(METRICS, 9.0), **{f"special_{number}": value for number, value in enumerate(special)}}
     second = store.Bulk(points=[(step, 1, again) for step in range(1, steps + 1)])
     assert (len(second.points) * len(again) > store.FEW) == (steps == 40)
-    store.write(run.id, first)
-    store.write(run.id, second)
+    store.write(run.id, first, 0)
+    store.write(run.id, second, 0)
     found = {(name, step): value for name, step, value in Point.objects.values_list("series__name", "step", "value")}
     assert len(found) == steps * len(again)
     assert {found["group/metric_7", step] for step in range(1, steps, 2)} == {1.0}

@@ -61,7 +61,7 @@ class Ingest:
                 self._unreadable(event, f"{where}: {fault}")
             except ValueError as error:
                 self._unreadable(event, str(error))
-        write(self.run.id, self.bulk)
+        write(self.run.id, self.bulk, self.attempt.last_step)
         kept = ("event_seq", "step", "tokens_total", "progress", "summary", "desired_state", "findings", "updated_at")
         self.run.save(update_fields=kept)
 
