@@ -144,6 +144,7 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
             variant="light"
             leftSection={<IconFileText size={14} />}
             loading={report.isPending}
+            disabled={names.isPending} // without names it would have no chart
             onClick={() => report.mutate(reportOfCompared(runs, search, metrics))}
           >
             Make a report

@@ -125,7 +125,7 @@ export function RunHeader({ run }: { run: Run }) {
             {editor && (
               <Menu.Item
                 leftSection={<IconFileText size={15} />}
-                disabled={report.isPending}
+                disabled={report.isPending || names.isPending} // without names it would have no chart
                 onClick={() => report.mutate(reportOf(run, search, pins, names.data ?? []))}
               >
                 Make a report
