@@ -9,8 +9,6 @@ from pathlib import Path
 
 from tests.bench import (
     console,
-    console_day,
-    console_live,
     gpu,
     incidents,
     kernels,
@@ -44,8 +42,6 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
     "staleness": ("Final reward with old tokens, three seeds", staleness.measure),
     "web": ("Web process", web_memory.measure),
     "console": ("Console in Chromium", console.measure),
-    "day": ("A tab that stays open for a day", console_day.measure),
-    "live": ("Live charts in Chromium beside 200 watchers", console_live.measure),
 }
 
 
