@@ -28,7 +28,7 @@ function Preview({ facts, href, children }: PreviewProps) {
       {href && (
         <>
           {" · "}
-          <Anchor href={href} target="_blank" rel="noopener" fz="inherit">
+          <Anchor href={href} target="_blank" rel="noopener" fz="inherit" underline="always">
             Open
           </Anchor>
         </>
