@@ -172,7 +172,8 @@ export function ChartsTab({ run }: { run: Run }) {
                 </Fragment>
               ))}
       </div>
-      {!waiting && <TimelineCard runId={run.id} />}
+      {/* Only the names tell whether a draft waits: until then it would be asked for and taken away. */}
+      {!waiting && !names.isPending && <TimelineCard runId={run.id} />}
       {!waiting && !unread && (
         <MoreCharts run={run} isGhostDrawn={search.parent !== "off"} {...{ sections, window, common }} />
       )}
