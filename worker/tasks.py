@@ -25,6 +25,7 @@ from worker.link.job_actor import JobActor
 from worker.loop.controller import RunController
 from worker.profile.actor import ProfileWorker
 from worker.rehearsal.actor import RehearsalWorker
+from worker.serving.actor import ServingWorker
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,13 @@ def profile(job_id: str, link_url: str) -> bool:
     """Have the worker of a profile begin, which then works by itself. False: it has, or shall not."""
     path = admission.profile_path(job_id)
     return _begin(cluster.profile_name(job_id), ProfileWorker, (job_id,), link_url, path, None)
+
+
+@app.task(name=celery_queue.SERVE)
+def serve(job_id: str, link_url: str) -> bool:
+    """Have the worker of a serving begin, which then works by itself. False: it has, or shall not."""
+    path = admission.serving_path(job_id)
+    return _begin(cluster.serving_name(job_id), ServingWorker, (job_id,), link_url, path, None)
 
 
 @app.task(name=celery_queue.STOP)

@@ -37,6 +37,7 @@ app.conf.update(
         "sweep-rehearsals": {"task": "rehearsals.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-profiles": {"task": "profiles.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-goldilocks": {"task": "profiles.sweep_goldilocks", "schedule": 2.0, "options": {"expires": 10}},
+        "sweep-servings": {"task": "serving.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-policies": {"task": "policies.sweep_leftovers", "schedule": 3600.0, "options": {"expires": 600}},
         "sweep-imports": {"task": "policies.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
         "sweep-dataset-imports": {"task": "datasets.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
@@ -55,6 +56,7 @@ app.autodiscover_tasks(
         "dressage.policies",
         "dressage.datasets",
         "dressage.lab",
+        "dressage.serving",
         "dressage.teams",
     ]
 )

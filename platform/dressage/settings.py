@@ -68,6 +68,7 @@ INSTALLED_APPS = [
     "dressage.bench",
     "dressage.rehearsals",
     "dressage.profiles",
+    "dressage.serving",
     "dressage.telemetry",
     "dressage.monitoring",
     "dressage.chart_views",

@@ -42,6 +42,11 @@ def profile_path(profile_id: str) -> str:
     return f"/api/v1/link/profiles/{profile_id}/token"
 
 
+def serving_path(serving_id: str) -> str:
+    """Path at which the token of a serving is asked for."""
+    return f"/api/v1/link/servings/{serving_id}/token"
+
+
 def proof(secret: str, link_url: str, path: str) -> str:
     """HMAC-SHA256 of the whole address under the cluster's secret, as 64 hexadecimal digits.
 

@@ -16,6 +16,8 @@ REHEARSE: Final = "worker.tasks.rehearse"
 """Task: work on a rehearsal; ``job_id, link_url``."""
 PROFILE: Final = "worker.tasks.profile"
 """Task: work on a profile; ``job_id, link_url``."""
+SERVE: Final = "worker.tasks.serve"
+"""Task: serve models to the platform; ``job_id, link_url``."""
 BEATS: Final = "dressage.beats"
 """Redis key of a sorted set: who has sent sweeps, by the time of the last one. There should be one."""
 BEATS_S: Final = 60

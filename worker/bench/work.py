@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import ray
 from pydantic import ValidationError
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
@@ -14,16 +13,11 @@ from trainer_core.link.bench import BenchJob, BenchResult
 from trainer_core.rewards.errors import GraderError
 from worker.bench.score import score_job
 from worker.cluster import actors as cluster
-from worker.cluster.closed import check_closed
-from worker.cluster.placement import place, usable_gpus
 from worker.errors import ClusterError, StartError
 from worker.judge.open import JudgeSetup
-from worker.judge.servers import SERVER_CPUS, JudgeServers, served, start_servers
+from worker.judge.servers import SERVERS_UP_S, JudgeServers, bring_up, served
 from worker.link.job_work import JobWork
 from worker.scoring.equipped import ToolSetup
-
-SERVERS_UP_S = 600.0
-"""Seconds that the engine of a judge may take to find its place and to start."""
 
 
 class BenchWork(JobWork[BenchJob]):
@@ -46,12 +40,9 @@ class BenchWork(JobWork[BenchJob]):
         servers: JudgeServers | None = None
         try:
             handles: Mapping[str, Any] = {}
-            if needed := served(job.judges):
-                check_closed()
-                cluster.check_resources(SERVER_CPUS * len(needed), "bench job")
-                gpus = place(len(needed), 0, usable_gpus()).gpus
-                servers = start_servers(needed, lambda slug: f"{cluster.bench_name(job.id)}/judge-{slug}", gpus)
-                ray.get(servers.started, timeout=SERVERS_UP_S)
+            if served(job.judges):
+                name = cluster.bench_name(job.id)
+                servers = bring_up(job.judges, "bench job", lambda slug: f"{name}/judge-{slug}")
                 handles = servers.handles
             return score_job(job, ToolSetup(JudgeSetup(job.judges, handles), job.reward_models))
         except GetTimeoutError:

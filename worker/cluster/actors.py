@@ -59,6 +59,10 @@ def profile_name(job_id: str) -> str:
     return f"profile-{job_id}"
 
 
+def serving_name(job_id: str) -> str:
+    return f"serving-{job_id}"
+
+
 def worker_name(run_id: str, attempt: int, role: str, index: int, generation: int = 0) -> str:
     """Name of a worker actor; ``generation`` counts its replacements."""
     return f"{controller_name(run_id, attempt)}/{role}-{index}.{generation}"

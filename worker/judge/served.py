@@ -8,13 +8,14 @@ import time
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from ray.exceptions import RayActorError, RayTaskError
 
 from trainer_core.link.judge_chat import Answer
 from trainer_core.link.judge_retry import Transient
+from trainer_core.link.serving import ServedQuestion
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.engine import Completion, EngineConfig, Request, Sampling
 
@@ -35,6 +36,16 @@ class ServeConfig:
     max_in_flight: int
     kv_cache_gib: float = KV_CACHE_GIB
     dtype: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedReply:
+    """Text of a model, and what it took."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    finish_reason: Literal["stop", "length"]
 
 
 class JudgeServer:
@@ -63,18 +74,35 @@ class JudgeServer:
 
     def ask(self, request: JudgeRequest) -> Answer:
         """One answer. Raises JudgeError where the question leaves no room for it, or the answer is cut off."""
-        (prompt,) = self._tokenizer.encode_rows([{"messages": [dict(message) for message in request.messages]}])
-        if len(prompt) + request.max_tokens > self._max_length:
+        temperature = 1.0 if request.temperature is None else request.temperature
+        row = {"messages": [dict(message) for message in request.messages]}
+        reply = self._generate(row, temperature, request.top_p, request.max_tokens, request.seed)
+        if reply.finish_reason != "stop":
+            raise JudgeError(f"the judge's answer was cut off at {request.max_tokens} tokens")
+        return Answer(reply.text, reply.prompt_tokens, reply.completion_tokens)
+
+    def reply(self, question: ServedQuestion) -> ServedReply:
+        """The text that the model answers, whether or not it was cut off. Raises JudgeError where there is no room for it."""
+        temperature = 1.0 if question.temperature is None else question.temperature
+        row: dict[str, Any] = (
+            {"prompt": question.prompt} if question.messages is None else {"messages": list(question.messages)}
+        )
+        return self._generate(row, temperature, question.top_p, question.max_tokens, question.seed)
+
+    def _generate(
+        self, row: dict[str, Any], temperature: float, top_p: float | None, max_tokens: int, seed: int | None
+    ) -> ServedReply:
+        (prompt,) = self._tokenizer.encode_rows([row])
+        if len(prompt) + max_tokens > self._max_length:
             raise JudgeError(
-                f"a question of {len(prompt)} tokens leaves less than {request.max_tokens} for the answer: the judge "
+                f"a question of {len(prompt)} tokens leaves less than {max_tokens} for the answer: the judge "
                 f"holds {self._max_length}"
             )
-        temperature = 1.0 if request.temperature is None else request.temperature
         sampling = Sampling(
             temperature=temperature,
-            top_p=request.top_p or 1.0,
-            max_tokens=request.max_tokens,
-            seed=request.seed if temperature > 0 else None,  # greedy needs none, and a seed costs time
+            top_p=top_p or 1.0,
+            max_tokens=max_tokens,
+            seed=seed if temperature > 0 else None,  # greedy needs none, and a seed costs time
         )
         done: Future[Completion] = Future()
         with self._turn:
@@ -84,10 +112,9 @@ class JudgeServer:
             self._inbox.append((Request(str(self._numbers), tuple(prompt.tolist()), sampling), done))
             self._turn.notify()
         completion = done.result()
-        if completion.finish_reason != "stop":
-            raise JudgeError(f"the judge's answer was cut off at {request.max_tokens} tokens")
         (text,) = self._tokenizer.decode([np.array(completion.token_ids, np.int32)], self._eos)
-        return Answer(text, len(prompt), len(completion.token_ids))
+        reason: Literal["stop", "length"] = "stop" if completion.finish_reason == "stop" else "length"
+        return ServedReply(text, len(prompt), len(completion.token_ids), reason)
 
     def _main(self, config: ServeConfig, ready: Future[None]) -> None:
         from worker.engine import InferenceEngine

@@ -10,10 +10,14 @@ import ray
 
 from trainer_core.link.judge import JudgeEndpoint
 from worker.cluster import actors as cluster
+from worker.cluster.closed import check_closed
+from worker.cluster.placement import place, usable_gpus
 from worker.judge.served import JudgeServer, ServeConfig
 
 SERVER_CPUS = 1.0
 """Reserved with Ray per engine."""
+SERVERS_UP_S = 600.0
+"""Seconds that an engine may take to find its place and to start, where a job of its own needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +56,28 @@ def start_servers(judges: Mapping[str, JudgeEndpoint], name: Callable[[str], str
         handles[slug] = handle
         started.append(handle.start.remote(ServeConfig(judge.model_dir, judge.max_in_flight)))
     return JudgeServers(handles, started)
+
+
+def bring_up(judges: Mapping[str, JudgeEndpoint], what: str, name: Callable[[str], str]) -> JudgeServers:
+    """Start an engine for each judge that needs one, and wait for them; those that came up are closed where one fails.
+
+    Args:
+        judges: by slug.
+        what: the kind of job that needs them, for sentences.
+        name: makes an actor's name of a slug.
+
+    Raises:
+        ClusterError: the cluster is too small.
+        GetTimeoutError: it found no place in time.
+        RayTaskError: an engine could not start; RayError where it was lost.
+    """
+    needed = served(judges)
+    check_closed()
+    cluster.check_resources(SERVER_CPUS * len(needed), what)
+    servers = start_servers(needed, name, place(len(needed), 0, usable_gpus()).gpus)
+    try:
+        ray.get(servers.started, timeout=SERVERS_UP_S)
+    except BaseException:
+        servers.close()
+        raise
+    return servers

@@ -1,5 +1,5 @@
-"""The link of a job that is fetched once and answered once: of the reward bench, a rehearsal or a profile. The platform
-may be away for a while."""
+"""The link of a job that is fetched once and answered once: of the reward bench, a rehearsal, a profile or a
+serving. The platform may be away for a while."""
 
 import time
 from collections.abc import Callable
@@ -52,6 +52,11 @@ class JobLink:
     def hand_in(self, part: str, message: Message) -> None:
         """Hand over a part of the result. Waits for a platform that is away. Raises FencedError."""
         self._until_answered(lambda: self._client.post(f"{self._path}/{part}", json=message.wire()))
+
+    def exchange(self, part: str, message: Message) -> dict[str, Any]:
+        """Hand something over for what the platform answers. Waits for a platform that is away. Raises FencedError."""
+        response = self._until_answered(lambda: self._client.post(f"{self._path}/{part}", json=message.wire()))
+        return dict(response.json())
 
     def answer(self, result: Message) -> None:
         """Hand over the result. Waits for a platform that is away. Raises FencedError."""

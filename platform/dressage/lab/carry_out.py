@@ -25,7 +25,10 @@ from dressage.datasets.models import DatasetVersion
 from dressage.imports.progress import NotOurs, Stopping
 from dressage.imports.stopping import is_stopping
 from dressage.lab.arguments import SynthesiseRows
-from dressage.lab.asking.endpoints import endpoint_for, solver_for
+from dressage.lab.asking.endpoints import endpoint_for, served_endpoints, solver_for
+from dressage.lab.asking.relay import EVERY_S as RELAY_EVERY_S
+from dressage.lab.asking.relay import ServedRelay
+from dressage.lab.asking.served import ANSWERS, ASKED
 from dressage.lab.child import GONE, NOTES, REASON, REPORT, UNFIT
 from dressage.lab.life import claim, end, fail, folder_of, give_back, park, report_progress
 from dressage.lab.models import LabJob, LabKind, LabState
@@ -128,19 +131,23 @@ def _run(job: LabJob, plan: dict[str, Any]) -> int:
         [sys.executable, "-m", "dressage.lab.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdin and process.stdout
+    served = served_endpoints(job, plan)
+    relay = ServedRelay(job, served) if served else None
     try:
-        process.stdin.write(json.dumps(plan) + "\n")
-        process.stdin.flush()  # and left open: the process ends when it closes
+        _tell_process(process, plan)  # its input is left open: the process ends when it closes
         lines: Queue[str] = Queue()
         reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
         reader.start()
         while process.poll() is None:
-            _wait_and_tell(job, process, lines)
+            _wait_and_tell(job, process, lines, relay)
         return process.returncode
     finally:
         process.kill()
         process.wait()
-        process.stdin.close()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        if relay is not None and not is_stopping() and LabJob.objects.filter(pk=job.pk, attempt=job.attempt).exists():
+            relay.close()  # else another worker goes on, and finds the model still there
 
 
 def _read(output: IO[str], lines: "Queue[str]") -> None:
@@ -148,18 +155,37 @@ def _read(output: IO[str], lines: "Queue[str]") -> None:
         lines.put(line)
 
 
-def _wait_and_tell(job: LabJob, process: "subprocess.Popen[str]", lines: "Queue[str]") -> None:
+def _wait_and_tell(
+    job: LabJob, process: "subprocess.Popen[str]", lines: "Queue[str]", relay: ServedRelay | None
+) -> None:
     with suppress(subprocess.TimeoutExpired):
-        process.wait(EVERY_S)
+        process.wait(EVERY_S if relay is None else RELAY_EVERY_S)
     if is_stopping():
         raise Stopping
     last: dict[str, Any] = {}
+    asked: list[dict[str, Any]] = []
     with suppress(Empty):
         while True:
-            last = json.loads(lines.get_nowait())
+            line = json.loads(lines.get_nowait())
+            if ASKED in line:
+                asked.append(line[ASKED])
+            else:
+                last = line
     fields = {"stage": last["stage"], "steps_done": last["done"], "steps_total": last["of"]} if last else {}
+    if relay is not None:
+        relay.ask(asked)
+        _tell_process(process, {ANSWERS: relay.answers()})
+        fields |= {} if relay.stage is None else {"stage": relay.stage}
     if not report_progress(job, **fields):
         raise NotOurs
+
+
+def _tell_process(process: "subprocess.Popen[str]", line: Any) -> None:
+    """Write a line to a process, which may have ended."""
+    assert process.stdin
+    with suppress(BrokenPipeError):
+        process.stdin.write(json.dumps(line) + "\n")
+        process.stdin.flush()
 
 
 def _keep(job: LabJob, folder: Path, seconds: float) -> None:

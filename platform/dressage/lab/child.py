@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dressage.lab.arguments import LabOperation
+from dressage.lab.asking.served import QuestionPipe
 from dressage.lab.operations import carry_out
 from dressage.lab.plan import LabWork, Result, StoredRows, UnfitError
 from trainer_core.link.judge import JudgeEndpoint
@@ -23,12 +24,14 @@ from trainer_core.rewards import RewardDefinition
 NOTES, REPORT, REASON, ROWS = "notes.parquet", "report.json", "reason.txt", "rows.json"
 GONE, UNFIT = 3, 4
 """Exit statuses: where a file of the rows is gone, and where ``reason.txt`` says why the job cannot go on."""
+_WRITING = threading.Lock()
 
 
 def main() -> None:
     """Read a plan, carry it out, and leave notes, the report and perhaps rows of a new version in its folder."""
     plan = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    pipe = QuestionPipe(_write)
+    threading.Thread(target=_hear_parent, args=(pipe,), daemon=True).start()
     pa.set_cpu_count(1)
     operation = LabOperation.model_validate(plan["operation"]).root
     work = LabWork(
@@ -38,6 +41,7 @@ def main() -> None:
         told=_tell,
         endpoint=_endpoint(plan.get("endpoint")),
         solver=_endpoint(plan.get("solver")),
+        pipe=pipe,
         reward=None if plan.get("reward") is None else RewardDefinition.model_validate(plan["reward"]),
         chosen=None if plan.get("chosen") is None else frozenset(plan["chosen"]),
     )
@@ -62,7 +66,12 @@ def _endpoint(document: dict[str, Any] | None) -> JudgeEndpoint | None:
 
 
 def _tell(stage: str, done: int, of: int) -> None:
-    print(json.dumps({"stage": stage, "done": done, "of": of}), flush=True)
+    _write({"stage": stage, "done": done, "of": of})
+
+
+def _write(line: dict[str, Any]) -> None:
+    with _WRITING:
+        print(json.dumps(line), flush=True)
 
 
 def _leave(result: Result, folder: Path) -> None:
@@ -79,8 +88,10 @@ def _replace(path: Path, write: Any) -> None:
     os.replace(temporary, path)
 
 
-def _end_with_parent() -> None:
-    sys.stdin.read()
+def _hear_parent(pipe: QuestionPipe) -> None:
+    """Take in the parent's answers until it ends, and then end, too."""
+    for line in sys.stdin:
+        pipe.take(json.loads(line))
     os._exit(1)
 
 

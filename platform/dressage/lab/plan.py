@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dressage.lab.asking.served import QuestionPipe
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition
 
@@ -40,6 +41,8 @@ class LabWork:
     """The model that answers what the other has written, where it is another one."""
     reward: RewardDefinition | None = None
     """The reward by which answers are compared, where they are."""
+    pipe: QuestionPipe | None = None
+    """The way to models that the cluster serves, where one is asked."""
     chosen: frozenset[int] | None = None
     """Numbers of the rows that a model is asked about; None where a sample says which."""
 

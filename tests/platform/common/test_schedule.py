@@ -17,6 +17,7 @@ def test_every_task_of_the_schedule_is_registered() -> None:
         "datasets.sweep_uploads",
         "datasets.sweep_versions",
         "lab.sweep",
+        "serving.sweep",
         "teams.sweep",
     }
     assert scheduled == {"runs.reconcile", "runs.ask_clusters", "runs.roll_up", *sweeps}

@@ -5,10 +5,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_c
 from typing import Any
 
 from dressage.lab.arguments import AnyAsking
-from dressage.lab.asking.client import MOST_AT_ONCE, AskedTokens, EndpointClient, RowAsker
+from dressage.lab.asking.client import MOST_AT_ONCE, AskedModel, AskedTokens, EndpointClient, RowAsker
 from dressage.lab.asking.outcomes import AskedOutcome, KeptOutcomes
 from dressage.lab.asking.rows import AskedRow, asked_rows, number_of_asked
+from dressage.lab.asking.served import ServedClient
 from dressage.lab.plan import LabWork, UnfitError
+from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards.errors import GraderError
 
 FIRST = 20
@@ -30,8 +32,8 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
     assert work.endpoint is not None
     total = number_of_asked(work.version, operation.sample, work.chosen)
     kept = KeptOutcomes(work.folder)
-    client = EndpointClient(work.endpoint)
-    other = None if work.solver is None else EndpointClient(work.solver)
+    client = _client(work.endpoint, "endpoint", work)
+    other = None if work.solver is None else _client(work.solver, "solver", work)
     at_once = min(MOST_AT_ONCE, *(one.max_in_flight for one in (work.endpoint, work.solver) if one is not None))
     pool = ThreadPoolExecutor(at_once)
     failed, stopped = 0, ""
@@ -81,6 +83,14 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
     if found and all(each.error for each in found):
         raise UnfitError(_nothing(kept, found[-1].error or ""))
     return found
+
+
+def _client(config: JudgeEndpoint, name: str, work: LabWork) -> AskedModel:
+    """The way to a model: over HTTP, or to one that the cluster serves."""
+    if config.model_dir is None:
+        return EndpointClient(config)
+    assert work.pipe is not None
+    return ServedClient(config, name, work.pipe)
 
 
 def _as_answered(

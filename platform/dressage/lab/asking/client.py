@@ -1,4 +1,4 @@
-"""A judge endpoint, asked by a few threads of a job's process.
+"""A judge endpoint with an address, asked by a few threads of a job's process.
 
 Where a run asks hundreds at a time over an event loop (``worker.judge``), a job asks a few and blocks; what is sent,
 how answers are read, and when it is asked again are the same (``trainer_core.link``).
@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import httpx2
 
@@ -47,11 +47,25 @@ class AskedTokens:
         return found
 
 
+class AskedModel(Protocol):
+    """A model that a job asks. Thread-safe."""
+
+    @property
+    def config(self) -> JudgeEndpoint:
+        """Its limits and prices."""
+
+    def ask(self, request: JudgeRequest) -> Answer:
+        """The answer. Raises JudgeError where there is none."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
 class EndpointClient:
-    """One endpoint. Thread-safe."""
+    """One endpoint that has an address. Thread-safe."""
 
     def __init__(self, config: JudgeEndpoint) -> None:
-        assert config.base_url is not None  # a job asks none that the cluster serves
+        assert config.base_url is not None
         self.config = config
         self._chat = ChatCompletions(config)
         self._url = f"{config.base_url.rstrip('/')}/chat/completions"
@@ -127,7 +141,7 @@ class EndpointClient:
 class RowAsker:
     """Asks about one row, and counts what that takes."""
 
-    def __init__(self, client: EndpointClient, other: EndpointClient | None = None) -> None:
+    def __init__(self, client: AskedModel, other: AskedModel | None = None) -> None:
         """``other``: a second model, which answers what the first has written."""
         self._client = client
         self.use = AskedTokens()

@@ -1,5 +1,6 @@
 """Endpoints that jobs ask: which a team may name, and what their processes are told of them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import Q
@@ -29,7 +30,7 @@ def _named(team: Team, slug: str, pointer: str) -> JudgeEndpoint:
     found = judge_endpoints(team).filter(slug=slug).first()
     if found is None:
         raise invalid(pointer, f"There is no judge endpoint {slug!r}.", code="unknown_reference")
-    reason = _refusal(found)
+    reason = unfit(found)
     if reason:
         raise invalid(pointer, reason, code="unfit_judge")
     return found
@@ -54,7 +55,7 @@ def _wired(team: Team, slug: str) -> dict[str, Any]:
     found = judge_endpoints(team).filter(slug=slug).first()
     if found is None:
         raise LookupError(f"The judge endpoint {slug!r} was deleted meanwhile.")
-    reason = _refusal(found)
+    reason = unfit(found)
     if reason:
         raise LookupError(reason)
     try:
@@ -73,10 +74,8 @@ def job_that_asks(team: Team, slug: str) -> str | None:
     return f"A job of the lab on {found.version.ref} asks this judge. Wait for its end, or cancel it."
 
 
-def _refusal(endpoint: JudgeEndpoint) -> str | None:
-    if endpoint.policy:
-        return (
-            f"The cluster serves the judge endpoint {endpoint.slug!r} only while a run needs it. Name one that has an "
-            "address."
-        )
-    return unfit(endpoint)
+def served_endpoints(job: LabJob, plan: Mapping[str, Any]) -> dict[str, str]:
+    """Slugs of the endpoints that the cluster must serve to a job's process, by their names in its ``plan``."""
+    slugs = {"endpoint": job.operation.get("endpoint"), "solver": job.operation.get("solver")}
+    wired = {name: plan.get(name) for name in slugs}
+    return {name: slugs[name] for name, one in wired.items() if one is not None and one.get("model_dir")}

@@ -3,6 +3,7 @@ import { Group, NumberInput, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { fieldError } from "@/api/problems";
 import { TextLink } from "@/ui/TextLink";
+import { modelOptions } from "./models";
 import { endpointsQuery } from "./queries";
 
 /** What the platform takes in one job. */
@@ -29,18 +30,17 @@ export const ASKING_FIELDS = /^\/operation\/(endpoint|sample)$/;
 
 export function AskOptions({ rows, value, onChange, error }: Props) {
   const endpoints = useQuery(endpointsQuery);
-  const fit = (endpoints.data?.data ?? []).filter(one => one.base_url !== null);
   return (
     <Group gap="sm" align="flex-start">
       <Select
         label="Model"
         description="A judge endpoint of the team"
         placeholder="Choose"
-        data={fit.map(one => ({ value: one.slug, label: `${one.name} (${one.model})` }))}
+        data={modelOptions(endpoints.data?.data)}
         value={value.endpoint}
         onChange={endpoint => onChange({ ...value, endpoint })}
         error={endpoints.isError ? "The judge endpoints could not be read." : fieldError(error, "/operation/endpoint")}
-        nothingFoundMessage="No judge endpoint has an address"
+        nothingFoundMessage="The team has no judge endpoint"
         w={260}
       />
       <NumberInput
@@ -60,7 +60,7 @@ export function AskOptions({ rows, value, onChange, error }: Props) {
             : fieldError(error, "/operation/sample")
         }
       />
-      {endpoints.data && fit.length === 0 && (
+      {endpoints.data?.data.length === 0 && (
         <TextLink size="sm" to="/team" search={{ tab: "judges" }} mt={28}>
           Add a judge endpoint
         </TextLink>

@@ -3,6 +3,7 @@ import { Group, NumberInput, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { fieldError } from "@/api/problems";
 import { rewardsQuery } from "@/features/rewards/data/queries";
+import { modelOptions } from "./models";
 import { endpointsQuery } from "./queries";
 import type { SynthesisFields } from "./synthesis";
 import type { SynthesisFieldsProps } from "./SynthesisOptions";
@@ -10,7 +11,6 @@ import type { SynthesisFieldsProps } from "./SynthesisOptions";
 export function SynthesisGrading({ value, onChange, error }: SynthesisFieldsProps) {
   const endpoints = useQuery(endpointsQuery);
   const rewards = useQuery(rewardsQuery);
-  const fit = (endpoints.data?.data ?? []).filter(one => one.base_url !== null);
   const versions = (rewards.data?.data ?? []).flatMap(({ name, versions }) =>
     [...versions]
       .sort((a, b) => b.number - a.number)
@@ -24,7 +24,7 @@ export function SynthesisGrading({ value, onChange, error }: SynthesisFieldsProp
         description="The model that verifies them"
         placeholder="the same model"
         clearable
-        data={fit.map(one => ({ value: one.slug, label: `${one.name} (${one.model})` }))}
+        data={modelOptions(endpoints.data?.data)}
         w={260}
         value={value.solver}
         onChange={solver => change({ solver })}

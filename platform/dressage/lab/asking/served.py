@@ -1,0 +1,73 @@
+"""A model that the cluster serves, asked from a job's process: questions go to its parent, which knows the database."""
+
+import itertools
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.link.judge_chat import Answer, CutOffError
+from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
+
+ASKED, ANSWERS = "asked", "answers"
+"""Members of the lines by which a process asks its parent, and is answered."""
+
+
+class QuestionPipe:
+    """Questions on their way to the parent, and its answers. Thread-safe."""
+
+    def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
+        """``write`` sends a line to the parent; it is called by one thread at a time."""
+        self._write = write
+        self._numbers = itertools.count()
+        self._waiting: dict[str, Future[dict[str, Any]]] = {}
+        self._lock = threading.Lock()
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a question, a ``ServedAnswer`` without its id. Blocks; the parent answers each in the end."""
+        key, answered = str(next(self._numbers)), Future[dict[str, Any]]()
+        with self._lock:
+            self._waiting[key] = answered
+            self._write({ASKED: {"key": key, "question": question}})
+        return answered.result()
+
+    def take(self, line: dict[str, Any]) -> None:
+        """Take in a line of the parent's."""
+        for key, answer in line[ANSWERS].items():
+            with self._lock:
+                waiting = self._waiting.pop(key)
+            waiting.set_result(answer)
+
+
+class ServedClient:
+    """One model that the cluster serves; has the methods of ``EndpointClient``. Thread-safe."""
+
+    def __init__(self, config: JudgeEndpoint, name: str, pipe: QuestionPipe) -> None:
+        """``name`` is what questions call the model."""
+        self.config = config
+        self._name, self._pipe = name, pipe
+
+    def ask(self, request: JudgeRequest) -> Answer:
+        """The answer. Raises JudgeError where there is none."""
+        answer, finish = self._reply(
+            messages=[dict(message) for message in request.messages],
+            max_tokens=request.max_tokens,
+            temperature=request.temperature,
+            top_p=request.top_p,
+            seed=request.seed,
+        )
+        if finish != "stop":
+            detail = f"the answer of {self.config.model} was cut off at {request.max_tokens} tokens"
+            raise CutOffError(detail, answer)
+        return answer
+
+    def close(self) -> None:
+        """Nothing to give back: the parent ends the serving."""
+
+    def _reply(self, **question: Any) -> tuple[Answer, str]:
+        """(answer, reason of its end)."""
+        reply = self._pipe.ask({"model": self._name, **question})
+        if reply["error"]:
+            raise JudgeError(reply["error"])
+        return Answer(reply["text"], reply["prompt_tokens"], reply["completion_tokens"]), reply["finish_reason"]

@@ -1,0 +1,10 @@
+"""Django application of servings."""
+
+from django.apps import AppConfig
+
+
+class ServingConfig(AppConfig):
+    """Holds the tables of servings and their questions."""
+
+    name = "dressage.serving"
+    label = "serving"

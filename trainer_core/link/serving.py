@@ -1,0 +1,81 @@
+"""Models that the cluster serves to the platform: who asks stands behind the platform, so questions travel on the link.
+
+A worker exchanges answers for further questions as long as it is wanted. Questions of which it does not say that it
+holds them are handed out again, so neither a lost answer nor a lost worker loses one.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainer_core.link.base import Count, Message
+from trainer_core.link.judge import JudgeEndpoint
+
+MOST_AT_ONCE = 64
+"""Questions that a worker holds at once."""
+
+
+class ServingJob(Message):
+    """Models that shall be served."""
+
+    id: str
+    models: dict[str, JudgeEndpoint]
+    """Models by the names that questions call them; each has a ``model_dir``."""
+    lease_s: float
+    """The platform believes a worker dead that has not asked for so long."""
+
+
+class ServedQuestion(Message):
+    """A question to one of the models."""
+
+    id: str
+    model: str
+    """Name of the model in ``ServingJob.models``."""
+    messages: tuple[dict[str, str], ...] | None = None
+    """A chat, which goes through the model's own template. A question has this or ``prompt``."""
+    prompt: str | None = None
+    """A text that is continued as it stands."""
+    max_tokens: Annotated[int, Field(ge=1)]
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+
+
+class ServedAnswer(Message):
+    """What came of a question: a text, or the reason why there is none."""
+
+    id: str
+    """Id of the question."""
+    text: str = ""
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    finish_reason: Literal["stop", "length"] = "stop"
+    error: Annotated[str, Field(max_length=2000)] | None = None
+
+
+class ServingExchange(Message):
+    """What a worker has answered, and what it can take."""
+
+    answers: tuple[ServedAnswer, ...] = ()
+    holding: Annotated[tuple[str, ...], Field(max_length=MOST_AT_ONCE)] = ()
+    """Ids of the questions that it still works on."""
+    room: Annotated[int, Field(ge=0, le=MOST_AT_ONCE)] = 0
+    """Further questions that it can take."""
+
+
+class ServingQuestions(Message):
+    """The platform's answer to an exchange."""
+
+    questions: tuple[ServedQuestion, ...] = ()
+
+
+class ServingLease(Message):
+    """The answer to a renewal."""
+
+    lease_s: float
+
+
+class ServingResult(Message):
+    """Why a worker serves no longer. One that is no longer wanted tells nothing: its token opens nothing any more."""
+
+    error: Annotated[str, Field(min_length=1)]

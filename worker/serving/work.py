@@ -1,0 +1,138 @@
+"""The work of one serving: engines for its models, and questions that are exchanged for answers until nobody asks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar, NoReturn
+
+import ray
+from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
+
+from trainer_core.link.serving import (
+    MOST_AT_ONCE,
+    ServedAnswer,
+    ServedQuestion,
+    ServingExchange,
+    ServingJob,
+    ServingQuestions,
+    ServingResult,
+)
+from worker.cluster import actors as cluster
+from worker.errors import ClusterError, StartError
+from worker.judge.served import ServedReply
+from worker.judge.servers import SERVERS_UP_S, bring_up
+from worker.link.job_work import JobWork, WorkerLost
+from worker.link.jobs import JobLink
+
+POLL_S = 0.2
+"""Seconds between two exchanges at least."""
+_MOST_BYTES = 4 << 20
+"""Text of the answers of one exchange, beyond which the rest goes with the next."""
+
+
+class ServingWork(JobWork[ServingJob]):
+    """Serves until the platform refuses: its answers to nobody are of no use."""
+
+    noun: ClassVar[str] = "serving"
+    title: ClassVar[str] = "serving"
+    path: ClassVar[str] = "/api/v1/link/servings"
+
+    def _read(self, document: dict[str, Any]) -> ServingJob:
+        """Implements ``JobWork._read``."""
+        return ServingJob.model_validate(document)
+
+    def _failure(self, reason: str) -> ServingResult:
+        """Implements ``JobWork._failure``."""
+        return ServingResult(error=reason)
+
+    def _result(self, job: ServingJob) -> ServingResult:
+        """The reason why the models cannot be served.
+
+        Raises:
+            FencedError: nobody asks any more.
+            WorkerLost: an engine was lost behind its first answer: another worker goes on.
+        """
+        try:
+            servers = bring_up(job.models, "serving", lambda name: f"{cluster.serving_name(job.id)}/{name}")
+        except GetTimeoutError:
+            return ServingResult(error=f"The cluster found no place for the model within {SERVERS_UP_S:g} s.")
+        except RayTaskError as error:
+            return ServingResult(error=f"The model's engine could not start: {error.cause}")
+        except (StartError, ClusterError, RayError) as error:
+            return ServingResult(error=str(error) or type(error).__name__)
+        link = self._open_link()
+        counter = _Counter(servers.handles, link)
+        try:
+            counter.serve()
+        except RayActorError as error:
+            if counter.has_answered:
+                raise WorkerLost(f"an engine was lost: {error}") from error
+            return ServingResult(error="The model's engine was lost before its first answer: the memory may not do.")
+        finally:
+            link.close()
+            servers.close()
+
+
+class _Counter:
+    """Takes questions and hands out answers."""
+
+    def __init__(self, handles: Mapping[str, Any], link: JobLink) -> None:
+        self._handles, self._link = handles, link
+        self._under_way: dict[ray.ObjectRef, ServedQuestion] = {}
+        self._answered: list[ServedAnswer] = []
+        self.has_answered = False
+
+    def serve(self) -> NoReturn:
+        """Serve for ever. Raises FencedError once nobody asks any more, and RayActorError where an engine is lost."""
+        while True:
+            begun = time.monotonic()
+            self._exchange()
+            self._collect(max(0.0, POLL_S - (time.monotonic() - begun)))
+
+    def _exchange(self) -> None:
+        told, size = 0, 0
+        for answer in self._answered:
+            size += len(answer.text)
+            if told and size > _MOST_BYTES:
+                break
+            told += 1
+        kept = self._answered[told:]
+        holding = [one.id for one in self._under_way.values()] + [one.id for one in kept]
+        given = ServingExchange(
+            answers=tuple(self._answered[:told]), holding=tuple(holding), room=MOST_AT_ONCE - len(holding)
+        )
+        found = ServingQuestions.model_validate(self._link.exchange("exchange", given))
+        self.has_answered = self.has_answered or told > 0
+        self._answered = kept
+        for question in found.questions:
+            self._put(question)
+
+    def _put(self, question: ServedQuestion) -> None:
+        handle = self._handles.get(question.model)
+        if handle is None:
+            self._answered.append(ServedAnswer(id=question.id, error=f"there is no model {question.model!r} any more"))
+        else:
+            self._under_way[handle.reply.remote(question)] = question
+
+    def _collect(self, seconds: float) -> None:
+        """Take in what the engines have answered within so many seconds."""
+        if not self._under_way:
+            time.sleep(seconds)
+            return
+        refs = list(self._under_way)
+        ready, _ = ray.wait(refs, num_returns=len(refs), timeout=seconds)
+        for ref in ready:
+            question = self._under_way.pop(ref)
+            try:
+                reply: ServedReply = ray.get(ref)
+                answer = ServedAnswer(
+                    id=question.id,
+                    text=reply.text,
+                    prompt_tokens=reply.prompt_tokens,
+                    completion_tokens=reply.completion_tokens,
+                    finish_reason=reply.finish_reason,
+                )
+            except RayTaskError as error:
+                answer = ServedAnswer(id=question.id, error=str(error.cause)[:2000])
+            self._answered.append(answer)
