@@ -82,7 +82,7 @@ class JudgeServer:
         return Answer(reply.text, reply.prompt_tokens, reply.completion_tokens)
 
     def reply(self, question: ServedQuestion) -> ServedReply:
-        """The text that the model answers, whether or not it was cut off. Raises JudgeError where there is no room for it."""
+        """The text of the model, whether or not it was cut off. Raises JudgeError where there is no room for it."""
         temperature = 1.0 if question.temperature is None else question.temperature
         row: dict[str, Any] = (
             {"prompt": question.prompt} if question.messages is None else {"messages": list(question.messages)}
