@@ -1,11 +1,11 @@
 """Operations of the lab, as clients ask for them and as jobs keep them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
 from dressage.datasets.row_query import RowQuery
-from dressage.lab.synthesis.words import ANSWER_FORMAT, REPHRASE
+from dressage.lab.synthesis.words import ANSWER_FORMAT, REPHRASE, WHOLE_ANSWERS
 from trainer_core.rewards.graders.judge import ENDPOINT_PATTERN
 from trainer_core.rewards.graders.rubric import RubricItem
 from trainer_core.rewards.graders.rubric_prompt import Scale
@@ -123,7 +123,10 @@ class SynthesiseRows(AskingOperation):
     """The rows of which variations are made, as for versions that are filtered. Those without a gold answer, and those
     that are variations themselves, are left out."""
     instruction: Text = Field(REPHRASE, min_length=1, max_length=4_000)
-    """What the model is to make of a question."""
+    """What the model is to make of a question; with ``whole`` answers the default is another one."""
+    answers: Literal["same", "whole"] = "same"
+    """Gold answers of variations: ``same`` as the row's, which the model is not shown; or ``whole`` numbers that it
+    writes with the question, knowing the row's answer. Rows whose answer is a whole number are then left out."""
     variations: int = Field(2, ge=1, le=8)
     """Variations of each row that are asked for."""
     same_numbers: bool = True
@@ -149,7 +152,14 @@ class SynthesiseRows(AskingOperation):
     @property
     def columns(self) -> list[str]:
         """Columns of a row that the model sees."""
-        return ["prompt"]
+        return ["prompt"] if self.answers == "same" else ["prompt", "answer"]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _instruct(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("answers") == "whole":
+            return {"instruction": WHOLE_ANSWERS, **given}
+        return given
 
     @model_validator(mode="after")
     def _is_a_band(self) -> "SynthesiseRows":

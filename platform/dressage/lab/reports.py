@@ -1,6 +1,6 @@
 """Reports of operations, as the API tells them."""
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NotRequired, get_args
 
 from typing_extensions import TypedDict
 
@@ -208,6 +208,7 @@ RefusalReason = Literal[
     "control_tokens",
     "length",
     "answer_told",
+    "answer_not_whole",
     "other_numbers",
     "alike",
     "rarely_right",
@@ -233,6 +234,8 @@ class KeptVariation(TypedDict):
     row: ShownRow
     """The row that it was made of."""
     text: str
+    answer: NotRequired[str | None]
+    """Its own gold answer; null where it is that of the row."""
     pass_rate: float
     """Share of right answers to it."""
 

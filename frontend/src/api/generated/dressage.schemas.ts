@@ -155,6 +155,15 @@ export interface AnswerVotes {
   votes: number;
 }
 
+export type AnswersEnum = typeof AnswersEnum[keyof typeof AnswersEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const AnswersEnum = {
+  same: 'same',
+  whole: 'whole',
+} as const;
+
 /**
  * Proposals for the rubric of a reward that wait for a decision.
  */
@@ -4560,12 +4569,19 @@ export interface Kept {
 }
 
 /**
+ * Its own gold answer; null where it is that of the row.
+ */
+export type KeptVariationAnswer = string | null;
+
+/**
  * A variation that has entered the new version.
  */
 export interface KeptVariation {
   /** The row that it was made of. */
   row: ShownRow;
   text: string;
+  /** Its own gold answer; null where it is that of the row. */
+  answer?: KeptVariationAnswer;
   /** Share of right answers to it. */
   pass_rate: number;
 }
@@ -5080,12 +5096,15 @@ export interface LabOperationSynthesiseRows {
 that are variations themselves, are left out. */
   query?: LabOperationRowQuery;
   /**
-   * What the model is to make of a question.
+   * What the model is to make of a question; with ``whole`` answers the default is another one.
    * @minLength 1
    * @maxLength 4000
    * @pattern ^[^\x00]*$
    */
   instruction?: string;
+  /** Gold answers of variations: ``same`` as the row's, which the model is not shown; or ``whole`` numbers that it
+writes with the question, knowing the row's answer. Rows whose answer is a whole number are then left out. */
+  answers?: AnswersEnum;
   /**
    * Variations of each row that are asked for.
    * @minimum 1
@@ -7767,6 +7786,7 @@ export const RefusalReasonEnum = {
   control_tokens: 'control_tokens',
   length: 'length',
   answer_told: 'answer_told',
+  answer_not_whole: 'answer_not_whole',
   other_numbers: 'other_numbers',
   alike: 'alike',
   rarely_right: 'rarely_right',

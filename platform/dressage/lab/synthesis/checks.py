@@ -8,6 +8,7 @@ from dressage.datasets.limits import MAX_ROW_BYTES
 from dressage.lab.reports import RefusalReason
 from dressage.lab.synthesis.likeness import near_one
 from dressage.lab.synthesis.numbers import numbers_in, other_numbers
+from dressage.lab.synthesis.prompts import WrittenQuestion
 from dressage.lab.synthesis.source import SourceRow
 from trainer_core.datasets import control_tokens
 from trainer_core.datasets.invisible import is_blank
@@ -16,6 +17,7 @@ _TIMES = 3
 """Times as long as its source that a variation may be, or as short."""
 _SPARE = 200
 """Signs that it may be longer or shorter in any case."""
+_WHOLE = re.compile(r"-?[0-9]{1,30}")
 _UNREADABLE = re.compile("[\0\ud800-\udfff\ufffd]")
 
 
@@ -27,17 +29,18 @@ class VariationRefusal(NamedTuple):
 
 
 def refusal_of(
-    source: SourceRow, text: str, others: list[str], *, same_numbers: bool, near: float
+    source: SourceRow, written: WrittenQuestion, others: list[str], *, same_numbers: bool, near: float
 ) -> VariationRefusal | None:
     """The reason why a text cannot be a variation of a row; None where nothing is wrong with it.
 
     Args:
         source: the row.
-        text: what the model has written.
+        written: what the model has written.
         others: variations of the row that came before.
         same_numbers: whether it must have the same numbers.
         near: Jaccard similarity from which two texts say the same.
     """
+    text, answer = written.text, written.answer
     if is_blank(text):
         return VariationRefusal("empty", "Nothing of it can be seen.")
     if _UNREADABLE.search(text):
@@ -46,15 +49,18 @@ def refusal_of(
         return VariationRefusal("control_tokens", f"It holds what looks like control tokens: {', '.join(tokens[:5])}.")
     if refused := _length(source, text):
         return refused
-    if leaks(source.text, source.answer, text):
-        return VariationRefusal(
-            "answer_told", f"It tells the answer, {_short(source.answer)}, which its source does not."
-        )
+    if answer is not None and not _WHOLE.fullmatch(answer):
+        return VariationRefusal("answer_not_whole", f"Its answer, {_short(answer)!r}, is no whole number.")
+    for told in (source.answer, answer or ""):
+        if leaks(source.text, told, text):
+            return VariationRefusal("answer_told", f"It tells the answer, {_short(told)}, which its source does not.")
     if same_numbers and (detail := other_numbers(source.text, text)):
         return VariationRefusal("other_numbers", detail)
-    if place := near_one(text, [source.text, *others], near):
-        which = "its source" if place == 1 else "a variation of the same row"
-        return VariationRefusal("alike", f"It says the same as {which}, word for word or nearly.")
+    # With an answer of its own a variation asks for something else, in most of the words of its source.
+    if near_one(text, [source.text], near if answer is None else 1.0):
+        return VariationRefusal("alike", "It says the same as its source, word for word or nearly.")
+    if near_one(text, others, near):
+        return VariationRefusal("alike", "It says the same as a variation of the same row, word for word or nearly.")
     return None
 
 

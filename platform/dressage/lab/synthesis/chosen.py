@@ -17,6 +17,7 @@ from dressage.datasets.search.conditions import of_notes
 from dressage.datasets.selectors import missing_files
 from dressage.lab.arguments import MAX_ASKED_ROWS, SynthesiseRows
 from dressage.lab.asking.rows import rank
+from dressage.lab.statistics.answer_types import answer_type
 
 _FILE = "chosen.json"
 
@@ -28,7 +29,7 @@ class ChosenRows:
     numbers: list[int]
     """Their numbers from 0, in order."""
     left_out: int
-    """Rows that the query finds and that have no gold answer, or are variations themselves."""
+    """Rows that the query finds of which no variations are made."""
 
 
 def choose(version: DatasetVersion, operation: SynthesiseRows) -> ChosenRows:
@@ -51,6 +52,9 @@ def choose(version: DatasetVersion, operation: SynthesiseRows) -> ChosenRows:
             detail = (
                 f"The query finds {found.left_out:,} rows, of which none has a gold answer, or all are variations "
                 "themselves: there is nothing to hold answers against."
+                if operation.answers == "same"
+                else f"The query finds {found.left_out:,} rows, of which all have whole numbers for answers already, "
+                "no answer at all, or are variations themselves."
             )
         raise invalid("/operation/query", detail, code="no_rows")
     return ChosenRows(numbers, found.left_out)
@@ -83,7 +87,14 @@ class _FitRows:
             answered = pc.not_equal(pc.fill_null(pc.utf8_trim_whitespace(table.column("answer")), ""), "")
             variation = pc.match_substring(table.column("row"), families.MARK)
             fit = pc.and_(found, pc.and_not(answered, variation))
+            if operation.answers == "whole":
+                fit = pc.and_not(fit, _whole(table))
             self.left_out += pc.sum(found).as_py() - (pc.sum(fit).as_py() or 0) if table.num_rows else 0
             numbers = pa.array(range(start, start + table.num_rows), pa.int64())
             yield from zip(numbers.filter(fit).to_pylist(), table.column("id").filter(fit).to_pylist(), strict=True)
             start += table.num_rows
+
+
+def _whole(table: pa.Table) -> pa.Array:
+    """Whether the answer of each row is a whole number."""
+    return pa.array([answer_type(answer) == "integer" for answer in table.column("answer").to_pylist()])

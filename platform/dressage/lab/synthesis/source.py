@@ -28,17 +28,18 @@ class SourceRow:
         messages: list[dict[str, str]] = self.data.get("messages", [])
         return messages[:-1]
 
-    def with_text(self, text: str) -> dict[str, Any]:
-        """The row with another text in the place of its own."""
-        if "prompt" in self.data:
-            return {**self.data, "prompt": text}
-        return {**self.data, "messages": [*self.before, {**self.data["messages"][-1], "content": text}]}
+    def with_text(self, text: str, answer: str | None = None) -> dict[str, Any]:
+        """The row with another text in the place of its own, and another answer where one is given."""
+        data = self.data if answer is None else {**self.data, "answer": answer}
+        if "prompt" in data:
+            return {**data, "prompt": text}
+        return {**data, "messages": [*self.before, {**data["messages"][-1], "content": text}]}
 
-    def variation(self, text: str, pass_rate: float) -> tuple[str, dict[str, Any]]:
+    def variation(self, text: str, answer: str | None, pass_rate: float) -> tuple[str, dict[str, Any]]:
         """(id, row) of a variation: columns that hold the source's id get the variation's, all others stay."""
         row_id = f"{self.id[:_KEPT_OF_ID]}+{content_id([self.id, text])[:8]}"
         own = {name: row_id for name in OWN_COLUMNS if name in self.data and str(self.data[name]) == self.id}
-        return row_id, {**self.with_text(text), **own, VARIATION_OF: self.id, PASS_RATE: round(pass_rate, 4)}
+        return row_id, {**self.with_text(text, answer), **own, VARIATION_OF: self.id, PASS_RATE: round(pass_rate, 4)}
 
 
 def read_source(row: AskedRow) -> SourceRow:

@@ -47,24 +47,25 @@ def synthesise(work: LabWork, operation: SynthesiseRows) -> Result:
 
 
 def _vary(operation: SynthesiseRows, grading: AnswerGrading, row: AskedRow, asker: RowAsker) -> dict[str, Any]:
-    """The outcome of a row: ``{variations: [{text, reason, detail, pass_rate}]}``."""
+    """The outcome of a row: ``{variations: [{text, answer, reason, detail, pass_rate}]}``."""
     source = read_source(row)
-    texts = asker.ask(writing(source, operation), reader(operation.variations))
+    found = asker.ask(writing(source, operation), reader(operation))
     made: list[dict[str, Any]] = []
     failure: JudgeError | None = None
     answered = 0
-    for text in texts:
+    for written in found:
         before = [one["text"] for one in made if one["reason"] is None]
-        refusal = refusal_of(source, text, before, same_numbers=operation.same_numbers, near=operation.near)
+        refusal = refusal_of(source, written, before, same_numbers=operation.same_numbers, near=operation.near)
         rate = None
         if refusal is None:
             try:
-                verdict = verify(source, text, operation, asker, grading)
+                verdict = verify(source, written, operation, asker, grading)
                 rate, refusal, answered = verdict.pass_rate, verdict.refusal, answered + 1
             except JudgeError as error:
                 failure, refusal = error, unanswered(error)
         reason, detail = refusal or (None, None)
-        made.append({"text": text, "reason": reason, "detail": detail, "pass_rate": rate})
+        fields = {"text": written.text, "answer": written.answer}
+        made.append({**fields, "reason": reason, "detail": detail, "pass_rate": rate})
     if failure is not None and not answered:
         raise failure  # which says something of the model, and nothing of the row
     return {"variations": made}
@@ -80,9 +81,11 @@ def _verified(work: LabWork, operation: SynthesiseRows, found: list[Variation]) 
         for row in asked_rows(work.version, operation.sample, operation.seed, work.chosen)
         if row.number in wanted
     }
-    made = [sources[one.row].variation(one.text, one.pass_rate or 0.0) for one in kept]
+    made = [sources[one.row].variation(one.text, one.answer, one.pass_rate or 0.0) for one in kept]
     texts = [text_of(one.text, None, json.dumps(row), ("prompt",)) for one, (_, row) in zip(kept, made, strict=True)]
     for place, number in alike_in_version(work.version.path, texts, operation.near).items():
+        if number == kept[place].row and kept[place].answer is not None:
+            continue  # it was compared with its source before, and asks for something else
         kept[place].refusal = VariationRefusal("alike", f"Row {number + 1:,} says the same, word for word or nearly.")
     left = [place for place, one in enumerate(kept) if one.refusal is None]
     for place in alike_among([texts[one] for one in left], operation.near):
@@ -124,7 +127,8 @@ def _report(work: LabWork, outcomes: list[AskedOutcome], found: list[Variation])
         "refused": len(refused),
         "reasons": [{"reason": reason, "variations": count} for reason, count in counts.most_common()],
         "kept_ones": [
-            {"row": shown[one.row], "text": one.text, "pass_rate": one.pass_rate or 0.0} for one in kept[:_SHOWN_KEPT]
+            {"row": shown[one.row], "text": one.text, "answer": one.answer, "pass_rate": one.pass_rate or 0.0}
+            for one in kept[:_SHOWN_KEPT]
         ],
         "refused_ones": [
             {"row": shown[one.row], "text": one.text, "reason": refusal.reason, "detail": refusal.detail}

@@ -14,6 +14,8 @@ class Variation:
     row: int
     """Number of the row that it was made of, from 0."""
     text: str
+    answer: str | None
+    """Its gold answer; None for that of the row."""
     pass_rate: float | None
     refusal: VariationRefusal | None
     """Why it is not kept."""
@@ -25,6 +27,7 @@ def variations_of(outcomes: Sequence[AskedOutcome]) -> list[Variation]:
         Variation(
             row=outcome.row,
             text=one["text"],
+            answer=one.get("answer"),
             pass_rate=one["pass_rate"],
             refusal=None if one["reason"] is None else VariationRefusal(one["reason"], one["detail"]),
         )

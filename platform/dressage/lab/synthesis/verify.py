@@ -10,7 +10,7 @@ from dressage.lab.arguments import SynthesiseRows
 from dressage.lab.asking.client import RowAsker
 from dressage.lab.synthesis.checks import VariationRefusal
 from dressage.lab.synthesis.grading import AnswerGrading
-from dressage.lab.synthesis.prompts import answering
+from dressage.lab.synthesis.prompts import WrittenQuestion, answering
 from dressage.lab.synthesis.source import SourceRow
 from trainer_core.link.judge_chat import CutOffError
 from trainer_core.rewards.graders.judge import JudgeError
@@ -25,7 +25,9 @@ class Verdict:
     refusal: VariationRefusal | None
 
 
-def verify(source: SourceRow, text: str, operation: SynthesiseRows, asker: RowAsker, grading: AnswerGrading) -> Verdict:
+def verify(
+    source: SourceRow, written: WrittenQuestion, operation: SynthesiseRows, asker: RowAsker, grading: AnswerGrading
+) -> Verdict:
     """Have a variation answered, until it is known what becomes of it.
 
     An answer that was cut off is wrong, as it is in a run. One that could not be graded does not count.
@@ -33,13 +35,13 @@ def verify(source: SourceRow, text: str, operation: SynthesiseRows, asker: RowAs
     Raises:
         JudgeError: the model did not answer.
     """
-    row = source.with_text(text)
+    row = source.with_text(written.text, written.answer)
     right = wrong = cut = 0
     said: Counter[str] = Counter()
     error = ""
     for attempt in range(1, operation.attempts + 1):
         try:
-            answer = asker.other.ask(answering(source, text, operation, attempt), str)
+            answer = asker.other.ask(answering(source, written.text, operation, attempt), str)
         except CutOffError:
             wrong, cut = wrong + 1, cut + 1
         else:

@@ -45,7 +45,13 @@ export function SynthesisFound({ report, made }: Props) {
       {kept.length > 0 && (
         <Listed title="Kept variations" rest={report.kept - Math.min(SHOWN, kept.length)}>
           {kept.slice(0, SHOWN).map((one, place) => (
-            <Shown key={place} row={one.row} text={one.text} badge={`${formatPercent(one.pass_rate)} right`} />
+            <Shown
+              key={place}
+              row={one.row}
+              text={one.text}
+              badge={`${formatPercent(one.pass_rate)} right`}
+              detail={one.answer ? `Answer: ${one.answer}` : undefined}
+            />
           ))}
         </Listed>
       )}

@@ -51,7 +51,11 @@ export function SynthesisOptions({ value, onChange, error }: SynthesisFieldsProp
       </Group>
       <Textarea
         label="Instruction"
-        description="What the model is to make of each question. It is never shown the answer."
+        description={
+          value.purpose === "whole"
+            ? "What the model is to make of each question. It is shown the answer, and writes the new one."
+            : "What the model is to make of each question. It is never shown the answer."
+        }
         autosize
         minRows={3}
         maxRows={10}

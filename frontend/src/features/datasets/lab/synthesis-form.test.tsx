@@ -57,6 +57,11 @@ it("has the purpose set the instruction and the numbers, which stay free to choo
   expect(latest.instruction).toContain("add a fact with a number");
   await user.click(keep);
   expect(latest).toMatchObject({ purpose: "distraction", sameNumbers: true });
+  expect(screen.getByText(/It is never shown the answer/)).toBeTruthy();
+  await user.click(screen.getByRole("combobox", { name: "Purpose" }));
+  await user.click(screen.getByText("Whole numbers for answers"));
+  expect(latest).toMatchObject({ purpose: "whole", sameNumbers: false });
+  expect(screen.getByText(/It is shown the answer, and writes the new one/)).toBeTruthy();
 });
 
 it("grades by a version of a reward, and makes a new dataset once that has a name", async () => {

@@ -41,6 +41,7 @@ it("asks once all choices are there, by the defaults of the operation where noth
     sample: null,
     query: { text: "horses" },
     instruction: PURPOSES.rephrase.instruction,
+    answers: "same",
     same_numbers: true,
     near: 0.8,
     variations: 2,
@@ -54,6 +55,7 @@ it("asks once all choices are there, by the defaults of the operation where noth
     into: null,
     seed: 0,
   });
+  expect(synthesisOf(asked, { ...NO_SYNTHESIS, purpose: "whole" })).toMatchObject({ answers: "whole" });
   const others = { sameNumbers: false, most: 90, near: 60, answerFormat: "", maxTokens: 512, reward: "right@2" };
   expect(synthesisOf(asked, { ...NO_SYNTHESIS, ...others, into: " More sums " })).toMatchObject({
     query: {},

@@ -27,6 +27,15 @@ export const PURPOSES = {
       "Keep all else, so that the answer stays the same.",
     sameNumbers: false,
   },
+  whole: {
+    label: "Whole numbers for answers",
+    instruction:
+      "Change what the question asks for, as little as possible, so that its answer becomes one whole number that " +
+      "follows from the answer given: of a fraction m/n in lowest terms the sum m + n, of an expression such as " +
+      "k - m\\sqrt{n} the sum k + m + n, of several values their sum. Say in the question in which form the original " +
+      "answer is to be written, so that the whole number is the only one possible. Keep all else.",
+    sameNumbers: false,
+  },
 } as const;
 
 export type Purpose = keyof typeof PURPOSES;
@@ -87,6 +96,7 @@ export function synthesisOf(asked: Asked | null, fields: SynthesisFields): LabOp
     ...asked,
     query: words ? { text: words } : {},
     instruction: fields.instruction,
+    answers: fields.purpose === "whole" ? "whole" : "same",
     same_numbers: fields.sameNumbers,
     near: Number(near) / 100,
     variations: Number(variations),
@@ -120,6 +130,7 @@ export const REASONS: Record<RefusedVariation["reason"], string> = {
   control_tokens: "Control tokens",
   length: "Too long or too short",
   answer_told: "Tells the answer",
+  answer_not_whole: "No whole number",
   other_numbers: "Other numbers",
   alike: "Says the same",
   rarely_right: "Too rarely right",
