@@ -69,10 +69,7 @@ class ChatCompletions:
             Transient: another try may succeed.
             JudgeError: none will; CutOffError where the answer was too long.
         """
-        if status in TRANSIENT:
-            raise Transient(f"it answered {status}: {self._said(body)}", after_s)
-        if status != 200:
-            raise JudgeError(f"the judge {self._config.model} answered {status}: {self._said(body)}")
+        self.require(status, body, after_s)
         try:
             document = json.loads(body)
             choice = document["choices"][0]
@@ -80,13 +77,25 @@ class ChatCompletions:
             usage = document.get("usage") or {}
             tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError):
-            raise Transient(f"its answer is no chat completion: {self._excerpt(body)}") from None
+            raise Transient(f"its answer is no chat completion: {self.excerpt(body)}") from None
         if reason == "length":
             detail = f"the judge's answer was cut off at {request.max_tokens} tokens"
             raise CutOffError(detail, Answer(text if isinstance(text, str) else "", *tokens))
         if not isinstance(text, str):
-            raise Transient(f"its answer holds no text: {self._excerpt(body)}")
+            raise Transient(f"its answer holds no text: {self.excerpt(body)}")
         return Answer(text, *tokens)
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._config.model
+
+    def require(self, status: int, body: str, after_s: float | None) -> None:
+        """Require an answer. Raises Transient where another try may succeed, JudgeError where none will."""
+        if status in TRANSIENT:
+            raise Transient(f"it answered {status}: {self._said(body)}", after_s)
+        if status != 200:
+            raise JudgeError(f"the judge {self._config.model} answered {status}: {self._said(body)}")
 
     def clean(self, text: str) -> str:
         """The text without the key, which some endpoints repeat."""
@@ -100,8 +109,9 @@ class ChatCompletions:
             message = error.get("message", body) if isinstance(error, dict) else error
         except (ValueError, AttributeError, RecursionError):
             message = body
-        return self._excerpt(str(message))
+        return self.excerpt(str(message))
 
-    def _excerpt(self, text: str) -> str:
+    def excerpt(self, text: str) -> str:
+        """The beginning of what an endpoint has sent, without the key."""
         text = self.clean(text)
         return text if len(text) <= 300 else f"{text[:300]}…"

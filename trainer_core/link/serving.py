@@ -4,15 +4,22 @@ A worker exchanges answers for further questions as long as it is wanted. Questi
 holds them are handed out again, so neither a lost answer nor a lost worker loses one.
 """
 
-from typing import Annotated, Literal
+import base64
+from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
 from pydantic import Field
 
 from trainer_core.link.base import Count, Message
 from trainer_core.link.judge import JudgeEndpoint
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 MOST_AT_ONCE = 64
 """Questions that a worker holds at once."""
+EMBEDDING = "embedding"
+"""The model of this name makes vectors of texts; all others speak."""
 
 
 class ServingJob(Message):
@@ -32,9 +39,11 @@ class ServedQuestion(Message):
     model: str
     """Name of the model in ``ServingJob.models``."""
     messages: tuple[dict[str, str], ...] | None = None
-    """A chat, which goes through the model's own template. A question has this or ``prompt``."""
+    """A chat, which goes through the model's own template. A question has this, ``prompt`` or ``texts``."""
     prompt: str | None = None
     """A text that is continued as it stands."""
+    texts: tuple[str, ...] | None = None
+    """Texts of which vectors are made; the answer's text is ``packed``."""
     max_tokens: Annotated[int, Field(ge=1)]
     temperature: float | None = None
     top_p: float | None = None
@@ -79,3 +88,14 @@ class ServingResult(Message):
     """Why a worker serves no longer. One that is no longer wanted tells nothing: its token opens nothing any more."""
 
     error: Annotated[str, Field(min_length=1)]
+
+
+def packed(vectors: "NDArray[np.float16]") -> str:
+    """Vectors of shape [texts, size] as text: Base64 of their little-endian half-precision numbers."""
+    return base64.b64encode(vectors.astype("<f2").tobytes()).decode()
+
+
+def unpacked(text: str, texts: int) -> list[list[float]]:
+    """The vectors of so many texts that were ``packed``."""
+    found: list[list[float]] = np.frombuffer(base64.b64decode(text), "<f2").reshape(texts, -1).astype(float).tolist()
+    return found

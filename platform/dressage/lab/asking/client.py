@@ -6,13 +6,22 @@ how answers are read, and when it is asked again are the same (``trainer_core.li
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, TypeVar
 
 import httpx2
 
 from dressage.imports.connections import ClosedAddress, addresses_of, guarded
+from trainer_core.link.completions import (
+    CompletionRequest,
+    Embedded,
+    completion_body,
+    embedding_body,
+    read_completion,
+    read_embeddings,
+)
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.judge_chat import Answer, ChatCompletions, CutOffError
 from trainer_core.link.judge_retry import Transient, pause_s, retry_after
@@ -55,7 +64,13 @@ class AskedModel(Protocol):
         """Its limits and prices."""
 
     def ask(self, request: JudgeRequest) -> Answer:
-        """The answer. Raises JudgeError where there is none."""
+        """The answer. Raises JudgeError where there is none, CutOffError where it was cut off."""
+
+    def complete(self, request: CompletionRequest) -> Answer:
+        """The continuation of a text, whether or not it was cut off. Raises JudgeError where there is none."""
+
+    def embed(self, texts: Sequence[str]) -> Embedded:
+        """Vectors of texts. Raises JudgeError where there are none: then one text may be too long for the model."""
 
     def close(self) -> None:
         """Give back what it holds."""
@@ -68,7 +83,7 @@ class EndpointClient:
         assert config.base_url is not None
         self.config = config
         self._chat = ChatCompletions(config)
-        self._url = f"{config.base_url.rstrip('/')}/chat/completions"
+        self._base = config.base_url.rstrip("/")
         headers = {"Content-Type": "application/json"}
         if config.api_key is not None:
             headers["Authorization"] = f"Bearer {config.api_key.get_secret_value()}"
@@ -79,12 +94,25 @@ class EndpointClient:
         """The endpoint has asked to be left alone until then, on the monotonic clock."""
 
     def ask(self, request: JudgeRequest) -> Answer:
-        """The answer. Raises JudgeError where there is none after all tries."""
+        """Implements ``AskedModel.ask``; there is no answer where all tries have failed."""
+        return self._tried(lambda: self._once(request))
+
+    def complete(self, request: CompletionRequest) -> Answer:
+        """Implements ``AskedModel.complete``."""
+        body = completion_body(self.config.model, request)
+        return self._tried(lambda: self._read("completions", body, read_completion))
+
+    def embed(self, texts: Sequence[str]) -> Embedded:
+        """Implements ``AskedModel.embed``."""
+        body = embedding_body(self.config.model, texts)
+        return self._tried(lambda: self._read("embeddings", body, partial(read_embeddings, texts=len(texts))))
+
+    def _tried(self, once: Callable[[], T]) -> T:
         tries = self.config.retries + 1
         for attempt in range(1, tries + 1):
             self._wait()
             try:
-                return self._once(request)
+                return once()
             except Transient as error:
                 if attempt == tries:
                     times = "once" if tries == 1 else f"{tries} times"
@@ -105,17 +133,21 @@ class EndpointClient:
             time.sleep(rest)
 
     def _once(self, request: JudgeRequest) -> Answer:
-        status, body, after = self._post(self._chat.body(request))
+        path = "chat/completions"
+        status, body, after = self._post(path, self._chat.body(request))
         if self._chat.wants_another_limit(status, body):
-            status, body, after = self._post(self._chat.body(request))
+            status, body, after = self._post(path, self._chat.body(request))
         return self._chat.read(status, body, request, after)
 
-    def _post(self, body: bytes) -> tuple[int, str, float | None]:
+    def _read(self, path: str, body: bytes, read: Callable[[ChatCompletions, int, str, float | None], T]) -> T:
+        return read(self._chat, *self._post(path, body))
+
+    def _post(self, path: str, body: bytes) -> tuple[int, str, float | None]:
         """(status, body, seconds that it asks to be left alone). Raises Transient where there was no answer."""
         until, data = time.monotonic() + self.config.timeout_s, b""
         late = f"it did not answer within {self.config.timeout_s:g} s"
         try:
-            with self._client.stream("POST", self._url, content=body) as response:
+            with self._client.stream("POST", f"{self._base}/{path}", content=body) as response:
                 for part in response.iter_bytes():
                     data += part
                     if len(data) > _MOST_BYTES:
@@ -168,6 +200,12 @@ class RowAsker:
                     raise
                 request = replace(request, seed=(request.seed or 0) + _ANOTHER_SEED)
         raise AssertionError("the last try returns or raises")
+
+    def complete(self, request: CompletionRequest) -> Answer:
+        """The continuation of a text. Raises as ``AskedModel.complete``."""
+        answer = self._client.complete(request)
+        self._count(answer)
+        return answer
 
     def _count(self, answer: Answer) -> None:
         self.use.questions += 1

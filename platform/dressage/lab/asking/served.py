@@ -2,12 +2,14 @@
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+from trainer_core.link.completions import CompletionRequest, Embedded
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.judge_chat import Answer, CutOffError
+from trainer_core.link.serving import unpacked
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 
 ASKED, ANSWERS = "asked", "answers"
@@ -49,7 +51,7 @@ class ServedClient:
         self._name, self._pipe = name, pipe
 
     def ask(self, request: JudgeRequest) -> Answer:
-        """The answer. Raises JudgeError where there is none."""
+        """Implements ``AskedModel.ask``."""
         answer, finish = self._reply(
             messages=[dict(message) for message in request.messages],
             max_tokens=request.max_tokens,
@@ -61,6 +63,15 @@ class ServedClient:
             detail = f"the answer of {self.config.model} was cut off at {request.max_tokens} tokens"
             raise CutOffError(detail, answer)
         return answer
+
+    def complete(self, request: CompletionRequest) -> Answer:
+        """Implements ``AskedModel.complete``."""
+        return self._reply(prompt=request.prompt, max_tokens=request.max_tokens, temperature=0.0)[0]
+
+    def embed(self, texts: Sequence[str]) -> Embedded:
+        """Implements ``AskedModel.embed``."""
+        answer, _ = self._reply(texts=list(texts), max_tokens=1)
+        return Embedded(unpacked(answer.text, len(texts)), answer.prompt_tokens)
 
     def close(self) -> None:
         """Nothing to give back: the parent ends the serving."""
