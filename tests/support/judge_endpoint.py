@@ -68,6 +68,7 @@ class JudgeServer:
         self._stop, self._met = asyncio.Event(), asyncio.Event()
         application = web.Application()
         application.router.add_post("/v1/chat/completions", self._answer)
+        application.router.add_post("/v1/embeddings", self._answer)
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)

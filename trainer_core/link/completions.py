@@ -1,4 +1,4 @@
-"""Plain completions and embeddings as OpenAI-compatible endpoints speak them: texts that go through no chat template."""
+"""Plain completions and embeddings as OpenAI-compatible endpoints speak them: texts without a chat template."""
 
 import json
 import math

@@ -12,6 +12,7 @@ from trainer_core.link.judge import JudgeEndpoint
 from worker.cluster import actors as cluster
 from worker.cluster.closed import check_closed
 from worker.cluster.placement import place, usable_gpus
+from worker.judge.embedding import EmbeddingServer
 from worker.judge.served import JudgeServer, ServeConfig
 
 SERVER_CPUS = 1.0
@@ -40,31 +41,43 @@ def served(judges: Mapping[str, JudgeEndpoint]) -> dict[str, JudgeEndpoint]:
     return {slug: judge for slug, judge in judges.items() if judge.model_dir is not None}
 
 
-def start_servers(judges: Mapping[str, JudgeEndpoint], name: Callable[[str], str], gpus: float = 0.0) -> JudgeServers:
+def start_servers(
+    judges: Mapping[str, JudgeEndpoint],
+    name: Callable[[str], str],
+    gpus: float = 0.0,
+    server: type[JudgeServer | EmbeddingServer] = JudgeServer,
+) -> JudgeServers:
     """Start an engine for each judge that needs one.
 
     Args:
         judges: by slug.
         name: makes an actor's name of a slug.
         gpus: the GPUs that each reserves.
+        server: class of the actors.
     """
     handles, started = {}, []
     for slug, judge in served(judges).items():
         assert judge.model_dir is not None
         options = cluster.actor_options(name(slug), SERVER_CPUS, gpus)
-        handle = ray.remote(JudgeServer).options(**options, max_concurrency=judge.max_in_flight + 1).remote()
+        handle = ray.remote(server).options(**options, max_concurrency=judge.max_in_flight + 1).remote()
         handles[slug] = handle
         started.append(handle.start.remote(ServeConfig(judge.model_dir, judge.max_in_flight)))
     return JudgeServers(handles, started)
 
 
-def bring_up(judges: Mapping[str, JudgeEndpoint], what: str, name: Callable[[str], str]) -> JudgeServers:
+def bring_up(
+    judges: Mapping[str, JudgeEndpoint],
+    what: str,
+    name: Callable[[str], str],
+    server: type[JudgeServer | EmbeddingServer] = JudgeServer,
+) -> JudgeServers:
     """Start an engine for each judge that needs one, and wait for them; those that came up are closed where one fails.
 
     Args:
         judges: by slug.
         what: the kind of job that needs them, for sentences.
         name: makes an actor's name of a slug.
+        server: class of the actors.
 
     Raises:
         ClusterError: the cluster is too small.
@@ -74,7 +87,7 @@ def bring_up(judges: Mapping[str, JudgeEndpoint], what: str, name: Callable[[str
     needed = served(judges)
     check_closed()
     cluster.check_resources(SERVER_CPUS * len(needed), what)
-    servers = start_servers(needed, name, place(len(needed), 0, usable_gpus()).gpus)
+    servers = start_servers(needed, name, place(len(needed), 0, usable_gpus()).gpus, server)
     try:
         ray.get(servers.started, timeout=SERVERS_UP_S)
     except BaseException:

@@ -10,6 +10,7 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
 from trainer_core.link.serving import (
+    EMBEDDING,
     MOST_AT_ONCE,
     ServedAnswer,
     ServedQuestion,
@@ -20,7 +21,8 @@ from trainer_core.link.serving import (
 )
 from worker.cluster import actors as cluster
 from worker.errors import ClusterError, StartError
-from worker.judge.served import ServedReply
+from worker.judge.embedding import EmbeddingServer
+from worker.judge.served import JudgeServer, ServedReply
 from worker.judge.servers import SERVERS_UP_S, bring_up
 from worker.link.job_work import JobWork, WorkerLost
 from worker.link.jobs import JobLink
@@ -54,7 +56,8 @@ class ServingWork(JobWork[ServingJob]):
             WorkerLost: an engine was lost behind its first answer: another worker goes on.
         """
         try:
-            servers = bring_up(job.models, "serving", lambda name: f"{cluster.serving_name(job.id)}/{name}")
+            server = EmbeddingServer if EMBEDDING in job.models else JudgeServer
+            servers = bring_up(job.models, "serving", lambda name: f"{cluster.serving_name(job.id)}/{name}", server)
         except GetTimeoutError:
             return ServingResult(error=f"The cluster found no place for the model within {SERVERS_UP_S:g} s.")
         except RayTaskError as error:

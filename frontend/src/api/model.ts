@@ -66,6 +66,7 @@ export type {
   StatisticsReport,
   QualityReport,
   RefusedVariation,
+  ParaphrasesReport,
   SynthesisReport,
   ReviewerAgreement,
   RowToMark,

@@ -67,6 +67,23 @@ class FindStatistics(_LabModel):
     kind: Literal["statistics"]
 
 
+class FindParaphrases(_LabModel):
+    """Rows that say the same in other words, by a model's vectors of them; notes ``paraphrases``.
+
+    Source: SemDeDup (arXiv 2303.09540), which takes rows for the same whose vectors have a large cosine similarity.
+    """
+
+    kind: Literal["paraphrases"]
+    endpoint: str = Field(pattern=ENDPOINT_PATTERN)
+    """Slug of a judge endpoint of the team: one whose address has ``/embeddings``, or a policy."""
+    threshold: float = Field(0.95, ge=0.5, le=1)
+    """Cosine similarity from which rows say the same."""
+    columns: list[Column] = Field(["prompt"], min_length=1, max_length=8)
+    """What is compared, as for duplicates."""
+    same_numbers: bool = True
+    """Whether rows must have the same numbers, in digits or English words: a question with others is another."""
+
+
 class AskingOperation(_LabModel):
     """What operations have in common that ask a model about rows."""
 
@@ -171,7 +188,7 @@ class SynthesiseRows(AskingOperation):
 
 
 AnyAsking = AssessQuality | SynthesiseRows
-AnyOperation = FindDuplicates | FindContamination | FindStatistics | AnyAsking
+AnyOperation = FindDuplicates | FindContamination | FindStatistics | FindParaphrases | AnyAsking
 
 
 class LabOperation(RootModel[Annotated[AnyOperation, Field(discriminator="kind")]]):

@@ -45,7 +45,14 @@ _CRASHED = (
     "on fewer rows; the platform's log says more."
 )
 
-_CARRIED = {"duplicates": False, "contamination": True, "statistics": True, "quality": True, "synthesis": False}
+_CARRIED = {
+    LabKind.DUPLICATES: False,
+    LabKind.PARAPHRASES: False,
+    LabKind.CONTAMINATION: True,
+    LabKind.STATISTICS: True,
+    LabKind.QUALITY: True,
+    LabKind.SYNTHESIS: False,
+}
 """Whether what was found of a row holds for it in other versions, too: a cluster is one of this version's rows."""
 
 
@@ -196,7 +203,9 @@ def _keep(job: LabJob, folder: Path, seconds: float) -> None:
 
     def finish(locked: LabJob, made: DatasetVersion | None) -> None:
         source: notes.NoteSource = {"kind": job.kind, "id": job.id, "arguments": job.operation}
-        notes.write(job.version, found["note"], table, by=Actor(**job.actor), source=source, carried=_CARRIED[job.kind])
+        notes.write(
+            job.version, found["note"], table, by=Actor(**job.actor), source=source, carried=_CARRIED[LabKind(job.kind)]
+        )
         LabJob.objects.filter(version=job.version, kind=job.kind).exclude(pk=job.pk).update(notes=[])
         fields = {"report": report, "notes": [found["note"]], "drawn": found["drawn"], "made": made}
         end(locked, LabState.DONE, seconds=seconds, **fields)

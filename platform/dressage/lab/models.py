@@ -16,10 +16,11 @@ class LabKind(models.TextChoices):
     CONTAMINATION = "contamination", "Rows that evaluation sets have"
     STATISTICS = "statistics", "Lengths, languages and kinds of answers"
     QUALITY = "quality", "A judge's verdicts by a rubric"
+    PARAPHRASES = "paraphrases", "Rows that say the same in other words"
     SYNTHESIS = "synthesis", "Verified variations of rows"
 
 
-ASKING = (LabKind.QUALITY, LabKind.SYNTHESIS)
+ASKING = (LabKind.QUALITY, LabKind.SYNTHESIS, LabKind.PARAPHRASES)
 """Kinds that ask a model, which takes long and keeps no core busy."""
 
 

@@ -5,11 +5,13 @@ from dressage.lab.arguments import (
     AssessQuality,
     FindContamination,
     FindDuplicates,
+    FindParaphrases,
     FindStatistics,
     SynthesiseRows,
 )
 from dressage.lab.contamination.find import find_contamination
 from dressage.lab.duplicates.find import find_duplicates
+from dressage.lab.paraphrases.find import find_paraphrases
 from dressage.lab.plan import LabWork, Result
 from dressage.lab.quality.assess import assess_quality
 from dressage.lab.statistics.find import find_statistics
@@ -25,6 +27,8 @@ def carry_out(work: LabWork, operation: AnyOperation) -> Result:
             return find_contamination(work, operation)
         case FindStatistics():
             return find_statistics(work)
+        case FindParaphrases():
+            return find_paraphrases(work, operation)
         case AssessQuality():
             return assess_quality(work, operation)
         case SynthesiseRows():

@@ -268,6 +268,17 @@ class SynthesisReport(TypedDict):
     asked: AskedReport
 
 
+class ParaphrasesReport(TypedDict):
+    """Rows that say the same in other words."""
+
+    found: DuplicatesReport
+    """The clusters; similarities are cosines."""
+    background: float
+    """Cosine similarity that one in a thousand pairs of different rows, drawn at random, exceeds: a threshold that is
+    not well above it tells little."""
+    asked: AskedReport
+
+
 class LabReport(TypedDict):
     """What an operation found; the member of its kind is set."""
 
@@ -276,6 +287,7 @@ class LabReport(TypedDict):
     statistics: StatisticsReport | None
     quality: QualityReport | None
     synthesis: SynthesisReport | None
+    paraphrases: ParaphrasesReport | None
 
 
 def completed(report: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from dressage.lab.arguments import (
     AssessQuality,
     FindContamination,
     FindDuplicates,
+    FindParaphrases,
     SynthesiseRows,
 )
 from dressage.lab.asking.cost import cost_of_asking
@@ -23,6 +24,7 @@ from dressage.lab.cost import LabCost, cost_of
 from dressage.lab.enqueue import enqueue_job
 from dressage.lab.life import end
 from dressage.lab.models import OPEN, LabJob, LabState
+from dressage.lab.paraphrases.cost import cost_of_vectors
 from dressage.lab.synthesis.cost import cost_of_synthesis
 from dressage.lab.synthesis.undo import take_back
 from dressage.teams.models import Team
@@ -55,12 +57,14 @@ def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *,
     """
     team = version.dataset.team
     others: list[DatasetVersion] = []
-    if isinstance(operation, FindDuplicates | FindContamination | AssessQuality):
+    if isinstance(operation, FindDuplicates | FindContamination | FindParaphrases | AssessQuality):
         _check_columns(version, operation.columns)
     if isinstance(operation, FindDuplicates | FindContamination):
         others = _others(team, version, operation.against)
     if isinstance(operation, SynthesiseRows):
         cost = cost_of_synthesis(team, version, operation)
+    elif isinstance(operation, FindParaphrases):
+        cost = cost_of_vectors(version, operation, asked_endpoint(team, operation))
     elif isinstance(operation, AskingOperation):
         cost = cost_of_asking(version, operation, asked_endpoint(team, operation))
     else:

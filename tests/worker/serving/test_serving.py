@@ -7,9 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from trainer_core.link.serving import MOST_AT_ONCE, ServingExchange
+from trainer_core.link.serving import EMBEDDING, MOST_AT_ONCE, ServingExchange, unpacked
 from worker.cluster import actors as ray_cluster
 from worker.serving import work
 from worker.serving.work import ServingWork
@@ -26,13 +27,13 @@ class ServingPlatform:
         self.answers: dict[str, dict[str, Any]] = {}
         self.results: list[dict[str, Any]] = []
         self.most_held = 0
-        self.folder = str(STARTER)
+        self.folder, self.name = str(STARTER), "endpoint"
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def job(self) -> dict[str, Any]:
-        return {"id": "srv_1", "models": {"endpoint": {"model": "own", "model_dir": self.folder}}, "lease_s": 3.0}
+        return {"id": "srv_1", "models": {self.name: {"model": "own", "model_dir": self.folder}}, "lease_s": 3.0}
 
     def exchange(self, given: ServingExchange) -> list[dict[str, Any]]:
         for answer in given.answers:
@@ -129,3 +130,26 @@ def test_a_policy_that_cannot_be_served_is_told(cluster: None, platform: Serving
     [result] = platform.results
     assert "engine could not start" in result["error"]
     assert platform.answers == {}
+
+
+def test_the_starter_policy_makes_vectors(cluster: None, platform: ServingPlatform) -> None:
+    """Unit vectors; a text has the same one alone and beside longer ones, and another one than other texts."""
+    platform.name = EMBEDDING
+    texts = ["12+3=", "12+3=", "7*8=", "100-99+98-97+96="]
+    platform.questions = {
+        "all": {"id": "all", "model": EMBEDDING, "texts": texts, "max_tokens": 1},
+        "one": {"id": "one", "model": EMBEDDING, "texts": texts[:1], "max_tokens": 1},
+        "long": {"id": "long", "model": EMBEDDING, "texts": ["1", "1" * 3000], "max_tokens": 1},
+    }
+    platform.work()
+    assert platform.results == []
+    vectors, alone = (
+        np.array(unpacked(platform.answers["all"]["text"], 4)),
+        unpacked(platform.answers["one"]["text"], 1),
+    )
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1.0] * 4, abs=2e-3)
+    assert vectors[0] == pytest.approx(vectors[1], abs=1e-3)
+    assert vectors[0] == pytest.approx(np.array(alone[0]), abs=2e-3)
+    assert vectors[0] @ vectors[2] < 0.995
+    assert platform.answers["all"]["prompt_tokens"] > 3 * platform.answers["one"]["prompt_tokens"]
+    assert "the model reads 1 to 2048 tokens, a text has 3000" in platform.answers["long"]["error"]

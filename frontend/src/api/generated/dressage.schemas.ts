@@ -4711,6 +4711,7 @@ export interface LabJobWithReport {
 * `contamination` - Rows that evaluation sets have
 * `statistics` - Lengths, languages and kinds of answers
 * `quality` - A judge's verdicts by a rubric
+* `paraphrases` - Rows that say the same in other words
 * `synthesis` - Verified variations of rows
  */
 export type LabKindEnum = typeof LabKindEnum[keyof typeof LabKindEnum];
@@ -4722,13 +4723,14 @@ export const LabKindEnum = {
   contamination: 'contamination',
   statistics: 'statistics',
   quality: 'quality',
+  paraphrases: 'paraphrases',
   synthesis: 'synthesis',
 } as const;
 
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperation = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationAssessQuality | LabOperationSynthesiseRows;
+export type LabOperation = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationFindParaphrases | LabOperationAssessQuality | LabOperationSynthesiseRows;
 
 /**
  * Rows that are asked about, drawn at random; null for all, of which there may be 10,000.
@@ -4878,6 +4880,42 @@ a column of that name.
   against?: string[];
 }
 
+export type LabOperationFindParaphrasesKind = typeof LabOperationFindParaphrasesKind[keyof typeof LabOperationFindParaphrasesKind];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LabOperationFindParaphrasesKind = {
+  paraphrases: 'paraphrases',
+} as const;
+
+/**
+ * Rows that say the same in other words, by a model's vectors of them; notes ``paraphrases``.
+
+Source: SemDeDup (arXiv 2303.09540), which takes rows for the same whose vectors have a large cosine similarity.
+ */
+export interface LabOperationFindParaphrases {
+  kind: LabOperationFindParaphrasesKind;
+  /**
+   * Slug of a judge endpoint of the team: one whose address has ``/embeddings``, or a policy.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  endpoint: string;
+  /**
+   * Cosine similarity from which rows say the same.
+   * @minimum 0.5
+   * @maximum 1
+   */
+  threshold?: number;
+  /**
+   * What is compared, as for duplicates.
+   * @minItems 1
+   * @maxItems 8
+   */
+  columns?: string[];
+  /** Whether rows must have the same numbers, in digits or English words: a question with others is another. */
+  same_numbers?: boolean;
+}
+
 export type LabOperationFindStatisticsKind = typeof LabOperationFindStatisticsKind[keyof typeof LabOperationFindStatisticsKind];
 
 
@@ -4952,7 +4990,7 @@ export interface LabOperationNoteCondition {
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationAssessQuality | LabOperationSynthesiseRows;
+export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationFindParaphrases | LabOperationAssessQuality | LabOperationSynthesiseRows;
 
 /**
  * Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes.
@@ -5160,6 +5198,8 @@ export type LabReportQuality = QualityReport | null;
 
 export type LabReportSynthesis = SynthesisReport | null;
 
+export type LabReportParaphrases = ParaphrasesReport | null;
+
 /**
  * What an operation found; the member of its kind is set.
  */
@@ -5169,6 +5209,7 @@ export interface LabReport {
   statistics: LabReportStatistics;
   quality: LabReportQuality;
   synthesis: LabReportSynthesis;
+  paraphrases: LabReportParaphrases;
 }
 
 /**
@@ -6537,6 +6578,18 @@ export interface PaginatedUserSessionList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedUserSessionListNext;
+}
+
+/**
+ * Rows that say the same in other words.
+ */
+export interface ParaphrasesReport {
+  /** The clusters; similarities are cosines. */
+  found: DuplicatesReport;
+  /** Cosine similarity that one in a thousand pairs of different rows, drawn at random, exceeds: a threshold that is
+not well above it tells little. */
+  background: number;
+  asked: AskedReport;
 }
 
 export type ParentCheckpoint = string | null;

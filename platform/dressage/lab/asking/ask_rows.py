@@ -32,8 +32,8 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
     assert work.endpoint is not None
     total = number_of_asked(work.version, operation.sample, work.chosen)
     kept = KeptOutcomes(work.folder)
-    client = _client(work.endpoint, "endpoint", work)
-    other = None if work.solver is None else _client(work.solver, "solver", work)
+    client = client_of(work.endpoint, "endpoint", work)
+    other = None if work.solver is None else client_of(work.solver, "solver", work)
     at_once = min(MOST_AT_ONCE, *(one.max_in_flight for one in (work.endpoint, work.solver) if one is not None))
     pool = ThreadPoolExecutor(at_once)
     failed, stopped = 0, ""
@@ -85,8 +85,8 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
     return found
 
 
-def _client(config: JudgeEndpoint, name: str, work: LabWork) -> AskedModel:
-    """The way to a model: over HTTP, or to one that the cluster serves."""
+def client_of(config: JudgeEndpoint, name: str, work: LabWork) -> AskedModel:
+    """The way to a model: over HTTP, or to one that the cluster serves, which questions call ``name``."""
     if config.model_dir is None:
         return EndpointClient(config)
     assert work.pipe is not None

@@ -65,12 +65,12 @@ def cost_of_asking(
         Problem: 422 where it would ask about too many rows.
     """
     rows = len(chosen.numbers) if chosen is not None else _sampled(version, operation)
-    row = _tokens_of_rows(version, operation.columns)
+    row = tokens_of_rows(version, operation.columns)
     kinds = _questions(operation, endpoint, solver or endpoint, row)
     questions = rows * sum(one.number for one in kinds)
     prompt = {one: round(rows * one.number * (one.beside + row)) for one in kinds}
     completion = {one: round(rows * one.number * min(one.answer, operation.max_tokens)) for one in kinds}
-    prices = [_price(one.endpoint, prompt[one], completion[one]) for one in kinds]
+    prices = [price_of_tokens(one.endpoint, prompt[one], completion[one]) for one in kinds]
     known = [price for price in prices if price is not None]
     speed = _speed(operation, endpoint)
     at_once = min(MOST_AT_ONCE, *(one.endpoint.max_in_flight for one in kinds))
@@ -119,7 +119,7 @@ def _questions(operation: AnyAsking, endpoint: JudgeEndpoint, solver: JudgeEndpo
             ]
 
 
-def _tokens_of_rows(version: DatasetVersion, columns: Sequence[str]) -> float:
+def tokens_of_rows(version: DatasetVersion, columns: Sequence[str]) -> float:
     """Mean tokens of what the model sees of the first rows."""
     with missing_files("/operation"):
         rows = list(storage.read_rows(version.path, 0, _LOOKED_AT))
@@ -150,7 +150,7 @@ def _alike(operation: AnyAsking) -> dict[str, int]:
             return {}
 
 
-def _price(endpoint: JudgeEndpoint, prompt: int, completion: int) -> float | None:
+def price_of_tokens(endpoint: JudgeEndpoint, prompt: int, completion: int) -> float | None:
     if endpoint.price_prompt is None or endpoint.price_completion is None:
         return None
     return (prompt * endpoint.price_prompt + completion * endpoint.price_completion) / 1e6

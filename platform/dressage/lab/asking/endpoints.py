@@ -6,14 +6,15 @@ from typing import Any
 from django.db.models import Q
 
 from dressage.common.problems import Problem, invalid
-from dressage.lab.arguments import AnyAsking, SynthesiseRows
-from dressage.lab.models import ASKING, AT_WORK, LabJob
+from dressage.lab.arguments import AnyAsking, FindParaphrases, SynthesiseRows
+from dressage.lab.models import ASKING, AT_WORK, LabJob, LabKind
 from dressage.rewards.judges.selectors import for_workers, judge_endpoints, unfit
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
+from trainer_core.link.serving import EMBEDDING
 
 
-def asked_endpoint(team: Team, operation: AnyAsking) -> JudgeEndpoint:
+def asked_endpoint(team: Team, operation: AnyAsking | FindParaphrases) -> JudgeEndpoint:
     """The endpoint that an operation names. Raises a 422 problem where there is none, or it cannot be asked."""
     return _named(team, operation.endpoint, "/operation/endpoint")
 
@@ -76,6 +77,5 @@ def job_that_asks(team: Team, slug: str) -> str | None:
 
 def served_endpoints(job: LabJob, plan: Mapping[str, Any]) -> dict[str, str]:
     """Slugs of the endpoints that the cluster must serve to a job's process, by their names in its ``plan``."""
-    slugs = {"endpoint": job.operation.get("endpoint"), "solver": job.operation.get("solver")}
-    wired = {name: plan.get(name) for name in slugs}
-    return {name: slugs[name] for name, one in wired.items() if one is not None and one.get("model_dir")}
+    found = {name: job.operation[name] for name in ("endpoint", "solver") if (plan.get(name) or {}).get("model_dir")}
+    return {EMBEDDING: found["endpoint"]} if found and job.kind == LabKind.PARAPHRASES else found

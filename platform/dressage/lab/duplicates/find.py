@@ -39,8 +39,8 @@ def find_duplicates(work: LabWork, operation: FindDuplicates) -> Result:
     sizes = np.bincount(roots, minlength=prints.rows)
     outside = np.zeros(prints.rows, bool)
     outside[np.unique(roots[own:])] = True
-    keep = _kept(roots, outside, own)
-    numbers = _numbers(roots[:own], sizes)
+    keep = kept_rows(roots, outside, own)
+    numbers = cluster_numbers(roots[:own], sizes)
     table = pa.table(
         {
             "cluster": pa.array(numbers, pa.int64(), mask=numbers < 0),
@@ -48,17 +48,17 @@ def find_duplicates(work: LabWork, operation: FindDuplicates) -> Result:
             "keep": pa.array(keep, pa.bool_()),
         }
     )
-    report = _report(stored, prints, first, roots, sizes, numbers, keep, outside, similarity)
+    report = clusters_report(stored, prints, first, roots, sizes, numbers, keep, outside, similarity)
     return Result("duplicates", table, dict(report))
 
 
-def _kept(roots: Places, outside: np.ndarray[Any, Any], own: int) -> np.ndarray[Any, Any]:
+def kept_rows(roots: Places, outside: np.ndarray[Any, Any], own: int) -> np.ndarray[Any, Any]:
     """Whether each row of the version is the first of its cluster, and no other version has one of it."""
     keep = (roots[:own] == np.arange(own)) & ~outside[roots[:own]]
     return np.asarray(keep)
 
 
-def _numbers(roots: Places, sizes: Places) -> Places:
+def cluster_numbers(roots: Places, sizes: Places) -> Places:
     """Numbers of clusters from 1 on in the order of their first rows; -1 for a row that is alone."""
     together = sizes[roots] > 1
     numbers = np.full(len(roots), -1, np.int64)
@@ -66,7 +66,7 @@ def _numbers(roots: Places, sizes: Places) -> Places:
     return numbers
 
 
-def _report(
+def clusters_report(
     stored: list[StoredRows],
     prints: Fingerprints,
     first: Places,

@@ -17,6 +17,37 @@ export interface Asking {
 
 export const NO_ASKING: Asking = { endpoint: null, sample: "" };
 
+interface ModelProps {
+  value: string | null;
+  onChange: (value: string | null) => void;
+  error: unknown;
+}
+
+/** The model that is asked: a judge endpoint of the team. */
+export function ModelChoice({ value, onChange, error }: ModelProps) {
+  const endpoints = useQuery(endpointsQuery);
+  return (
+    <>
+      <Select
+        label="Model"
+        description="A judge endpoint of the team"
+        placeholder="Choose"
+        data={modelOptions(endpoints.data?.data)}
+        value={value}
+        onChange={onChange}
+        error={endpoints.isError ? "The judge endpoints could not be read." : fieldError(error, "/operation/endpoint")}
+        nothingFoundMessage="The team has no judge endpoint"
+        w={260}
+      />
+      {endpoints.data?.data.length === 0 && (
+        <TextLink size="sm" to="/team" search={{ tab: "judges" }} mt={28}>
+          Add a judge endpoint
+        </TextLink>
+      )}
+    </>
+  );
+}
+
 interface Props {
   rows: number;
   value: Asking;
@@ -29,20 +60,9 @@ interface Props {
 export const ASKING_FIELDS = /^\/operation\/(endpoint|sample)$/;
 
 export function AskOptions({ rows, value, onChange, error }: Props) {
-  const endpoints = useQuery(endpointsQuery);
   return (
     <Group gap="sm" align="flex-start">
-      <Select
-        label="Model"
-        description="A judge endpoint of the team"
-        placeholder="Choose"
-        data={modelOptions(endpoints.data?.data)}
-        value={value.endpoint}
-        onChange={endpoint => onChange({ ...value, endpoint })}
-        error={endpoints.isError ? "The judge endpoints could not be read." : fieldError(error, "/operation/endpoint")}
-        nothingFoundMessage="The team has no judge endpoint"
-        w={260}
-      />
+      <ModelChoice value={value.endpoint} onChange={endpoint => onChange({ ...value, endpoint })} error={error} />
       <NumberInput
         label="Rows"
         description="Empty for all; else drawn at random"
@@ -60,11 +80,6 @@ export function AskOptions({ rows, value, onChange, error }: Props) {
             : fieldError(error, "/operation/sample")
         }
       />
-      {endpoints.data?.data.length === 0 && (
-        <TextLink size="sm" to="/team" search={{ tab: "judges" }} mt={28}>
-          Add a judge endpoint
-        </TextLink>
-      )}
     </Group>
   );
 }

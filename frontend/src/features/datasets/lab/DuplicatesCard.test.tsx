@@ -2,7 +2,7 @@ import { screen, within } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { DuplicatesReport } from "@/api/model";
 import { renderWith } from "@/test/render";
-import { Report } from "./DuplicatesCard";
+import { Clusters } from "./DuplicatesCard";
 
 const REPORT: DuplicatesReport = {
   rows: 1200,
@@ -28,7 +28,7 @@ const REPORT: DuplicatesReport = {
 };
 
 it("shows clusters with their rows, and warns of answers that differ", () => {
-  renderWith(<Report report={REPORT} />);
+  renderWith(<Clusters report={REPORT} />);
   expect(screen.getByText("1,198")).toBeTruthy();
   expect(screen.getByRole("status").textContent).toContain("One cluster has different gold answers");
   const cluster = within(screen.getByRole("list", { name: "Largest clusters" })).getByRole("listitem");
@@ -38,6 +38,6 @@ it("shows clusters with their rows, and warns of answers that differ", () => {
 });
 
 it("says so where all rows are different", () => {
-  renderWith(<Report report={{ ...REPORT, kept: 1200, clusters: 0, conflicts: 0, largest: [] }} />);
+  renderWith(<Clusters report={{ ...REPORT, kept: 1200, clusters: 0, conflicts: 0, largest: [] }} />);
   expect(screen.getByText("All 1,200 rows are different.")).toBeTruthy();
 });

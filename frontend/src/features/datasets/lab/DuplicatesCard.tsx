@@ -52,7 +52,7 @@ export function DuplicatesCard({ dataset, version, jobs }: CardProps) {
       {({ duplicates }) =>
         duplicates && (
           <>
-            <Report report={duplicates} />
+            <Clusters report={duplicates} />
             {duplicates.clusters > 0 && (
               <TextLink
                 size="sm"
@@ -70,7 +70,7 @@ export function DuplicatesCard({ dataset, version, jobs }: CardProps) {
   );
 }
 
-export function Report({ report }: { report: DuplicatesReport }) {
+export function Clusters({ report }: { report: DuplicatesReport }) {
   const count = (value: number) => value.toLocaleString("en-GB");
   if (report.clusters === 0) return <Nothing>All {count(report.rows)} rows are different.</Nothing>;
   return (

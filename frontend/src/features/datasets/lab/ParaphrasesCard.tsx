@@ -1,0 +1,93 @@
+/** Paraphrases: a model makes vectors of the rows, and those that point the same way are found. */
+import { Alert, Checkbox, NumberInput } from "@mantine/core";
+import { useState } from "react";
+import type { ParaphrasesReport } from "@/api/model";
+import { formatPercent } from "@/lib/format";
+import { TextLink } from "@/ui/TextLink";
+import { Asked } from "./Asked";
+import { ModelChoice } from "./AskOptions";
+import { Clusters } from "./DuplicatesCard";
+import { type CardProps, LabCard } from "./LabCard";
+
+/** Pointers of refusals that stand at a field of the card. */
+const FIELDS = /^\/operation\/endpoint$/;
+
+export function ParaphrasesCard({ dataset, version, jobs }: CardProps) {
+  const [endpoint, setEndpoint] = useState<string | null>(null);
+  const [threshold, setThreshold] = useState<number | string>(95);
+  const [sameNumbers, setSameNumbers] = useState(true);
+  const isSet = typeof threshold === "number" && threshold >= 50;
+  return (
+    <LabCard
+      {...{ dataset, version, jobs }}
+      title="Paraphrases"
+      description="Rows that say the same in other words: those whose vectors, made by a model, point the same way. A model can be wrong about it, so look at them before they go."
+      operation={
+        endpoint && isSet
+          ? { kind: "paraphrases", endpoint, threshold: threshold / 100, same_numbers: sameNumbers }
+          : null
+      }
+      shown={FIELDS}
+      options={error => (
+        <>
+          <ModelChoice value={endpoint} onChange={setEndpoint} error={error} />
+          <NumberInput
+            label="Similarity from"
+            description="Cosine of their vectors"
+            suffix=" %"
+            min={50}
+            max={100}
+            allowDecimal={false}
+            w={220}
+            value={threshold}
+            onChange={setThreshold}
+          />
+          <Checkbox
+            label="Questions with other numbers are other questions"
+            checked={sameNumbers}
+            onChange={event => setSameNumbers(event.currentTarget.checked)}
+          />
+        </>
+      )}
+      startLabel="Find paraphrases"
+      never="Nobody has looked for paraphrases in this version yet."
+      made={({ paraphrases }) =>
+        paraphrases && {
+          label: "Make a version with one of each",
+          condition: { column: "keep", equals: true },
+          disabled: paraphrases.found.kept === paraphrases.found.rows || paraphrases.found.kept === 0,
+        }
+      }
+    >
+      {({ paraphrases }) =>
+        paraphrases && (
+          <>
+            <Background report={paraphrases} />
+            <Clusters report={paraphrases.found} />
+            {paraphrases.found.clusters > 0 && (
+              <TextLink
+                size="sm"
+                to="/datasets/$datasetId"
+                params={{ datasetId: dataset.id }}
+                search={{ version: version.number, tab: "rows", notes: "paraphrases.size:2.." }}
+              >
+                Show these rows
+              </TextLink>
+            )}
+            <Asked asked={paraphrases.asked} />
+          </>
+        )
+      }
+    </LabCard>
+  );
+}
+
+/** How alike rows are that have nothing to do with each other, by the same model. */
+export function Background({ report: { background } }: { report: ParaphrasesReport }) {
+  return (
+    <Alert color={background > 0.9 ? "yellow" : "gray"} role="status">
+      Of 1,000 pairs of rows drawn at random, one is more than {formatPercent(background)} alike
+      {background > 0.9 ? ": this model hardly keeps rows apart, so take a similarity well above that." : "."}
+    </Alert>
+  );
+}

@@ -1,0 +1,153 @@
+"""Vectors of all rows, kept on disk slice by slice: whoever comes after a killed worker goes on behind the last."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dressage.lab.arguments import FindParaphrases
+from dressage.lab.asking.ask_rows import MOST_SIGNS, client_of
+from dressage.lab.asking.client import MOST_AT_ONCE, AskedModel, AskedTokens
+from dressage.lab.asking.outcomes import AskedOutcome
+from dressage.lab.plan import LabWork, UnfitError
+from dressage.lab.texts import read_texts
+from trainer_core.link.serving import EMBEDDING
+from trainer_core.rewards.graders.judge import JudgeError
+
+SLICE = 1024
+"""Rows of a file."""
+BATCH = 32
+"""Rows of a question."""
+FIRST = 20
+"""Rows of which one at least must get a vector: else nothing is asked any more, and the job fails."""
+
+
+@dataclass(slots=True)
+class VectorSlice:
+    """Rows in a line."""
+
+    vectors: NDArray[np.float16]
+    """Vectors of shape [rows, size]; 0 where there is none."""
+    errors: dict[int, str]
+    """Why there is none, by the place in the slice."""
+    use: AskedTokens
+
+
+@dataclass(frozen=True, slots=True)
+class RowVectors:
+    """All rows."""
+
+    vectors: NDArray[np.float16]
+    """Vectors of shape [rows, size], of length 1; 0 for rows without text, or that the model has refused."""
+    outcomes: list[AskedOutcome]
+
+
+def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
+    """Vectors of the version's rows.
+
+    Raises:
+        UnfitError: none of the first rows has got one, or they are of different sizes.
+    """
+    assert work.endpoint is not None
+    client = client_of(work.endpoint, EMBEDDING, work)
+    total, parts, errors, uses = work.version.rows, [], dict[int, str](), list[AskedTokens]()
+    done = 0
+    try:
+        with ThreadPoolExecutor(min(MOST_AT_ONCE, work.endpoint.max_in_flight)) as pool:
+            for start, texts in _slices(work.version.path, operation.columns):
+                work.told("Making vectors", done, total)
+                path = work.folder / f"vectors-{start:08}.npz"
+                found = _load(path) if path.exists() else _keep(path, _ask(client, texts, pool, done == len(errors)))
+                parts.append(found.vectors)
+                errors |= {start + place: error for place, error in found.errors.items()}
+                uses.append(found.use)
+                done += len(texts)
+    finally:
+        client.close()
+    work.told("Making vectors", done, total)
+    sizes = {part.shape[1] for part in parts if part.shape[1]}
+    if len(sizes) > 1:
+        raise UnfitError("The model's vectors are of different sizes: another one may have answered meanwhile.")
+    size = next(iter(sizes), 1)
+    whole = [part if part.shape[1] else np.zeros((len(part), size), np.float16) for part in parts]
+    first = [AskedTokens.sum_of(uses), *[AskedTokens()] * max(total - 1, 0)]
+    outcomes = [AskedOutcome(row, {}, errors.get(row), first[row]) for row in range(total)]
+    return RowVectors(np.concatenate(whole), outcomes)
+
+
+def _slices(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """(number of the first row, texts), ``SLICE`` rows at most."""
+    for texts in read_texts(path, columns):
+        for place in range(0, len(texts), SLICE):
+            yield texts.start + place, texts.texts[place : place + SLICE]
+
+
+def _ask(client: AskedModel, texts: list[str], pool: ThreadPoolExecutor, is_first: bool) -> VectorSlice:
+    """Ask for the vectors of a slice. ``is_first``: no row has got one yet."""
+    use = AskedTokens()
+    found: dict[int, list[float]] = {}
+    errors = {
+        place: f"It was not asked: the row has {len(text):,} signs, and a model is asked about {MOST_SIGNS:,} at most"
+        for place, text in enumerate(texts)
+        if len(text) > MOST_SIGNS
+    }
+    asked = [place for place, text in enumerate(texts) if text.strip() and place not in errors]
+    batches = [asked[start : start + BATCH] for start in range(0, len(asked), BATCH)]
+
+    def embed(places: list[int]) -> list[tuple[int, list[float] | None, str, int]]:
+        try:
+            made = client.embed([texts[place] for place in places])
+        except JudgeError as error:
+            if len(places) == 1:
+                return [(places[0], None, str(error)[:1000], 0)]
+            half = len(places) // 2
+            first = embed(places[:half])
+            if is_first and len(first) >= FIRST // 2 and all(vector is None for _, vector, _, _ in first):
+                raise UnfitError(f"The model has made no vector of the first rows: {first[0][2]}") from error
+            return first + embed(places[half:])
+        tokens = [made.prompt_tokens, *[0] * (len(places) - 1)]
+        return [(place, vector, "", count) for place, vector, count in zip(places, made.vectors, tokens, strict=True)]
+
+    for batch in pool.map(embed, batches):
+        use.questions += 1
+        for place, vector, error, tokens in batch:
+            use.prompt_tokens += tokens
+            if vector is None:
+                errors[place] = error
+            else:
+                found[place] = vector
+    if is_first and asked and not found:
+        raise UnfitError(f"The model has made no vector of the first rows: {next(iter(errors.values()))}")
+    size = len(next(iter(found.values()), []))
+    vectors = np.zeros((len(texts), size), np.float16)
+    for place, vector in found.items():
+        if len(vector) != size:
+            raise UnfitError("The model's vectors are of different sizes.")
+        vectors[place] = _unit(np.array(vector))
+    return VectorSlice(vectors, errors, use)
+
+
+def _unit(vector: NDArray[Any]) -> NDArray[np.float16]:
+    return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float16)
+
+
+def _keep(path: Path, found: VectorSlice) -> VectorSlice:
+    temporary = path.with_suffix(".tmp")
+    told = {"errors": found.errors, "questions": found.use.questions, "tokens": found.use.prompt_tokens}
+    with temporary.open("wb") as file:
+        np.savez(file, vectors=found.vectors, told=np.frombuffer(json.dumps(told).encode(), np.uint8))
+    os.replace(temporary, path)
+    return found
+
+
+def _load(path: Path) -> VectorSlice:
+    with np.load(path) as stored:
+        told = json.loads(stored["told"].tobytes())
+        errors = {int(place): error for place, error in told["errors"].items()}
+        return VectorSlice(stored["vectors"], errors, AskedTokens(told["questions"], told["tokens"]))
