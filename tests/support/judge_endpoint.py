@@ -69,6 +69,7 @@ class JudgeServer:
         application = web.Application()
         application.router.add_post("/v1/chat/completions", self._answer)
         application.router.add_post("/v1/embeddings", self._answer)
+        application.router.add_post("/v1/completions", self._answer)
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)

@@ -66,6 +66,8 @@ export type {
   StatisticsReport,
   QualityReport,
   RefusedVariation,
+  MemorisationReport,
+  MemorisedRow,
   ParaphrasesReport,
   SynthesisReport,
   ReviewerAgreement,

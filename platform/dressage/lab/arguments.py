@@ -118,6 +118,26 @@ class AssessQuality(AskingOperation):
         return self
 
 
+class FindMemorised(AskingOperation):
+    """Rows whose rest a model writes word for word once it is shown their beginning; notes ``memorisation``.
+
+    Source: "Reasoning or Memorization?" (arXiv 2507.10532), which completes partial prompts of benchmarks.
+    """
+
+    kind: Literal["memorisation"]
+    shown: float = Field(0.6, ge=0.2, le=0.9)
+    """Share of a prompt's words that the model is shown; in scripts without spaces each sign is a word."""
+    least_rest: int = Field(8, ge=3, le=200)
+    """Words that must be left to write. Rows with fewer are left out: a short rest can be guessed."""
+    max_tokens: int = Field(512, ge=16, le=65_536)
+    """Tokens that the model may write behind the rest of the prompt: what it answers."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of a row that the model sees."""
+        return ["prompt"]
+
+
 Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 
 
@@ -187,7 +207,7 @@ class SynthesiseRows(AskingOperation):
         return self
 
 
-AnyAsking = AssessQuality | SynthesiseRows
+AnyAsking = AssessQuality | SynthesiseRows | FindMemorised
 AnyOperation = FindDuplicates | FindContamination | FindStatistics | FindParaphrases | AnyAsking
 
 

@@ -51,6 +51,7 @@ _CARRIED = {
     LabKind.CONTAMINATION: True,
     LabKind.STATISTICS: True,
     LabKind.QUALITY: True,
+    LabKind.MEMORISATION: True,
     LabKind.SYNTHESIS: False,
 }
 """Whether what was found of a row holds for it in other versions, too: a cluster is one of this version's rows."""

@@ -17,10 +17,11 @@ class LabKind(models.TextChoices):
     STATISTICS = "statistics", "Lengths, languages and kinds of answers"
     QUALITY = "quality", "A judge's verdicts by a rubric"
     PARAPHRASES = "paraphrases", "Rows that say the same in other words"
+    MEMORISATION = "memorisation", "Rows that a model knows by heart"
     SYNTHESIS = "synthesis", "Verified variations of rows"
 
 
-ASKING = (LabKind.QUALITY, LabKind.SYNTHESIS, LabKind.PARAPHRASES)
+ASKING = (LabKind.QUALITY, LabKind.SYNTHESIS, LabKind.PARAPHRASES, LabKind.MEMORISATION)
 """Kinds that ask a model, which takes long and keeps no core busy."""
 
 

@@ -5,12 +5,14 @@ from dressage.lab.arguments import (
     AssessQuality,
     FindContamination,
     FindDuplicates,
+    FindMemorised,
     FindParaphrases,
     FindStatistics,
     SynthesiseRows,
 )
 from dressage.lab.contamination.find import find_contamination
 from dressage.lab.duplicates.find import find_duplicates
+from dressage.lab.memorisation.find import find_memorised
 from dressage.lab.paraphrases.find import find_paraphrases
 from dressage.lab.plan import LabWork, Result
 from dressage.lab.quality.assess import assess_quality
@@ -29,6 +31,8 @@ def carry_out(work: LabWork, operation: AnyOperation) -> Result:
             return find_statistics(work)
         case FindParaphrases():
             return find_paraphrases(work, operation)
+        case FindMemorised():
+            return find_memorised(work, operation)
         case AssessQuality():
             return assess_quality(work, operation)
         case SynthesiseRows():

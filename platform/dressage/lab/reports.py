@@ -279,6 +279,49 @@ class ParaphrasesReport(TypedDict):
     asked: AskedReport
 
 
+class MemorisedRow(TypedDict):
+    """A row that a model was shown the beginning of."""
+
+    row: ShownRow
+    shown: str
+    """The end of what it was shown."""
+    expected: str
+    """The rest of the prompt, from its beginning."""
+    said: str
+    """The model's words in its place."""
+    overlap: float
+    completed: bool
+    answered: bool | None
+
+
+class MemorisationReport(TypedDict):
+    """Rows whose rest a model has written."""
+
+    rows: int
+    """Rows of the version."""
+    tried: int
+    left_out: int
+    """Rows whose rest is too short to tell anything."""
+    completed: int
+    """Rows whose rest came word for word."""
+    share: float
+    """Share of these among those that were tried."""
+    low: float
+    """Lower end of its 95 % interval (Wilson)."""
+    high: float
+    with_answer: int
+    """Rows that were tried and have a gold answer."""
+    answered: int
+    """Those of them whose answer was right although the question had not been seen whole."""
+    overlap: float
+    """Mean overlap (ROUGE-L, F1)."""
+    histogram: list[ScoreBin]
+    """Overlaps of the rows that were tried."""
+    most: list[MemorisedRow]
+    """Rows with the largest overlap."""
+    asked: AskedReport
+
+
 class LabReport(TypedDict):
     """What an operation found; the member of its kind is set."""
 
@@ -288,6 +331,7 @@ class LabReport(TypedDict):
     quality: QualityReport | None
     synthesis: SynthesisReport | None
     paraphrases: ParaphrasesReport | None
+    memorisation: MemorisationReport | None
 
 
 def completed(report: dict[str, Any]) -> dict[str, Any]:

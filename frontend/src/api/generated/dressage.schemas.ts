@@ -4712,6 +4712,7 @@ export interface LabJobWithReport {
 * `statistics` - Lengths, languages and kinds of answers
 * `quality` - A judge's verdicts by a rubric
 * `paraphrases` - Rows that say the same in other words
+* `memorisation` - Rows that a model knows by heart
 * `synthesis` - Verified variations of rows
  */
 export type LabKindEnum = typeof LabKindEnum[keyof typeof LabKindEnum];
@@ -4724,13 +4725,14 @@ export const LabKindEnum = {
   statistics: 'statistics',
   quality: 'quality',
   paraphrases: 'paraphrases',
+  memorisation: 'memorisation',
   synthesis: 'synthesis',
 } as const;
 
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperation = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationFindParaphrases | LabOperationAssessQuality | LabOperationSynthesiseRows;
+export type LabOperation = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationFindParaphrases | LabOperationAssessQuality | LabOperationSynthesiseRows | LabOperationFindMemorised;
 
 /**
  * Rows that are asked about, drawn at random; null for all, of which there may be 10,000.
@@ -4880,6 +4882,59 @@ a column of that name.
   against?: string[];
 }
 
+/**
+ * Rows that are asked about, drawn at random; null for all, of which there may be 10,000.
+ */
+export type LabOperationFindMemorisedSample = number | null;
+
+export type LabOperationFindMemorisedKind = typeof LabOperationFindMemorisedKind[keyof typeof LabOperationFindMemorisedKind];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LabOperationFindMemorisedKind = {
+  memorisation: 'memorisation',
+} as const;
+
+/**
+ * Rows whose rest a model writes word for word once it is shown their beginning; notes ``memorisation``.
+
+Source: "Reasoning or Memorization?" (arXiv 2507.10532), which completes partial prompts of benchmarks.
+ */
+export interface LabOperationFindMemorised {
+  /**
+   * Slug of a judge endpoint of the team that has an address.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  endpoint: string;
+  /** Rows that are asked about, drawn at random; null for all, of which there may be 10,000. */
+  sample?: LabOperationFindMemorisedSample;
+  /**
+   * Number that makes another sample.
+   * @minimum 0
+   * @maximum 2147483647
+   */
+  seed?: number;
+  /**
+   * Tokens that the model may write behind the rest of the prompt: what it answers.
+   * @minimum 16
+   * @maximum 65536
+   */
+  max_tokens?: number;
+  kind: LabOperationFindMemorisedKind;
+  /**
+   * Share of a prompt's words that the model is shown; in scripts without spaces each sign is a word.
+   * @minimum 0.2
+   * @maximum 0.9
+   */
+  shown?: number;
+  /**
+   * Words that must be left to write. Rows with fewer are left out: a short rest can be guessed.
+   * @minimum 3
+   * @maximum 200
+   */
+  least_rest?: number;
+}
+
 export type LabOperationFindParaphrasesKind = typeof LabOperationFindParaphrasesKind[keyof typeof LabOperationFindParaphrasesKind];
 
 
@@ -4990,7 +5045,7 @@ export interface LabOperationNoteCondition {
 /**
  * What is to be done with the rows of a version.
  */
-export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationFindParaphrases | LabOperationAssessQuality | LabOperationSynthesiseRows;
+export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationFindParaphrases | LabOperationAssessQuality | LabOperationSynthesiseRows | LabOperationFindMemorised;
 
 /**
  * Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes.
@@ -5200,6 +5255,8 @@ export type LabReportSynthesis = SynthesisReport | null;
 
 export type LabReportParaphrases = ParaphrasesReport | null;
 
+export type LabReportMemorisation = MemorisationReport | null;
+
 /**
  * What an operation found; the member of its kind is set.
  */
@@ -5210,6 +5267,7 @@ export interface LabReport {
   quality: LabReportQuality;
   synthesis: LabReportSynthesis;
   paraphrases: LabReportParaphrases;
+  memorisation: LabReportMemorisation;
 }
 
 /**
@@ -5490,6 +5548,53 @@ export interface Member {
   name: string;
   role: RoleEnum;
   created_at: string;
+}
+
+/**
+ * Rows whose rest a model has written.
+ */
+export interface MemorisationReport {
+  /** Rows of the version. */
+  rows: number;
+  tried: number;
+  /** Rows whose rest is too short to tell anything. */
+  left_out: number;
+  /** Rows whose rest came word for word. */
+  completed: number;
+  /** Share of these among those that were tried. */
+  share: number;
+  /** Lower end of its 95 % interval (Wilson). */
+  low: number;
+  high: number;
+  /** Rows that were tried and have a gold answer. */
+  with_answer: number;
+  /** Those of them whose answer was right although the question had not been seen whole. */
+  answered: number;
+  /** Mean overlap (ROUGE-L, F1). */
+  overlap: number;
+  /** Overlaps of the rows that were tried. */
+  histogram: ScoreBin[];
+  /** Rows with the largest overlap. */
+  most: MemorisedRow[];
+  asked: AskedReport;
+}
+
+export type MemorisedRowAnswered = boolean | null;
+
+/**
+ * A row that a model was shown the beginning of.
+ */
+export interface MemorisedRow {
+  row: ShownRow;
+  /** The end of what it was shown. */
+  shown: string;
+  /** The rest of the prompt, from its beginning. */
+  expected: string;
+  /** The model's words in its place. */
+  said: string;
+  overlap: number;
+  completed: boolean;
+  answered: MemorisedRowAnswered;
 }
 
 /**

@@ -9,7 +9,7 @@ from dressage.common.problems import invalid
 from dressage.datasets import storage
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import missing_files
-from dressage.lab.arguments import MAX_ASKED_ROWS, AnyAsking, AssessQuality, SynthesiseRows
+from dressage.lab.arguments import MAX_ASKED_ROWS, AnyAsking, AssessQuality, FindMemorised, SynthesiseRows
 from dressage.lab.asking.client import MOST_AT_ONCE
 from dressage.lab.cost import LabCost
 from dressage.lab.models import LabJob, LabState
@@ -110,6 +110,9 @@ def _questions(operation: AnyAsking, endpoint: JudgeEndpoint, solver: JudgeEndpo
             signs = sum(len(item.name) + len(item.description) for item in operation.items)
             beside = _INSTRUCTIONS + signs / _SIGNS_A_TOKEN
             return [_Questions(endpoint, 1, beside, 20 + 40 * len(operation.items))]
+        case FindMemorised():
+            rest = row * (1 - operation.shown)
+            return [_Questions(endpoint, 1, -rest, rest + operation.max_tokens)]
         case SynthesiseRows():
             beside = _INSTRUCTIONS + len(operation.instruction) / _SIGNS_A_TOKEN
             answers = operation.variations * operation.attempts
@@ -146,7 +149,7 @@ def _alike(operation: AnyAsking) -> dict[str, int]:
     match operation:
         case SynthesiseRows():
             return {"operation__variations": operation.variations, "operation__attempts": operation.attempts}
-        case AssessQuality():
+        case AssessQuality() | FindMemorised():
             return {}
 
 

@@ -15,12 +15,12 @@ from dressage.lab.plan import LabWork, Result
 from dressage.lab.quality.documents import NOTES
 from dressage.lab.quality.drawing import MOST_MARKS, ScoredRow, drawn
 from dressage.lab.quality.prompt import request
-from dressage.lab.reports import JudgedRow, QualityReport, ScoreBin
+from dressage.lab.reports import JudgedRow, QualityReport
+from dressage.lab.score_bins import histogram
 from dressage.lab.shown_rows import shown_rows
 from trainer_core.rewards.graders.rubric_prompt import reader
 
 _SHOWN = 30
-_BINS = 20
 
 
 def assess_quality(work: LabWork, operation: AssessQuality) -> Result:
@@ -43,14 +43,6 @@ def assess_quality(work: LabWork, operation: AssessQuality) -> Result:
     }
     rows = [(one.number, one.id, one.score) for one in drawn(scored, MOST_MARKS, operation.seed)]
     return Result(NOTES, _table(work, operation, outcomes), dict(report), rows)
-
-
-def histogram(scores: list[float]) -> list[ScoreBin]:
-    """Scores in bins of equal width from 0 to 1; the last has 1 as well."""
-    counts = [0] * _BINS
-    for score in scores:
-        counts[min(int(score * _BINS), _BINS - 1)] += 1
-    return [{"least": place / _BINS, "most": (place + 1) / _BINS, "rows": count} for place, count in enumerate(counts)]
 
 
 def _judge(operation: AssessQuality, row: AskedRow, asker: RowAsker) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import { Loaded } from "@/ui/Loaded";
 import { Placeholder } from "@/ui/Placeholder";
 import { ContaminationCard } from "./ContaminationCard";
 import { DuplicatesCard } from "./DuplicatesCard";
+import { MemorisationCard } from "./MemorisationCard";
 import { ParaphrasesCard } from "./ParaphrasesCard";
 import { QualityCard } from "./QualityCard";
 import { StatisticsCard } from "./StatisticsCard";
@@ -40,6 +41,11 @@ export function LabTab({ dataset, version, children }: Props) {
               dataset={dataset}
               version={version}
               jobs={data.filter(job => job.kind === "paraphrases")}
+            />
+            <MemorisationCard
+              dataset={dataset}
+              version={version}
+              jobs={data.filter(job => job.kind === "memorisation")}
             />
             <QualityCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "quality")} />
             <SynthesisCard dataset={dataset} version={version} jobs={data.filter(job => job.kind === "synthesis")} />

@@ -1,0 +1,63 @@
+import { screen, within } from "@testing-library/react";
+import { expect, it } from "vitest";
+import type { MemorisationReport } from "@/api/model";
+import { renderWith } from "@/test/render";
+import { MemorisedRows } from "./MemorisedRows";
+
+const row = (index: number) => ({
+  ref: "sums@1",
+  index,
+  id: `${index}`,
+  text: `Row ${index} and its rest`,
+  answer: "3",
+});
+const REPORT = {
+  rows: 6,
+  tried: 4,
+  left_out: 2,
+  completed: 1,
+  share: 0.25,
+  low: 0.05,
+  high: 0.7,
+  with_answer: 4,
+  answered: 1,
+  overlap: 0.4,
+  histogram: [],
+  most: [
+    {
+      row: row(2),
+      shown: "Row 2",
+      expected: " and its rest",
+      said: " and its rest",
+      overlap: 1,
+      completed: true,
+      answered: true,
+    },
+    {
+      row: row(3),
+      shown: "Row 3",
+      expected: " and its rest",
+      said: " ",
+      overlap: 0.5,
+      completed: false,
+      answered: null,
+    },
+  ],
+} as unknown as MemorisationReport;
+
+it("tells how many rows are known, and shows what was written in the place of the rest", () => {
+  renderWith(<MemorisedRows report={REPORT} />);
+  expect(screen.getByText("1 (25 %)")).toBeTruthy();
+  expect(screen.getByText("5 % to 70 %")).toBeTruthy();
+  expect(screen.getByText("1 of 4")).toBeTruthy();
+  const [known, other] = within(screen.getByRole("region", { name: "Largest overlaps" })).getAllByRole("listitem");
+  expect(known?.textContent).toContain("word for word");
+  expect(known?.textContent).toContain("answered right");
+  expect(other?.textContent).toContain("50 % alike");
+  expect(other?.textContent).toContain("The model wrote: nothing");
+});
+
+it("says so where no rest was long enough", () => {
+  renderWith(<MemorisedRows report={{ ...REPORT, tried: 0, left_out: 6 }} />);
+  expect(screen.getByText(/No row was tried: of 6 the rest is too short/)).toBeTruthy();
+});

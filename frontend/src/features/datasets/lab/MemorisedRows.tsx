@@ -1,0 +1,82 @@
+/** What came of a trial of a model's memory: how many rows it knows, and those that it came closest to. */
+import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import type { MemorisationReport, MemorisedRow } from "@/api/model";
+import { formatPercent } from "@/lib/format";
+import { Facts } from "@/ui/Facts";
+import { Nothing } from "@/ui/Nothing";
+import { ShownText } from "./ShownText";
+
+const count = (value: number) => value.toLocaleString("en-GB");
+const SHOWN = 10;
+
+export function MemorisedRows({ report }: { report: MemorisationReport }) {
+  if (report.tried === 0)
+    return (
+      <Nothing>
+        No row was tried: of {count(report.left_out)} the rest is too short to tell anything. Ask for a shorter rest, or
+        show less.
+      </Nothing>
+    );
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Rows tried", count(report.tried)],
+          ["Known by heart", `${count(report.completed)} (${formatPercent(report.share)})`],
+          ["95 % interval", `${formatPercent(report.low)} to ${formatPercent(report.high)}`],
+          ["Mean overlap of the rest", formatPercent(report.overlap)],
+          ["Rest too short", count(report.left_out)],
+          ...(report.with_answer > 0
+            ? [
+                ["Right answer without the rest", `${count(report.answered)} of ${count(report.with_answer)}`] as [
+                  string,
+                  string,
+                ],
+              ]
+            : []),
+        ]}
+      />
+      <section aria-label="Largest overlaps">
+        <Title order={3} size="h5" mb={4}>
+          Largest overlaps
+        </Title>
+        <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: "none" }}>
+          {report.most.slice(0, SHOWN).map(one => (
+            <Tried key={one.row.index} one={one} />
+          ))}
+        </Stack>
+      </section>
+    </>
+  );
+}
+
+function Tried({ one }: { one: MemorisedRow }) {
+  return (
+    <Paper withBorder p="xs" component="li">
+      <Group gap="xs" mb={4}>
+        <Badge variant="light" color={one.completed ? "red" : "gray"}>
+          {one.completed ? "word for word" : `${formatPercent(one.overlap)} alike`}
+        </Badge>
+        {one.answered && (
+          <Badge variant="light" color="yellow">
+            answered right
+          </Badge>
+        )}
+      </Group>
+      <ShownText row={one.row} />
+      <Part label="Its rest" text={one.expected} />
+      <Part label="The model wrote" text={one.said} />
+    </Paper>
+  );
+}
+
+function Part({ label, text }: { label: string; text: string }) {
+  return (
+    <Text size="xs" mt={2} style={{ overflowWrap: "anywhere" }}>
+      <Text span size="xs" c="dimmed">
+        {label}:{" "}
+      </Text>
+      {text.trim() || "nothing"}
+    </Text>
+  );
+}
