@@ -58,6 +58,7 @@ SCRIPTS = {
     "isolated": "isolated_graders.py",
     "judge": "judge.py",
     "streams": "load_streams.py",
+    "live": "console_live.py",
 }
 """Benchmarks that bring a platform of their own."""
 

@@ -1,5 +1,6 @@
 """What the benchmarks of load share: a platform that has been used for long, its web processes, and their cost."""
 
+import os
 import subprocess
 import sys
 import time
@@ -108,6 +109,7 @@ def web(processes: int) -> Iterator[tuple[int, psutil.Process]]:
     server = subprocess.Popen(
         [sys.executable, "-m", "uvicorn", "dressage.asgi:application", *options],
         cwd=ROOT / "platform",
+        env=os.environ | {"DRESSAGE_ORIGINS": f"http://127.0.0.1:{port}"},  # for a real browser
         preexec_fn=end_with_parent,
     )
     try:
