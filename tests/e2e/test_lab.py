@@ -253,6 +253,57 @@ def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_text("Give m + n.")).to_be_visible()
 
 
+@pytest.mark.timeout(600)
+def test_a_policy_of_the_cluster_is_asked(page: Page, tmp_path: Path, own: str) -> None:
+    """The cluster serves it for the job: once to continue rows, once to make vectors of them."""
+    sign_in(page)
+    rows = [{"prompt": _stable(number), "answer": f"{2 * number}"} for number in (11, 23)]
+    _upload(page, tmp_path, "Asked at home", [*rows, {"prompt": "How many?", "answer": "1"}, rows[0]])
+    page.get_by_role("tab", name="Lab").click()
+    card = page.get_by_test_id("lab-memorisation")
+    expect(card).to_contain_text("No model has been tried with the rows of this version yet.")
+    _choose(page, card, "Model", f"{own} (policy starter, on the cluster)")
+    card.get_by_label("Shown to the model").fill("50")
+    card.get_by_label("Rest of at least").fill("5")
+    card.get_by_role("button", name="What will it cost?").click()
+    expect(card.get_by_test_id("lab-cost")).to_contain_text("about 4 rows")
+    card.get_by_role("button", name="Try the rows").click()
+    expect(card).to_contain_text(re.compile("Waiting for the cluster|The cluster starts the model"))
+    picture(page, "lab-memorisation-starting")
+    found = card.get_by_test_id("lab-found")
+    expect(found.get_by_role("region", name="Largest overlaps").get_by_role("listitem")).to_have_count(
+        3, timeout=240_000
+    )
+    expect(found).to_contain_text("0 (0 %)")
+    assert violations(page) == []
+    picture(page, "lab-memorisation")
+
+    alike = page.get_by_test_id("lab-paraphrases")
+    _choose(page, alike, "Model", f"{own} (policy starter, on the cluster)")
+    alike.get_by_role("button", name="What will it cost?").click()
+    alike.get_by_role("button", name="Find paraphrases").click()
+    clusters = alike.get_by_role("list", name="Largest clusters")
+    expect(clusters).to_contain_text("asked-at-home@1 · 4 A stable has 11 horses", timeout=240_000)
+    expect(clusters).not_to_contain_text("23 horses")
+    expect(alike).to_contain_text("Of 1,000 pairs of rows drawn at random")
+    assert violations(page) == []
+    picture(page, "lab-paraphrases")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    picture(page, "lab-paraphrases-narrow")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    alike.get_by_role("button", name="Make a version with one of each").click()
+    expect(page.get_by_test_id("version-lineage")).to_contain_text("3 rows of 4 (1 removed)")
+
+
+@pytest.fixture
+def own(installation: Installation) -> str:
+    """Name of an endpoint at which the cluster serves the starter policy."""
+    name = f"Own {token_hex(3)}"
+    installation.api.post("/judge-endpoints", {"name": name, "policy": "starter", "model": "starter"})
+    return name
+
+
 @pytest.fixture
 def judge(installation: Installation) -> Iterator[str]:
     """Name of a judge that likes rows with even numbers."""

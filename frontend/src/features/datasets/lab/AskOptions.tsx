@@ -37,7 +37,8 @@ export function ModelChoice({ value, onChange, error }: ModelProps) {
         onChange={onChange}
         error={endpoints.isError ? "The judge endpoints could not be read." : fieldError(error, "/operation/endpoint")}
         nothingFoundMessage="The team has no judge endpoint"
-        w={260}
+        w={320}
+        maw="100%"
       />
       {endpoints.data?.data.length === 0 && (
         <TextLink size="sm" to="/team" search={{ tab: "judges" }} mt={28}>

@@ -56,7 +56,7 @@ export function MemorisationCard({ dataset, version, jobs }: CardProps) {
       never="No model has been tried with the rows of this version yet."
       made={({ memorisation }) =>
         memorisation && {
-          label: "Make a version of the rows that were tried and not known",
+          label: "Make a version of those not known",
           condition: { column: "completed", equals: false },
           disabled: memorisation.completed === 0 || memorisation.completed === memorisation.tried,
         }

@@ -12,4 +12,6 @@ it("says how alike rows are that have nothing to do with each other", () => {
   expect(text()).toBe("Of 1,000 pairs of rows drawn at random, one is more than 41 % alike.");
   update(<Background report={report(0.93)} />);
   expect(text()).toContain("more than 93 % alike: this model hardly keeps rows apart");
+  update(<Background report={report(0.999)} />);
+  expect(text()).toContain("One that is made for embeddings would.");
 });

@@ -12,6 +12,9 @@ import { type CardProps, LabCard } from "./LabCard";
 /** Pointers of refusals that stand at a field of the card. */
 const FIELDS = /^\/operation\/endpoint$/;
 
+/** Background from which a threshold has little room. */
+const HARDLY_APART = 0.9;
+
 export function ParaphrasesCard({ dataset, version, jobs }: CardProps) {
   const [endpoint, setEndpoint] = useState<string | null>(null);
   const [threshold, setThreshold] = useState<number | string>(95);
@@ -85,9 +88,13 @@ export function ParaphrasesCard({ dataset, version, jobs }: CardProps) {
 /** How alike rows are that have nothing to do with each other, by the same model. */
 export function Background({ report: { background } }: { report: ParaphrasesReport }) {
   return (
-    <Alert color={background > 0.9 ? "yellow" : "gray"} role="status">
+    <Alert color={background > HARDLY_APART ? "yellow" : "gray"} role="status">
       Of 1,000 pairs of rows drawn at random, one is more than {formatPercent(background)} alike
-      {background > 0.9 ? ": this model hardly keeps rows apart, so take a similarity well above that." : "."}
+      {background <= HARDLY_APART
+        ? "."
+        : background < 0.98
+          ? ": this model hardly keeps rows apart, so take a similarity well above that."
+          : ": this model does not keep rows apart. One that is made for embeddings would."}
     </Alert>
   );
 }
