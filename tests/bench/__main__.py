@@ -59,6 +59,7 @@ SCRIPTS = {
     "judge": "judge.py",
     "streams": "load_streams.py",
     "live": "console_live.py",
+    "day": "console_day.py",
 }
 """Benchmarks that bring a platform of their own."""
 

@@ -56,8 +56,7 @@ async def measure(port: int, server: Any, runs: list[Any], cookies: list[str], s
         await browser.close()
     await asyncio.gather(*(socket.close() for socket in sockets))
     counted = steps[SETTLE:]
-    first_seen = {step: min((at for newest, at in seen if newest >= step), default=None) for step in counted}
-    pixels = [at - lags[0].sent[step] for step, at in first_seen.items() if at is not None]
+    pixels = [at - lags[0].sent[step] for step, at in first_shown(seen, counted).items()]
     others = [lag for one in lags for lag in one.seen]
     return [
         Figure(f"{len(cookies)} watchers of {len(runs)} runs, event to pixel: p50", percentile(pixels, 0.5), "s"),
@@ -70,6 +69,11 @@ async def measure(port: int, server: Any, runs: list[Any], cookies: list[str], s
         Figure("share of one core, web", 100 * web_s / passed, "%"),
         Figure("share of one core, database", 100 * database_s / passed, "%"),
     ]
+
+
+def first_shown(seen: list[tuple[int, float]], steps: range) -> dict[int, float]:
+    """When the chart first told each step or, as it drew several at once, a later one; without what it never did."""
+    return {step: min(at for newest, at in seen if newest >= step) for step in steps if step <= max(seen)[0]}
 
 
 async def _train(port: int, run: Any, steps: range, lags: Lags, offset_s: float) -> None:
