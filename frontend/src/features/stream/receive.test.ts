@@ -1,7 +1,7 @@
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { MetricData, Run } from "@/api/model";
-import { metricsKey } from "@/features/runs/data/queries";
+import { MAX_POINTS, metricsKey } from "@/features/runs/data/queries";
 import { aControl } from "@/test/control";
 import type { Frame } from "./streamClient";
 import { receiver } from "./useRunStream";
@@ -41,6 +41,21 @@ it("asks again for everything drawn when a new attempt repeats steps", () => {
   receive({ type: "events", seq: 12, events: [step(1, 2)], run: { step: 1, attempt: 2 } });
   expect(client.getQueryState(key)?.isInvalidated).toBe(true);
   expect(client.getQueryData<MetricData>(key)?.series.reward?.x).toEqual([1]);
+});
+
+it("asks once for fewer points, however many frames come until they are there", async () => {
+  const x = Array.from({ length: 4 * MAX_POINTS }, (_, place) => place);
+  const values = x.map(() => 0.1);
+  const long = { x, min: values, mean: values, max: values, raw_count: x.length, nan: [] };
+  client.setQueryData(key, { ...data, series: { reward: long } });
+  const asked: ((found: MetricData) => void)[] = [];
+  const queryFn = () => new Promise<MetricData>(done => asked.push(done));
+  const stop = new QueryObserver(client, { queryKey: key, queryFn, staleTime: Infinity }).subscribe(() => undefined);
+  for (const number of [0, 1, 2]) receive({ type: "events", seq: 5000 + number, events: [step(x.length + number)] });
+  expect(asked).toHaveLength(1);
+  asked[0]?.(data);
+  await vi.waitFor(() => expect(client.getQueryData<MetricData>(key)?.series.reward?.x).toEqual([1]));
+  stop();
 });
 
 it("leaves a zoomed window alone", () => {

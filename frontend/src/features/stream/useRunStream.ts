@@ -111,9 +111,9 @@ function writePoints(client: QueryClient, runId: string, points: LivePoint[], at
       data ? withPoints(client, runId, keys.split(","), data, points) : data,
     );
     // After a long while of watching, the platform thins the points out again.
-    if (Object.values(drawn?.series ?? {}).some(series => series.x.length > MOST_DRAWN)) {
-      outdate(client, { queryKey });
-    }
+    // An answer under way is waited for: asked again with each frame, it would never come, and the points would grow.
+    const isTooLong = Object.values(drawn?.series ?? {}).some(series => series.x.length > MOST_DRAWN);
+    if (isTooLong && client.isFetching({ queryKey, exact: true }) === 0) outdate(client, { queryKey });
   }
   const names = client.getQueryData<{ name: string }[]>(["run", runId, "metric-names"]);
   const known = new Set(names?.map(one => one.name));
