@@ -34,6 +34,8 @@ def scenes(installation: Installation, model: JudgeServer) -> dict[str, Scene]:
     lab = f"/datasets/{_sums(installation, model)}?version=1&tab=lab"
     return {
         "group size and filters": Scene(f"/runs/{run}", _forecast),
+        "paraphrases": Scene(lab, partial(_found, "lab-paraphrases")),
+        "memorisation": Scene(lab, partial(_found, "lab-memorisation")),
         "quality of rows": Scene(lab, partial(_found, "lab-quality")),
         "synthesis": Scene(lab, _choose),
         "variations": Scene(lab, partial(_found, "lab-synthesis")),
@@ -41,7 +43,7 @@ def scenes(installation: Installation, model: JudgeServer) -> dict[str, Scene]:
 
 
 def _sums(installation: Installation, model: JudgeServer) -> str:
-    """A dataset whose rows a model has judged, which someone has marked, and written anew."""
+    """A dataset whose rows a model has judged, which someone has marked, compared, continued and written anew."""
     api = installation.api
     dataset: str = api.upload("Word sums", SUMS)["id"]
     named = {"name": "Small instruct", "slug": "small-instruct", "base_url": model.url, "model": "instruct-4b"}
@@ -50,6 +52,9 @@ def _sums(installation: Installation, model: JudgeServer) -> str:
     drawn = api.get(f"/lab-jobs/{judged}/marks")["rows"]
     marks = [{"row": one["index"], "word": "bad" if one["index"] % 5 == 0 else "good"} for one in drawn]
     api.put(f"/lab-jobs/{judged}/marks", {"marks": marks})
+    asked = {"endpoint": "small-instruct"}
+    _done(installation, dataset, {"kind": "paraphrases", "same_numbers": False, "threshold": 0.8, **asked})
+    _done(installation, dataset, {"kind": "memorisation", "shown": 0.5, "least_rest": 5, **asked})
     _done(installation, dataset, {"kind": "synthesis", "endpoint": "small-instruct", "sample": 12})
     return dataset
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
+
+from tests.support.judge_endpoint import Reply
 
 _TOLD = [
     (
@@ -32,8 +35,14 @@ SUMS = [{"prompt": told[0].format(a=a, b=b), "answer": str(a + b)} for a, b, tol
 """Rows of a dataset."""
 
 
-def say(body: dict[str, Any]) -> str:
+def say(body: dict[str, Any]) -> str | Reply:
     """An answer to whatever is asked."""
+    if "input" in body:
+        data = [{"index": place, "embedding": _vector(text)} for place, text in enumerate(body["input"])]
+        return Reply({"data": data, "usage": {"prompt_tokens": 25 * len(data)}})
+    if "prompt" in body:
+        choice = {"text": _continued(body["prompt"]), "finish_reason": "length"}
+        return Reply({"choices": [choice], "usage": {"prompt_tokens": 15, "completion_tokens": 40}})
     question, system = body["messages"][-1]["content"], body["messages"][0]["content"]
     if "variations of a question" in system:
         return json.dumps({"variations": _written(_number_of(question))})
@@ -68,6 +77,23 @@ def _judged(number: int) -> str:
         {"criterion": 2, "reason": reasons[1] if life == 3 else "", "score": life},
     ]
     return json.dumps({"verdicts": verdicts})
+
+
+def _vector(text: str) -> list[float]:
+    """Counts of the words, each at a place of its own."""
+    vector = [0.0] * 64
+    for word in text.lower().split():
+        vector[int(hashlib.sha256(word.encode()).hexdigest(), 16) % len(vector)] += 1.0
+    return vector
+
+
+def _continued(shown: str) -> str:
+    """Every third row is known by heart; of the others the beginning of the rest is guessed."""
+    number = next(number for number, row in enumerate(SUMS) if row["prompt"].startswith(shown))
+    rest = SUMS[number]["prompt"][len(shown) :]
+    if number % 3 == 0:
+        return f"{rest} The answer is \\boxed{{{SUMS[number]['answer']}}}."
+    return f"{rest[: len(rest) // 3]} are there when all of that is over? The answer is \\boxed{{7}}."
 
 
 def _number_of(text: str) -> int:

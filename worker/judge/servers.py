@@ -46,6 +46,7 @@ def start_servers(
     name: Callable[[str], str],
     gpus: float = 0.0,
     server: type[JudgeServer | EmbeddingServer] = JudgeServer,
+    cpus: float = SERVER_CPUS,
 ) -> JudgeServers:
     """Start an engine for each judge that needs one.
 
@@ -54,11 +55,12 @@ def start_servers(
         name: makes an actor's name of a slug.
         gpus: the GPUs that each reserves.
         server: class of the actors.
+        cpus: the CPUs that each reserves.
     """
     handles, started = {}, []
     for slug, judge in served(judges).items():
         assert judge.model_dir is not None
-        options = cluster.actor_options(name(slug), SERVER_CPUS, gpus)
+        options = cluster.actor_options(name(slug), cpus, gpus)
         handle = ray.remote(server).options(**options, max_concurrency=judge.max_in_flight + 1).remote()
         handles[slug] = handle
         started.append(handle.start.remote(ServeConfig(judge.model_dir, judge.max_in_flight)))
@@ -70,6 +72,7 @@ def bring_up(
     what: str,
     name: Callable[[str], str],
     server: type[JudgeServer | EmbeddingServer] = JudgeServer,
+    cpus: float = SERVER_CPUS,
 ) -> JudgeServers:
     """Start an engine for each judge that needs one, and wait for them; those that came up are closed where one fails.
 
@@ -78,6 +81,7 @@ def bring_up(
         what: the kind of job that needs them, for sentences.
         name: makes an actor's name of a slug.
         server: class of the actors.
+        cpus: the CPUs that each reserves.
 
     Raises:
         ClusterError: the cluster is too small.
@@ -86,8 +90,8 @@ def bring_up(
     """
     needed = served(judges)
     check_closed()
-    cluster.check_resources(SERVER_CPUS * len(needed), what)
-    servers = start_servers(needed, name, place(len(needed), 0, usable_gpus()).gpus, server)
+    cluster.check_resources(cpus * len(needed), what)
+    servers = start_servers(needed, name, place(len(needed), 0, usable_gpus()).gpus, server, cpus)
     try:
         ray.get(servers.started, timeout=SERVERS_UP_S)
     except BaseException:

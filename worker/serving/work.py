@@ -29,6 +29,8 @@ from worker.link.jobs import JobLink
 
 POLL_S = 0.2
 """Seconds between two exchanges at least."""
+ENGINE_CPUS = 0.0
+"""Reserved with Ray for an engine: on CPUs it never waits for a run to end, nor a run for it."""
 _MOST_BYTES = 4 << 20
 """Text of the answers of one exchange, beyond which the rest goes with the next."""
 
@@ -57,7 +59,8 @@ class ServingWork(JobWork[ServingJob]):
         """
         try:
             server = EmbeddingServer if EMBEDDING in job.models else JudgeServer
-            servers = bring_up(job.models, "serving", lambda name: f"{cluster.serving_name(job.id)}/{name}", server)
+            own = cluster.serving_name(job.id)
+            servers = bring_up(job.models, "serving", lambda name: f"{own}/{name}", server, ENGINE_CPUS)
         except GetTimeoutError:
             return ServingResult(error=f"The cluster found no place for the model within {SERVERS_UP_S:g} s.")
         except RayTaskError as error:
