@@ -137,7 +137,7 @@ class AskedReport(TypedDict):
 
     model: str
     rows: int
-    """Rows that it was asked about: all, or the sample."""
+    """Rows that it was asked about: all, or the sample, but for those that an operation leaves out."""
     answered: int
     failed: int
     """Rows without an answer that could be read. Nothing is known of them."""

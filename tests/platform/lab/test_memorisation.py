@@ -75,7 +75,8 @@ def test_from_cost_to_a_version_without_known_rows(
     assert report["share"] == 0.5 and 0 < report["low"] < 0.5 < report["high"] < 1
     assert [one["completed"] for one in report["most"]] == [True, False]
     assert report["most"][0]["shown"] + report["most"][0]["expected"] == KNOWN
-    assert (report["asked"]["questions"], report["asked"]["prompt_tokens"]) == (2, 40)
+    told = ("rows", "answered", "failed", "questions", "prompt_tokens")
+    assert [report["asked"][name] for name in told] == [2, 2, 0, 2, 40]
     assert len(model.requests) == 2
     for body in model.requests:
         assert body["temperature"] == 0.0 and body["model"] == "small-one" and "messages" not in body
@@ -97,14 +98,20 @@ def test_a_chat_is_tried_by_what_the_user_says_last(
     assert "Be brief" not in model.requests[0]["prompt"]
 
 
+@pytest.mark.parametrize("rows", [ROWS[:2], ROWS, [SHORT, *ROWS[:2] * 30, SHORT]])
 def test_an_endpoint_that_only_chats_is_told(
-    finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
+    finish: Callable[..., LabJob],
+    make: Callable[..., DatasetVersion],
+    model: JudgeServer,
+    endpoint: JudgeEndpoint,
+    rows: list[Any],
 ) -> None:
-    version = make(ROWS[:2])
+    version = make(rows)
     model.say = lambda body: Reply({"detail": "Not Found"}, 404)
     job = finish(version, FIND)
     assert job.state == "failed"
     assert "it has no /completions, which continues a text as it stands" in job.error
+    assert len(model.requests) < 60
 
 
 def test_rows_that_are_not_answered_are_no_zeros(

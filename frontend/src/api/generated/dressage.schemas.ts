@@ -255,7 +255,7 @@ export type AskedReportPrice = number | null;
  */
 export interface AskedReport {
   model: string;
-  /** Rows that it was asked about: all, or the sample. */
+  /** Rows that it was asked about: all, or the sample, but for those that an operation leaves out. */
   rows: number;
   answered: number;
   /** Rows without an answer that could be read. Nothing is known of them. */

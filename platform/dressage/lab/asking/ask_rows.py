@@ -1,6 +1,6 @@
 """Asks about many rows, a few at once. A row without an answer is an error of that row, never a zero."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
 from typing import Any
 
@@ -20,7 +20,7 @@ IN_A_ROW = 50
 MOST_SIGNS = 400_000
 """Length up to which a model is asked about a row: some hundred thousand tokens."""
 AskRow = Callable[[AskedRow, RowAsker], dict[str, Any]]
-"""Asks about one row: what is found, as JSON. It raises GraderError where the model did not answer."""
+"""Asks about one row: what is found, as JSON, or ``LEFT_OUT``. It raises GraderError where the model did not answer."""
 
 
 def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutcome]:
@@ -65,14 +65,13 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
         for answered in _as_answered(pool, one, left, 2 * at_once):
             outcome = kept.keep(answered)
             told()
-            if outcome.row in too_long:
+            if outcome.row in too_long or outcome.left_out:
                 continue  # which tells nothing of the model
             failed = failed + 1 if outcome.error else 0
             if outcome.error and failed >= IN_A_ROW and not stopped:
                 stopped = outcome.error
-            asked = len(kept.outcomes) - len(too_long)
-            if outcome.error and asked >= FIRST and all(each.error for each in kept.outcomes.values()):
-                raise UnfitError(_nothing(kept, outcome.error))
+            if outcome.error and (tried := _none_answered(kept)) and len(tried) - len(too_long) >= FIRST:
+                raise UnfitError(_nothing(tried, outcome.error))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         kept.close()
@@ -80,8 +79,8 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
         if one_client is not None:
             one_client.close()
     found = [kept.outcomes[number] for number in sorted(kept.outcomes)]
-    if found and all(each.error for each in found):
-        raise UnfitError(_nothing(kept, found[-1].error or ""))
+    if tried := _none_answered(kept):
+        raise UnfitError(_nothing(tried, tried[-1].error or ""))
     return found
 
 
@@ -106,10 +105,17 @@ def _as_answered(
     yield from (future.result() for future in as_completed(under_way))
 
 
-def _nothing(kept: KeptOutcomes, error: str) -> str:
-    rows = len(kept.outcomes)
+def _none_answered(kept: KeptOutcomes) -> list[AskedOutcome]:
+    """The rows that were asked about, in their order, if none was answered; else nothing."""
+    if any(each.error is None and not each.left_out for each in kept.outcomes.values()):
+        return []
+    return [kept.outcomes[number] for number in sorted(kept.outcomes) if not kept.outcomes[number].left_out]
+
+
+def _nothing(tried: Sequence[AskedOutcome], error: str) -> str:
+    rows = len(tried)
     which = "the row" if rows == 1 else f"any of the first {rows} rows"
-    uses = [use for one in kept.outcomes.values() for use in (one.use, one.other_use)]
+    uses = [use for one in tried for use in (one.use, one.other_use)]
     prompt = sum(use.prompt_tokens for use in uses)
     completion = sum(use.completion_tokens for use in uses)
     took = f" What it sent took {prompt:,} prompt tokens and {completion:,} tokens of answers." if prompt else ""

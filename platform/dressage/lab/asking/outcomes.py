@@ -10,6 +10,8 @@ from dressage.common.storable import clean
 from dressage.lab.asking.client import AskedTokens
 
 PATTERN = "outcomes-*.jsonl"
+LEFT_OUT = {"left_out": True}
+"""What is found of a row that an operation asks nothing about: it tells nothing of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,11 @@ class AskedOutcome:
     use: AskedTokens
     other_use: AskedTokens = field(default_factory=AskedTokens)
     """What was asked of a second model."""
+
+    @property
+    def left_out(self) -> bool:
+        """Whether the operation asked nothing about the row."""
+        return self.found == LEFT_OUT
 
 
 class KeptOutcomes:

@@ -17,12 +17,13 @@ def asked_report(work: LabWork, outcomes: Sequence[AskedOutcome]) -> AskedReport
     assert work.endpoint is not None
     own = AskedTokens.sum_of(one.use for one in outcomes)
     others = AskedTokens.sum_of(one.other_use for one in outcomes)
+    rows = sum(not one.left_out for one in outcomes)
     failed = [one for one in outcomes if one.error is not None]
     shown = shown_rows(work.version, [one.row for one in failed[:_SHOWN]])
     return {
         "model": models_of(work.endpoint, work.solver),
-        "rows": len(outcomes),
-        "answered": len(outcomes) - len(failed),
+        "rows": rows,
+        "answered": rows - len(failed),
         "failed": len(failed),
         "failures": [{"row": shown[one.row], "reason": one.error or ""} for one in failed[:_SHOWN]],
         "questions": own.questions + others.questions,

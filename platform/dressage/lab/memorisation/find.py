@@ -9,7 +9,7 @@ import pyarrow as pa
 from dressage.lab.arguments import FindMemorised
 from dressage.lab.asking.ask_rows import ask_rows
 from dressage.lab.asking.client import RowAsker
-from dressage.lab.asking.outcomes import AskedOutcome
+from dressage.lab.asking.outcomes import LEFT_OUT, AskedOutcome
 from dressage.lab.asking.reporting import asked_report
 from dressage.lab.asking.rows import AskedRow
 from dressage.lab.memorisation.halves import cut, likeness
@@ -45,10 +45,10 @@ def find_memorised(work: LabWork, operation: FindMemorised) -> Result:
 
 
 def _continue(operation: FindMemorised, grading: AnswerGrading, row: AskedRow, asker: RowAsker) -> dict[str, Any]:
-    """The outcome of a row: ``{left_out: true}``, or what came in the place of its rest."""
+    """The outcome of a row: ``LEFT_OUT``, or what came in the place of its rest."""
     parts = cut(row.prompt, operation.shown)
     if parts.words < operation.least_rest or not parts.shown.strip():
-        return {"left_out": True}
+        return LEFT_OUT
     tokens = len(parts.rest.encode()) // _BYTES_A_TOKEN + _SPARE + operation.max_tokens
     answer = asker.complete(CompletionRequest(parts.shown, tokens))
     found = likeness(parts.rest, answer.text)
@@ -82,7 +82,7 @@ def _table(work: LabWork, outcomes: Sequence[AskedOutcome]) -> pa.Table:
 
 
 def _report(work: LabWork, outcomes: Sequence[AskedOutcome]) -> MemorisationReport:
-    tried = [(one.row, one.found) for one in outcomes if one.found and "completed" in one.found]
+    tried = [(one.row, one.found) for one in outcomes if one.found and not one.left_out]
     completed = sum(found["completed"] for _, found in tried)
     low, high = wilson_interval(len(tried), completed) if tried else (0.0, 1.0)
     graded = [found["answered"] for _, found in tried if found["answered"] is not None]
@@ -90,7 +90,7 @@ def _report(work: LabWork, outcomes: Sequence[AskedOutcome]) -> MemorisationRepo
     return {
         "rows": work.version.rows,
         "tried": len(tried),
-        "left_out": sum(bool(one.found and one.found.get("left_out")) for one in outcomes),
+        "left_out": sum(one.left_out for one in outcomes),
         "completed": completed,
         "share": completed / len(tried) if tried else 0.0,
         "low": low,

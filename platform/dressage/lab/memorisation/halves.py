@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import regex  # type: ignore[import-untyped]
 
+from trainer_core.rewards.graders.similarity import rouge_l
+
 _SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _PIECES = regex.compile(rf"\s*(?:[{_SPACELESS}]|[^\s{_SPACELESS}]+)")
 _WORDS = regex.compile(rf"[{_SPACELESS}]|[^\W_{_SPACELESS}]+|[^\w\s.,;:!?'\"’‘“”…、。，！？]")
@@ -48,18 +50,6 @@ def likeness(rest: str, continuation: str) -> Likeness:
     expected = words_of(rest)
     said = words_of(continuation)[: len(expected)]
     longest = next((n for n, pair in enumerate(zip(expected, said, strict=False)) if pair[0] != pair[1]), len(said))
-    both = len(expected) + len(said)
-    overlap = 2 * _common(expected, said) / both if both else 0.0
-    return Likeness(said == expected and bool(expected), overlap, longest)
-
-
-def _common(one: list[str], other: list[str]) -> int:
-    """Length of the longest common subsequence."""
-    row = [0] * (len(other) + 1)
-    for word in one:
-        before = 0
-        for place, another in enumerate(other, 1):
-            above = row[place]
-            row[place] = before + 1 if word == another else max(above, row[place - 1])
-            before = above
-    return row[-1]
+    if not expected:
+        return Likeness(False, 0.0, 0)
+    return Likeness(said == expected, rouge_l(said, expected), longest)
