@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.hub_server import HubServer
 from tests.support.installation import Installation
 
+# The machine may be busy: how long an example takes tells nothing of what it is an example of.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 TESTS = Path(__file__).parent
 ROOMS = {
     "worker/loop": "cluster",
@@ -18,6 +22,7 @@ ROOMS = {
     "e2e": "installation",
     "worker/engine": "engine",
     "worker/judge": "engine",
+    "worker/serving": "engine",
     "worker/learner": "learner",
     "worker/bench": "learner",
 }
