@@ -44,7 +44,7 @@ it("asks again for everything drawn when a new attempt repeats steps", () => {
 });
 
 it("asks once for fewer points, however many frames come until they are there", async () => {
-  const x = Array.from({ length: 4 * MAX_POINTS }, (_, place) => place);
+  const x = Array.from({ length: 2 * MAX_POINTS }, (_, place) => place);
   const values = x.map(() => 0.1);
   const long = { x, min: values, mean: values, max: values, raw_count: x.length, nan: [] };
   client.setQueryData(key, { ...data, series: { reward: long } });

@@ -13,7 +13,7 @@ import { paced } from "./pace";
 import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./streamClient";
 
 /** Points of one series beyond which they are asked for again, down-sampled. */
-const MOST_DRAWN = 4 * MAX_POINTS;
+const MOST_DRAWN = 2 * MAX_POINTS;
 
 /** Kinds that come with every step; the list of events leaves them out. */
 const EVERY_STEP = new Set(["step", "rollouts", "traces", "phase", "pass_rates"]);
