@@ -11,7 +11,7 @@ from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
 from dressage.lab.carry_out import carry_out
-from dressage.lab.memorisation.halves import cut, likeness, words_of
+from dressage.lab.memorisation.halves import behind, cut, likeness, words_of
 from dressage.lab.models import LabJob
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
@@ -60,7 +60,8 @@ def test_from_cost_to_a_version_without_known_rows(
     model.say = by_heart
     asking = ask(version, FIND, dry_run=True).json()["cost"]["asking"]
     assert (asking["rows"], asking["questions"]) == (3, 3)
-    assert 0 < asking["prompt_tokens"] < asking["completion_tokens"] <= 3 * 512
+    rest = sum(len(row["prompt"]) for row in ROWS) / 4 * 0.4
+    assert (asking["prompt_tokens"], asking["completion_tokens"]) == (round(rest * 1.5), round(rest + 3 * 512))
     job = ask(version, FIND).json()["job"]["id"]
     carry_out(job)
     done = editor.get(f"/api/v1/lab-jobs/{job}").json()
@@ -112,6 +113,39 @@ def test_an_endpoint_that_only_chats_is_told(
     assert job.state == "failed"
     assert "it has no /completions, which continues a text as it stands" in job.error
     assert len(model.requests) < 60
+
+
+@pytest.mark.parametrize(
+    ("gold", "said", "answered"),
+    [
+        ("3", "", False),
+        ("3", "\nThe answer is 3.", True),
+        ("180", "\nThe answer is 180.", True),
+        ("180", "\nThe answer is 90.", False),
+    ],
+)
+def test_a_number_of_the_question_is_no_answer(
+    finish: Callable[..., LabJob],
+    make: Callable[..., DatasetVersion],
+    model: JudgeServer,
+    endpoint: JudgeEndpoint,
+    gold: str,
+    said: str,
+    answered: bool,
+) -> None:
+    version = make([{"prompt": KNOWN, "answer": gold}])
+    model.say = lambda body: continued(KNOWN[len(body["prompt"]) :] + said)
+    assert finish(version, FIND).state == "done"
+    assert (column(version, "completed"), column(version, "answered")) == ([True], [answered])
+
+
+def test_a_rest_that_is_cut_off_has_no_answer(
+    finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
+) -> None:
+    version = make([{"prompt": f"{KNOWN} Count leap weeks twice.", "answer": "3"}])
+    model.say = lambda body: continued(KNOWN[len(body["prompt"]) :])
+    assert finish(version, FIND).state == "done"
+    assert (column(version, "completed"), column(version, "answered")) == ([False], [False])
 
 
 def test_rows_that_are_not_answered_are_no_zeros(
@@ -206,3 +240,16 @@ def test_words_keep_operators_and_numbers_apart() -> None:
     assert words_of("Is x + 5 = 7, or x - 5?") == ["is", "x", "+", "5", "=", "7", "or", "x", "-", "5"]
     assert not likeness("what is x + 5 for x of 2", "what is x - 5 for x of 2").completed
     assert likeness("", "").completed is False
+
+
+def test_accents_are_compared_however_they_are_written() -> None:
+    composed, apart = "où était le café fermé", "ou\u0300 e\u0301tait le cafe\u0301 ferme\u0301"
+    assert likeness(composed, apart) == (True, 1.0, 5) == likeness(apart, composed)
+    assert not likeness(composed, "ou etait le cafe ferme").completed
+
+
+@pytest.mark.parametrize(
+    ("words", "left"), [(0, " In 3 weeks? It is 5."), (3, "? It is 5."), (5, " 5."), (6, "."), (9, ".")]
+)
+def test_what_comes_behind_words(words: int, left: str) -> None:
+    assert behind(" In 3 weeks? It is 5.", words) == left

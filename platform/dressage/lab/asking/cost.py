@@ -69,7 +69,7 @@ def cost_of_asking(
     kinds = _questions(operation, endpoint, solver or endpoint, row)
     questions = rows * sum(one.number for one in kinds)
     prompt = {one: round(rows * one.number * (one.beside + row)) for one in kinds}
-    completion = {one: round(rows * one.number * min(one.answer, operation.max_tokens)) for one in kinds}
+    completion = {one: round(rows * one.number * one.answer) for one in kinds}
     prices = [price_of_tokens(one.endpoint, prompt[one], completion[one]) for one in kinds]
     known = [price for price in prices if price is not None]
     speed = _speed(operation, endpoint)
@@ -105,20 +105,21 @@ def _sampled(version: DatasetVersion, operation: AnyAsking) -> int:
 
 def _questions(operation: AnyAsking, endpoint: JudgeEndpoint, solver: JudgeEndpoint, row: float) -> list[_Questions]:
     """Questions about a row of ``row`` tokens, where each is answered at once."""
+    longest = operation.max_tokens
     match operation:
         case AssessQuality():
             signs = sum(len(item.name) + len(item.description) for item in operation.items)
             beside = _INSTRUCTIONS + signs / _SIGNS_A_TOKEN
-            return [_Questions(endpoint, 1, beside, 20 + 40 * len(operation.items))]
+            return [_Questions(endpoint, 1, beside, min(20 + 40 * len(operation.items), longest))]
         case FindMemorised():
             rest = row * (1 - operation.shown)
-            return [_Questions(endpoint, 1, -rest, rest + operation.max_tokens)]
+            return [_Questions(endpoint, 1, -rest, rest + longest)]
         case SynthesiseRows():
             beside = _INSTRUCTIONS + len(operation.instruction) / _SIGNS_A_TOKEN
             answers = operation.variations * operation.attempts
             return [
-                _Questions(endpoint, 1, beside, 10 + operation.variations * (row + 10)),
-                _Questions(solver, answers, len(operation.answer_format) / _SIGNS_A_TOKEN, _SOLUTION),
+                _Questions(endpoint, 1, beside, min(10 + operation.variations * (row + 10), longest)),
+                _Questions(solver, answers, len(operation.answer_format) / _SIGNS_A_TOKEN, min(_SOLUTION, longest)),
             ]
 
 

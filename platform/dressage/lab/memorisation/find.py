@@ -12,7 +12,7 @@ from dressage.lab.asking.client import RowAsker
 from dressage.lab.asking.outcomes import LEFT_OUT, AskedOutcome
 from dressage.lab.asking.reporting import asked_report
 from dressage.lab.asking.rows import AskedRow
-from dressage.lab.memorisation.halves import cut, likeness
+from dressage.lab.memorisation.halves import behind, cut, likeness
 from dressage.lab.plan import LabWork, Result
 from dressage.lab.reports import MemorisationReport, MemorisedRow
 from dressage.lab.score_bins import histogram
@@ -54,7 +54,9 @@ def _continue(operation: FindMemorised, grading: AnswerGrading, row: AskedRow, a
     found = likeness(parts.rest, answer.text)
     answered = None
     if row.answer and row.answer.strip():
-        answered = grading.grade(answer.text, read_source(row).data).right
+        # Behind the words that are the rest's: a number of the question is no answer to it.
+        said = behind(answer.text, found.longest)
+        answered = grading.grade(said, read_source(row).data).right
     return {
         **found._asdict(),
         "answered": answered,

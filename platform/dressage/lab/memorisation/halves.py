@@ -1,5 +1,7 @@
 """Prompts cut in two, and what a model writes in the place of the second part held against it."""
 
+import unicodedata
+from itertools import islice
 from typing import NamedTuple
 
 import regex  # type: ignore[import-untyped]
@@ -41,8 +43,19 @@ def cut(text: str, shown: float) -> CutPrompt:
 
 def words_of(text: str) -> list[str]:
     """The words that are compared: case and the punctuation of sentences count for nothing, operators do."""
-    found: list[str] = _WORDS.findall(text.casefold())
-    return found
+    return [one.group().casefold() for one in _WORDS.finditer(_composed(text))]
+
+
+def behind(continuation: str, words: int) -> str:
+    """The part of a continuation that comes behind so many words."""
+    text = _composed(continuation)
+    ends = [one.end() for one in islice(_WORDS.finditer(text), words)]
+    return text[ends[-1] :] if ends else text
+
+
+def _composed(text: str) -> str:
+    """The text with letters and their accents in one sign, as all comparisons of the lab have it."""
+    return unicodedata.normalize("NFC", text)
 
 
 def likeness(rest: str, continuation: str) -> Likeness:
