@@ -12,6 +12,7 @@ import pytest
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from tests.support.odd_graders import KeyErrorGrader, replace
+from tests.support.quiet_handler import QuietHandler
 from trainer_core.link import version
 from trainer_core.link.admission import proof
 from trainer_core.link.bench import BenchSample, ThinkingTags
@@ -62,7 +63,7 @@ class BenchPlatform:
 
 
 def _handler(platform: BenchPlatform) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             with platform.changed:
                 platform.fetched += 1
@@ -95,13 +96,7 @@ def _handler(platform: BenchPlatform) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, status: int, body: Any) -> None:
             data = json.dumps(body if status == 200 else {"detail": "no"}).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            return
+            self.answer(status, data)
 
     return Handler
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from tests.support.quiet_handler import QuietHandler
 from trainer_core.link.profile import ProfileBatch, ProfileLease, ProfileResult, ProfileRow
 from worker.link.job_work import JobWork, WorkerLost
 
@@ -61,7 +62,7 @@ class Platform:
 
 
 def _handler(platform: Platform) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self._answer(200, {"id": "prf_1", "lease_s": 60.0})
 
@@ -76,13 +77,7 @@ def _handler(platform: Platform) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, status: int, document: dict[str, Any]) -> None:
             data = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            return
+            self.answer(status, data)
 
     return Handler
 

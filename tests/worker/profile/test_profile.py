@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.quiet_handler import QuietHandler
 from tests.worker.loop.conftest import POLICY, rows, tiny_spec
 from tests.worker.loop.platform_double import parquet_bytes
 from trainer_core.link.profile import ProfileBatch, ProfileJob, ProfileResult, ProfileRow
@@ -63,7 +64,7 @@ class ProfilePlatform:
 
 
 def _handler(platform: ProfilePlatform) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self._answer(platform.file if "/datasets/" in self.path else json.dumps(platform.job).encode())
 
@@ -76,13 +77,7 @@ def _handler(platform: ProfilePlatform) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, data: bytes) -> None:
             assert self.headers["Authorization"] == "Bearer prf_secret"
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            return
+            self.answer(200, data)
 
     return Handler
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.support.quiet_handler import QuietHandler
 from tests.worker.loop.conftest import POLICY, REWARD, rows, tiny_spec
 from tests.worker.loop.platform_double import parquet_bytes
 from trainer_core.link.rehearsal import RehearsalResult
@@ -45,7 +46,7 @@ class RehearsalPlatform:
 
 
 def _handler(platform: RehearsalPlatform) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self._answer(200, platform.files.get(self.path) or json.dumps(platform.job).encode())
 
@@ -61,13 +62,7 @@ def _handler(platform: RehearsalPlatform) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, status: int, data: bytes) -> None:
             assert self.headers["Authorization"] == "Bearer rhs_secret"
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            return
+            self.answer(status, data)
 
     return Handler
 

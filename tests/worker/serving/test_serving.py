@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.quiet_handler import QuietHandler
 from trainer_core.link.serving import EMBEDDING, MOST_AT_ONCE, ServingExchange, unpacked
 from worker.cluster import actors as ray_cluster
 from worker.serving import work
@@ -53,7 +54,7 @@ class ServingPlatform:
 
 
 def _handler(platform: ServingPlatform) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self._answer(platform.job())
 
@@ -73,13 +74,7 @@ def _handler(platform: ServingPlatform) -> type[BaseHTTPRequestHandler]:
         def _answer(self, document: Any, status: int = 200) -> None:
             assert self.headers["Authorization"] == "Bearer srv_secret"
             data = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            return
+            self.answer(status, data)
 
     return Handler
 

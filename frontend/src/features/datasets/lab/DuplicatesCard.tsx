@@ -1,5 +1,5 @@
 /** Duplicates: what to compare, and what was found. */
-import { Alert, Badge, Checkbox, Group, NumberInput, Paper, Stack, Text } from "@mantine/core";
+import { Alert, Badge, Group, Paper, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { DuplicateCluster, DuplicatesReport } from "@/api/model";
 import { formatPercent } from "@/lib/format";
@@ -7,37 +7,25 @@ import { Facts } from "@/ui/Facts";
 import { Nothing } from "@/ui/Nothing";
 import { TextLink } from "@/ui/TextLink";
 import { type CardProps, LabCard } from "./LabCard";
+import { type Likeness, LikenessOptions, shareOf } from "./LikenessOptions";
 import { ShownText } from "./ShownText";
 
 export function DuplicatesCard({ dataset, version, jobs }: CardProps) {
-  const [threshold, setThreshold] = useState<number | string>(80);
-  const [sameFigures, setSameFigures] = useState(true);
-  const isSet = typeof threshold === "number" && threshold >= 50;
+  const [likeness, setLikeness] = useState<Likeness>({ from: 80, sameNumbers: true });
+  const threshold = shareOf(likeness);
   return (
     <LabCard
       {...{ dataset, version, jobs }}
       title="Duplicates"
       description="Rows that say the same: but for case, spaces and the punctuation of sentences, or nearly. Each near pair is compared shingle by shingle before it is told."
-      operation={isSet ? { kind: "duplicates", threshold: threshold / 100, same_figures: sameFigures } : null}
+      operation={threshold === null ? null : { kind: "duplicates", threshold, same_figures: likeness.sameNumbers }}
       options={
-        <>
-          <NumberInput
-            label="Likeness from"
-            description="Percent of three-word runs in common"
-            suffix=" %"
-            min={50}
-            max={100}
-            allowDecimal={false}
-            w={220}
-            value={threshold}
-            onChange={setThreshold}
-          />
-          <Checkbox
-            label="Questions with other numbers are other questions"
-            checked={sameFigures}
-            onChange={event => setSameFigures(event.currentTarget.checked)}
-          />
-        </>
+        <LikenessOptions
+          label="Likeness from"
+          description="Percent of three-word runs in common"
+          value={likeness}
+          onChange={setLikeness}
+        />
       }
       startLabel="Find duplicates"
       never="Nobody has looked for duplicates in this version yet."

@@ -1,5 +1,5 @@
 /** Paraphrases: a model makes vectors of the rows, and those that point the same way are found. */
-import { Alert, Checkbox, NumberInput } from "@mantine/core";
+import { Alert } from "@mantine/core";
 import { useState } from "react";
 import type { ParaphrasesReport } from "@/api/model";
 import { formatPercent } from "@/lib/format";
@@ -8,6 +8,7 @@ import { Asked } from "./Asked";
 import { ModelChoice } from "./AskOptions";
 import { Clusters } from "./DuplicatesCard";
 import { type CardProps, LabCard } from "./LabCard";
+import { type Likeness, LikenessOptions, shareOf } from "./LikenessOptions";
 
 /** Pointers of refusals that stand at a field of the card. */
 const FIELDS = /^\/operation\/endpoint$/;
@@ -17,38 +18,27 @@ const HARDLY_APART = 0.9;
 
 export function ParaphrasesCard({ dataset, version, jobs }: CardProps) {
   const [endpoint, setEndpoint] = useState<string | null>(null);
-  const [threshold, setThreshold] = useState<number | string>(95);
-  const [sameNumbers, setSameNumbers] = useState(true);
-  const isSet = typeof threshold === "number" && threshold >= 50;
+  const [likeness, setLikeness] = useState<Likeness>({ from: 95, sameNumbers: true });
+  const threshold = shareOf(likeness);
   return (
     <LabCard
       {...{ dataset, version, jobs }}
       title="Paraphrases"
       description="Rows that say the same in other words: those whose vectors, made by a model, point the same way. A model can be wrong about it, so look at them before they go."
       operation={
-        endpoint && isSet
-          ? { kind: "paraphrases", endpoint, threshold: threshold / 100, same_numbers: sameNumbers }
-          : null
+        endpoint === null || threshold === null
+          ? null
+          : { kind: "paraphrases", endpoint, threshold, same_numbers: likeness.sameNumbers }
       }
       shown={FIELDS}
       options={error => (
         <>
           <ModelChoice value={endpoint} onChange={setEndpoint} error={error} />
-          <NumberInput
+          <LikenessOptions
             label="Similarity from"
             description="Cosine of their vectors"
-            suffix=" %"
-            min={50}
-            max={100}
-            allowDecimal={false}
-            w={220}
-            value={threshold}
-            onChange={setThreshold}
-          />
-          <Checkbox
-            label="Questions with other numbers are other questions"
-            checked={sameNumbers}
-            onChange={event => setSameNumbers(event.currentTarget.checked)}
+            value={likeness}
+            onChange={setLikeness}
           />
         </>
       )}
