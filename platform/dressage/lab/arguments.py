@@ -88,7 +88,7 @@ class AskingOperation(_LabModel):
     """What operations have in common that ask a model about rows."""
 
     endpoint: str = Field(pattern=ENDPOINT_PATTERN)
-    """Slug of a judge endpoint of the team that has an address."""
+    """Slug of a judge endpoint of the team. The cluster serves a policy's for as long as the job asks."""
     sample: int | None = Field(None, ge=1, le=MAX_ASKED_ROWS)
     """Rows that are asked about, drawn at random; null for all, of which there may be 10,000."""
     seed: int = Field(0, ge=0, le=2**31 - 1)

@@ -4752,7 +4752,7 @@ export const LabOperationAssessQualityKind = {
  */
 export interface LabOperationAssessQuality {
   /**
-   * Slug of a judge endpoint of the team that has an address.
+   * Slug of a judge endpoint of the team. The cluster serves a policy's for as long as the job asks.
    * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
    */
   endpoint: string;
@@ -4902,7 +4902,7 @@ Source: "Reasoning or Memorization?" (arXiv 2507.10532), which completes partial
  */
 export interface LabOperationFindMemorised {
   /**
-   * Slug of a judge endpoint of the team that has an address.
+   * Slug of a judge endpoint of the team. The cluster serves a policy's for as long as the job asks.
    * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
    */
   endpoint: string;
@@ -5166,7 +5166,7 @@ the gold answer of the row that it was made of.
  */
 export interface LabOperationSynthesiseRows {
   /**
-   * Slug of a judge endpoint of the team that has an address.
+   * Slug of a judge endpoint of the team. The cluster serves a policy's for as long as the job asks.
    * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
    */
   endpoint: string;

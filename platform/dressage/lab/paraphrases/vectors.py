@@ -58,17 +58,18 @@ def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
     client = client_of(work.endpoint, EMBEDDING, work)
     total, parts, errors, uses = work.version.rows, [], dict[int, str](), list[AskedTokens]()
     done = 0
+    pool = ThreadPoolExecutor(min(MOST_AT_ONCE, work.endpoint.max_in_flight))
     try:
-        with ThreadPoolExecutor(min(MOST_AT_ONCE, work.endpoint.max_in_flight)) as pool:
-            for start, texts in _slices(work.version.path, operation.columns):
-                work.told("Making vectors", done, total)
-                path = work.folder / f"vectors-{start:08}.npz"
-                found = _load(path) if path.exists() else _keep(path, _ask(client, texts, pool, done == len(errors)))
-                parts.append(found.vectors)
-                errors |= {start + place: error for place, error in found.errors.items()}
-                uses.append(found.use)
-                done += len(texts)
+        for start, texts in _slices(work.version.path, operation.columns):
+            work.told("Making vectors", done, total)
+            path = work.folder / f"vectors-{start:08}.npz"
+            found = _load(path) if path.exists() else _keep(path, _ask(client, texts, pool, done == len(errors)))
+            parts.append(found.vectors)
+            errors |= {start + place: error for place, error in found.errors.items()}
+            uses.append(found.use)
+            done += len(texts)
     finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # a job that fails waits for no answer
         client.close()
     work.told("Making vectors", done, total)
     sizes = {part.shape[1] for part in parts if part.shape[1]}
