@@ -61,6 +61,7 @@ export type {
   LabCost,
   LabJob,
   LabReport,
+  ScoreBin,
   SharedDataset,
   ShownRow,
   StatisticsReport,

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.lab.asking.ask_rows import IN_A_ROW
 from dressage.lab.carry_out import carry_out
 from dressage.lab.life import folder_of
 from dressage.lab.models import LabJob
@@ -112,6 +113,31 @@ def test_a_row_that_the_model_refuses_is_told(
     assert errors[:6] == [None] * 6
     assert "maximum context length" in errors[6] and "the row has 400,001 signs" in errors[7]
     assert (job.report or {})["paraphrases"]["asked"]["failed"] == 2
+
+
+def test_an_endpoint_that_goes_away_is_not_asked_about_every_row(
+    finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
+) -> None:
+    version = make([{"prompt": f"{row} apples", "answer": "1"} for row in range(1100)])
+    there = 64
+
+    def say(body: dict[str, Any]) -> Reply:
+        here = max(int(text.split()[0]) for text in body["input"]) < there
+        return embeddings(body) if here else Reply({"error": {"message": "gone"}}, 403)
+
+    model.say = say
+    job = finish(version, {**FIND, "threshold": 0.9, "same_numbers": False})
+    assert job.state == "done"
+    errors = column(version, "error")
+    assert errors[:there] == [None] * there and None not in errors[there:]
+    refused = sum("answered 403" in error and "not asked" not in error for error in errors[there:])
+    unasked = sum(
+        error.startswith(f"It was not asked: {IN_A_ROW} rows one after the other") for error in errors[there:]
+    )
+    at_once = 16  # rows that other threads had asked about already
+    assert IN_A_ROW <= refused <= IN_A_ROW + at_once and refused + unasked == 1100 - there
+    assert len(model.requests) < 4 * IN_A_ROW
+    assert (job.report or {})["paraphrases"]["asked"]["answered"] == there
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dressage.lab.arguments import FindParaphrases
-from dressage.lab.asking.ask_rows import MOST_SIGNS, client_of
+from dressage.lab.asking.ask_rows import IN_A_ROW, MOST_SIGNS, client_of
 from dressage.lab.asking.client import MOST_AT_ONCE, AskedModel, AskedTokens
 from dressage.lab.asking.outcomes import AskedOutcome
 from dressage.lab.plan import LabWork, UnfitError
@@ -48,6 +49,32 @@ class RowVectors:
     outcomes: list[AskedOutcome]
 
 
+class _Failures:
+    """Rows that fail one after the other, by whichever thread: the rest is left unasked behind ``IN_A_ROW`` of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._in_a_row = 0
+        self._answered = False
+        self.stopped = ""
+        """Why nothing is asked any more."""
+
+    def count(self, error: str) -> None:
+        """A row was refused. Raises UnfitError where none of the first rows has got a vector."""
+        with self._lock:
+            self._in_a_row += 1
+            if self._in_a_row >= FIRST and not self._answered:
+                raise UnfitError(_nothing(error))
+            if self._in_a_row >= IN_A_ROW and not self.stopped:
+                last = f"{IN_A_ROW} rows one after the other had failed, the last one since {error}"
+                self.stopped = f"It was not asked: {last}"
+
+    def forget(self) -> None:
+        """Rows have got vectors."""
+        with self._lock:
+            self._in_a_row, self._answered = 0, True
+
+
 def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
     """Vectors of the version's rows.
 
@@ -57,13 +84,17 @@ def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
     assert work.endpoint is not None
     client = client_of(work.endpoint, EMBEDDING, work)
     total, parts, errors, uses = work.version.rows, [], dict[int, str](), list[AskedTokens]()
-    done = 0
+    done, failures = 0, _Failures()
     pool = ThreadPoolExecutor(min(MOST_AT_ONCE, work.endpoint.max_in_flight))
     try:
         for start, texts in _slices(work.version.path, operation.columns):
             work.told("Making vectors", done, total)
             path = work.folder / f"vectors-{start:08}.npz"
-            found = _load(path) if path.exists() else _keep(path, _ask(client, texts, pool, done == len(errors)))
+            found = _load(path) if path.exists() else None
+            if found is None:
+                found = _keep(path, _ask(client, texts, pool, failures))
+            elif found.vectors.any():
+                failures.forget()
             parts.append(found.vectors)
             errors |= {start + place: error for place, error in found.errors.items()}
             uses.append(found.use)
@@ -72,6 +103,8 @@ def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
         pool.shutdown(wait=False, cancel_futures=True)  # a job that fails waits for no answer
         client.close()
     work.told("Making vectors", done, total)
+    if errors and not any(part.any() for part in parts):
+        raise UnfitError(_nothing(next(iter(errors.values()))))
     sizes = {part.shape[1] for part in parts if part.shape[1]}
     if len(sizes) > 1:
         raise UnfitError("The model's vectors are of different sizes: another one may have answered meanwhile.")
@@ -89,8 +122,8 @@ def _slices(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]
             yield texts.start + place, texts.texts[place : place + SLICE]
 
 
-def _ask(client: AskedModel, texts: list[str], pool: ThreadPoolExecutor, is_first: bool) -> VectorSlice:
-    """Ask for the vectors of a slice. ``is_first``: no row has got one yet."""
+def _ask(client: AskedModel, texts: list[str], pool: ThreadPoolExecutor, failures: _Failures) -> VectorSlice:
+    """Ask for the vectors of a slice."""
     use = AskedTokens()
     found: dict[int, list[float]] = {}
     errors = {
@@ -102,16 +135,17 @@ def _ask(client: AskedModel, texts: list[str], pool: ThreadPoolExecutor, is_firs
     batches = [asked[start : start + BATCH] for start in range(0, len(asked), BATCH)]
 
     def embed(places: list[int]) -> list[tuple[int, list[float] | None, str, int]]:
+        if failures.stopped:
+            return [(place, None, failures.stopped, 0) for place in places]
         try:
             made = client.embed([texts[place] for place in places])
         except JudgeError as error:
             if len(places) == 1:
+                failures.count(str(error)[:1000])
                 return [(places[0], None, str(error)[:1000], 0)]
             half = len(places) // 2
-            first = embed(places[:half])
-            if is_first and len(first) >= FIRST // 2 and all(vector is None for _, vector, _, _ in first):
-                raise UnfitError(f"The model has made no vector of the first rows: {first[0][2]}") from error
-            return first + embed(places[half:])
+            return embed(places[:half]) + embed(places[half:])
+        failures.forget()
         tokens = [made.prompt_tokens, *[0] * (len(places) - 1)]
         return [(place, vector, "", count) for place, vector, count in zip(places, made.vectors, tokens, strict=True)]
 
@@ -123,8 +157,6 @@ def _ask(client: AskedModel, texts: list[str], pool: ThreadPoolExecutor, is_firs
                 errors[place] = error
             else:
                 found[place] = vector
-    if is_first and asked and not found:
-        raise UnfitError(f"The model has made no vector of the first rows: {next(iter(errors.values()))}")
     size = len(next(iter(found.values()), []))
     vectors = np.zeros((len(texts), size), np.float16)
     for place, vector in found.items():
@@ -132,6 +164,10 @@ def _ask(client: AskedModel, texts: list[str], pool: ThreadPoolExecutor, is_firs
             raise UnfitError("The model's vectors are of different sizes.")
         vectors[place] = _unit(np.array(vector))
     return VectorSlice(vectors, errors, use)
+
+
+def _nothing(error: str) -> str:
+    return f"The model has made no vector of the first rows: {error}"
 
 
 def _unit(vector: NDArray[Any]) -> NDArray[np.float16]:

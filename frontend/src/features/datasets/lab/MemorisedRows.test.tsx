@@ -22,7 +22,11 @@ const REPORT = {
   with_answer: 4,
   answered: 1,
   overlap: 0.4,
-  histogram: [],
+  histogram: [
+    { least: 0, most: 0.5, rows: 2 },
+    { least: 0.5, most: 0.95, rows: 1 },
+    { least: 0.95, most: 1, rows: 1 },
+  ],
   most: [
     {
       row: row(2),
@@ -50,6 +54,13 @@ it("tells how many rows are known, and shows what was written in the place of th
   expect(screen.getByText("1 (25 %)")).toBeTruthy();
   expect(screen.getByText("5 % to 70 %")).toBeTruthy();
   expect(screen.getByText("1 of 4")).toBeTruthy();
+  const bars = screen.getByRole("img", { name: "Overlaps of 4 rows with what the model wrote" });
+  expect([...bars.children].map(bar => bar.getAttribute("title"))).toEqual([
+    "0 % to 50 %: 2",
+    "50 % to 95 %: 1",
+    "95 % to 100 %: 1",
+  ]);
+  expect(screen.getByText("1 of 95 % and more")).toBeTruthy();
   const [known, other] = within(screen.getByRole("region", { name: "Largest overlaps" })).getAllByRole("listitem");
   expect(known?.textContent).toContain("word for word");
   expect(known?.textContent).toContain("answered right");

@@ -4,6 +4,7 @@ import type { MemorisationReport, MemorisedRow } from "@/api/model";
 import { formatPercent } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
 import { Nothing } from "@/ui/Nothing";
+import { ShareBins } from "./ShareBins";
 import { ShownText } from "./ShownText";
 
 const count = (value: number) => value.toLocaleString("en-GB");
@@ -17,6 +18,7 @@ export function MemorisedRows({ report }: { report: MemorisationReport }) {
         show less.
       </Nothing>
     );
+  const alike = report.histogram.at(-1);
   return (
     <>
       <Facts
@@ -35,6 +37,12 @@ export function MemorisedRows({ report }: { report: MemorisationReport }) {
               ]
             : []),
         ]}
+      />
+      <ShareBins
+        bins={report.histogram}
+        label={`Overlaps of ${count(report.tried)} rows with what the model wrote`}
+        note={alike === undefined ? "" : `${count(alike.rows)} of ${formatPercent(alike.least)} and more`}
+        isBad={bin => bin === alike}
       />
       <section aria-label="Largest overlaps">
         <Title order={3} size="h5" mb={4}>

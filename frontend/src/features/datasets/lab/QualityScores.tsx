@@ -1,13 +1,13 @@
 /** Scores of a judge: how they are spread, what each criterion has on average, and the lowest rows. */
 import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
-import type { QualityReport } from "@/api/model";
+import type { QualityReport, ScoreBin } from "@/api/model";
 import { formatPercent } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
 import { keptBackText } from "./lab-text";
+import { ShareBins } from "./ShareBins";
 import { ShownText } from "./ShownText";
 
 const count = (value: number) => value.toLocaleString("en-GB");
-const HEIGHT = 72;
 const SHOWN = 10;
 
 interface Props {
@@ -17,6 +17,8 @@ interface Props {
 
 export function QualityScores({ report, threshold }: Props) {
   const { asked, items, lowest } = report;
+  const isBelow = (bin: ScoreBin) => bin.least < threshold - 1e-9;
+  const below = count(report.histogram.filter(isBelow).reduce((sum, bin) => sum + bin.rows, 0));
   const unscored = report.rows - asked.answered;
   return (
     <>
@@ -33,7 +35,12 @@ export function QualityScores({ report, threshold }: Props) {
           Rows without a score are left out of a version that is made by the score.
         </Text>
       )}
-      <Histogram report={report} threshold={threshold} />
+      <ShareBins
+        bins={report.histogram}
+        label={`Scores of ${count(asked.answered)} rows; ${below} lie below ${formatPercent(threshold)}`}
+        note={`${below} below ${formatPercent(threshold)}`}
+        isBad={isBelow}
+      />
       <section aria-label="Lowest scores">
         <Title order={3} size="h5" mb={4}>
           Lowest scores
@@ -63,43 +70,5 @@ export function QualityScores({ report, threshold }: Props) {
         </Stack>
       </section>
     </>
-  );
-}
-
-function Histogram({ report, threshold }: Props) {
-  const most = Math.max(1, ...report.histogram.map(bin => bin.rows));
-  const below = report.histogram.filter(bin => bin.least < threshold - 1e-9).reduce((sum, bin) => sum + bin.rows, 0);
-  return (
-    <figure style={{ margin: 0 }}>
-      <div
-        role="img"
-        aria-label={`Scores of ${count(report.asked.answered)} rows; ${count(below)} lie below ${formatPercent(threshold)}`}
-        style={{ display: "flex", alignItems: "flex-end", gap: 2, height: HEIGHT }}
-      >
-        {report.histogram.map(bin => (
-          <div
-            key={bin.least}
-            title={`${formatPercent(bin.least)} to ${formatPercent(bin.most)}: ${count(bin.rows)}`}
-            style={{
-              flex: 1,
-              height: bin.rows === 0 ? 1 : Math.max(3, (bin.rows / most) * HEIGHT),
-              background: bin.least < threshold - 1e-9 ? "var(--c-bad)" : "var(--mantine-primary-color-filled)",
-              borderRadius: 2,
-            }}
-          />
-        ))}
-      </div>
-      <Group justify="space-between" component="figcaption">
-        <Text size="xs" c="dimmed">
-          0 %
-        </Text>
-        <Text size="xs" c="dimmed">
-          {count(below)} below {formatPercent(threshold)}
-        </Text>
-        <Text size="xs" c="dimmed">
-          100 %
-        </Text>
-      </Group>
-    </figure>
   );
 }

@@ -97,7 +97,7 @@ afterEach(() => vi.unstubAllGlobals());
 const show = () =>
   renderWith(
     <GoldilocksCard
-      dataset={{ id: "dset_1", slug: "sums", latest_version: { number: 1 } } as Dataset}
+      dataset={{ id: "dset_1", slug: "sums", name: "Sums", latest_version: { number: 1 } } as Dataset}
       version={{ number: 1, rows: 10 } as DatasetVersion}
     />,
   );
@@ -167,6 +167,31 @@ it("shows at its field why a stage cannot be", async () => {
   expect(await screen.findByText("There is no such policy.")).toBeTruthy();
   expect(screen.getByLabelText("Second policy", { selector: "input" }).getAttribute("aria-invalid")).toBe("true");
   expect(screen.queryByText("No.")).toBeNull();
+});
+
+it("makes a dataset of a name, and shows at the name why it cannot be", async () => {
+  const user = userEvent.setup();
+  jobs = [STAGE_ONE];
+  show();
+  await user.click(await screen.findByRole("button", { name: "Go on with stage two" }));
+  await choose("Second policy", "strong");
+  await choose("Result", "A new dataset");
+  const name = screen.getByLabelText("Name of the new dataset");
+  expect(name).toHaveProperty("value", "Sums in the band");
+  const ask = () => screen.getByRole("button", { name: "What will it cost?" });
+  await user.clear(name);
+  expect(ask().hasAttribute("disabled")).toBe(true);
+  await user.type(name, " Just right ");
+  refused = [{ pointer: "/into/slug", detail: "This slug is taken." }];
+  await user.click(ask());
+  expect(await screen.findByText("This slug is taken.")).toBeTruthy();
+  expect(sent[0]).toMatchObject({ into: { name: "Just right" } });
+  await choose("Result", "Next version of sums");
+  expect(screen.queryByText("This slug is taken.")).toBeNull();
+  refused = [];
+  await user.click(ask());
+  await waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent[1]).toMatchObject({ into: null });
 });
 
 it("says why the last one failed, and keeps the form at hand", async () => {

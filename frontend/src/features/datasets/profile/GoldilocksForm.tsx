@@ -16,6 +16,7 @@ import type { Dataset, DatasetVersion } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { formatPercent } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
+import { ResultTarget } from "@/features/pickers/ResultTarget";
 import { PolicySelect } from "./PolicySelect";
 import { SamplingFields } from "./SamplingFields";
 import { type Band, GOLDILOCKS_AT, type GoldilocksFields, isReady, stageCostText } from "./goldilocks";
@@ -109,6 +110,14 @@ export function GoldilocksForm({ dataset, version, fields, onChange, onStarted }
         label="Use stored profiles that have sampled alike"
         checked={fields.reuse}
         onChange={event => change({ reuse: event.currentTarget.checked })}
+      />
+      <ResultTarget
+        dataset={dataset}
+        description="The rows that are kept"
+        into={fields.into}
+        offered={`${dataset.name} in the band`}
+        onChange={into => change({ into })}
+        error={fault("into")}
       />
       {error !== null && <ErrorState error={error} />}
       {cost.data && (

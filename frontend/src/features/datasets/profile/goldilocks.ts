@@ -15,6 +15,8 @@ export interface GoldilocksFields {
   mayReturn: boolean;
   leaveOutSuspects: boolean;
   reuse: boolean;
+  /** Name of the dataset that is made; null: the next version of the same. */
+  into: string | null;
   sampling: Sampling;
   /** What a stage one that is gone on with was asked for, whose other settings hold for stage two. */
   base: Spec | null;
@@ -30,6 +32,7 @@ export const NO_GOLDILOCKS: GoldilocksFields = {
   mayReturn: true,
   leaveOutSuspects: true,
   reuse: true,
+  into: null,
   sampling: NO_SAMPLING,
   base: null,
   threshold: null,
@@ -43,10 +46,11 @@ export const GOLDILOCKS_AT = {
   secondBand: ["/second/plan"],
   ...SAMPLING_AT,
   each: ["/plan/budget", "/second/plan/budget"],
+  into: ["/into/slug", "/into/name", "/into"],
 };
 
-export const isReady = ({ both, first, second, sampling }: GoldilocksFields) =>
-  first !== null && (!both || second !== null) && isComplete(sampling);
+export const isReady = ({ both, first, second, into, sampling }: GoldilocksFields) =>
+  first !== null && (!both || second !== null) && into?.trim() !== "" && isComplete(sampling);
 
 /** What is asked for. */
 export function goldilocksOf(dataset: Dataset, version: DatasetVersion, fields: GoldilocksFields) {
@@ -63,6 +67,7 @@ export function goldilocksOf(dataset: Dataset, version: DatasetVersion, fields: 
     suspects: fields.leaveOutSuspects ? ("leave_out" as const) : ("keep" as const),
     reuse: fields.reuse,
     threshold: fields.threshold,
+    into: fields.into === null ? null : { name: fields.into.trim() },
   };
 }
 
