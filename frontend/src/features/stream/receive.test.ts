@@ -13,6 +13,12 @@ const data: MetricData = {
   x: "step",
   series: { reward: { x: [1], min: [0.1], mean: [0.1], max: [0.1], raw_count: 1, nan: [] } },
 };
+/** As many points as are drawn at most. */
+const long = (() => {
+  const x = Array.from({ length: 2 * MAX_POINTS }, (_, place) => place);
+  const values = x.map(() => 0.1);
+  return { x, min: values, mean: values, max: values, raw_count: x.length, nan: [] };
+})();
 const step = (number: number, attempt = 1) => ({
   seq: number + 10,
   kind: "step",
@@ -44,17 +50,30 @@ it("asks again for everything drawn when a new attempt repeats steps", () => {
 });
 
 it("asks once for fewer points, however many frames come until they are there", async () => {
-  const x = Array.from({ length: 2 * MAX_POINTS }, (_, place) => place);
-  const values = x.map(() => 0.1);
-  const long = { x, min: values, mean: values, max: values, raw_count: x.length, nan: [] };
   client.setQueryData(key, { ...data, series: { reward: long } });
   const asked: ((found: MetricData) => void)[] = [];
   const queryFn = () => new Promise<MetricData>(done => asked.push(done));
   const stop = new QueryObserver(client, { queryKey: key, queryFn, staleTime: Infinity }).subscribe(() => undefined);
-  for (const number of [0, 1, 2]) receive({ type: "events", seq: 5000 + number, events: [step(x.length + number)] });
+  for (const number of [0, 1, 2])
+    receive({ type: "events", seq: 5000 + number, events: [step(long.x.length + number)] });
   expect(asked).toHaveLength(1);
   asked[0]?.(data);
   await vi.waitFor(() => expect(client.getQueryData<MetricData>(key)?.series.reward?.x).toEqual([1]));
+  stop();
+});
+
+it("lets go of points that nobody looks at any more, once they are too many", () => {
+  const asked = vi.fn(() => Promise.resolve(data));
+  const observer = new QueryObserver(client, { queryKey: key, queryFn: asked, enabled: false });
+  const stop = observer.subscribe(() => undefined);
+  receive({ type: "events", seq: 12, events: [step(2)] });
+  expect(client.getQueryData<MetricData>(key)?.series.reward?.x).toEqual([1, 2]);
+  client.setQueryData(key, { ...data, series: { reward: long } });
+  receive({ type: "events", seq: 5000, events: [step(long.x.length)] });
+  expect(client.getQueryState(key)).toBeUndefined();
+  receive({ type: "events", seq: 5001, events: [step(long.x.length + 1)] });
+  expect(observer.getCurrentResult().data?.series.reward?.x).toHaveLength(long.x.length + 1);
+  expect(asked).not.toHaveBeenCalled();
   stop();
 });
 

@@ -104,7 +104,8 @@ function writePoints(client: QueryClient, runId: string, points: LivePoint[], at
     outdate(client, { queryKey: ["run", runId, "metrics"] });
     return;
   }
-  for (const { queryKey } of client.getQueryCache().findAll({ queryKey: ["run", runId, "metrics"] })) {
+  for (const query of client.getQueryCache().findAll({ queryKey: ["run", runId, "metrics"] })) {
+    const { queryKey } = query;
     const [from, to, keys] = queryKey.slice(4) as [number | null, number | null, string];
     if (from !== null || to !== null) continue; // a zoomed window is history
     const drawn = client.setQueryData<MetricData>(queryKey, data =>
@@ -113,7 +114,10 @@ function writePoints(client: QueryClient, runId: string, points: LivePoint[], at
     // After a long while of watching, the platform thins the points out again.
     // An answer under way is waited for: asked again with each frame, it would never come, and the points would grow.
     const isTooLong = Object.values(drawn?.series ?? {}).some(series => series.x.length > MOST_DRAWN);
-    if (isTooLong && client.isFetching({ queryKey, exact: true }) === 0) outdate(client, { queryKey });
+    if (!isTooLong || query.state.fetchStatus === "fetching") continue;
+    // What nobody looks at any more is not asked for again, and would grow with each step.
+    if (query.isActive()) outdate(client, { queryKey });
+    else client.removeQueries({ queryKey, exact: true });
   }
   const names = client.getQueryData<{ name: string }[]>(["run", runId, "metric-names"]);
   const known = new Set(names?.map(one => one.name));
