@@ -12,6 +12,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { setSignedOutHandler } from "./api/http";
+import { askAhead } from "./app/ahead";
 import { queryClient } from "./app/queryClient";
 import { router } from "./app/router";
 import { theme } from "./theme/theme";
@@ -24,6 +25,8 @@ setSignedOutHandler(() => {
   queryClient.clear();
   void router.navigate({ to: "/sign-in", search: { next: href } });
 });
+
+askAhead(router, queryClient);
 
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>

@@ -292,6 +292,7 @@ export const runs = {
   list: (state: string | undefined, signal: Signal) =>
     api.listRuns({ limit: 100, ...(state ? { state } : {}) }, { signal }),
   read: (id: string, signal: Signal) => api.getRun(id, { signal }),
+  byId: (ids: string[], signal: Signal) => api.listRunsById({ runs: ids.join(",") }, { signal }),
   create: (body: { name: string; spec: Spec; start: boolean; cluster?: string | null }, idempotencyKey: string) =>
     api.createRun(body, key(idempotencyKey)),
   fork: (

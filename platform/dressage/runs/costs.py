@@ -1,12 +1,13 @@
-"""Costs of a run until now: time on its places, GPU hours, and money where the installation has a price."""
+"""Costs of runs until now: time on its places, GPU hours, and money where the installation has a price."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.conf import settings
 from django.db.models.functions import Now
 from typing_extensions import TypedDict
 
-from dressage.runs.models import GpuSpan, Run
+from dressage.runs.models import Attempt, GpuSpan, Run
 from dressage.telemetry.axes import HeldSpan
 
 
@@ -23,35 +24,38 @@ class CostDocument(TypedDict):
     """Currency of the price, as ISO 4217 writes it."""
 
 
-def cost_of(run: Run) -> CostDocument:
-    """Cost of the run: from each attempt's first sync to its end, and never beyond its last lease."""
-    places, spans = _held(run)
-    gpus = sum(span.gpus * _hours(span.since, span.until) for span in spans)
+def costs_of(runs: Sequence[Run]) -> list[CostDocument]:
+    """Cost of each run: from each attempt's first sync to its end, and never beyond its last lease."""
     price = settings.GPU_HOUR_PRICE
-    return {
-        "place_hours": places,
-        "gpu_hours": gpus,
-        "price": None if price is None else price * gpus,
-        "currency": None if price is None else settings.GPU_HOUR_CURRENCY,
-    }
+    currency = None if price is None else settings.GPU_HOUR_CURRENCY
+    found: list[CostDocument] = []
+    for places, spans in _held(runs):
+        gpus = sum(span.gpus * _hours(span.since, span.until) for span in spans)
+        bill = None if price is None else price * gpus
+        found.append({"place_hours": places, "gpu_hours": gpus, "price": bill, "currency": currency})
+    return found
 
 
 def held_spans(run: Run) -> list[HeldSpan]:
     """Spans in which its attempts have held GPUs, with how many: its cost until now is their sum."""
-    return _held(run)[1]
+    [(_, spans)] = _held([run])
+    return spans
 
 
-def _held(run: Run) -> tuple[float, list[HeldSpan]]:
-    """(hours on places, spans with GPUs)."""
-    places, spans = 0.0, []
-    columns = ("first_sync_at", "gpus", "gpus_since", "ended_at", "lease_expires_at", "now")
-    begun = run.attempts.filter(first_sync_at__isnull=False, lease_expires_at__isnull=False)
-    for since, number, number_since, ended, lease, now in begun.annotate(now=Now()).values_list(*columns):
+def _held(runs: Sequence[Run]) -> list[tuple[float, list[HeldSpan]]]:
+    """(hours on places, spans with GPUs) of each run."""
+    places = dict.fromkeys((run.id for run in runs), 0.0)
+    spans: dict[str, list[HeldSpan]] = {run.id: [] for run in runs}
+    columns = ("run_id", "first_sync_at", "gpus", "gpus_since", "ended_at", "lease_expires_at", "now")
+    begun = Attempt.objects.filter(run__in=spans, first_sync_at__isnull=False, lease_expires_at__isnull=False)
+    for run, since, number, number_since, ended, lease, now in begun.annotate(now=Now()).values_list(*columns):
         until = min(ended or now, lease)
-        places += _hours(since, until)
-        spans.append(HeldSpan(number, number_since or since, until))
-    once = GpuSpan.objects.filter(attempt__run=run).values_list("gpus", "since", "until")
-    return places, [span for span in (*spans, *(HeldSpan(*one) for one in once)) if span.gpus]
+        places[run] += _hours(since, until)
+        spans[run].append(HeldSpan(number, number_since or since, until))
+    once = GpuSpan.objects.filter(attempt__run__in=spans)
+    for run, number, since, until in once.values_list("attempt__run_id", "gpus", "since", "until"):
+        spans[run].append(HeldSpan(number, since, until))
+    return [(places[run.id], [span for span in spans[run.id] if span.gpus]) for run in runs]
 
 
 def _hours(since: datetime, until: datetime) -> float:

@@ -1,5 +1,6 @@
 """The JSON documents of runs, controls and checkpoints: the same in answers, in events and on the live stream."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -10,7 +11,7 @@ from typing_extensions import TypedDict
 from dressage.clusters.selectors import known_as
 from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
-from dressage.runs.costs import CostDocument, cost_of
+from dressage.runs.costs import CostDocument, costs_of
 from dressage.runs.health import HealthDocument, health_document
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.states import ACTIVE, ControlState, DesiredState, RunState
@@ -227,10 +228,15 @@ def checkpoint_document(checkpoint: Checkpoint) -> CheckpointDocument:
     }
 
 
-def run_document(run: "WithAnnotations[Run, RunFacts]") -> RunDocument:
-    """A run as the API shows it. ``run`` comes from ``selectors.runs``, which adds what is computed in the database."""
-    specs = {"spec": run.spec, "effective_spec": run.effective_spec}
-    return cast(RunDocument, {**live_run_document(run), "cost": cost_of(run), **specs})
+def run_documents(runs: "Sequence[WithAnnotations[Run, RunFacts]]") -> list[RunDocument]:
+    """Runs as the API shows them. They come from ``selectors.runs``, which adds what is computed in the database."""
+    return [
+        cast(
+            RunDocument,
+            {**live_run_document(run), "cost": cost, "spec": run.spec, "effective_spec": run.effective_spec},
+        )
+        for run, cost in zip(runs, costs_of(runs), strict=True)
+    ]
 
 
 def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:

@@ -29,7 +29,7 @@ from dressage.clusters.selectors import SIZE_COLUMNS
 from dressage.common.compiled import compiled
 from dressage.common.models import TeamQuerySet
 from dressage.common.problems import not_found
-from dressage.runs.documents import RunDocument, RunFacts, run_document
+from dressage.runs.documents import RunDocument, RunFacts, run_documents
 from dressage.runs.gpu_hours import outer_limit, used_by
 from dressage.runs.models import Attempt, Checkpoint, Control, Run, TeamPlaces
 from dressage.runs.states import ACTIVE, RunState
@@ -105,11 +105,17 @@ def _count(found: QuerySet[Run]) -> Coalesce:
 
 
 def run(team: Team, run_id: str) -> "WithAnnotations[Run, RunFacts]":
-    """One run, ready for ``run_document``. Raises a 404 problem."""
+    """One run, ready for ``run_documents``. Raises a 404 problem."""
     found = runs(team, with_spec=True).filter(pk=run_id).first()
     if found is None:
         raise not_found("run")
     return found
+
+
+def runs_by_id(team: Team, ids: Sequence[str]) -> "list[WithAnnotations[Run, RunFacts]]":
+    """Those of the runs that are there, each once and in the order of the ids, ready for ``run_documents``."""
+    found = runs(team, with_spec=True).in_bulk(list(ids))
+    return [found[run_id] for run_id in dict.fromkeys(ids) if run_id in found]
 
 
 def plain_run(team: Team, run_id: str, *, with_spec: bool = False) -> Run:
@@ -129,7 +135,8 @@ def plain_runs(team: Team, ids: Sequence[str]) -> list[Run]:
 
 def run_json(team: Team, run_id: str) -> RunDocument:
     """The document of one run. Raises a 404 problem."""
-    return run_document(run(team, run_id))
+    [document] = run_documents([run(team, run_id)])
+    return document
 
 
 def controls(found: Run) -> QuerySet[Control]:

@@ -50,6 +50,12 @@ class RunSerializer(DocumentSerializer, document=RunDocument):
     """A run."""
 
 
+class RunsByIdSerializer(serializers.Serializer):
+    object = serializers.ChoiceField(["list"])
+    data = RunSerializer(many=True)
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that are not there.")
+
+
 class ClusterField(serializers.CharField):
     """The name of a cluster; null for any."""
 

@@ -19,6 +19,7 @@ from dressage.runs.views import (
 
 urlpatterns = [
     path("runs", runs.RunsView.as_view()),
+    path("runs/by-id", runs.RunsByIdView.as_view()),
     path("runs/<str:run_id>", runs.RunView.as_view()),
     path("runs/<str:run_id>/start", actions.StartView.as_view()),
     path("runs/<str:run_id>/pause", actions.PauseView.as_view()),

@@ -42,6 +42,7 @@ CONTROL = {"target": "rollout.temperature", "value": 0.5}
 OPERATIONS = [
     Operation("GET", "runs", "viewer", 200),
     Operation("POST", "runs", "editor", 201, {"name": "n", "spec": SPEC}),
+    Operation("GET", "runs/by-id", "viewer", 200),
     Operation("GET", "runs/{run}", "viewer", 200),
     Operation("PATCH", "runs/{run}", "editor", 200, {"name": "n"}),
     Operation("POST", "runs/{run}/start", "operator", 202),
@@ -112,7 +113,7 @@ def ids(launch: Callable[..., tuple[Run, Worker]], api: Callable[..., APIClient]
 def needed(path: str) -> dict[str, str]:
     """What a GET has to say."""
     keys = {"keys": "critic/score/mean"} if path.endswith("metrics") else {}
-    return {**keys, "runs": "run_1,run_2"} if path.startswith("metrics") else keys
+    return {**keys, "runs": "run_1,run_2"} if path.startswith(("metrics", "runs/by-id")) else keys
 
 
 def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:

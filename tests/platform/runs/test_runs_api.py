@@ -13,6 +13,7 @@ from rest_framework.test import APIClient
 from dressage.policies.models import Policy
 from dressage.runs.archive import Archive
 from dressage.runs.models import Checkpoint, Run
+from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, spec_document
 
 STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
@@ -82,6 +83,35 @@ def test_the_list_takes_one_query(
     viewer.get("/api/v1/runs")  # notes that the session is in use, once a minute
     with django_assert_max_num_queries(4):  # session, user, membership, runs
         assert len(viewer.get("/api/v1/runs").json()["data"]) == 5
+
+
+def test_several_by_their_ids(
+    launch: Launch,
+    api: Callable[..., APIClient],
+    make_run: Callable[..., Run],
+    other_team: Team,
+    django_assert_num_queries: Any,
+) -> None:
+    running, worker = launch()
+    worker.steps(1, 3)
+    draft = make_run("draft")
+    viewer = api("viewer")
+    alone = viewer.get(f"/api/v1/runs/{draft.id}").json()
+    names = f"{draft.id},run_none,{running.id},{draft.id}"
+    with django_assert_num_queries(6):  # session, user, membership, runs, what they have cost (2)
+        answer = viewer.get("/api/v1/runs/by-id", {"runs": names}).json()
+    assert [run["id"] for run in answer["data"]] == [draft.id, running.id]
+    assert answer["missing"] == ["run_none"]
+    assert answer["data"][0] == alone
+    assert (answer["data"][1]["step"], answer["data"][1]["spec"]) == (3, running.spec)
+    strange = api("admin", team=other_team).get("/api/v1/runs/by-id", {"runs": names}).json()
+    assert (strange["data"], strange["missing"]) == ([], [draft.id, "run_none", running.id])
+
+
+@pytest.mark.parametrize("query", [{}, {"runs": ""}, {"runs": ",".join(f"run_{number}" for number in range(21))}])
+def test_none_and_too_many_by_their_ids(api: Callable[..., APIClient], query: dict[str, str]) -> None:
+    answer = api("viewer").get("/api/v1/runs/by-id", query)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/runs")
 
 
 def test_the_document_of_a_running_run(launch: Launch, api: Callable[..., APIClient]) -> None:

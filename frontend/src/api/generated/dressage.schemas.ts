@@ -9381,6 +9381,13 @@ export const RunStateEnum = {
   cancelled: 'cancelled',
 } as const;
 
+export interface RunsById {
+  object: ObjectEnum;
+  data: Run[];
+  /** Runs that are not there. */
+  missing: string[];
+}
+
 export interface RunsMetricNames {
   object: ObjectEnum;
   data: RunMetricNames[];
@@ -12234,6 +12241,13 @@ export type StartRunHeaders = {
  * A retry with the same key gets the first answer.
  */
 'Idempotency-Key'?: string;
+};
+
+export type ListRunsByIdParams = {
+/**
+ * Ids of runs, separated by commas.
+ */
+runs: string;
 };
 
 export type ListServiceAccountsParams = {

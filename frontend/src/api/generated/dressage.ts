@@ -148,6 +148,7 @@ import type {
   ListRolloutsParams,
   ListRowNotesParams,
   ListRubricProposalsParams,
+  ListRunsByIdParams,
   ListRunsParams,
   ListServiceAccountsParams,
   ListSessionsParams,
@@ -256,6 +257,7 @@ import type {
   RowValues,
   Run,
   RunGraderRequest,
+  RunsById,
   RunsMetricNames,
   RunsMetrics,
   SavedMapping,
@@ -2721,6 +2723,19 @@ export const listTargets = (
     }
   
 /**
+ * Several runs with their specs, in the order of the ids; those that are not there are named.
+ */
+export const listRunsById = (
+    params: ListRunsByIdParams,
+ options?: SecondParameter<typeof http<RunsById>>,) => {
+      return http<RunsById>(
+      {url: `/api/v1/runs/by-id`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
  * Accounts for programs, disabled ones included.
  */
 export const listServiceAccounts = (
@@ -3384,6 +3399,7 @@ export type ExportRolloutsResult = NonNullable<Awaited<ReturnType<typeof exportR
 export type RetrieveKeptRolloutsResult = NonNullable<Awaited<ReturnType<typeof retrieveKeptRollouts>>>
 export type StartRunResult = NonNullable<Awaited<ReturnType<typeof startRun>>>
 export type ListTargetsResult = NonNullable<Awaited<ReturnType<typeof listTargets>>>
+export type ListRunsByIdResult = NonNullable<Awaited<ReturnType<typeof listRunsById>>>
 export type ListServiceAccountsResult = NonNullable<Awaited<ReturnType<typeof listServiceAccounts>>>
 export type CreateServiceAccountResult = NonNullable<Awaited<ReturnType<typeof createServiceAccount>>>
 export type UpdateServiceAccountResult = NonNullable<Awaited<ReturnType<typeof updateServiceAccount>>>

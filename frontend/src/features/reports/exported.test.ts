@@ -17,6 +17,7 @@ it("writes texts as they are, the last values of charts, and which runs are gone
   vi.stubGlobal("fetch", (address: string) => {
     asked.push(address);
     const { pathname } = new URL(address, "http://console");
+    if (pathname.endsWith("/by-id")) return Promise.resolve(answer({ data: [RUN], missing: ["run_gone"] }));
     if (pathname.endsWith("/run_gone")) return Promise.resolve(answer({ title: "Not found", status: 404 }, 404));
     if (pathname.endsWith("/metrics")) return Promise.resolve(answer({ x: "step", series: { m: SERIES } }));
     return Promise.resolve(answer(RUN));

@@ -8,14 +8,23 @@ from rest_framework.response import Response
 from dressage.common.idempotency import idempotent
 from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsEditor
-from dressage.common.query import Words
+from dressage.common.query import Query, Words
 from dressage.common.roles import Role
 from dressage.common.scopes import Noun
 from dressage.runs import selectors, services
-from dressage.runs.documents import live_run_document
-from dressage.runs.serializers import CreateRunSerializer, LiveRunSerializer, RunSerializer, UpdateRunSerializer
+from dressage.runs.documents import live_run_document, run_documents
+from dressage.runs.serializers import (
+    CreateRunSerializer,
+    LiveRunSerializer,
+    RunsByIdSerializer,
+    RunSerializer,
+    UpdateRunSerializer,
+)
 from dressage.runs.states import RunState
 from dressage.teams.api import ApiView, TeamRequest
+
+MOST_BY_ID = 20
+"""Runs whose whole documents one answer holds."""
 
 
 class RunsView(ApiView):
@@ -53,6 +62,25 @@ class RunsView(ApiView):
             raise PermissionDenied("Starting a run needs the role operator.")
         run = services.create_run(request.team, request.actor, **fields)
         return Response(selectors.run_json(request.team, run.id), status=status.HTTP_201_CREATED)
+
+
+class RunsByIdView(ApiView):
+    """Several runs."""
+
+    noun = Noun.RUNS
+    queries = {
+        "GET": Query.of(
+            Words(name="runs", most=MOST_BY_ID, required=True, description="Ids of runs, separated by commas.")
+        )
+    }
+
+    @extend_schema(operation_id="listRunsById", tags=["runs"], responses=RunsByIdSerializer)
+    def get(self, request: TeamRequest) -> Response:
+        """Several runs with their specs, in the order of the ids; those that are not there are named."""
+        found = selectors.runs_by_id(request.team, self.query["runs"])
+        there = {run.id for run in found}
+        missing = [run_id for run_id in self.query["runs"] if run_id not in there]
+        return Response({"object": "list", "data": run_documents(found), "missing": missing})
 
 
 class RunView(ApiView):

@@ -10,7 +10,7 @@ import { isFound } from "@/features/charts/more";
 import { joined, listed, toggled } from "@/features/charts/views";
 import { useMakeReport } from "@/features/reports/data/useMakeReport";
 import { metricEntriesQuery, type Window } from "@/features/runs/data/queries";
-import { type CompareSearch, MOST_COMPARED } from "@/features/runs/data/search";
+import { comparedIds, type CompareSearch, MOST_COMPARED, namedIds } from "@/features/runs/data/search";
 import { isLive } from "@/features/runs/data/states";
 import { useCan } from "@/features/session/session";
 import { EmptyState } from "@/ui/EmptyState";
@@ -36,8 +36,8 @@ export function ComparePage() {
   const navigate = useNavigate({ from: "/runs/compare" });
   const change = (next: Partial<CompareSearch>) =>
     void navigate({ search: previous => ({ ...previous, ...next }), replace: true, resetScroll: false });
-  const asked = useMemo(() => [...new Set(search.runs?.split(",").filter(Boolean))], [search.runs]);
-  const ids = useMemo(() => asked.slice(0, MOST_COMPARED), [asked]);
+  const asked = namedIds(search).length;
+  const ids = useMemo(() => comparedIds({ runs: search.runs }), [search.runs]);
   const hidden = useMemo(() => new Set(search.hide?.split(",")), [search.hide]);
   const { runs, missing, failed, isPending } = useRuns(ids);
   const setRuns = (next: string[]) => change({ runs: next.join(",") || undefined });
@@ -62,9 +62,9 @@ export function ComparePage() {
           onRemove={id => setRuns(ids.filter(one => one !== id))}
         />
       )}
-      {asked.length > ids.length && (
+      {asked > ids.length && (
         <Text size="sm" c="dimmed" mb="sm" role="status">
-          The address names {asked.length} runs: the first {MOST_COMPARED} are compared.
+          The address names {asked} runs: the first {MOST_COMPARED} are compared.
         </Text>
       )}
       {ids.length === 0 && (

@@ -41,6 +41,11 @@ export function evaluationKeys(metrics: MetricName[]): string[] {
   return names.filter(name => RESULT.test(name) || /\/(low|high)$/.test(name));
 }
 
+/** Metrics that have a row in the table, once a run has a value of them. */
+export function evaluatedMetrics(metrics: MetricName[]): MetricName[] {
+  return metrics.filter(({ name }) => RESULT.test(name));
+}
+
 /**
  * One row per source and kind of result.
  *

@@ -6,6 +6,7 @@ import { fetchInOrder } from "@/lib/updates";
 import { mergeControls, mergeRun } from "./merge";
 import { mergeMetrics } from "./points";
 import { requestMetrics, requestNames } from "./requestMetrics";
+import { requestRun } from "./requestRun";
 import { addSteps, SHOWN_STEPS, spansTopic, stepSpans } from "./timeline";
 
 export const runsQuery = (state?: RunState) =>
@@ -22,7 +23,7 @@ export const runsQuery = (state?: RunState) =>
 export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id],
-    queryFn: ({ signal }) => fetchInOrder(() => runs.read(id, signal), mergeRun),
+    queryFn: ({ signal }) => fetchInOrder(() => requestRun(id, signal), mergeRun),
   });
 
 export const controlsQuery = (id: string) =>

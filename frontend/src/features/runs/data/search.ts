@@ -66,6 +66,10 @@ export interface CompareSearch extends ChartsSearch {
 
 export const MOST_COMPARED = 20;
 
+/** Ids of all runs that the address names, and of those that are compared. */
+export const namedIds = ({ runs }: CompareSearch): string[] => [...new Set(runs?.split(",").filter(Boolean))];
+export const comparedIds = (search: CompareSearch): string[] => namedIds(search).slice(0, MOST_COMPARED);
+
 function chartsSearch(search: Record<string, unknown>): ChartsSearch {
   return {
     x: oneOf(search.x, X_AXES),

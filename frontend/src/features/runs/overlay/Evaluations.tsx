@@ -1,10 +1,11 @@
 /** Held-out results of the runs beside each other, with their intervals. */
-import { Text } from "@mantine/core";
+import { Skeleton, Text } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { MetricName, Run } from "@/api/model";
 import {
   bestRun,
+  evaluatedMetrics,
   type EvaluationRow,
   evaluationKeys,
   evaluationRows,
@@ -16,6 +17,10 @@ import { ErrorState } from "@/ui/ErrorState";
 import { RunColumns } from "./RunColumns";
 
 const LOOK_EVERY = 30_000;
+
+/** Heights in pixels of the table's title with its columns' names, and of a row: so much room is kept for them. */
+const HEAD = 100;
+const ROW = 53;
 
 interface Props {
   runs: Run[];
@@ -42,6 +47,7 @@ export function Evaluations({ runs, metrics, asOf, none = null }: Props) {
     found.map(one => one.data),
   );
   if (rows.length === 0 && found.every(one => one.data)) return none;
+  if (rows.length === 0) return <Skeleton height={HEAD + ROW * evaluatedMetrics(metrics).length} mb={16} aria-busy />;
   return (
     <RunColumns
       title="Held-out evaluations"

@@ -1,0 +1,29 @@
+/**
+ * What the page of the first address needs is asked for at once. The router asks for one thing after the other: who is
+ * signed in, then the page's code, which then asks for its data.
+ */
+import type { QueryClient } from "@tanstack/react-query";
+import type { AnyRoute } from "@tanstack/react-router";
+import { metricEntriesQuery, runQuery } from "@/features/runs/data/queries";
+import { comparedIds } from "@/features/runs/data/search";
+import { sessionQuery } from "@/features/session/session";
+import type { router } from "./router";
+
+/** Begins to load code and data of the address that the tab was opened with. What fails is asked for again by the page. */
+export function askAhead(pages: typeof router, client: QueryClient): void {
+  void client.prefetchQuery(sessionQuery);
+  for (const match of pages.matchRoutes(pages.latestLocation)) {
+    const route: AnyRoute = pages.routesById[match.routeId as keyof typeof pages.routesById];
+    void route.options.component?.preload?.();
+    if (match.routeId === "/app/runs/$runId") askForRuns([match.params.runId], client);
+    if (match.routeId === "/app/runs/compare") askForRuns(comparedIds(match.search), client);
+  }
+}
+
+/** All at once, so that they go out as one request. */
+function askForRuns(ids: string[], client: QueryClient): void {
+  for (const id of ids) {
+    void client.prefetchQuery(runQuery(id));
+    void client.prefetchQuery(metricEntriesQuery(id));
+  }
+}

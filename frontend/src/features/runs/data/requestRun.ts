@@ -1,0 +1,20 @@
+/** Runs with their specs; those that are asked for at once in a common request. */
+import { runs } from "@/api/client";
+import type { Run } from "@/api/model";
+import { gathering } from "@/lib/gather";
+
+/** What one request may name. */
+const MOST_RUNS = 20;
+
+const requestGathered = gathering<null, Run>({
+  one: (id, _, signal) => runs.read(id, signal),
+  several: async (ids, _, signal) => {
+    const { data } = await runs.byId(ids, signal);
+    return new Map(data.map(run => [run.id, run]));
+  },
+  most: () => MOST_RUNS,
+});
+
+export function requestRun(id: string, signal?: AbortSignal): Promise<Run> {
+  return requestGathered(id, null, signal);
+}
