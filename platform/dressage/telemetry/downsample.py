@@ -1,12 +1,13 @@
 """Charts: min, mean and max per bucket, computed in the database.
 
 Buckets are [k·w, (k+1)·w) with w a power of two, so they stay where they are while a run grows. A bucket stands at the
-x of its last point. Values that are not finite take no part in min, mean and max; their x are reported.
+x of its last point. On axes other than steps, long ranges are read by rollups, which are not divided. Values that are
+not finite take no part in min, mean and max; their x are reported.
 """
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
@@ -16,6 +17,8 @@ from dressage.telemetry.rolled import Cover, aggregate, cover
 from dressage.telemetry.rollups import WIDTH, rolled_up
 from dressage.telemetry.sums import FINITE, SCALE
 
+_LEAST_FILLED = 0.5
+"""Share of the buckets asked for that rollups must at least fill on an axis other than steps; else points are read."""
 _IF_SEVERAL = "CASE WHEN max(n) > 1 THEN"
 
 
@@ -81,11 +84,12 @@ def query(
     with transaction.atomic(), connection.cursor() as cursor:
         # Room to group in memory: the planner thinks of far more groups than there are, and would sort all rows.
         cursor.execute("SET LOCAL work_mem = '64MB'")
-        key = _bucket_key(cursor, axes, x, source, condition, where, arguments, max_points)
-        rolled = rolled_up(run_id) if _is_rolled(x, superseded, arguments.get("width")) else {}
-        if rolled:
-            covered = cover(line, rolled, low, high)
-            rows, all_finite = _from_rollups(cursor, list(series), covered, arguments["width"])
+        key, steps = _bucket_key(cursor, axes, x, source, condition, where, arguments, max_points)
+        rolled = {} if superseded or steps is None else rolled_up(run_id)
+        if steps is not None and rolled:
+            moments = "" if x == "step" else _moments(axes, line, x, condition)
+            covered = cover(line, rolled, steps.first, steps.last)
+            rows, all_finite = _from_rollups(cursor, list(series), covered, moments, arguments)
         else:
             rows, all_finite = _from_points(cursor, key, source, where, arguments)
         if not all_finite:
@@ -108,14 +112,11 @@ def query(
     return found
 
 
-def _is_rolled(x: XAxis, superseded: bool, width: float | None) -> bool:
-    """Whether the buckets consist of whole rollups."""
-    return x == "step" and not superseded and width is not None and width % WIDTH == 0
-
-
-def _from_rollups(cursor: Any, series: list[int], covered: Cover, width: int) -> tuple[list[tuple[Any, ...]], bool]:
+def _from_rollups(
+    cursor: Any, series: list[int], covered: Cover, moments: str, arguments: dict[str, Any]
+) -> tuple[list[tuple[Any, ...]], bool]:
     """Rows as of ``_aggregate``, and whether all values are finite."""
-    rows = list(aggregate(cursor, series, covered, width))
+    rows = list(aggregate(cursor, series, covered, arguments["width"], moments, arguments))
     return [row[:-1] for row in rows], all(points == finite for *_, points, finite in rows)
 
 
@@ -154,6 +155,13 @@ def _aggregate(
     return cursor.fetchall()
 
 
+class _Steps(NamedTuple):
+    """Range of steps that may be read from rollups; None: as far as there are any."""
+
+    first: float | None
+    last: float | None
+
+
 def _bucket_key(
     cursor: Any,
     axes: Axes,
@@ -163,18 +171,26 @@ def _bucket_key(
     where: str,
     arguments: dict[str, Any],
     max_points: int,
-) -> str:
-    """SQL of the bucket of a row; sets ``width``. The range is that of the steps shown, the same for all series."""
+) -> tuple[str, _Steps | None]:
+    """SQL of the bucket of a row; sets ``width``. The range is that of the steps shown, the same for all series.
+
+    Beside it stand the steps that may be read from rollups: None where buckets are too narrow for them.
+    """
     if x == "step":
-        return _step_key(cursor, source, condition, where, arguments, max_points)
+        key = _step_key(cursor, source, condition, where, arguments, max_points)
+        whole = arguments["width"] % WIDTH == 0
+        return key, _Steps(arguments["low"], arguments["high"]) if whole else None
     counted = f"SELECT * FROM telemetry_moment p WHERE {condition}"  # nosec B608
-    moments = f"SELECT {axes.sql(x)} AS x FROM ({counted}) AS m WHERE run_id = %(run)s"  # nosec B608
-    cursor.execute(f"SELECT min(x), max(x), count(*) FROM ({moments}) AS p {where}", arguments)  # nosec B608
-    first, last, count = cursor.fetchone()
+    moments = f"SELECT step, {axes.sql(x)} AS x FROM ({counted}) AS m WHERE run_id = %(run)s"  # nosec B608
+    columns = "min(x), max(x), count(*), min(step), max(step)"
+    cursor.execute(f"SELECT {columns} FROM ({moments}) AS p {where}", arguments)  # nosec B608
+    first, last, count, *steps = cursor.fetchone()
     if count <= max_points:
-        return "x"
+        return "x", None
     arguments["width"] = bucket_width(first, last, max_points, whole=False)
-    return "floor(x / %(width)s)"
+    # Of a rollup's steps it is not known where each lies between: it stands as a whole in the bucket of its last one.
+    rolled = _Steps(*steps) if count >= WIDTH * max_points * _LEAST_FILLED else None
+    return "floor(x / %(width)s)", rolled
 
 
 def _step_key(cursor: Any, source: str, condition: str, where: str, arguments: dict[str, Any], max_points: int) -> str:
@@ -212,13 +228,18 @@ def _source(
     """  # nosec B608
     if x == "step":
         return f"SELECT series_id, step AS x, value FROM ({points}) AS p", arguments  # nosec B608
+    moments = _moments(axes, line, x, condition)
+    return f"WITH {moments} SELECT series_id, x, value FROM ({points}) AS p JOIN m USING (step)", arguments  # nosec B608
+
+
+def _moments(axes: Axes, line: Line, x: XAxis, condition: str) -> str:
+    """SQL of a table ``m`` with the x of each step on the line."""
     # The moment of a step is that of the attempt that learned it, also for an evaluation that a later one has made.
     distinct, order = ("", "") if line.is_single else ("DISTINCT ON (step)", "ORDER BY step, attempt DESC")
     # Materialized, so that x is computed once for each step and not for each point.
-    moments = f"""
-        WITH m AS MATERIALIZED (
+    return f"""
+        m AS MATERIALIZED (
             SELECT {distinct} step, {axes.sql(x)} AS x FROM (SELECT * FROM telemetry_moment p WHERE {condition}) AS m
             WHERE run_id = %(run)s {order}
         )
     """  # nosec B608
-    return f"{moments} SELECT series_id, x, value FROM ({points}) AS p JOIN m USING (step)", arguments  # nosec B608

@@ -1,7 +1,7 @@
 """Reads of rollups: a line's wide buckets from them, and from points what they do not cover."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dressage.telemetry.lines import FOREVER, Line
@@ -64,8 +64,10 @@ def _floor(step: int) -> int:
     return step // WIDTH * WIDTH
 
 
-def aggregate(cursor: Any, series: list[int], covered: Cover, width: int) -> Iterator[tuple[Any, ...]]:
-    """Rows (series id, last steps, min, mean on the scale, max, points, finite points): lists with an entry per bucket.
+def aggregate(
+    cursor: Any, series: list[int], covered: Cover, width: float, moments: str, arguments: Mapping[str, Any]
+) -> Iterator[tuple[Any, ...]]:
+    """Rows (series id, last x, min, mean on the scale, max, points, finite points): lists with an entry per bucket.
 
     Each span is looked up of each series by itself: the planner, which cannot see that spans are short, would read all.
 
@@ -73,16 +75,19 @@ def aggregate(cursor: Any, series: list[int], covered: Cover, width: int) -> Ite
         cursor: the database's.
         series: ids.
         covered: what to read.
-        width: a bucket's, in steps; a multiple of a rollup's.
+        width: a bucket's; in steps, a multiple of a rollup's. On another axis a rollup is where its last step is.
+        moments: SQL of a table ``m`` with the x of each step; empty: x is the step.
+        arguments: of that SQL.
     """
-    arguments: dict[str, Any] = {"series": series, "width": width, "scale": SCALE}
+    arguments = {**arguments, "series": series, "width": width, "scale": SCALE}
     for name, spans in (("rollups", covered.rollups), ("points", covered.points)):
         for place, field in enumerate(StepSpan._fields):
             arguments[f"{name}_{field}"] = [span[place] for span in spans]
+    x, bucket = ("m.x", "floor(m.x / %(width)s)") if moments else ("step", "step / %(width)s")
     cursor.execute(
         f"""
-        WITH parts AS (
-            SELECT wanted AS series_id, r.last AS x, r.low, r.high, r.total, r.finite, r.points
+        WITH {f"{moments}, " if moments else ""} parts AS (
+            SELECT wanted AS series_id, r.last AS step, r.low, r.high, r.total, r.finite, r.points
             FROM unnest(%(series)s::bigint[]) AS wanted,
                 unnest(%(rollups_attempt)s::int[], %(rollups_first)s::int[], %(rollups_last)s::int[])
                     AS s (attempt, first, last),
@@ -107,9 +112,10 @@ def aggregate(cursor: Any, series: list[int], covered: Cover, width: int) -> Ite
         SELECT series_id, array_agg(x), array_agg(low), array_agg(mean), array_agg(high), sum(points)::bigint,
             sum(finite)::bigint
         FROM (
-            SELECT series_id, max(x) AS x, min(low) AS low, sum(total) / nullif(sum(finite), 0) AS mean,
+            SELECT series_id, max({x}) AS x, min(low) AS low, sum(total) / nullif(sum(finite), 0) AS mean,
                 max(high) AS high, sum(points) AS points, sum(finite) AS finite
-            FROM parts GROUP BY series_id, x / %(width)s ORDER BY series_id, x
+            FROM parts {"JOIN m USING (step)" if moments else ""}
+            GROUP BY series_id, {bucket} ORDER BY series_id, x
         ) AS buckets
         GROUP BY series_id ORDER BY series_id
         """,  # nosec B608

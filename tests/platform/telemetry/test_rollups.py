@@ -53,9 +53,9 @@ def attempts(run: Run, ends: list[tuple[int, int]], chance: random.Random) -> No
     run.refresh_from_db()
 
 
-def drawn(run: Run, line: Line, low: float | None, high: float | None, most: int) -> dict[str, Any]:
+def drawn(run: Run, line: Line, low: float | None, high: float | None, most: int, x: str = "step") -> dict[str, Any]:
     ids = dict(Series.objects.filter(run=run).values_list("id", "name"))
-    options: dict[str, Any] = {"x": "step", "low": low, "high": high, "max_points": most}
+    options: dict[str, Any] = {"x": x, "low": low, "high": high, "max_points": most}
     found = downsample.query(run.pk, Axes(timezone.now()), ids, line, **options)
     documents = {name: asdict(one) for name, one in found.items()}
     for one in documents.values():
@@ -74,10 +74,12 @@ HISTORIES = {
 }
 
 
+@pytest.mark.parametrize("x", ["step", "tokens"])
 @pytest.mark.parametrize("name", HISTORIES)
 def test_a_chart_is_the_same_with_rollups_as_without(
-    name: str, launch: Launch, monkeypatch: pytest.MonkeyPatch
+    name: str, x: str, launch: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """As many tokens as steps have been trained on: there rollups lie whole in a bucket on that axis as well."""
     chance = random.Random(name)
     run, _ = launch()
     attempts(run, HISTORIES[name], chance)
@@ -96,13 +98,48 @@ def test_a_chart_is_the_same_with_rollups_as_without(
         (5000, None),
     ]
     windows += [(float(chance.randint(0, last)), float(chance.randint(0, last))) for _ in range(5)]
-    asked = [(line, low, high, most) for line in lines for low, high in windows for most in (1, 5)]
+    asked = [(line, low, high, most, x) for line in lines for low, high in windows for most in (1, 5)]
     with_rollups = [drawn(run, *one) for one in asked]
-    wide = [covered for line, low, high, _ in asked if (covered := cover(line, ends, low, high)).rollups]
+    wide = [covered for line, low, high, _, _ in asked if (covered := cover(line, ends, low, high)).rollups]
     assert len(wide) > len(asked) / 3, "rollups are read at all"
     monkeypatch.setattr(downsample, "rolled_up", lambda run_id: {})
     for one, found in zip(asked, with_rollups, strict=True):
         assert drawn(run, *one) == found, one[1:]
+
+
+def test_on_an_uneven_axis_rollups_lose_nothing(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(7)
+    run, _ = launch()
+    attempts(run, HISTORIES["goes back far"], chance)
+    moments = list(Moment.objects.filter(run=run).order_by("attempt", "step"))
+    total = {0: 0}
+    for moment in moments:
+        moment.tokens_total = total[moment.step] = total[moment.step - 1] + chance.choice((1, 10, 1000))
+    Moment.objects.bulk_update(moments, ["tokens_total"])
+    roll_up_all()
+    line = line_of(run)
+    asked = [(line, low, high, most) for most in (1, 4) for low, high in ((None, None), (20_000.0, 250_000.0))]
+    with_rollups = [drawn(run, *one, x="tokens") for one in asked]
+    monkeypatch.setattr(downsample, "rolled_up", lambda run_id: {})
+    for one, found in zip(asked, with_rollups, strict=True):
+        for name, exact in drawn(run, *one, x="tokens").items():
+            some = found[name]
+            assert (some["raw_count"], some["nan"]) == (exact["raw_count"], exact["nan"])
+            assert (min(some["min"]), max(some["max"])) == (min(exact["min"]), max(exact["max"]))
+            assert some["x"] == sorted(set(some["x"])) and some["x"][-1] == exact["x"][-1]
+            assert 1 <= len(some["x"]) <= one[3]
+
+
+def test_a_short_run_on_another_axis_is_read_by_its_points(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, _ = launch()
+    attempts(run, [(0, 640)], random.Random(1))
+    roll_up_all()
+    asked: list[str] = []
+    monkeypatch.setattr(downsample, "rolled_up", lambda run_id: asked.append(run_id) or rollups.rolled_up(run_id))
+    drawn(run, line_of(run), None, None, 21, x="tokens")
+    assert asked == [], "ten rollups would fill less than half of the buckets"
+    drawn(run, line_of(run), None, None, 20, x="tokens")
+    assert asked == [run.id]
 
 
 def learn(worker: Worker, first: int, last: int) -> None:
