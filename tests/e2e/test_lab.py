@@ -203,6 +203,9 @@ def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, instal
 
     found.get_by_role("button", name="Go on with stage two").click()
     _choose(page, card, "Second policy", stronger)
+    _choose(page, card, "Result", "A new dataset")
+    expect(card.get_by_label("Name of the new dataset")).to_have_value("Sums in stages in the band")
+    card.get_by_label("Name of the new dataset").fill("Just right")
     card.get_by_role("button", name="What will it cost?").click()
     cost = card.get_by_test_id("goldilocks-cost")
     expect(cost).to_contain_text("Stage one, starter: a stored profile of 48 samples is used and costs nothing.")
@@ -214,7 +217,7 @@ def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, instal
     page.set_viewport_size({"width": 1440, "height": 900})
     card.get_by_role("button", name="Begin both stages").click()
     expect(card.get_by_test_id("goldilocks-progress")).to_contain_text("Stage two of 2, stronger")
-    made = found.get_by_role("link", name="Open sums-in-stages@3")
+    made = found.get_by_role("link", name="Open just-right@1")
     expect(made).to_be_visible(timeout=240_000)
     expect(found).to_contain_text("Stage one, starter (stored profile)")
     assert violations(page) == []
@@ -224,7 +227,7 @@ def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, instal
     page.go_back()
     found.get_by_role("button", name="Undo: delete the version and the notes").click()
     expect(found).to_contain_text("Open sums-in-stages@2")
-    expect(page.get_by_text("sums-in-stages@3")).to_have_count(0)
+    expect(page.get_by_text("just-right@1")).to_have_count(0)
 
 
 def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ def scenes(installation: Installation, model: JudgeServer) -> dict[str, Scene]:
         "group size and filters": Scene(f"/runs/{run}", _forecast),
         "paraphrases": Scene(lab, partial(_found, "lab-paraphrases")),
         "memorisation": Scene(lab, partial(_found, "lab-memorisation")),
+        "goldilocks": Scene(lab, _try_in_stages),
         "quality of rows": Scene(lab, partial(_found, "lab-quality")),
         "synthesis": Scene(lab, _choose),
         "variations": Scene(lab, partial(_found, "lab-synthesis")),
@@ -90,6 +91,22 @@ def _choose(page: Page) -> None:
     card.get_by_text("More options").click()
     card.get_by_role("button", name="Look again").click()
     expect(card.get_by_test_id("lab-cost")).to_be_visible()
+    _to_top(card)
+
+
+def _try_in_stages(page: Page) -> None:
+    """The choices of a first stage, with its cost."""
+    card = page.get_by_test_id("goldilocks")
+    card.get_by_text("Stage one only").click()
+    for label in ("First policy", "Reward"):
+        card.get_by_label(label).first.click()
+        page.get_by_role("option").first.click()
+    card.get_by_label("Longest prompt").fill("64")
+    card.get_by_label("Longest answer").fill("64")
+    card.get_by_label("Result").first.click()
+    page.get_by_role("option", name="A new dataset").click()
+    card.get_by_role("button", name="What will it cost?").click()
+    expect(card.get_by_test_id("goldilocks-cost")).to_be_visible()
     _to_top(card)
 
 
