@@ -23,7 +23,7 @@ setSignedOutHandler(() => {
   const { href, pathname } = router.state.location;
   if (pathname === "/sign-in") return;
   queryClient.clear();
-  void router.navigate({ to: "/sign-in", search: { next: href } });
+  void router.navigate({ to: "/sign-in", search: { next: href }, replace: true });
 });
 
 askAhead(router, queryClient);

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from tests.support.browser import sign_in, violations
-from tests.support.installation import Installation
+from tests.support.installation import EMAIL, PASSWORD, Installation
 from tests.support.pages import open_wholly, paths_of_pages
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -79,6 +79,21 @@ def test_an_address_with_a_nul_tells_where_one_stands(page: Page, installation: 
         page.goto(address)
         expect(page.get_by_role("heading", level=1)).to_have_text(heading)
         expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_who_is_not_signed_in_comes_to_the_page_after_it(page: Page, installation: Installation) -> None:
+    api = installation.api
+    spec = api.get("/spec/recipes")["data"][0]["spec"]
+    run = api.post("/runs", {"name": "Behind the door", "spec": spec, "start": False})["id"]
+    page.goto(f"/runs/{run}?tab=events")  # whose run is asked for before it is known that nobody is signed in
+    page.get_by_label("Email").fill(EMAIL)
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Behind the door", timeout=60_000)
+    expect(page).to_have_url(re.compile(rf"/runs/{run}\?tab=events$"))
+    page.go_back()
+    expect(page.get_by_label("Email")).to_have_count(0)
 
 
 IDS = re.compile(r"\b[a-z]+_[0-9A-Za-z]{8,}\b|\b\d+\b")

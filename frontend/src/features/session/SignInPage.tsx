@@ -21,8 +21,8 @@ export function SignInPage() {
   const goOn = () => {
     // Only paths of this site: the parameter comes from the address and may be anyone's.
     const target = next?.startsWith("/") && !next.startsWith("//") ? next : null;
-    if (target) router.history.push(target);
-    else void navigate({ to: "/runs" });
+    if (target) router.history.replace(target);
+    else void navigate({ to: "/runs", replace: true });
   };
   const submit = () =>
     signIn.mutate({ email, password, device_pass: pass }, { onSuccess: answer => answer.authenticated && goOn() });
