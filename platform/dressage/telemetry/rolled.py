@@ -77,7 +77,7 @@ def aggregate(
         covered: what to read.
         width: a bucket's; in steps, a multiple of a rollup's. On another axis a rollup is where its last step is.
         moments: SQL of a table ``m`` with the x of each step; empty: x is the step.
-        arguments: of that SQL.
+        arguments: what that SQL asks for.
     """
     arguments = {**arguments, "series": series, "width": width, "scale": SCALE}
     for name, spans in (("rollups", covered.rollups), ("points", covered.points)):
