@@ -29,6 +29,8 @@ import { useRuns } from "@/features/runs/overlay/useRuns";
 import { useShifts } from "@/features/runs/overlay/useShifts";
 
 const LOOK_EVERY = 10_000;
+/** Rows of the tables above the charts that are shown at first, so that charts are seen as well. */
+const FEW = 3;
 const NO_PINS: string[] = [];
 
 export function ComparePage() {
@@ -134,9 +136,9 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
   const hasChildren = runs.some(run => run.parent && ids.has(run.parent.run));
   return (
     <>
-      {runs.length > 1 && <Differences runs={runs} keys={keys} />}
+      {runs.length > 1 && <Differences runs={runs} keys={keys} few={FEW} />}
       <ParallelCoordinates {...{ runs, keys, hidden }} />
-      <Evaluations runs={runs} metrics={metrics} />
+      <Evaluations runs={runs} metrics={metrics} few={FEW} />
       <ChartsToolbar runs={runs} search={search} hint="Drag to zoom · double click for all" onChange={change}>
         {editor && (
           <Button

@@ -46,14 +46,18 @@ export function evaluatedMetrics(metrics: MetricName[]): MetricName[] {
   return metrics.filter(({ name }) => RESULT.test(name));
 }
 
+const PASSES = /\/(pass_rate|pass_at\/\d+\/mean)$/;
+
 /**
- * One row per source and kind of result.
+ * One row per source and kind of result, those of passing first.
  *
  * @param metrics all that the runs have reported
  * @param found the metrics of each run over its steps
  */
 export function evaluationRows(metrics: MetricName[], found: (MetricData | undefined)[]): EvaluationRow[] {
-  return metrics.flatMap(({ name, title }) => {
+  const passing = metrics.filter(({ name }) => PASSES.test(name));
+  const others = metrics.filter(({ name }) => !PASSES.test(name));
+  return [...passing, ...others].flatMap(({ name, title }) => {
     const [, source, kind] = RESULT.exec(name) ?? [];
     if (source === undefined || kind === undefined) return [];
     const isMoreBetter = kind === "response_length/mean" ? null : true;

@@ -5,7 +5,14 @@ import { formatValue } from "@/lib/format";
 import type { ChangedKey } from "./changed";
 import { RunColumns } from "./RunColumns";
 
-export function Differences({ runs, keys }: { runs: Run[]; keys: ChangedKey[] }) {
+interface Props {
+  runs: Run[];
+  keys: ChangedKey[];
+  /** Keys that are shown at first; without it all are. */
+  few?: number;
+}
+
+export function Differences({ runs, keys, few }: Props) {
   return (
     <RunColumns
       title="What differs"
@@ -15,6 +22,7 @@ export function Differences({ runs, keys }: { runs: Run[]; keys: ChangedKey[] })
           : "Nothing: the specs in force are the same."
       }
       runs={runs}
+      few={few}
       rows={keys.map(({ path, values }) => ({
         key: path.join("."),
         head: <span className="mono">{path.join(".") || "spec"}</span>,

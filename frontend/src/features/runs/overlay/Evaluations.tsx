@@ -27,11 +27,13 @@ interface Props {
   metrics: MetricName[];
   /** Only what was done by then. */
   asOf?: string;
+  /** Results that are shown at first, pass rates before others; without it all are. */
+  few?: number;
   /** What stands there where none of them was evaluated. */
   none?: ReactNode;
 }
 
-export function Evaluations({ runs, metrics, asOf, none = null }: Props) {
+export function Evaluations({ runs, metrics, asOf, few, none = null }: Props) {
   const keys = evaluationKeys(metrics);
   const found = useQueries({
     queries: runs.map(run => ({
@@ -47,12 +49,16 @@ export function Evaluations({ runs, metrics, asOf, none = null }: Props) {
     found.map(one => one.data),
   );
   if (rows.length === 0 && found.every(one => one.data)) return none;
-  if (rows.length === 0) return <Skeleton height={HEAD + ROW * evaluatedMetrics(metrics).length} mb={16} aria-busy />;
+  if (rows.length === 0) {
+    const awaited = Math.min(evaluatedMetrics(metrics).length, few ?? Infinity);
+    return <Skeleton height={HEAD + ROW * awaited} mb={16} aria-busy />;
+  }
   return (
     <RunColumns
       title="Held-out evaluations"
       description="The newest result of each run and, below it, its best one, each with its step. Brackets are 95 % intervals over prompts: where they overlap widely, the difference may be chance."
       runs={runs}
+      few={few}
       rows={rows.map(row => rowOf(row))}
       testId="evaluations"
     />

@@ -1,6 +1,6 @@
 /** A table with one column per run. */
-import { Table, Text, Title, VisuallyHidden } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Button, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import type { Run } from "@/api/model";
 import { LineSwatch } from "@/features/charts/ChartLegend";
 import { TableFrame } from "@/ui/TableFrame";
@@ -18,11 +18,17 @@ interface Props {
   description: ReactNode;
   runs: Run[];
   rows: Row[];
+  /** Rows that are shown until someone asks for all; without it all are. */
+  few?: number;
   testId: string;
 }
 
-export function RunColumns({ title, description, runs, rows, testId }: Props) {
+export function RunColumns({ title, description, runs, rows, few, testId }: Props) {
   const named = labels(runs);
+  const [isWhole, setWhole] = useState(false);
+  // A row that is more is no reason to fold: the button takes as much room.
+  const isFolded = few !== undefined && rows.length > few + 1;
+  const shown = isFolded && !isWhole ? rows.slice(0, few) : rows;
   return (
     <div style={{ marginBottom: 16 }}>
       <Title order={2}>{title}</Title>
@@ -48,7 +54,7 @@ export function RunColumns({ title, description, runs, rows, testId }: Props) {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {rows.map(({ key, head, cells }) => (
+              {shown.map(({ key, head, cells }) => (
                 <Table.Tr key={key} data-key={key}>
                   <Table.Th scope="row" className={classes.first}>
                     {head}
@@ -61,6 +67,11 @@ export function RunColumns({ title, description, runs, rows, testId }: Props) {
             </Table.Tbody>
           </Table>
         </TableFrame>
+      )}
+      {isFolded && (
+        <Button size="compact-xs" variant="subtle" mt={4} aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isWhole ? `Only ${few}` : `All ${rows.length}`}
+        </Button>
       )}
     </div>
   );
