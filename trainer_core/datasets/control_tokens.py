@@ -9,6 +9,8 @@ PATTERN = (
     r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|THINK)\]"
 )
 """Pattern of them, which RE2 reads in the same sense."""
+FOLLOWING = {"<": b"|/tbepus" + "｜".encode()[:1], "[": b"/ISAT"}
+"""Bytes of UTF-8, one of which comes next behind the sign that begins a control token."""
 _TOKEN = re.compile(PATTERN)
 
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dressage.common.strict_json import check
+from dressage.datasets.ahead import ahead
 from dressage.datasets.columnar.batches import source_of
 from dressage.datasets.columnar.source import RowBlock, SourceRows
 from dressage.datasets.faults import FileFaultError
@@ -102,7 +103,7 @@ def _blocks(opened: pq.ParquetFile, repeated: pq.ParquetFile) -> Iterator[RowBlo
     for group in range(opened.num_row_groups):
         small = opened.metadata.row_group(group).total_byte_size <= _SMALL_GROUP
         reader, size = (repeated, _READ_ROWS) if small else (opened, _BATCH_ROWS_OF_LARGE)
-        for read in reader.iter_batches(batch_size=size, row_groups=[group], use_threads=False):
+        for read in ahead(reader.iter_batches(batch_size=size, row_groups=[group], use_threads=False)):
             for start in range(0, len(read), _BATCH_ROWS):
                 batch = read.slice(start, _BATCH_ROWS)
                 sizes, nested = _sizes(batch)

@@ -3,6 +3,8 @@
 import io
 import json
 import random
+import threading
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,15 @@ from hypothesis import strategies as st
 
 from dressage.common.problems import Problem
 from dressage.datasets import parquet, storage
+from dressage.datasets.ahead import ahead
 from dressage.datasets.cards.row_licences import LicencesOf
 from dressage.datasets.columnar import lines, patience
-from dressage.datasets.columnar.column import may_have_tokens
+from dressage.datasets.columnar.column import StoredColumn, may_have_tokens
 from dressage.datasets.columnar.stored import TakenRows
 from dressage.datasets.reading import UploadedRows
 from tests.support.hostile_files import GOOD, hostile_files
 from trainer_core.datasets import control_tokens
+from trainer_core.datasets.invisible import is_blank
 from trainer_core.datasets.mapping import DatasetMapping
 
 FILES = hostile_files()
@@ -190,6 +194,51 @@ def test_random_rows(seed: int, name: str, odds: int, packs: bool) -> None:
 def test_tokens_are_found_where_the_other_pattern_finds_them(text: str) -> None:
     for one in (text, f"<|{text}|>", f"<｜{text}｜>", f"<think>{text}", f"[/INST]{text}"):
         assert may_have_tokens(one) == bool(control_tokens(one))
+
+
+@settings(max_examples=300)
+@given(st.lists(st.text(st.sampled_from('a!~ \u200b\u00e9\u3164\n"\\\x01\x7f<'), max_size=3), min_size=1, max_size=5))
+def test_texts_are_seen_where_each_is_by_itself(texts: list[str]) -> None:
+    assert StoredColumn(texts).all_seen == (not any(map(is_blank, texts)))
+
+
+def test_the_next_item_is_made_ahead_and_no_other() -> None:
+    made: list[int] = []
+    second = threading.Event()
+
+    def items() -> Iterator[int]:
+        for number in range(1, 4):
+            made.append(number)
+            if number == 2:
+                second.set()
+            yield number
+        raise ValueError("behind the third")
+
+    found = ahead(items())
+    assert next(found) == 1
+    assert second.wait(10)
+    assert made == [1, 2]
+    assert [next(found), next(found)] == [2, 3]
+    with pytest.raises(ValueError, match="behind the third"):
+        next(found)
+
+
+def test_who_stops_early_waits_for_the_item_that_is_made() -> None:
+    going, may_go_on, closed = threading.Event(), threading.Event(), []
+
+    def items() -> Iterator[int]:
+        yield 1
+        going.set()
+        may_go_on.wait(10)
+        closed.append("made")
+        yield 2
+
+    found = ahead(items())
+    assert next(found) == 1
+    assert going.wait(10)
+    threading.Timer(0.05, may_go_on.set).start()
+    found.close()
+    assert closed == ["made"]
 
 
 def test_many_faults_end_the_reading_at_the_same_line(monkeypatch: pytest.MonkeyPatch) -> None:
