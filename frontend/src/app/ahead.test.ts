@@ -42,7 +42,15 @@ it("asks for the run of a run page", async () => {
   );
 });
 
-it.each(["/", "/runs/new", "/sign-in?next=%2Fruns%2Frun_7", "/nowhere/at/all"])(
+it.each([
+  ["/", "/api/v1/home"],
+  ["/runs?state=failed", "/api/v1/runs?limit=100&state=failed"],
+])("asks for what %s begins with", async (address, wanted) => {
+  openAt(address);
+  await vi.waitFor(() => expect(asked).toEqual(["/api/v1/session", wanted]));
+});
+
+it.each(["/datasets", "/runs/new", "/sign-in?next=%2Fruns%2Frun_7", "/nowhere/at/all"])(
   "asks for no run at %s",
   async address => {
     openAt(address);

@@ -4,7 +4,8 @@
  */
 import type { QueryClient } from "@tanstack/react-query";
 import type { AnyRoute } from "@tanstack/react-router";
-import { metricEntriesQuery, runQuery } from "@/features/runs/data/queries";
+import { homeQuery } from "@/features/home/queries";
+import { metricEntriesQuery, runQuery, runsQuery } from "@/features/runs/data/queries";
 import { comparedIds } from "@/features/runs/data/search";
 import { sessionQuery } from "@/features/session/session";
 import type { router } from "./router";
@@ -15,8 +16,20 @@ export function askAhead(pages: typeof router, client: QueryClient): void {
   for (const match of pages.matchRoutes(pages.latestLocation)) {
     const route: AnyRoute = pages.routesById[match.routeId as keyof typeof pages.routesById];
     void route.options.component?.preload?.();
-    if (match.routeId === "/app/runs/$runId") askForRuns([match.params.runId], client);
-    if (match.routeId === "/app/runs/compare") askForRuns(comparedIds(match.search), client);
+    askForData(match, client);
+  }
+}
+
+function askForData(match: ReturnType<(typeof router)["matchRoutes"]>[number], client: QueryClient): void {
+  switch (match.routeId) {
+    case "/app/":
+      return void client.prefetchQuery(homeQuery);
+    case "/app/runs":
+      return void client.prefetchQuery(runsQuery(match.search.state));
+    case "/app/runs/$runId":
+      return askForRuns([match.params.runId], client);
+    case "/app/runs/compare":
+      return askForRuns(comparedIds(match.search), client);
   }
 }
 

@@ -1,13 +1,13 @@
 """Iteration in which the next item is made by another thread, while the one before is worked on."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def ahead(items: Iterator[T]) -> Iterator[T]:
+def ahead(items: Iterator[T]) -> Generator[T]:
     """The items, of which one at most is made before it is asked for; what their making raises is raised in its turn.
 
     When this generator is closed, the item that is under way is waited for: then nobody uses what it is made from.
