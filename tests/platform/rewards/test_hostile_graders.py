@@ -124,8 +124,12 @@ def test_one_teams_endless_graders_stall_nobody_and_leave_nothing_behind(web: We
             taken.append(time.monotonic() - started)
             assert response.status_code == 200
         assert response.json()["results"][0]["reward"] == 1.0
-    results = [response.json()["results"][0] for response in found]
-    assert len(results) == len(threads)
+    assert len(found) == len(threads)
+    # Where the machine computes for others, those before take so long that the turn of these may not come in time.
+    waited = [response for response in found if response.status_code == 503]
+    assert all(one.json()["error"]["code"] == "graders_busy" and one.headers["Retry-After"] for one in waited)
+    results = [response.json()["results"][0] for response in found if response not in waited]
+    assert len(results) >= MOST_PER_TEAM and (not waited or LATE in [result["error"] for result in results])
     for result in results:
         assert (result["reward"], result["parts"]) == (None, {}) and result["error"] in (TOLD, LATE)
         assert result["explanation"]["slow"]["reason"] == f"Failed: {result['error'].removeprefix('slow: ')}"
