@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import sign_in, violations
+from tests.support.browser import fits, sign_in, violations
 from tests.support.installation import Installation, wait_until
 
 expect.set_options(timeout=20_000)
@@ -78,7 +78,7 @@ def test_the_band_is_dragged_previewed_and_applied(page: Page, installation: Ins
     found = api.get(f"/runs/{run_id}/curriculum")
     assert (found["min_pass_rate"], found["max_pass_rate"]) == (0.3, 0.89)
     page.set_viewport_size({"width": 390, "height": 844})
-    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    fits(page)
 
 
 def _foresees_a_fork(page: Page, installation: Installation, run_id: str) -> None:
@@ -89,7 +89,7 @@ def _foresees_a_fork(page: Page, installation: Installation, run_id: str) -> Non
     page.get_by_test_id("batch-forecast").click()
     shown = page.locator('[data-figure="dead"] td')
     expect(shown).to_be_visible()
-    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    fits(page)
     _picture(page, "fork-phone")
 
     page.set_viewport_size({"width": 1440, "height": 900})

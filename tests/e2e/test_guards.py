@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import sign_in, violations
+from tests.support.browser import fits, sign_in, violations
 from tests.support.installation import Installation, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
@@ -58,7 +58,7 @@ def test_a_guard_acts_is_edited_live_and_stands_on_home(page: Page, installation
         expect(attention.get_by_test_id("run-health").first).to_have_attribute("data-state", "error")
         expect(page.get_by_test_id("home-running").get_by_role("link", name="Guarded")).to_be_visible()
         expect(page.get_by_test_id("home-spend")).to_contain_text("Tokens trained on")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        fits(page)
         assert violations(page) == []
         picture(page, f"home-{width}")
 

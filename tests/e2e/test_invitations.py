@@ -7,7 +7,7 @@ from secrets import token_hex
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import sign_in, violations
+from tests.support.browser import fits, sign_in, violations
 from tests.support.installation import Installation
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -36,7 +36,7 @@ def check_page(page: Page, title: str) -> None:
     """The page has come, anybody can use it, and it fits the screen."""
     expect(page.get_by_role("heading", name=title)).to_be_visible()
     assert violations(page) == []
-    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    fits(page)
 
 
 def test_a_person_is_invited_and_joins(page: Page, phone: Page) -> None:

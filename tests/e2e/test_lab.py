@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import sign_in, violations
+from tests.support.browser import fits, sign_in, violations
 from tests.support.installation import ROOT, Installation
 from tests.support.judge_endpoint import JudgeServer
 
@@ -113,7 +113,7 @@ def test_rows_are_judged_and_a_person_agrees(page: Page, tmp_path: Path, judge: 
     assert violations(page) == []
     picture(page, "lab-quality")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    fits(page)
     picture(page, "lab-quality-narrow")
     page.set_viewport_size({"width": 1440, "height": 900})
     found.get_by_role("link", name="Show the rows below").click()
@@ -156,7 +156,7 @@ def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, 
     assert violations(page) == []
     picture(page, "lab-synthesis")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    fits(page)
     picture(page, "lab-synthesis-narrow")
     page.set_viewport_size({"width": 1440, "height": 900})
     found.get_by_role("link", name="Open told-elsewhere@1 with 3 rows").click()
@@ -212,7 +212,7 @@ def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, instal
     expect(cost).to_contain_text("48 to 48 samples of 12 rows")
     picture(page, "goldilocks-stage-two-form")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    fits(page)
     picture(page, "goldilocks-narrow")
     page.set_viewport_size({"width": 1440, "height": 900})
     card.get_by_role("button", name="Begin both stages").click()
@@ -248,7 +248,7 @@ def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
     assert violations(page) == []
     picture(page, "whole-answers")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    fits(page)
     picture(page, "whole-answers-narrow")
     page.set_viewport_size({"width": 1440, "height": 900})
     form.get_by_role("button", name="Make it").click()
@@ -292,7 +292,7 @@ def test_a_policy_of_the_cluster_is_asked(page: Page, tmp_path: Path, own: str) 
     assert violations(page) == []
     picture(page, "lab-paraphrases")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    fits(page)
     picture(page, "lab-paraphrases-narrow")
     page.set_viewport_size({"width": 1440, "height": 900})
     alike.get_by_role("button", name="Make a version with one of each").click()

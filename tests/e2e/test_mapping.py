@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import sign_in, violations
+from tests.support.browser import fits, sign_in, violations
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -47,6 +47,6 @@ def test_an_unknown_table_is_mapped_and_known_the_next_time(page: Page, tmp_path
     expect(dialog).to_contain_text("The columns are those of the mapping Capitals, which is used.")
     expect(rows).to_contain_text("What is the capital of France?")
     page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    fits(page)
     dialog.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_test_id("version-origin")).to_contain_text("What is the capital of {land}?", timeout=30_000)

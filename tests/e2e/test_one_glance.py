@@ -7,7 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.support.browser import sign_in, violations
+from tests.support.browser import fits, sign_in, violations
 from tests.support.installation import Installation, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -49,7 +49,7 @@ def test_six_charts_stand_on_a_desk_and_two_on_a_phone(
     bar = small.get_by_test_id("open-controls").bounding_box()
     assert bar is not None
     assert _charts_in_sight(small, bar["y"]) >= 2
-    assert small.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    fits(small)
     assert violations(small) == []
     context.close()
 

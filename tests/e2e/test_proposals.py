@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import sign_in
+from tests.support.browser import fits, sign_in
 from tests.support.installation import Installation
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -47,7 +47,7 @@ def test_proposals_are_accepted_as_edited_retired_and_taken_back(
     page.goto(f"/rewards/{reward['id']}?tab=proposals")
     expect(page.get_by_role("tab", name="Proposals 3")).to_be_visible()
     expect(_proposal(page, LONG)).to_be_visible()
-    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    fits(page)
     accepted_at: list[str] = []
     page.on("request", lambda request: request.url.endswith("/accept") and accepted_at.append(request.url))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.support.installation import EMAIL, PASSWORD, ROOT
+from tests.support.installation import EMAIL, PASSWORD, ROOT, wait_until
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -22,6 +22,12 @@ def sign_in(page: Page) -> None:
     page.get_by_role("button", name="Sign in").click()
     # A password costs processor time by intent, and other tests keep a machine busy by intent, too.
     expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible(timeout=60_000)
+
+
+def fits(page: Page) -> None:
+    """Require that nothing is wider than the screen, once the page has followed a change of its size."""
+    is_wide = "document.documentElement.scrollWidth > window.innerWidth"
+    wait_until(lambda: not page.evaluate(is_wide), 20, lambda: "something is wider than the screen")
 
 
 def violations(page: Page) -> list[str]:
