@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.runs.costs import cost_of
+from dressage.runs.costs import costs_of
 from dressage.runs.models import Attempt, GpuSpan, Run
 from dressage.runs.reconcile import sweep
 from tests.platform.runs.fixtures import Worker, expire_lease, step_event
@@ -86,7 +86,7 @@ def test_hours_count_all_attempts_and_pauses(launch: Launch, read: Any, settings
     assert found["x"][2] - found["x"][1] > hours(spans, 610.5) - hours(spans, 150.5), "what was lost is paid as well"
     assert read(run, "cost")["x"] == pytest.approx([2.5 * one for one in expected], rel=1e-15)
 
-    whole = cost_of(run)
+    [whole] = costs_of([run])
     assert whole["gpu_hours"] == pytest.approx(hours(spans, 10_000), rel=1e-15)
     assert found["x"][-1] == pytest.approx(whole["gpu_hours"], rel=1e-15), "the run ended before its last step's time"
     window = {"from": expected[1], "to": expected[3]}
