@@ -111,7 +111,7 @@ def _one_of(signs: bytes) -> NDArray[np.bool_]:
 
 _FOLLOWING = {ord("<"): _one_of(FOLLOWING["<"]), ord("["): _one_of(FOLLOWING["["])}
 _PLAINLY_SEEN = _one_of(bytes(range(ord("!"), ord("~") + 1)).translate(None, b'"\\'))
-"""Of JSON texts: neither the quote that ends one, nor what escapes a sign, such as a line end."""
+"""Signs that are seen in JSON texts: neither the quote that ends one, nor what escapes a sign, such as a line end."""
 _FLAT = {str, int, float, bool, type(None)}
 _NESTED = {list, dict, type(None)}
 
