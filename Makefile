@@ -11,9 +11,21 @@ demo: ## install, start everything, and watch a policy learn in the browser
 	@scripts/setup.sh demo
 	@exec $(PY) manage.py up --demo
 
-test: ## install what tests need and run all of them
+test: ## run what CI runs: every cheap test, and the expensive ones about what has changed (ARGS=tests/kernels)
 	@scripts/setup.sh dev
-	@scripts/test.sh
+	@scripts/test.sh $(ARGS)
+
+test-long: ## run every test at full strength, loud ones alone, and note costs and what passed (ARGS=tests/kernels)
+	@scripts/setup.sh dev
+	@scripts/test.sh long $(ARGS)
+
+test-repeat: ## run make test's tests 20 times and keep each result (ARGS="--times 3 --beside 1 --page docs/development/testing.md")
+	@scripts/setup.sh dev
+	@$(PY) -m tests.suite.repeat $(ARGS)
+
+check: ## run what your change touches, nearest first, in under two minutes (BASE=HEAD~3)
+	@scripts/setup.sh dev
+	@BASE=$(BASE) $(PY) -m tests.suite.check
 
 test-gpu: ## run what needs a GPU on one; each test says in words where there is none
 	@scripts/setup.sh dev
@@ -61,4 +73,4 @@ docs: ## write the method reference and the simulated clusters, and draw the roo
 	@$(PY) scripts/write_simulation_page.py
 	@$(PY) scripts/draw_rooms.py
 
-.PHONY: help demo test test-gpu test-cluster lint lock bundle bench bench-learner bench-recipes architectures pictures docs
+.PHONY: help demo test test-long test-repeat check test-gpu test-cluster lint lock bundle bench bench-learner bench-recipes architectures pictures docs

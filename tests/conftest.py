@@ -10,6 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 from tests.support.hub_server import HubServer
 from tests.support.installation import Installation
 
+pytest_plugins = ("tests.suite.plugin",)
 # The machine may be busy: how long an example takes tells nothing of what it is an example of.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
