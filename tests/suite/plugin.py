@@ -12,7 +12,7 @@ from tests.suite import costs, leases, tiers
 from tests.suite.progress import Progress
 
 DECLARED = "declared"
-SELECTION = pytest.StashKey[tiers.Selection]()
+SELECTION, REFUSAL = pytest.StashKey[tiers.Selection](), pytest.StashKey[str]()
 GROUPS, LEFT_OUT = "groups", "left_out"
 OVERRUN, OVERRUN_FROM = 4.0, 4.0
 """A test fails the run if it costs so many times what it declares, and at least so many processor seconds. Contended
@@ -42,9 +42,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tier = config.getoption("tier")
     if tier is None:
         return
-    selection = tiers.select(items, tier)
-    if tier == "change":
-        tiers.check_prices(selection.taken)
+    try:
+        selection = tiers.select(items, tier)
+        if tier == "change":
+            tiers.check_prices(selection.taken)
+    except pytest.UsageError as refusal:
+        if not hasattr(config, "workeroutput"):
+            raise
+        # From here the refusal could not reach the terminal: this process runs nothing, and hands it on.
+        config.stash[REFUSAL] = str(refusal)
+        items.clear()
+        return
     config.stash[SELECTION] = selection
     dropped = [*selection.loud, *(item for group in selection.left_out.values() for item in group)]
     if dropped:
@@ -56,7 +64,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Hand what was selected to the process that prints; a process that only runs tests cannot do so itself."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output.update(_selected(session.config))
+        output.update(_selected(session.config), refusal=session.config.stash.get(REFUSAL, ""))
 
 
 def _selected(config: pytest.Config) -> dict[str, Any]:
@@ -87,6 +95,7 @@ class Report:
         self._passed: set[str] = set()
         self._failed: set[str] = set()
         self._overrun: list[str] = []
+        self._refusal = ""
         self._declared: dict[str, float] = {}
 
     def _say(self, line: str) -> None:
@@ -126,6 +135,7 @@ class Report:
     def pytest_testnodedown(self, node: Any) -> None:
         """See xdist: what its process had selected."""
         output = getattr(node, "workeroutput", None) or {}
+        self._refusal = self._refusal or output.get("refusal", "")
         if output.get(GROUPS) or output.get(LEFT_OUT):
             self._selected = output
 
@@ -139,6 +149,8 @@ class Report:
                 self._overrun.append(f"  {cost:7.1f} s  {name}, which declares {self._declared[name]:g} s")
         if self._overrun and self._config.getoption("tier") == "change" and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self._refusal:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
         if path := self._config.getoption("costs"):
             self._ledger.merge_into(path)
         if self._config.getoption("record") and self._config.getoption("tier") == "long" and self._is_whole():
@@ -155,6 +167,9 @@ class Report:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """What was left out and why, and what cost most."""
         if not self._config.getoption("tier"):
+            return
+        if self._refusal:
+            terminalreporter.write_line(f"ERROR: {self._refusal}", red=True)
             return
         if left_out := self._selected[LEFT_OUT]:
             count, seconds = sum(entry[2] for entry in left_out), sum(entry[3] for entry in left_out)
