@@ -1,15 +1,18 @@
-"""The real loop, run after run, on one engine and one learner that are kept between the runs.
+"""The real loop, run after run, in one engine process and one learner process that are kept between the runs.
 
 Everything is a run's own code: the controller's attendance, the link and its journal, start-up, the loop, the reward
-workers. Only the two slow processes are not ended with the run: 27 recipes would otherwise wait 20 seconds each.
+workers. Only the two slow processes are not ended with the run, because each imports for ten seconds: a run that needs
+another engine gets it in the same process.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,8 @@ import ray
 
 from tests.worker.loop.platform_double import PlatformDouble
 from worker.cluster import actors as cluster
-from worker.engine import EngineConfig, KvOnUpdate
+from worker.cluster.notify import Notify
+from worker.engine import EngineConfig, EngineError, KvOnUpdate
 from worker.learner.ranks import LearnerWorker
 from worker.learner.stage import Learned
 from worker.learner.transport.object_store import ObjectStore
@@ -31,7 +35,7 @@ from worker.messages.jobs import Collected
 from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch
 from worker.rollout.router import Deliver, Router, _Slot
-from worker.rollout.worker import rollout_actor_class
+from worker.rollout.worker import RolloutWorker
 
 REWARDS: dict[str, dict[str, Any]] = {
     "calculation": {"components": [{"name": "correct", "weight": 1.0, "grader": {"type": "numeric"}}]},
@@ -44,6 +48,60 @@ REWARDS: dict[str, dict[str, Any]] = {
     },
 }
 """The demo's, which recipes name."""
+
+
+class EngineProcess:
+    """A rollout worker's process that outlives its engines: ``start`` ends the one before and builds another.
+
+    The methods are those of ``RolloutWorker``, and each goes to the present one.
+    """
+
+    def __init__(self) -> None:
+        self.worker: RolloutWorker | None = None
+
+    def start(self, config: EngineConfig) -> float:
+        if self.worker is not None:
+            retire(self.worker)
+        self.worker = RolloutWorker()
+        return self.worker.start(config)
+
+    def submit(self, *arguments: Any) -> Any:
+        return self._present.submit(*arguments)
+
+    def update(self, *arguments: Any) -> Any:
+        return self._present.update(*arguments)
+
+    def sample(self, *arguments: Any) -> Any:
+        return self._present.sample(*arguments)
+
+    def score(self, *arguments: Any) -> Any:
+        return self._present.score(*arguments)
+
+    def peak(self, *arguments: Any) -> Any:
+        return self._present.peak(*arguments)
+
+    def park(self) -> Any:
+        return self._present.park()
+
+    @ray.method(concurrency_group="collect")
+    def collect(self, *arguments: Any) -> Any:
+        return self._present.collect(*arguments)
+
+    @property
+    def _present(self) -> RolloutWorker:
+        assert self.worker is not None
+        return self.worker
+
+
+_HOST = ray.remote(concurrency_groups={"collect": 1})(EngineProcess)
+
+
+def retire(worker: RolloutWorker) -> None:
+    """End a worker's engine, and whoever waits for what it finishes. Its thread rests for good."""
+    if worker._failure is None:
+        worker._enqueue(worker._engine.close, True).result()
+        worker._fail(EngineError("another engine has taken its place"))
+        del worker._engine
 
 
 class KeptRouter(Router):
@@ -60,15 +118,17 @@ class KeptRouter(Router):
         return super().update(weights, version, kv, alone)
 
     def fits(self, config: EngineConfig) -> bool:
-        """Whether a run may be lent this engine."""
-        return replace(config, seed=0) == replace(self._config, seed=0)
+        """Whether a run may be lent this engine: an equal one that has served."""
+        return self._base is not None and replace(config, seed=0) == replace(self._config, seed=0)
 
-    def lend(self, config: EngineConfig, batch: int) -> KeptRouter:
+    def lend(self, config: EngineConfig, tolerance: float, batch: int, notify: Notify) -> KeptRouter:
         """For a run with the same engine, which starts with the base policy as a fresh one does."""
         assert self._base is not None
+        self._tolerance, self._notify = tolerance, notify
         self.update(self._base, config.version, "recompute", True).result()
         self._lent = time.time()
         self._flush, self.started = max(1, batch // (4 * len(self._slots))), []
+        self.floor, self.regenerated = None, 0
         return self
 
     def serve(self, deliver: Deliver, failed: Callable[[], None]) -> None:
@@ -85,7 +145,11 @@ class KeptRouter(Router):
             assert self._changed.wait_for(lambda: not any(slot.held for slot in self._slots), 60.0)
 
     def end(self) -> None:
-        super().close()
+        """Leave the process to another router."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._updates.shutdown()
 
     def _receive(self, slot: _Slot, collected: Collected) -> None:
         collected = replace(collected, spans=tuple(span for span in collected.spans if span.start >= self._lent))
@@ -135,6 +199,7 @@ class WarmLoop:
         """``folder`` is for runs; ``gpus`` are what engine and learner reserve each, as ``place`` says."""
         self._folder, self._gpus = folder, gpus
         self._engines: KeptRouter | None = None
+        self._process: Any = None
         self._learner = KeptLearner(gpus)
         self._runs = 0
 
@@ -144,7 +209,13 @@ class WarmLoop:
     def __exit__(self, *_: object) -> None:
         if self._engines is not None:
             self._engines.end()
+            ray.kill(self._process)
         self._learner.end()
+
+    @property
+    def engine_process(self) -> Any:
+        """Handle of the process that holds the present engine."""
+        return self._process
 
     def run(self, platform: PlatformDouble, bundle: Mapping[str, Any]) -> list[tuple[Batch, dict[str, float]]]:
         """Train to the end. ``bundle`` is what ``platform`` hands out, where need be without run, folder and attempt.
@@ -165,6 +236,7 @@ class WarmLoop:
                 return learned
 
         with (
+            new_files_private(),
             patch("worker.loop.startup.Router", self._lend_engines),
             patch("worker.learner.ranks.ray", self._learner),
             patch("worker.loop.run.ActiveRun", Watched),
@@ -174,18 +246,31 @@ class WarmLoop:
 
     def _lend_engines(self, spawn: Any, size: int, config: EngineConfig, *others: Any) -> KeptRouter:
         assert size == 1
-        if self._engines is not None and not self._engines.fits(config):
+        tolerance, batch, notify, least, _ = others
+        assert least == 1
+        if self._engines is not None and self._engines.fits(config):
+            return self._engines.lend(config, tolerance, batch, notify)
+        if self._engines is not None:
             self._engines.end()  # another way to end thinking, or another head, is another engine
-            self._engines = None
-        if self._engines is None:
-            tolerance, batch, notify, least, _ = others
-            assert least == 1
-            self._engines = KeptRouter(lambda *_: self._spawn_engine(), 1, config, tolerance, batch, notify)
-            return self._engines
-        return self._engines.lend(config, others[1])
+        self._engines = KeptRouter(self._host, 1, config, tolerance, batch, notify)
+        return self._engines
 
-    def _spawn_engine(self) -> Any:
-        return rollout_actor_class().options(**cluster.actor_options(None, ENGINE_CPUS, self._gpus)).remote(None)
+    def _host(self, index: int, generation: int) -> Any:
+        """The process of an engine: another one only where the router has ended that before."""
+        if self._process is None or generation > 0:
+            options = cluster.actor_options(None, ENGINE_CPUS, self._gpus)
+            self._process = _HOST.options(**options).remote()
+        return self._process
+
+
+@contextmanager
+def new_files_private() -> Iterator[None]:
+    """What a controller does for its process, for as long as a run goes in this one."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 class _Controller(RunController):

@@ -49,6 +49,9 @@ class PlatformDouble:
         self.repeated = 0
         self.bundle: dict[str, Any] = {}
         self.files: dict[str, bytes] = {}
+        self.serves_files = threading.Event()
+        """Cleared where those who ask for files shall wait."""
+        self.serves_files.set()
         self.traces: dict[tuple[int, int], bytes] = {}
         """Trace files by step and number."""
         self.trace_status: list[int] = []
@@ -146,6 +149,7 @@ def _handler(platform: PlatformDouble) -> type[BaseHTTPRequestHandler]:
                 return self._answer(platform.status if platform.status != 200 else 401, b"{}")
             if self.path.endswith("/bundle"):
                 return self._answer(200, json.dumps(platform.bundle).encode())
+            platform.serves_files.wait()
             data = platform.files.get(self.path)
             return self._answer(404, b"{}") if data is None else self._answer(200, data)
 

@@ -1,7 +1,7 @@
 """Bundle and datasets over HTTP: checked, cached, refused with a sentence."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,10 @@ def test_a_refused_bundle_fences(status: int, reader: Platform, platform: Platfo
         reader.fetch_bundle()
 
 
-def test_a_spec_that_makes_no_sense_names_the_field(launcher: Any, spec: Callable[..., dict[str, Any]]) -> None:
-    launcher.prepare(spec(rollout__max_tokens=64))
+def test_a_spec_that_makes_no_sense_names_the_field(platform: PlatformDouble, tmp_path: Path) -> None:
+    document = {**described(platform, tmp_path), "spec": tiny_spec(rollout__max_tokens=64)}
     with pytest.raises(StartError, match=r"leaves no room for a prompt .*at spec\.rollout"):
-        parse_bundle(launcher.platform.bundle)
+        parse_bundle(document)
 
 
 def test_a_plugin_that_is_not_installed_here_is_refused(platform: PlatformDouble, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def judge() -> Iterator[JudgeServer]:
 
 
 def test_the_bias_is_seen_and_taken_off(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], judge: JudgeServer, tmp_path: Path
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], judge: JudgeServer, tmp_path: Path
 ) -> None:
     document = spec(
         reward__definition="judged@1",
@@ -54,8 +54,8 @@ def test_the_bias_is_seen_and_taken_off(
         evaluation__sources=[],
     )
     endpoint = {"base_url": judge.url, "model": "m", "api_key": "sk-secret", "max_in_flight": 32}
-    launcher.prepare(document, reward={"ref": "judged@1", "definition": JUDGED}, judges={"default": endpoint})
-    launcher.start()
+    warm_launcher.prepare(document, reward={"ref": "judged@1", "definition": JUDGED}, judges={"default": endpoint})
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]), LONG_S)
     assert platform.states()[-1] == "succeeded", platform.of("state")[-1]["data"]
 
@@ -94,4 +94,4 @@ def test_the_bias_is_seen_and_taken_off(
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert written and not [path for path in written if b"sk-secret" in path.read_bytes()], "journal and caches too"
     assert not [path for path in (tmp_path / "run").rglob("*") if path.stat().st_mode & 0o077], "their owner's alone"
-    launcher.until_gone()
+    warm_launcher.until_gone()

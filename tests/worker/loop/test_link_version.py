@@ -85,20 +85,20 @@ def test_an_upgrade_while_the_run_goes(link: Link, platform: PlatformDouble) -> 
     assert link.objection is None
 
 
-def test_a_run_that_cannot_begin_says_why(launcher: Any, platform: PlatformDouble) -> None:
-    launcher.prepare(tiny_spec())
+def test_a_run_that_cannot_begin_says_why(warm_launcher: Any, platform: PlatformDouble) -> None:
+    warm_launcher.prepare(tiny_spec())
     platform.version = "2"
-    assert launcher.start() is True
+    assert warm_launcher.start() is True
     platform.wait(lambda: platform.states() == ["starting", "failed"])
     assert platform.of("state")[-1]["data"] == {"state": "failed", "reason": NEW}
-    launcher.until_gone()
+    warm_launcher.until_gone()
 
 
-def test_a_run_that_cannot_go_on_says_why(launcher: Any, platform: PlatformDouble) -> None:
-    launcher.prepare(tiny_spec())
-    assert launcher.start() is True
+def test_a_run_that_cannot_go_on_says_why(warm_launcher: Any, platform: PlatformDouble) -> None:
+    warm_launcher.prepare(tiny_spec(schedule__steps=500))
+    assert warm_launcher.start() is True
     platform.wait(lambda: platform.of("phase"))
     platform.version = "2"
     platform.wait(lambda: "failed" in platform.states())
     assert platform.of("state")[-1]["data"]["reason"] == NEW
-    launcher.until_gone()
+    warm_launcher.until_gone()

@@ -9,7 +9,9 @@ from typing import Any
 from tests.worker.loop.platform_double import PlatformDouble
 
 
-def test_run_trains_an_adapter_and_resumes(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
+def test_run_trains_an_adapter_and_resumes(
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
     chosen = spec(
         policy__adapter={"type": "lora", "rank": 8, "use_rslora": True},
         optimizer__learning_rate=3e-3,
@@ -17,8 +19,8 @@ def test_run_trains_an_adapter_and_resumes(launcher: Any, platform: PlatformDoub
         schedule__steps=3,
         rollout__engine__probe_tolerance=0.001,
     )
-    launcher.prepare(chosen)
-    launcher.start()
+    warm_launcher.prepare(chosen)
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
     steps = platform.of("step")
@@ -31,17 +33,17 @@ def test_run_trains_an_adapter_and_resumes(launcher: Any, platform: PlatformDoub
     assert abs(distances[0]) < 1e-6 < distances[2]
     saved = platform.of("checkpoint")[-1]["data"]
     assert json.loads((Path(saved["path"]) / "adapter" / "adapter_config.json").read_text())["r"] == 8
-    launcher.until_gone()
+    warm_launcher.until_gone()
 
     first = next(event["data"] for event in platform.of("checkpoint") if event["step"] == 2)
     resume = {"path": first["path"], "step": 2, "manifest_sha256": first["manifest_sha256"]}
     with platform.changed:
         platform.events.clear()
-    launcher.prepare(chosen, attempt=2, resume=resume)
-    launcher.start()
+    warm_launcher.prepare(chosen, attempt=2, resume=resume)
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
     assert platform.states()[-1] == "succeeded", platform.of("state")[-1]
     (again,) = platform.of("step")
     names = ("actor/loss", "actor/grad_norm", "actor/kl_loss", "critic/score/mean")
     assert [again["data"]["metrics"][name] for name in names] == [steps[2]["data"]["metrics"][name] for name in names]
-    launcher.until_gone()
+    warm_launcher.until_gone()

@@ -76,14 +76,14 @@ def test_suspended_and_resumed_equals_uninterrupted(
 
 
 def test_a_run_that_stood_before_its_first_step_is_evaluated_once(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
-    launcher.prepare(spec(schedule__steps=1, schedule__prompts_per_step=4, evaluation__every_steps=1))
+    warm_launcher.prepare(spec(schedule__steps=1, schedule__prompts_per_step=4, evaluation__every_steps=1))
     platform.desired_state = "paused"
     platform.release_place = True
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["suspended"])
-    launcher.until_gone()
+    warm_launcher.until_gone()
     [saved] = platform.of("checkpoint")
     assert (saved["step"], saved["data"]["reason"], platform.steps()) == (0, "release", [])
     assert platform.last["releasing"] is True
@@ -92,9 +92,10 @@ def test_a_run_that_stood_before_its_first_step_is_evaluated_once(
     again.files = platform.files
     resume = {"step": 0, "path": saved["data"]["path"], "manifest_sha256": saved["data"]["manifest_sha256"]}
     again.bundle = {**platform.bundle, "attempt": 2, "resume": resume}
-    launcher.platform = again
-    launcher.start()
+    warm_launcher.platform = again
+    warm_launcher.start()
     again.wait(lambda: again.states()[-1:] == ["succeeded"])
+    warm_launcher.until_gone()
     assert again.steps() == [1]
     assert [event["step"] for event in (*platform.of("eval"), *again.of("eval"))] == [0, 1]
     again.close()

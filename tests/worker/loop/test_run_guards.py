@@ -46,12 +46,12 @@ def news(platform: PlatformDouble) -> list[tuple[int, str, str, str]]:
 
 
 def test_guards_act_and_are_changed_while_the_run_goes(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
-    launcher.prepare(spec(schedule__steps=12, schedule__prompts_per_step=4, guards=GUARDS))
+    warm_launcher.prepare(spec(schedule__steps=12, schedule__prompts_per_step=4, guards=GUARDS))
     # The platform makes the change, as a control like any other, and people put other guards in their place.
     platform.commands = [{**RATE, "apply_at": 4}, {**EDIT, "apply_at": 7}]
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["paused"])
     assert news(platform)[0] == (2, "too fast", "acts", "change")
     (first,) = [event["data"] for event in platform.of("alert") if event["step"] == 2]
@@ -75,3 +75,4 @@ def test_guards_act_and_are_changed_while_the_run_goes(
     platform.desired_state = "running"
     platform.wait(lambda: platform.states()[-1:] == ["succeeded"])
     assert platform.steps()[-1] == 12 and len(news(platform)) == 4
+    warm_launcher.until_gone()

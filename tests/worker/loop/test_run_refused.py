@@ -5,15 +5,17 @@ from typing import Any
 
 import ray
 
+from tests.support.warm_loop import EngineProcess, WarmLoop
 from tests.worker.loop.platform_double import PlatformDouble
 from worker.cluster.actors import NAMESPACE
+from worker.rollout.worker import RolloutWorker
 
 LAYER = "model.layers.1.mlp.down_proj.weight"
 
 
-def lose_a_layer(worker: Any) -> None:
+def lose_a_layer(worker: RolloutWorker) -> None:
     """From now on one tensor of each update does not reach the kernels."""
-    weights = worker._engine._weights
+    weights: Any = worker._engine._weights
     load, kept = weights.load, {}
 
     def half(tensors: dict[str, Any]) -> None:
@@ -23,9 +25,10 @@ def lose_a_layer(worker: Any) -> None:
     weights.load = half
 
 
-def spoil_a_layer_once(worker: Any) -> None:
+def spoil_a_layer_once(process: EngineProcess) -> None:
     """The next load writes a wrong tensor, and those behind it are right."""
-    weights = worker._engine._weights
+    assert process.worker is not None
+    weights: Any = process.worker._engine._weights
     load = weights.load
 
     def spoilt(tensors: dict[str, Any]) -> None:
@@ -36,15 +39,14 @@ def spoil_a_layer_once(worker: Any) -> None:
 
 
 def test_a_run_goes_on_over_weights_that_arrive_at_the_second_loading(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_loop: WarmLoop, warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
     steps = 4
-    launcher.prepare(spec(schedule__steps=steps, schedule__prompts_per_step=4, evaluation__every_steps=100))
+    warm_launcher.prepare(spec(schedule__steps=steps, schedule__prompts_per_step=4, evaluation__every_steps=100))
     platform.stop_after = {1: "paused"}
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["paused"])
-    (name,) = [name for name in launcher.actors() if "rollout" in name]
-    ray.get(ray.get_actor(name, namespace=NAMESPACE).__ray_call__.remote(spoil_a_layer_once))
+    ray.get(warm_loop.engine_process.__ray_call__.remote(spoil_a_layer_once))
     platform.desired_state = "running"
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
     assert platform.states() == ["starting", "running", "paused", "running", "succeeded"]
@@ -55,7 +57,7 @@ def test_a_run_goes_on_over_weights_that_arrive_at_the_second_loading(
     assert f": 1 of 47 tensors in the engine is not as published: {LAYER}" in alert["message"]
     assert alert["message"].endswith("). It was given all weights again and passes.")
     assert all(event["data"]["metrics"]["rollouts/regenerated"] == 0.0 for event in platform.of("step"))
-    launcher.until_gone()
+    warm_launcher.until_gone()
 
 
 def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_checkpoint(

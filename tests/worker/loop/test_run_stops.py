@@ -13,10 +13,10 @@ BROKEN = {"components": [{"name": "right", "weight": 1.0, "grader": {"type": "nu
 
 
 def test_failing_rewards_pause_the_run_and_a_cancel_ends_it(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
-    launcher.prepare(spec(evaluation__sources=[]), reward={"ref": "calculation@1", "definition": BROKEN})
-    launcher.start()
+    warm_launcher.prepare(spec(evaluation__sources=[]), reward={"ref": "calculation@1", "definition": BROKEN})
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["paused"])
     reason = platform.of("state")[-1]["data"]["reason"]
     assert reason.startswith("32 rewards of step 1 (100%) could not be computed; the first: right:")
@@ -36,18 +36,22 @@ def test_failing_rewards_pause_the_run_and_a_cancel_ends_it(
 
     platform.desired_state = "cancelled"
     platform.wait(lambda: platform.states()[-1] == "cancelled")
-    launcher.until_gone()
+    warm_launcher.until_gone()
     assert platform.states() == ["starting", "running", "paused", "running", "paused", "cancelled"]
 
 
-def test_a_stale_attempt_ends_without_a_word(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
-    launcher.prepare(spec())
-    launcher.start()
+def test_a_stale_attempt_ends_without_a_word(
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    warm_launcher.prepare(spec())
+    platform.serves_files.clear()  # so that it is refused while it starts
+    warm_launcher.start()
     platform.wait(lambda: platform.states() == ["starting"])
     platform.status = 409
     with platform.changed:
         assert platform.changed.wait_for(lambda: platform.refused >= 1, 30)
-    launcher.until_gone()
+    platform.serves_files.set()
+    warm_launcher.until_gone()
     assert platform.states() == ["starting"]
 
 
@@ -93,16 +97,16 @@ def no_cpus(launcher: Any, folder: Path) -> str:
 @pytest.mark.parametrize("spoil", [no_folder, no_weights, no_checkpoint, prompt_too_long, no_dataset, no_tag, no_cpus])
 def test_a_start_that_cannot_work_fails_with_a_sentence(
     spoil: Callable[[Any, Path], str],
-    launcher: Any,
+    warm_launcher: Any,
     platform: PlatformDouble,
     spec: Callable[..., Any],
     tmp_path: Path,
 ) -> None:
-    launcher.prepare(spec())
-    words = spoil(launcher, tmp_path)
-    launcher.start()
+    warm_launcher.prepare(spec())
+    words = spoil(warm_launcher, tmp_path)
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["failed"])
     data = platform.of("state")[-1]["data"]
     assert words in data["reason"]
     assert "detail" not in data, "no traceback: it is the person's to mend"
-    launcher.until_gone()
+    warm_launcher.until_gone()

@@ -73,7 +73,7 @@ def bad_shadow() -> dict[str, Any]:
 
 
 def test_a_shadow_is_compared_then_promoted(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], bad_shadow: dict[str, Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], bad_shadow: dict[str, Any]
 ) -> None:
     document = spec(
         reward__shadow=["calculation@1", "strict@1"],
@@ -82,11 +82,11 @@ def test_a_shadow_is_compared_then_promoted(
         checkpoint__every_steps=3,
         evaluation__every_steps=5,
     )
-    launcher.prepare(document, shadow={"strict@1": bad_shadow})
+    warm_launcher.prepare(document, shadow={"strict@1": bad_shadow})
     switch = {**PROMOTION, "id": "watch", "target": "reward.shadow", "apply_at": 2}
     switch |= {"value": ["calculation@2", "calculation@1"], "revision": 1}
     platform.commands = [switch, PROMOTION, *(refused(n, name) for n, name in enumerate(REFUSED))]
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]), LONG_S)
     assert platform.states()[-1] == "succeeded", platform.of("state")[-1]["data"]
 
@@ -124,7 +124,7 @@ def test_a_shadow_is_compared_then_promoted(
         shadow = {1: {"strict@1": None}, 2: {"calculation@2": 3.0 * row["reward"]}}
         assert row["shadow"] == shadow.get(row["step"], {"calculation@1": row["reward"] / 3.0})
     assert any(row["reward"] == 3.0 for row in seen), "something was right after the promotion"
-    launcher.until_gone()
+    warm_launcher.until_gone()
 
     checkpoint = next(event["data"] for event in platform.of("checkpoint") if event["step"] == 3)
     again = PlatformDouble()
@@ -137,10 +137,11 @@ def test_a_shadow_is_compared_then_promoted(
         "shadow": {},
         "resume": {"step": 3, "path": checkpoint["path"], "manifest_sha256": checkpoint["manifest_sha256"]},
     }
-    launcher.platform = again
-    launcher.start()
+    warm_launcher.platform = again
+    warm_launcher.start()
     again.wait(lambda: again.states()[-1:] in (["succeeded"], ["failed"]), LONG_S)
     assert again.states()[-1] == "succeeded", again.of("state")[-1]["data"]
+    warm_launcher.until_gone()
     assert history(again, 4) == history(platform, 4), "the checkpoint holds the definition that the bundle lacks"
     assert again.of("eval")[-1]["data"] == platform.of("eval")[-1]["data"]
     again.close()
