@@ -1,6 +1,5 @@
 """Plans: splits, sums and refusals."""
 
-import time
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from tests.trainer_core.planning.rates_for_planning import rates, work
 from tests.trainer_core.specs import spec
 from trainer_core.planning import PlanError, plan
 from trainer_core.planning.split import best_split
+from trainer_core.planning.simulate import _Loop
 from trainer_core.planning.workload import LoopMode
 from trainer_core.spec import RunSpec
 
@@ -17,6 +17,10 @@ SMALL: dict[str, Any] = {
     "schedule": {"steps": 36, "prompts_per_step": 2},
     "filters": [],
 }
+
+
+MOST_MOMENTS = 300_000
+"""Simulated moments of a plan, however many GPUs there are. Of those that are tried, 64 take most."""
 
 
 def small(**parts: Any) -> RunSpec:
@@ -77,7 +81,16 @@ def test_gpus_that_gain_nothing_stay_unused() -> None:
 
 
 @pytest.mark.parametrize("gpus", [2, 64, 4096])
-def test_an_answer_comes_at_once(gpus: int) -> None:
+def test_the_work_of_a_plan_is_bounded(gpus: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = 0
+    settle = _Loop._settle
+
+    def counted(loop: _Loop) -> None:
+        nonlocal moments
+        moments += 1
+        settle(loop)
+
+    monkeypatch.setattr(_Loop, "_settle", counted)
     large = spec(
         rollout={"group_size": 16, "max_tokens": 8192, "engine": {"max_model_len": 16_384}},
         schedule={"prompts_per_step": 1024, "steps": 500},
@@ -91,9 +104,8 @@ def test_an_answer_comes_at_once(gpus: int) -> None:
         learner={"tokens_per_s": 9000},
         lengths={"type": "lognormal", "median": 1500, "sigma": 1.0},
     )
-    started = time.process_time()
     found = plan(large, gpus, speed)
-    assert time.process_time() - started < 2.0
+    assert moments < MOST_MOMENTS
     steps = {mode.mode: mode.step_seconds for mode in found.modes}
     assert steps["in_flight"] <= 1.02 * steps["async"] <= 1.04 * steps["sync"]
 

@@ -1,10 +1,11 @@
 """Letters of multiple choice, in boxes and in prose: as many texts that settle on one as texts that only seem to."""
 
-import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.support.growth import NOT_QUADRATIC, growth
 from tests.trainer_core.rewards.completions import sample
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders.choice import ChoiceGrader, choices_letter
@@ -65,18 +66,17 @@ def test_a_gold_answer_that_is_no_letter_is_an_error(gold: Any) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "answer" + "\n" * 5_000 + "A" + "\n" * 5_000,
-        "answer is" + "\n" * 9_000 + "A" + "\n" * 9_000 + "or" + "\n" * 1_000,
-        "answer A" + " " * 9_000 + "is" + "\t" * 9_000 + "the",
-        "I" + " " * 9_000 + "would" + " " * 9_000 + "choose",
-        "A is correct" + " " * 18_000,
-        "so A" + "\n" * 5_000 + "so A" + " " * 14_000 + "is",
+        lambda n: "answer" + "\n" * n + "A" + "\n" * n,
+        lambda n: "answer is" + "\n" * n + "A" + "\n" * n + "or" + "\n" * (n // 9),
+        lambda n: "answer A" + " " * n + "is" + "\t" * n + "the",
+        lambda n: "I" + " " * n + "would" + " " * n + "choose",
+        lambda n: "A is correct" + " " * (2 * n),
+        lambda n: "so A" + "\n" * (n // 2) + "so A" + " " * (3 * n // 2) + "is",
     ],
+    ids=range(6),
 )
-def test_many_spaces_take_no_time(text: str) -> None:
-    started = time.process_time()
-    choices_letter(text)
-    assert time.process_time() - started < 1.0
+def test_many_spaces_take_linear_time(text: Callable[[int], str]) -> None:
+    assert growth(choices_letter, text, 9_000) < NOT_QUADRATIC
 
 
 def test_other_letters_do_not_count() -> None:

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 from pydantic import ValidationError
@@ -59,11 +58,10 @@ def test_the_whole_answer_must_match_the_pattern() -> None:
 
 
 def test_a_slow_pattern_is_an_error_in_bounded_time() -> None:
+    """Without the bound the expression would try for longer than any test may take."""
     grader = FormatGrader(require_thinking=False, answer_pattern=r"(?:(a+)+b|(a*)*c)+")
-    started = time.perf_counter()
     with pytest.raises(GraderError, match=r"^answer_pattern took longer than 0\.2 s"):
         grader.grade(sample("a" * 19_000), {})
-    assert time.perf_counter() - started < 2.0
 
 
 def test_a_huge_answer_does_not_match() -> None:
