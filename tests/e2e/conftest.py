@@ -1,13 +1,12 @@
 """A real Chromium in front of the installation."""
 
-import os
-import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, StorageState, expect, sync_playwright
 
-from tests.support.browser import FLAGS
+from tests.support.browser import new_session, start_chromium
 from tests.support.installation import Installation, wait_until
 
 # Engine, learner, web tier and browser share two cores with another process of tests: what is late is not missing.
@@ -16,18 +15,22 @@ ACTIVE = {"queued", "starting", "running", "paused", "suspended"}
 """States of a run that may train, now or later."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Chromium. For one module, because the driver's event loop must be gone when other tests start their own."""
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    assert chromium, "no Chromium was found: install it, or set CHROMIUM=/path/to/chromium"
-    # The threaded driver runs an event loop; Django must not take that for an asynchronous caller.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    """Chromium. For all browser tests, and no longer: the driver's event loop must be gone when other tests of this
+    process start their own."""
+    with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
+        # While the driver's event loop runs, Django must not take these tests for asynchronous callers.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        browser = start_chromium(playwright)
         yield browser
         browser.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture(scope="package")
+def session(browser: Browser, installation: Installation) -> StorageState:
+    """A session of the first admin, for contexts that nobody has to sign in to."""
+    return new_session(browser, installation.url)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,9 +45,23 @@ def nothing_goes_on(installation: Installation) -> Iterator[None]:
 
 
 @pytest.fixture
-def page(browser: Browser, installation: Installation) -> Iterator[Page]:
-    """A fresh profile at 1440 px; errors on the page fail the test."""
-    context = browser.new_context(base_url=installation.url, viewport={"width": 1440, "height": 900})
+def page(browser: Browser, installation: Installation, session: StorageState) -> Iterator[Page]:
+    """The first admin's browser at 1440 px; errors on the page fail the test."""
+    with _watched_page(browser, installation, session) as page:
+        yield page
+
+
+@pytest.fixture
+def strangers_page(browser: Browser, installation: Installation) -> Iterator[Page]:
+    """As ``page``, and nobody is signed in."""
+    with _watched_page(browser, installation, None) as page:
+        yield page
+
+
+@contextmanager
+def _watched_page(browser: Browser, installation: Installation, session: StorageState | None) -> Iterator[Page]:
+    size = {"width": 1440, "height": 900}
+    context = browser.new_context(base_url=installation.url, viewport=size, storage_state=session)
     context.set_default_timeout(60_000)
     page = context.new_page()
     errors: list[str] = []

@@ -1,22 +1,36 @@
-"""A run and its child laid over each other: the child begins with a checkpoint of its parent, at another rate."""
+"""A run and its child laid over each other: the child begins with a checkpoint of its parent, at another rate.
+
+Both are replayed: pages that only look need no run that trains.
+"""
 
 import re
+from decimal import ROUND_HALF_UP, Decimal
+from secrets import token_hex
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import sign_in
 from tests.support.installation import Installation, wait_until
+from tests.support.pages import open_wholly
+from tests.support.replay import STEPS, events_of, replayed_child, replayed_parent
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timed]
+BROWSES = pytest.mark.expensive(10, "looks at replayed runs in a browser")
 
-STEPS = 6
+Family = tuple[dict[str, Any], dict[str, Any]]
 
 
-def test_a_child_is_laid_over_its_parent(page: Page, installation: Installation) -> None:
-    parent, child = _parent_and_child(installation)
-    sign_in(page)
+@pytest.fixture(scope="module")
+def family(installation: Installation) -> Family:
+    """A run and its child, which are done."""
+    parent = replayed_parent(installation)
+    return parent, replayed_child(installation, parent)
+
+
+@BROWSES
+def test_a_child_is_laid_over_its_parent(page: Page, family: Family) -> None:
+    parent, child = family
     _ticked_runs_are_compared(page, parent, child)
     differences = page.get_by_test_id("differences")
     expect(differences.locator('[data-key="optimizer.learning_rate"] td')).to_have_text(["2e−4", "1e−4"])
@@ -26,6 +40,10 @@ def test_a_child_is_laid_over_its_parent(page: Page, installation: Installation)
     chart.get_by_role("button", name="Data table").click()
     steps = chart.locator("tbody tr td:first-child")
     expect(steps).to_have_text([str(step) for step in reversed(range(1, 2 * STEPS + 1))])
+    cells = [("–", shown) for shown in reversed(_rewards("child"))] + [
+        (shown, "–") for shown in reversed(_rewards("parent"))
+    ]
+    expect(chart.locator("tbody td:not(:first-child)")).to_have_text([one for row in cells for one in row])
     page.get_by_label("Children go on where their parents were").click()
     page.wait_for_url(re.compile("lineage=off"))
     expect(steps).to_have_text([str(step) for step in reversed(range(1, STEPS + 1))])
@@ -38,15 +56,15 @@ def test_a_child_is_laid_over_its_parent(page: Page, installation: Installation)
     expect(page.get_by_test_id("compared-runs").locator("li")).to_have_count(1)
 
 
-def test_the_parent_is_drawn_behind_its_child(page: Page, installation: Installation) -> None:
-    _, child = _parent_and_child(installation)
-    sign_in(page)
-    page.goto(f"/runs/{child['id']}")
+@BROWSES
+def test_the_parent_is_drawn_behind_its_child(page: Page, family: Family) -> None:
+    _, child = family
+    page.emulate_media(reduced_motion="reduce")  # a chart that moves is another picture at every look
+    open_wholly(page, f"/runs/{child['id']}")
     behind = page.get_by_label("Parent behind")
     expect(behind).to_be_checked()
     canvas = page.get_by_test_id("chart-reward").locator("canvas").first
     expect(canvas).to_be_visible()
-    page.wait_for_load_state("networkidle")
 
     def picture() -> str:
         drawn: str = canvas.evaluate("canvas => canvas.toDataURL()")
@@ -63,8 +81,8 @@ def test_the_parent_is_drawn_behind_its_child(page: Page, installation: Installa
     expect(page.get_by_test_id("compared-runs").locator("li")).to_have_count(2)
 
 
+@BROWSES
 def test_what_cannot_be_compared_is_told(page: Page, installation: Installation) -> None:
-    sign_in(page)
     page.goto("/runs/compare")
     expect(page.get_by_text("Nothing to compare yet")).to_be_visible()
     page.goto("/runs/compare?runs=run_of_nobody,,run_of_nobody")
@@ -78,9 +96,13 @@ def test_what_cannot_be_compared_is_told(page: Page, installation: Installation)
     expect(page.get_by_text("Nothing to compare yet")).to_be_visible()
 
 
-def test_a_report_is_made_of_a_comparison(page: Page, installation: Installation) -> None:
-    parent, child = _parent_and_child(installation)
-    sign_in(page)
+@pytest.mark.expensive(
+    15,
+    "writes a report in a browser",
+    about=("frontend/src", "platform/dressage/reports", "platform/dressage/chart_views"),
+)
+def test_a_report_is_made_of_a_comparison(page: Page, installation: Installation, family: Family) -> None:
+    parent, child = family
     page.goto(f"/runs/compare?runs={parent['id']},{child['id']}&smooth=0.4&find=critic/score/mean")
     page.get_by_role("button", name="Make a report").click()
     page.wait_for_url(re.compile(r"/reports/report_\w+\?edit=on"))
@@ -136,6 +158,7 @@ def test_a_report_is_made_of_a_comparison(page: Page, installation: Installation
 def _others_save_and_a_run_goes(page: Page, installation: Installation, report_id: str) -> None:
     """Somebody else is quicker, with a run that nobody has and a chart that is as it was before all steps."""
     api, path = installation.api, f"/reports/{report_id}"
+    theirs = f"Theirs {token_hex(3)}"
     page.get_by_role("button", name="Edit").click()
     page.get_by_label("Title of the report").fill("A third of the rate")
     now = api.get(path)
@@ -144,12 +167,12 @@ def _others_save_and_a_run_goes(page: Page, installation: Installation, report_i
     assert (chart["metrics"], chart["smooth"]) == (["critic/score/mean"], 0.4)
     gone = {"id": "run_of_nobody", "name": "Of before"}
     frozen = {**chart, "id": "frozen", "as_of": "2020-01-01T00:00:00Z", "runs": [*chart["runs"], gone]}
-    body = {"title": "Theirs", "content": {"blocks": [*blocks, frozen]}}
+    body = {"title": theirs, "content": {"blocks": [*blocks, frozen]}}
     assert api.patch(path, body, **{"If-Match": f'"{now["revision"]}"'})["revision"] == now["revision"] + 1
     page.get_by_role("button", name="Save", exact=True).click()
     conflict = page.get_by_test_id("conflict")
     expect(conflict).to_contain_text(f"has saved revision {now['revision'] + 1}")
-    assert api.get(path)["title"] == "Theirs", "nothing is written over unseen"
+    assert api.get(path)["title"] == theirs, "nothing is written over unseen"
     conflict.get_by_role("button", name="Go on with mine").click()
     page.get_by_label("Add chart").click()  # the platform fills in what a new block leaves out, which is no change
     page.get_by_role("button", name="Save", exact=True).click()
@@ -162,53 +185,31 @@ def _others_save_and_a_run_goes(page: Page, installation: Installation, report_i
     expect(last).to_contain_text("Frozen at 1 Jan 2020")
     expect(last).to_contain_text("No points yet")
     page.get_by_role("button", name="Bring this revision back").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Theirs")
+    expect(page.get_by_role("heading", level=1)).to_have_text(theirs)
     page.goto("/reports")
-    page.get_by_test_id("reports").get_by_role("link", name="Theirs").click()
-    _it_is_deleted_while_it_is_written(page, installation, path)
+    page.get_by_test_id("reports").get_by_role("link", name=theirs).click()
+    _it_is_deleted_while_it_is_written(page, installation, path, theirs)
 
 
-def _it_is_deleted_while_it_is_written(page: Page, installation: Installation, path: str) -> None:
+def _it_is_deleted_while_it_is_written(page: Page, installation: Installation, path: str, title: str) -> None:
+    kept = f"Not to be lost {token_hex(3)}"
     page.get_by_role("button", name="Edit").click()
-    page.get_by_label("Title of the report").fill("Not to be lost")
+    page.get_by_label("Title of the report").fill(kept)
     installation.api.delete(path)
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_test_id("deleted").get_by_role("button", name="Save it as a new report").click()
-    expect(page.get_by_label("Title of the report")).to_have_value("Not to be lost")
+    expect(page.get_by_label("Title of the report")).to_have_value(kept)
     assert not page.url.partition("?")[0].endswith(path)
     page.goto(path)
     expect(page.get_by_test_id("deleted")).to_have_count(0)
     titles = [report["title"] for report in installation.api.get("/reports")["data"]]
-    assert ("Not to be lost" in titles, "Theirs" in titles) == (True, False)
+    assert (kept in titles, title in titles) == (True, False)
 
 
-def _parent_and_child(installation: Installation) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two runs that are done, made by the first test that asks for them."""
-    api = installation.api
-    made = {run["name"]: run["id"] for run in api.get("/runs")["data"]}
-    if "Half the rate" in made:
-        return api.get(f"/runs/{made['Parent of two']}"), api.get(f"/runs/{made['Half the rate']}")
-    spec = next(one["spec"] for one in api.get("/spec/recipes")["data"] if one["name"] == "demo")
-    spec["schedule"] |= {"steps": STEPS}
-    parent = _done(installation, api.post("/runs", {"name": "Parent of two", "spec": spec, "start": True})["id"])
-    assert parent["effective_spec"]["optimizer"]["learning_rate"] == 2e-4
-    spec["optimizer"] |= {"learning_rate": 1e-4}
-    child = api.post(f"/runs/{parent['id']}/fork", {"name": "Half the rate", "spec": spec})["id"]
-    api.post(f"/runs/{child}/start")
-    return parent, _done(installation, child)
-
-
-def _done(installation: Installation, run_id: str) -> dict[str, Any]:
-    def document() -> dict[str, Any]:
-        found: dict[str, Any] = installation.api.get(f"/runs/{run_id}")
-        return found
-
-    def is_over() -> bool:
-        assert document()["state"] not in ("failed", "paused"), installation.log_tail()
-        return document()["state"] == "succeeded"
-
-    wait_until(is_over, 180, installation.log_tail)
-    return document()
+def _rewards(journal: str) -> list[str]:
+    """The rewards of a recorded run's steps as the console writes them: with four decimals, rounded up at half."""
+    found = [event["data"]["metrics"]["critic/score/mean"] for event in events_of(journal, "step")]
+    return [f"{Decimal(reward).quantize(Decimal('0.0001'), ROUND_HALF_UP).normalize():f}" for reward in found]
 
 
 def _ticked_runs_are_compared(page: Page, *runs: dict[str, Any]) -> None:

@@ -11,11 +11,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import fits, sign_in, violations
+from tests.support.browser import fits, violations
 from tests.support.installation import ROOT, Installation
 from tests.support.judge_endpoint import JudgeServer
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.timed]
+LAB = ("frontend/src", "platform/dressage/lab", "platform/dressage/datasets", "platform/dressage/jobs")
+LAB += ("platform/dressage/rewards", "trainer_core/datasets", "worker/judge")
+SERVED = (*LAB, "platform/dressage/serving", "platform/dressage/profiles", "worker/serving", "worker/profile")
+SERVED += ("worker/engine", "worker/rollout", "worker/cluster", "worker/link")
+BROWSES = pytest.mark.expensive(12, "operations of the lab in a browser", about=LAB)
 
 PICTURES = os.environ.get("DRESSAGE_TEST_PICTURES")
 """Folder for pictures of the pages."""
@@ -27,9 +32,9 @@ ROWS = [
 ]
 
 
+@pytest.mark.expensive(12, "operations of the lab in a browser")
 def test_duplicates_are_found_and_left_out(page: Page, tmp_path: Path) -> None:
-    sign_in(page)
-    _upload(page, tmp_path, "Stable sums", ROWS)
+    slug = _slug_of(_upload(page, tmp_path, "Stable sums", ROWS))
     page.get_by_role("tab", name="Lab").click()
     card = page.get_by_test_id("lab-duplicates")
     expect(card).to_contain_text("Nobody has looked for duplicates")
@@ -38,7 +43,7 @@ def test_duplicates_are_found_and_left_out(page: Page, tmp_path: Path) -> None:
     card.get_by_role("button", name="Find duplicates").click()
     found = card.get_by_test_id("lab-found")
     expect(found).to_contain_text("One cluster has different gold answers", timeout=60_000)
-    expect(found.get_by_role("listitem")).to_contain_text("stable-sums@1 · 2 how many HORSES stand in the stable → 4")
+    expect(found.get_by_role("listitem")).to_contain_text(f"{slug}@1 · 2 how many HORSES stand in the stable → 4")
 
     counted = page.get_by_test_id("lab-statistics")
     counted.get_by_role("button", name="What will it cost?").click()
@@ -47,18 +52,19 @@ def test_duplicates_are_found_and_left_out(page: Page, tmp_path: Path) -> None:
     assert violations(page) == []
     found.get_by_role("button", name="Make a version with one of each").click()
     expect(page.get_by_test_id("version-lineage")).to_contain_text("2 rows of 3 (1 removed)")
-    expect(page.get_by_label("Rows of stable-sums@2")).to_be_visible()
+    expect(page.get_by_label(f"Rows of {slug}@2")).to_be_visible()
 
 
+@BROWSES
 def test_rows_of_an_evaluation_set_are_found_and_left_out(page: Page, tmp_path: Path) -> None:
-    sign_in(page)
-    _upload(page, tmp_path, "Kept for tests", [ROWS[0]])
-    _upload(page, tmp_path, "Trained on", [*ROWS[1:], {"prompt": "How many sheep?", "answer": "2"}])
+    kept = _slug_of(_upload(page, tmp_path, "Kept for tests", [ROWS[0]]))
+    rows = [*ROWS[1:], {"prompt": "How many sheep?", "answer": "2"}]
+    trained = _slug_of(_upload(page, tmp_path, "Trained on", rows))
     page.get_by_role("tab", name="Lab").click()
     card = page.get_by_test_id("lab-contamination")
     expect(card.get_by_role("button", name="What will it cost?")).to_be_disabled()
     card.get_by_label("Evaluation sets").first.click()
-    page.get_by_role("option", name="kept-for-tests@1").click()
+    page.get_by_role("option", name=f"{kept}@1").click()
     page.keyboard.press("Escape")
     card.get_by_role("button", name="What will it cost?").click()
     expect(card.get_by_test_id("lab-cost")).to_contain_text("Reads 4 rows")
@@ -67,8 +73,8 @@ def test_rows_of_an_evaluation_set_are_found_and_left_out(page: Page, tmp_path: 
     card.get_by_role("button", name="What will it cost?").click()
     card.get_by_role("button", name="Find contamination").click()
     found = card.get_by_test_id("lab-found")
-    expect(found).to_contain_text("1 of the 1 rows of kept-for-tests@1", timeout=60_000)
-    expect(found.get_by_role("listitem")).to_contain_text("trained-on@1 · 1 how many HORSES stand in the stable")
+    expect(found).to_contain_text(f"1 of the 1 rows of {kept}@1", timeout=60_000)
+    expect(found.get_by_role("listitem")).to_contain_text(f"{trained}@1 · 1 how many HORSES stand in the stable")
     assert violations(page) == []
     found.get_by_role("link", name="Show these rows").click()
     expect(page.get_by_text("how many HORSES stand in the stable")).to_be_visible()
@@ -78,8 +84,8 @@ def test_rows_of_an_evaluation_set_are_found_and_left_out(page: Page, tmp_path: 
     expect(page.get_by_test_id("version-lineage")).to_contain_text("2 rows of 3 (1 removed)")
 
 
+@BROWSES
 def test_rows_are_judged_and_a_person_agrees(page: Page, tmp_path: Path, judge: str) -> None:
-    sign_in(page)
     rows = [{"prompt": f"How many horses are {number} horses?", "answer": f"{number}"} for number in range(6)]
     _upload(page, tmp_path, "Judged sums", rows)
     page.get_by_role("tab", name="Lab").click()
@@ -124,10 +130,11 @@ def test_rows_are_judged_and_a_person_agrees(page: Page, tmp_path: Path, judge: 
     expect(page.get_by_test_id("version-lineage")).to_contain_text("3 rows of 6 (3 removed)")
 
 
+@BROWSES
 def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, writer: str) -> None:
-    sign_in(page)
     rows = [{"prompt": _stable(number), "answer": f"{2 * number}"} for number in (11, 23)]
-    _upload(page, tmp_path, "Told anew", rows)
+    taken, elsewhere = _upload(page, tmp_path, "Told anew", rows), f"Told elsewhere {token_hex(3)}"
+    slug = _slug_of(taken)
     page.get_by_role("tab", name="Lab").click()
     card = page.get_by_test_id("lab-synthesis")
     expect(card).to_contain_text("No variations were made of this version’s rows yet")
@@ -138,12 +145,12 @@ def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, 
     card.get_by_label("Answer format").fill(BOXED)
     card.get_by_label("Result").first.click()
     page.get_by_role("option", name="A new dataset").click()
-    card.get_by_label("Name of the new dataset").fill("Told anew")
+    card.get_by_label("Name of the new dataset").fill(taken)
     assert violations(page) == []
     picture(page, "lab-synthesis-form")
     card.get_by_role("button", name="What will it cost?").click()
-    expect(card).to_contain_text("There is already a dataset 'told-anew'.")
-    card.get_by_label("Name of the new dataset").fill("Told elsewhere")
+    expect(card).to_contain_text(f"There is already a dataset '{slug}'.")
+    card.get_by_label("Name of the new dataset").fill(elsewhere)
     card.get_by_role("button", name="What will it cost?").click()
     expect(card.get_by_test_id("lab-cost")).to_contain_text("about 2 rows")
     card.get_by_role("button", name="Write variations").click()
@@ -159,24 +166,26 @@ def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, 
     fits(page)
     picture(page, "lab-synthesis-narrow")
     page.set_viewport_size({"width": 1440, "height": 900})
-    found.get_by_role("link", name="Open told-elsewhere@1 with 3 rows").click()
-    expect(page.get_by_test_id("version-lineage")).to_contain_text("told-anew@1")
+    found.get_by_role("link", name=f"Open {_slug_of(elsewhere)}@1 with 3 rows").click()
+    expect(page.get_by_test_id("version-lineage")).to_contain_text(f"{slug}@1")
     expect(page.get_by_text("There are 11 ponies together with 11 horses")).to_be_visible()
     page.go_back()
     found.get_by_role("button", name="Undo: delete the version and the notes").click()
     expect(card).to_contain_text("The last job left no notes")
-    expect(page.get_by_text("told-elsewhere@1")).to_have_count(0)
+    expect(page.get_by_text(f"{_slug_of(elsewhere)}@1")).to_have_count(0)
 
 
+@pytest.mark.live
+@pytest.mark.expensive(90, "two policies sample, each with an engine", about=SERVED)
 @pytest.mark.timeout(600)
 def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, installation: Installation) -> None:
     starter = next(one for one in installation.api.get("/policies")["data"] if one["slug"] == "starter")
     stronger = f"Stronger {token_hex(3)}"
     installation.api.post("/policies", {"name": stronger, "path": starter["path"]})
-    sign_in(page)
     files = [ROOT / "demo" / "data" / f"gsm8k-{kind}.jsonl" for kind in ("add-sub", "mul")]
     rows = [json.loads(line) for file in files for line in file.read_text().splitlines()[:6]]
-    _upload(page, tmp_path, "Sums in stages", rows)
+    name, right = _upload(page, tmp_path, "Sums in stages", rows), f"Just right {token_hex(3)}"
+    slug = _slug_of(name)
     page.get_by_role("tab", name="Lab").click()
     card = page.get_by_test_id("goldilocks")
     expect(card).to_contain_text("Nobody has tried the rows in stages yet")
@@ -197,15 +206,15 @@ def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, instal
     picture(page, "goldilocks-working")
     found = card.get_by_test_id("goldilocks-found")
     expect(found).to_contain_text(re.compile(r"[1-9]\d* of 12 rows"), timeout=240_000)
-    expect(found.get_by_test_id("goldilocks-next")).to_contain_text("sums-in-stages@2")
+    expect(found.get_by_test_id("goldilocks-next")).to_contain_text(f"{slug}@2")
     assert violations(page) == []
     picture(page, "goldilocks-stage-one")
 
     found.get_by_role("button", name="Go on with stage two").click()
     _choose(page, card, "Second policy", stronger)
     _choose(page, card, "Result", "A new dataset")
-    expect(card.get_by_label("Name of the new dataset")).to_have_value("Sums in stages in the band")
-    card.get_by_label("Name of the new dataset").fill("Just right")
+    expect(card.get_by_label("Name of the new dataset")).to_have_value(f"{name} in the band")
+    card.get_by_label("Name of the new dataset").fill(right)
     card.get_by_role("button", name="What will it cost?").click()
     cost = card.get_by_test_id("goldilocks-cost")
     expect(cost).to_contain_text("Stage one, starter: a stored profile of 48 samples is used and costs nothing.")
@@ -217,27 +226,27 @@ def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, instal
     page.set_viewport_size({"width": 1440, "height": 900})
     card.get_by_role("button", name="Begin both stages").click()
     expect(card.get_by_test_id("goldilocks-progress")).to_contain_text("Stage two of 2, stronger")
-    made = found.get_by_role("link", name="Open just-right@1")
+    made = found.get_by_role("link", name=f"Open {_slug_of(right)}@1")
     expect(made).to_be_visible(timeout=240_000)
     expect(found).to_contain_text("Stage one, starter (stored profile)")
     assert violations(page) == []
     picture(page, "goldilocks-found")
     made.click()
-    expect(page.get_by_test_id("version-lineage")).to_contain_text("Goldilocks in two stages of sums-in-stages@1")
+    expect(page.get_by_test_id("version-lineage")).to_contain_text(f"Goldilocks in two stages of {slug}@1")
     page.go_back()
     found.get_by_role("button", name="Undo: delete the version and the notes").click()
-    expect(found).to_contain_text("Open sums-in-stages@2")
-    expect(page.get_by_text("just-right@1")).to_have_count(0)
+    expect(found).to_contain_text(f"Open {slug}@2")
+    expect(page.get_by_text(f"{_slug_of(right)}@1")).to_have_count(0)
 
 
+@BROWSES
 def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
-    sign_in(page)
     rows = [
         {"prompt": "How many?", "answer": "$1{,}234$"},
         {"prompt": "Which part?", "answer": "\\frac{6}{8}"},
         {"prompt": "How long?", "answer": "2.5"},
     ]
-    _upload(page, tmp_path, "Whole sums", rows)
+    slug = _slug_of(_upload(page, tmp_path, "Whole sums", rows))
     page.get_by_role("button", name="Filter, split or rewrite").click()
     form = page.get_by_role("dialog")
     form.get_by_text("Whole answers").click()
@@ -252,16 +261,18 @@ def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
     picture(page, "whole-answers-narrow")
     page.set_viewport_size({"width": 1440, "height": 900})
     form.get_by_role("button", name="Make it").click()
-    expect(page.get_by_test_id("version-lineage")).to_contain_text("Whole answers of whole-sums@1: 2 rows of 3")
+    expect(page.get_by_test_id("version-lineage")).to_contain_text(f"Whole answers of {slug}@1: 2 rows of 3")
     expect(page.get_by_text("Give m + n.")).to_be_visible()
 
 
+@pytest.mark.live
+@pytest.mark.expensive(90, "serves a policy twice", about=SERVED)
 @pytest.mark.timeout(600)
 def test_a_policy_of_the_cluster_is_asked(page: Page, tmp_path: Path, own: str) -> None:
     """The cluster serves it for the job: once to continue rows, once to make vectors of them."""
-    sign_in(page)
     rows = [{"prompt": _stable(number), "answer": f"{2 * number}"} for number in (11, 23)]
-    _upload(page, tmp_path, "Asked at home", [*rows, {"prompt": "How many?", "answer": "1"}, rows[0]])
+    rows = [*rows, {"prompt": "How many?", "answer": "1"}, rows[0]]
+    slug = _slug_of(_upload(page, tmp_path, "Asked at home", rows))
     page.get_by_role("tab", name="Lab").click()
     card = page.get_by_test_id("lab-memorisation")
     expect(card).to_contain_text("No model has been tried with the rows of this version yet.")
@@ -286,7 +297,7 @@ def test_a_policy_of_the_cluster_is_asked(page: Page, tmp_path: Path, own: str) 
     alike.get_by_role("button", name="What will it cost?").click()
     alike.get_by_role("button", name="Find paraphrases").click()
     clusters = alike.get_by_role("list", name="Largest clusters")
-    expect(clusters).to_contain_text("asked-at-home@1 · 4 A stable has 11 horses", timeout=240_000)
+    expect(clusters).to_contain_text(f"{slug}@1 · 4 A stable has 11 horses", timeout=240_000)
     expect(clusters).not_to_contain_text("23 horses")
     expect(alike).to_contain_text("Of 1,000 pairs of rows drawn at random")
     assert violations(page) == []
@@ -368,8 +379,9 @@ def _choose(page: Page, card: Locator, field: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def _upload(page: Page, tmp_path: Path, name: str, rows: list[dict[str, str]]) -> None:
-    """Upload rows as a new dataset, whose page is open then."""
+def _upload(page: Page, tmp_path: Path, name: str, rows: list[dict[str, str]]) -> str:
+    """Upload rows as a new dataset, whose page is open then. Returns its name, which begins with ``name``."""
+    name = f"{name} {token_hex(3)}"
     file = tmp_path / f"{name}.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     page.goto("/datasets")
@@ -377,4 +389,9 @@ def _upload(page: Page, tmp_path: Path, name: str, rows: list[dict[str, str]]) -
     page.locator('input[type="file"]').set_input_files(str(file))
     page.get_by_label("Name").first.fill(name)
     page.get_by_role("dialog").get_by_role("button", name="Upload", exact=True).click()
-    expect(page.get_by_label(f"Rows of {name.lower().replace(' ', '-')}@1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_label(f"Rows of {_slug_of(name)}@1")).to_be_visible(timeout=60_000)
+    return name
+
+
+def _slug_of(name: str) -> str:
+    return name.lower().replace(" ", "-")

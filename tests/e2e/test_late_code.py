@@ -8,10 +8,14 @@ from playwright.sync_api import Page, expect
 from tests.support.browser import sign_in
 from tests.support.installation import Installation
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timed,
+    pytest.mark.expensive(6, "a browser in front of the installation"),
+]
 
 
-def test_the_search_opens_by_its_keys_and_finds(page: Page, installation: Installation) -> None:
+def test_the_search_opens_by_its_keys_and_finds(page: Page) -> None:
     sign_in(page)
     came = "performance.getEntriesByType('resource').filter(one => /CommandPalette/.test(one.name)).length"
     assert page.evaluate(came) == 0
@@ -33,8 +37,7 @@ def test_the_search_opens_by_its_keys_and_finds(page: Page, installation: Instal
 def test_a_tab_whose_code_did_not_come_is_there_once_it_does(page: Page, installation: Installation) -> None:
     api = installation.api
     spec = api.get("/spec/recipes")["data"][0]["spec"]
-    run = api.post("/runs", {"name": "At rest", "spec": spec, "start": False})["id"]
-    sign_in(page)
+    run = api.post("/runs", {"name": "A draft whose code comes late", "spec": spec, "start": False})["id"]
     page.goto(f"/runs/{run}")
     page.route("**/assets/CheckpointsTab-*.js", lambda route: route.abort())
     page.get_by_role("tab", name="Checkpoints").click()

@@ -4,49 +4,49 @@ whatever the platform fails to answer is told."""
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, expect
+from playwright.sync_api import Browser, Page, Request, Route, StorageState, expect
 
 from tests.support.browser import sign_in, violations
 from tests.support.installation import EMAIL, PASSWORD, Installation
 from tests.support.pages import open_wholly, paths_of_pages
+from tests.support.replay import replayed_child, replayed_parent
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.timed]
 
 SCREENS = {"desk-light": (1440, 900, "light"), "phone-dark": (390, 844, "dark")}
+CONSOLE = ("frontend/src",)
+DESK = pytest.mark.expensive(85, "opens each of 37 pages and asks axe-core about it")
+PHONE = pytest.mark.expensive(65, "opens each of 37 pages and asks axe-core about it", about=CONSOLE)
+FAILED = pytest.mark.expensive(100, "opens pages once for each of 70 reads, which fails", about=CONSOLE)
 
 
 @pytest.fixture(scope="module")
 def paths(installation: Installation) -> dict[str, str]:
     """A path for every page, with an object of each noun behind it."""
-    return paths_of_pages(installation)
-
-
-@pytest.fixture(params=SCREENS, scope="module")
-def screen(request: pytest.FixtureRequest, browser: Browser, installation: Installation) -> Iterator[Page]:
-    """A signed-in page of one screen size and colour scheme."""
-    width, height, scheme = SCREENS[request.param]
-    options: Any = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
-    # Chart colours fade in otherwise, and contrast would be measured on the way.
-    context = browser.new_context(base_url=installation.url, reduced_motion="reduce", **options)
-    context.set_default_timeout(20_000)
-    page = context.new_page()
-    page.goto("/sign-in")
-    expect(page.get_by_label("Email")).to_be_visible()
-    assert violations(page) == []
-    sign_in(page)
-    yield page
-    context.close()
+    parent = replayed_parent(installation)
+    child = replayed_child(installation, parent)
+    return paths_of_pages(installation, [parent["id"], child["id"]])
 
 
 @pytest.fixture(scope="module")
 def asked() -> dict[str, set[str]]:
-    """What each page has read when it was first opened, which is on a desk, by its name."""
+    """What each page has read when it was first opened, by its name."""
     return {}
+
+
+@pytest.fixture(params=[pytest.param("desk-light", marks=DESK), pytest.param("phone-dark", marks=PHONE)])
+def screen(
+    request: pytest.FixtureRequest, browser: Browser, installation: Installation, session: StorageState
+) -> Iterator[Page]:
+    """The first admin's page of one screen size and colour scheme."""
+    with _screen(request.param, browser, installation, session) as page:
+        yield page
 
 
 def test_every_page_is_accessible_and_fits_the_screen(
@@ -54,8 +54,7 @@ def test_every_page_is_accessible_and_fits_the_screen(
 ) -> None:
     found = {}
     for name, path in paths.items():
-        reads = _asked_by(screen, path)
-        asked.setdefault(name, reads)
+        asked.setdefault(name, _asked_by(screen, path))
         trouble = violations(screen)
         if screen.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             trouble.append("wider than the screen")
@@ -64,24 +63,36 @@ def test_every_page_is_accessible_and_fits_the_screen(
     assert not found, "\n".join(f"{name}: {'; '.join(trouble)}" for name, trouble in found.items())
 
 
+@pytest.mark.expensive(4, "a browser in front of the installation")
+@pytest.mark.parametrize("name", SCREENS)
+def test_people_sign_in_on_an_accessible_page(name: str, browser: Browser, installation: Installation) -> None:
+    with _screen(name, browser, installation, None) as page:
+        page.goto("/sign-in")
+        expect(page.get_by_label("Email")).to_be_visible()
+        assert violations(page) == []
+        sign_in(page)
+
+
+@pytest.mark.expensive(10, "a browser in front of the installation")
 def test_an_address_with_a_nul_tells_where_one_stands(page: Page, installation: Installation) -> None:
     api = installation.api
     spec = api.get("/spec/recipes")["data"][0]["spec"]
-    run = api.post("/runs", {"name": "At rest", "spec": spec, "start": False})["id"]
-    sign_in(page)
+    run = api.post("/runs", {"name": "At an odd address", "spec": spec, "start": False})["id"]
     for address, heading in (
         (f"/runs/{run}%00x", "There is nothing here"),
         (f"/datasets/{run}%00", "There is nothing here"),
-        (f"/runs/{run}?tour=%00", "At rest"),
-        (f"/runs/{run}?find=%00", "At rest"),
-        (f"/runs/{run}?tab=rollouts&q=%00", "At rest"),
+        (f"/runs/{run}?tour=%00", "At an odd address"),
+        (f"/runs/{run}?find=%00", "At an odd address"),
+        (f"/runs/{run}?tab=rollouts&q=%00", "At an odd address"),
     ):
         page.goto(address)
         expect(page.get_by_role("heading", level=1)).to_have_text(heading)
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_who_is_not_signed_in_comes_to_the_page_after_it(page: Page, installation: Installation) -> None:
+@pytest.mark.expensive(6, "a browser in front of the installation")
+def test_who_is_not_signed_in_comes_to_the_page_after_it(strangers_page: Page, installation: Installation) -> None:
+    page = strangers_page
     api = installation.api
     spec = api.get("/spec/recipes")["data"][0]["spec"]
     run = api.post("/runs", {"name": "Behind the door", "spec": spec, "start": False})["id"]
@@ -101,14 +112,11 @@ IDS = re.compile(r"\b[a-z]+_[0-9A-Za-z]{8,}\b|\b\d+\b")
 REFUSED: dict[str, Any] = {"title": "Too many requests", "status": 429, "detail": "Planted: ask again later."}
 
 
+@FAILED
 @pytest.mark.timeout(900)
 def test_no_page_takes_a_failed_answer_for_emptiness(
-    browser: Browser, installation: Installation, paths: dict[str, str], asked: dict[str, set[str]]
+    page: Page, paths: dict[str, str], asked: dict[str, set[str]]
 ) -> None:
-    context = browser.new_context(base_url=installation.url, viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(20_000)
-    page = context.new_page()
-    sign_in(page)
     tried: set[str] = set()
     silent = []
     for name, path in paths.items():
@@ -121,9 +129,19 @@ def test_no_page_takes_a_failed_answer_for_emptiness(
             except AssertionError:
                 silent.append(f"{name}: {operation}")
             page.unroute("**/api/v1/**")
-    context.close()
     assert len(tried) > 30
     assert silent == []
+
+
+@contextmanager
+def _screen(name: str, browser: Browser, installation: Installation, session: StorageState | None) -> Iterator[Page]:
+    width, height, scheme = SCREENS[name]
+    options: Any = {"viewport": {"width": width, "height": height}, "color_scheme": scheme, "storage_state": session}
+    # Chart colours fade in otherwise, and contrast would be measured on the way.
+    context = browser.new_context(base_url=installation.url, reduced_motion="reduce", **options)
+    context.set_default_timeout(20_000)
+    yield context.new_page()
+    context.close()
 
 
 def _asked_by(page: Page, path: str) -> set[str]:

@@ -7,43 +7,47 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import fits, sign_in
+from tests.support.browser import fits
 from tests.support.installation import Installation
+from tests.support.replay import STEPS, replayed_parent
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timed,
+    pytest.mark.expensive(15, "decides on proposals in a browser", about=("frontend/src", "platform/dressage/rewards")),
+]
 
 ITEM = {"name": "correct", "description": "The answer is right.", "weight": 2}
-RUBRIC = {"components": [{"name": "quality", "grader": {"type": "rubric", "items": [ITEM]}}]}
 LONG = "supercalifragilistic" * 10
 PROPOSED = ("cites", "guesses", LONG)
-SEED = """
-from dressage.rewards.models import Reward, RubricProposal
-reward = Reward.objects.get(slug={slug!r})
-for name in {names}:
-    RubricProposal.objects.create(
-        reward=reward, reward_version=reward.latest_version, attempt=1, step=7, component="quality", name=name,
-        description=f"It {{name}}.", weight=2, prompt_id="add:0", prompt_text="1+1=", better="1+1 is 2", worse="2",
-        better_reward=1, worse_reward=0.5, reason="It tells them apart.",
-    )
-"""
 
 
 @pytest.fixture
 def reward(installation: Installation) -> dict[str, Any]:
-    """A reward with a rubric of one item, for which two more are proposed."""
-    api = installation.api
-    if not any(judge["slug"] == "default" for judge in api.get("/judge-endpoints")["data"]):
-        judge = {"name": "House judge", "slug": "default", "base_url": "http://127.0.0.1:9/v1", "model": "judge"}
-        api.post("/judge-endpoints", judge)
-    made: dict[str, Any] = api.post("/rewards", {"name": f"Proposed {token_hex(3)}", "definition": RUBRIC})
-    installation.shell(SEED.format(slug=made["slug"], names=PROPOSED))
+    """A reward with a rubric of one item, for which a run proposes three more."""
+    api, mark = installation.api, token_hex(3)
+    judge = {"name": "House judge", "slug": f"house-{mark}", "base_url": "http://127.0.0.1:9/v1", "model": "judge"}
+    api.post("/judge-endpoints", judge)
+    grader = {"type": "rubric", "items": [ITEM], "endpoint": judge["slug"]}
+    definition = {"components": [{"name": "quality", "grader": grader}]}
+    made: dict[str, Any] = api.post("/rewards", {"name": f"Proposed {mark}", "definition": definition})
+    found = [_proposed(name) for name in PROPOSED]
+    data = {"component": "quality", "proposals": found, "reward_version": f"{made['slug']}@1"}
+    replayed_parent(installation, {"kind": "rubric_proposals", "step": STEPS, "data": data})
     return made
+
+
+def _proposed(name: str) -> dict[str, Any]:
+    """A proposal as a worker tells it."""
+    return {
+        "name": name, "description": f"It {name}.", "weight": 2, "prompt_id": "add:0", "prompt_text": "1+1=",
+        "better": "1+1 is 2", "worse": "2", "better_reward": 1, "worse_reward": 0.5, "reason": "It tells them apart.",
+    }  # fmt: skip
 
 
 def test_proposals_are_accepted_as_edited_retired_and_taken_back(
     page: Page, installation: Installation, reward: dict[str, Any]
 ) -> None:
-    sign_in(page)
     page.goto(f"/rewards/{reward['id']}?tab=proposals")
     expect(page.get_by_role("tab", name="Proposals 3")).to_be_visible()
     expect(_proposal(page, LONG)).to_be_visible()

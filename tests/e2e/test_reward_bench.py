@@ -9,11 +9,31 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import sign_in
-from tests.support.installation import Installation, wait_until
+from tests.support.installation import Installation
 from tests.support.judge_endpoint import JudgeServer
+from tests.support.replay import GROUP, PROMPTS, events_of, replayed_parent
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timed,
+    pytest.mark.expensive(
+        18,
+        "a browser, and a worker of the bench",
+        about=(
+            "frontend/src",
+            "platform/dressage/bench",
+            "platform/dressage/jobs",
+            "platform/dressage/rewards",
+            "platform/dressage/telemetry",
+            "trainer_core/rewards",
+            "worker/bench",
+            "worker/rewards",
+            "worker/scoring",
+            "worker/judge",
+            "worker/sandbox",
+        ),
+    ),
+]
 
 RIGHT = {"name": "right", "weight": 1.0, "grader": {"type": "numeric"}}
 SHORT = """
@@ -63,7 +83,6 @@ def judge(installation: Installation) -> Iterator[tuple[JudgeServer, str]]:
 
 def test_bench_shows_two_versions_side_by_side(page: Page, installation: Installation, reward: dict[str, Any]) -> None:
     slug = reward["slug"]
-    sign_in(page)
     page.goto(f"/rewards/{reward['id']}?tab=bench")
     _choose(page, page.get_by_test_id("bench-first"), f"{slug}@1")
     _choose(page, page.get_by_test_id("bench-second"), f"{slug}@2 · short answers pay")
@@ -99,7 +118,6 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     page: Page, installation: Installation, judge: tuple[JudgeServer, str]
 ) -> None:
     server, slug = judge
-    sign_in(page)
     page.goto("/rewards/new")
     page.get_by_role("textbox", name="Name").first.fill(f"Asks {slug}")
     grader = page.get_by_label("Grader", exact=True).first
@@ -147,42 +165,40 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     assert len(server.requests) == 3
 
 
-def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation: Installation) -> None:
-    run = _run_with_rollouts(installation)
-    sign_in(page)
+@pytest.fixture(scope="module")
+def run(installation: Installation) -> str:
+    """A run with rollouts of six steps, of which the first is kept as a whole."""
+    return str(replayed_parent(installation)["id"])
+
+
+def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation: Installation, run: str) -> None:
     page.goto(f"/runs/{run}?tab=rollouts")
-    samples = len(installation.api.get(f"/runs/{run}/groups")["data"][0]["samples"])
     page.get_by_test_id("groups-table").get_by_role("checkbox").first.check()
-    page.get_by_role("button", name=f"Re-score {samples}…").click()
+    page.get_by_role("button", name=f"Re-score {GROUP}…").click()
     page.get_by_test_id("rescore-go").click()
     page.wait_for_url(re.compile(r"/rewards/rwd_\w+\?.*tab=bench"))
-    expect(page.get_by_test_id("bench-samples")).to_contain_text(f"{samples} of at most 200")
+    expect(page.get_by_test_id("bench-samples")).to_contain_text(f"{GROUP} of at most 200")
     page.get_by_test_id("start-bench").click()
     _done(page, installation)
     rows = page.locator('[data-testid="bench-row"]:not([data-probe])')
-    expect(rows).to_have_count(samples)
+    expect(rows).to_have_count(GROUP)
     expect(page.get_by_test_id("bench-table")).to_contain_text("In the run")
     told = page.get_by_test_id("rescored")
-    expect(told).to_contain_text(re.compile(rf"Samples that change\s*0 of {samples}"))
+    expect(told).to_contain_text(re.compile(rf"Samples that change\s*0 of {GROUP}"))
     told.get_by_test_id("rescored-row").first.click()
     expect(page.get_by_test_id("reward-parts").locator("li").first).to_be_visible()
 
 
-def test_all_that_fit_a_filter_are_scored_under_a_draft(page: Page, installation: Installation) -> None:
-    # Of its own: one that another test has stopped would never succeed.
-    api, run = installation.api, _short_run(installation)
-    wait_until(lambda: api.get(f"/runs/{run}")["state"] == "succeeded", 240, installation.log_tail)
-    groups = api.get(f"/runs/{run}/groups", step=1, limit=200)["data"]
-    own = api.get(f"/runs/{run}")["spec"]["reward"]["definition"].partition("@")[0]
+def test_all_that_fit_a_filter_are_scored_under_a_draft(page: Page, installation: Installation, run: str) -> None:
+    api = installation.api
     never = {"components": [{"name": "never", "grader": {"type": "regex", "pattern": "no answer says this"}}]}
     other = api.post("/rewards", {"name": f"Never {token_hex(3)}", "definition": never})
-    sign_in(page)
     page.goto(f"/runs/{run}?tab=rollouts&step=1")
     first = page.get_by_test_id("groups-table").get_by_role("row").nth(1)
     first.get_by_role("cell").nth(1).click()  # its middle is a sample's cell, which opens tokens
     parts = page.get_by_test_id("sample-0").get_by_test_id("reward-parts")
     expect(parts.locator("li").first).to_contain_text(re.compile(r"×.*="))
-    assert parts.locator("li div").nth(1).inner_text(), f"the grader of {own} tells its reason"
+    assert parts.locator("li div").nth(1).inner_text(), "the grader tells its reason"
     page.keyboard.press("Escape")
     page.get_by_test_id("rescore").click()
     expect(page.get_by_label("All that fit the filters")).to_be_checked()
@@ -192,12 +208,12 @@ def test_all_that_fit_a_filter_are_scored_under_a_draft(page: Page, installation
     expect(page.get_by_test_id("bench-matching")).to_contain_text("All kept groups that fit step 1")
     page.get_by_test_id("start-bench").click()
     _done(page, installation)
-    count = sum(len(group["samples"]) for group in groups)
-    right = sum(sample["reward"] != 0 for group in groups for sample in group["samples"])
-    dead = sum(group["dead"] for group in groups)
+    metrics = events_of("parent", "step")[0]["data"]["metrics"]
+    count = PROMPTS * GROUP
+    right, dead = metrics["critic/score/mean"] * count, metrics["groups/zero_advantage_share"] * PROMPTS
     told = page.get_by_test_id("rescored")
-    expect(told).to_contain_text(re.compile(rf"Samples that change\s*{right} of {count}"))
-    expect(told).to_contain_text(re.compile(rf"Dead groups\s*{dead} → {len(groups)} of {len(groups)}"))
+    expect(told).to_contain_text(re.compile(rf"Samples that change\s*{right:.0f} of {count}"))
+    expect(told).to_contain_text(re.compile(rf"Dead groups\s*{dead:.0f} → {PROMPTS} of {PROMPTS}"))
 
 
 def _choose(page: Page, select: Locator, option: str) -> None:
@@ -220,22 +236,3 @@ def _done(page: Page, installation: Installation) -> None:
 def _all_met(question: str) -> str:
     size = len(re.findall(r"^\d+\. ", question.rpartition("Criteria:\n")[2], re.MULTILINE))
     return json.dumps({"verdicts": [{"criterion": n + 1, "reason": "it is", "met": True} for n in range(size)]})
-
-
-def _run_with_rollouts(installation: Installation) -> str:
-    """A run of the installation that keeps rollouts; a short one is made where there is none."""
-    api = installation.api
-    for run in api.get("/runs")["data"]:
-        if api.get(f"/runs/{run['id']}/rollouts")["data"]:
-            return str(run["id"])
-    made = _short_run(installation)
-    wait_until(lambda: api.get(f"/runs/{made}/rollouts")["data"], 240, installation.log_tail)
-    return made
-
-
-def _short_run(installation: Installation) -> str:
-    api = installation.api
-    recipes = {recipe["name"]: recipe["spec"] for recipe in api.get("/spec/recipes")["data"]}
-    spec = recipes["demo"]
-    spec["schedule"] = {**spec["schedule"], "steps": 2}
-    return str(api.post("/runs", {"name": "Two steps for the bench", "spec": spec, "start": True})["id"])

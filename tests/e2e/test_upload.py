@@ -3,13 +3,14 @@
 import csv
 import json
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import sign_in, violations
+from tests.support.browser import violations
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.timed]
 
 QUESTION = "{name} has {a} {thing} and buys {b} more. How many {thing} does {name} have?"
 NAMES = ("Ann", "Bob", "Carol", "Dan", "Eve", "Frank", "Grace")
@@ -34,33 +35,37 @@ def gsm8k(path: Path) -> Path:
     return path
 
 
+@pytest.mark.expensive(
+    14, "7,473 rows through a browser", about=("frontend/src", "platform/dressage/datasets", "trainer_core/datasets")
+)
 def test_gsm8k_in_its_own_size_is_read_as_it_is(page: Page, tmp_path: Path) -> None:
-    sign_in(page)
-    upload(page, gsm8k(tmp_path / "train.jsonl"))
-    search_and_edit(page)
+    name = f"Whole school math {token_hex(3)}"
+    slug = name.lower().replace(" ", "-")
+    upload(page, gsm8k(tmp_path / "train.jsonl"), name, slug)
+    search_and_edit(page, slug)
 
 
-def upload(page: Page, file: Path) -> None:
+def upload(page: Page, file: Path, name: str, slug: str) -> None:
     """Send the file, and look at what the console tells of it."""
     page.goto("/datasets")
     page.get_by_role("button", name="Upload").first.click()
     page.locator('input[type="file"]').set_input_files(str(file))
-    page.get_by_label("Name").first.fill("Whole school math")
+    page.get_by_label("Name").first.fill(name)
     page.get_by_role("dialog").get_by_role("button", name="Upload", exact=True).click()
     origin = page.get_by_test_id("version-origin")
     expect(origin).to_contain_text("GSM8K", timeout=60_000)
     expect(origin).to_contain_text("numbers without commas")
     expect(page.get_by_text(f"{ROWS:,}").first).to_be_visible()
-    first = page.get_by_label("Rows of whole-school-math@1").get_by_role("row").nth(1)
+    first = page.get_by_label(f"Rows of {slug}@1").get_by_role("row").nth(1)
     expect(first).to_contain_text("Ann has 2 apples and buys 300 more. How many apples does Ann have?")
     expect(first).to_contain_text("302")
     assert violations(page) == []
 
 
-def search_and_edit(page: Page) -> None:
+def search_and_edit(page: Page, slug: str) -> None:
     """Find rows by words and by their answer, look at one beside the list, and change it in a new version."""
     page.get_by_role("textbox", name="Words in the prompt or the chat").fill('"Ann has 2 apples"')
-    rows = page.get_by_label("Rows of whole-school-math@1")
+    rows = page.get_by_label(f"Rows of {slug}@1")
     expect(page.get_by_role("status").filter(has_text="of 7,473 rows")).to_have_text("3 of 7,473 rows")
     page.get_by_role("button", name="Filters").click()
     page.get_by_role("textbox", name="Answer").fill("302")
@@ -76,18 +81,20 @@ def search_and_edit(page: Page) -> None:
     text = page.get_by_role("textbox", name="The row as JSON")
     text.fill(text.input_value().replace("buys 300 more", "buys 12345678901234567890 more"))
     page.get_by_role("button", name="Save as a new version").click()
-    changed = page.get_by_label("Rows of whole-school-math@2").get_by_role("row").nth(1)
+    changed = page.get_by_label(f"Rows of {slug}@2").get_by_role("row").nth(1)
     expect(changed).to_contain_text("Ann has 2 apples and buys 12345678901234567890 more.")
 
 
+@pytest.mark.expensive(8, "a browser in front of the installation")
 def test_a_refusal_tells_each_row_and_two_versions_are_compared(page: Page, tmp_path: Path) -> None:
-    sign_in(page)
+    mark = token_hex(3)
     rows = [
         json.dumps({"id": f"s{number}", "prompt": f"{number}+1=", "answer": str(number + 1)}) for number in range(304)
     ]
     faulty = [*rows]
     faulty[300], faulty[302] = '{"prompt": ""}', '{"prompt": "1+1=",'
-    dialog = choose(page, tmp_path, "Plus one", faulty)
+    name, slug = f"Plus one {mark}", f"plus-one-{mark}"
+    dialog = choose(page, tmp_path, name, faulty)
     dialog.get_by_role("button", name="Upload", exact=True).click()
     faults = dialog.get_by_test_id("row-faults")
     expect(faults).to_contain_text("2 rows are not as they should be. Nothing was stored.", timeout=60_000)
@@ -103,17 +110,17 @@ def test_a_refusal_tells_each_row_and_two_versions_are_compared(page: Page, tmp_
     shown = [row.get_by_role("cell").last.inner_text() for row in faults.get_by_role("row").all()]
     assert [one["fault"] for one in told] == shown
     page.goto("/datasets")
-    expect(page.get_by_text("Plus one")).to_have_count(0)
+    expect(page.get_by_text(name)).to_have_count(0)
 
-    choose(page, tmp_path, "Plus one", rows).get_by_role("button", name="Upload", exact=True).click()
-    expect(page.get_by_label("Rows of plus-one@1")).to_be_visible(timeout=60_000)
+    choose(page, tmp_path, name, rows).get_by_role("button", name="Upload", exact=True).click()
+    expect(page.get_by_label(f"Rows of {slug}@1")).to_be_visible(timeout=60_000)
     changed = [*rows[:300], json.dumps({"id": "s300", "prompt": "300+1=", "answer": "three hundred and one"})]
     changed += [*rows[302:], json.dumps({"id": "new", "prompt": "7+1=?", "answer": "8"})]
     page.get_by_role("button", name="Upload a new version").click()
     dialog = page.get_by_role("dialog")
     dialog.locator('input[type="file"]').set_input_files(written(tmp_path, changed))
     dialog.get_by_role("button", name="Upload version 2", exact=True).click()
-    expect(page.get_by_label("Rows of plus-one@2")).to_be_visible(timeout=60_000)
+    expect(page.get_by_label(f"Rows of {slug}@2")).to_be_visible(timeout=60_000)
     page.get_by_test_id("version-menu").click()
     page.get_by_role("menuitem", name="With version 1").click()
     difference = page.get_by_test_id("version-diff")

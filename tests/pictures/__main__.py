@@ -39,8 +39,8 @@ def main() -> None:
     (FOLDER / "pictures").mkdir(parents=True, exist_ok=True)
     model = JudgeServer()
     with Installation() as installation, sync_playwright() as playwright:
-        _train(installation)
-        pages = {name: Scene(path, lambda page: None) for name, path in paths_of_pages(installation).items()}
+        runs = _train(installation)
+        pages = {name: Scene(path, lambda page: None) for name, path in paths_of_pages(installation, runs).items()}
         pages |= scenes(installation, model)
         if unknown := set(named) - pages.keys():
             sys.exit(f"There is no {', '.join(sorted(unknown))}; there are {', '.join(pages)}.")
@@ -67,14 +67,14 @@ def slug(name: str) -> str:
     return name.replace(", ", "-").replace(" ", "-").lower()
 
 
-def _train(installation: Installation) -> None:
-    """The demo's run, steered on its way, its fork, and one that waits as a draft."""
+def _train(installation: Installation) -> list[str]:
+    """The demo's run, steered on its way, and one that waits as a draft. Returns their ids."""
     api = installation.api
     spec = next(recipe for recipe in api.get("/spec/recipes")["data"] if recipe["name"] == "demo")["spec"]
     spec["schedule"]["steps"] = STEPS
     draft = {**spec, "optimizer": {**spec["optimizer"], "learning_rate": 1e-4}}
-    api.post("/runs", {"name": "A gentler rate", "spec": draft, "start": False})
-    run = api.post("/runs", {"name": "Arithmetic with a budget", "spec": spec, "start": True})["id"]
+    waits = api.post("/runs", {"name": "A gentler rate", "spec": draft, "start": False})["id"]
+    run: str = api.post("/runs", {"name": "Arithmetic with a budget", "spec": spec, "start": True})["id"]
 
     def steered(at_step: int, target: str, value: Any, reason: str) -> None:
         wait_until(lambda: api.get(f"/runs/{run}")["step"] >= at_step, 300, installation.log_tail)
@@ -85,6 +85,7 @@ def _train(installation: Installation) -> None:
     steered(50, "thinking.budget", 12, "what does thinking buy?")
     steered(100, "optimizer.learning_rate", spec["optimizer"]["learning_rate"] / 2, "calmer towards the end")
     wait_until(lambda: api.get(f"/runs/{run}")["state"] == "succeeded", 600, installation.log_tail)
+    return [run, waits]
 
 
 def _signed_in(browser: Browser, installation: Installation, width: int, height: int, scheme: Any) -> Page:

@@ -1,40 +1,53 @@
 """Every page of the console, by a name and a path."""
 
-from playwright.sync_api import Page, expect
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from secrets import token_hex
+from typing import Any
+
+from playwright.sync_api import Page, Request, expect
 
 from tests.support.installation import Installation, wait_until
 
 UNDER_WAY = '[aria-busy="true"], .mantine-Skeleton-root, .mantine-Loader-root'
 """What a page shows in the place of something that is on its way."""
+TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 TABS = ("charts", "incidents", "rollouts", "events", "controls", "checkpoints", "config")
 """Those of a run."""
 
 
 def open_wholly(page: Page, path: str) -> None:
-    """Go to a page, and wait until all of it is there."""
-    page.goto(path)
-    page.wait_for_load_state("networkidle")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    # The network may be idle while the page still starts: what is on its way says so itself.
-    expect(page.locator(UNDER_WAY)).to_have_count(0, timeout=30_000)
+    """Go to a page, and wait until all of it is there: nothing is on its way, and no request is in flight."""
+    under_way = page.locator(UNDER_WAY)
+    with _in_flight(page) as requests:
+
+        def is_still() -> bool:
+            page.evaluate(TWO_FRAMES)  # in which the page draws what came, and asks for what that needs
+            return not requests and under_way.count() == 0
+
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        wait_until(lambda: is_still() and is_still(), 30, lambda: f"{path}: {[one.url for one in requests]}")
 
 
-def paths_of_pages(installation: Installation) -> dict[str, str]:
-    """A path for every page, with an object of each noun behind it."""
-    api = installation.api
-    runs = api.get("/runs")["data"]
-    if not runs:
-        spec = api.get("/spec/recipes")["data"][0]["spec"]
-        runs = [api.post("/runs", {"name": "A draft", "spec": spec, "start": False})]
-    run, dataset, reward = runs[0]["id"], api.get("/datasets")["data"][0]["id"], api.get("/rewards")["data"][0]["id"]
-    policy = api.get("/policies")["data"][0]["id"]
+def paths_of_pages(installation: Installation, runs: Sequence[str]) -> dict[str, str]:
+    """A path for every page, with an object of each noun behind it.
+
+    Args:
+        installation: with the demo's datasets, reward and policy.
+        runs: ids of runs to be compared; the pages of a run are those of the first.
+    """
+    run = runs[0]
+    dataset = _id_of(installation, "datasets", "gsm8k-add-sub")
+    reward = _id_of(installation, "rewards", "calculation")
+    policy = _id_of(installation, "policies", "starter")
     rubric, bench = _rubric_on_the_bench(installation)
     report = _report_of(installation, run)
     return {
         "home": "/",
         "runs": "/runs",
         "new run": "/runs/new",
-        "compare": f"/runs/compare?runs={','.join(one['id'] for one in runs[:3])}",
+        "compare": f"/runs/compare?runs={','.join(runs)}",
         "reports": "/reports",
         "report": f"/reports/{report}",
         "report, written": f"/reports/{report}?edit=on",
@@ -43,7 +56,7 @@ def paths_of_pages(installation: Installation) -> dict[str, str]:
         "datasets": "/datasets",
         "dataset": f"/datasets/{dataset}",
         **{f"dataset, {tab}": f"/datasets/{dataset}?tab={tab}" for tab in ("lab", "difficulty")},
-        "difference of versions": f"/datasets/{_dataset_of_two_versions(installation)}?version=2&against=1",
+        "difference of versions": f"/datasets/{_dataset_of_two_versions(installation, dataset)}?version=2&against=1",
         "rewards": "/rewards",
         "new reward": "/rewards/new",
         "reward": f"/rewards/{reward}",
@@ -62,21 +75,44 @@ def paths_of_pages(installation: Installation) -> dict[str, str]:
     }
 
 
-def _dataset_of_two_versions(installation: Installation) -> str:
-    """A dataset whose second version lacks a row of the first."""
+@contextmanager
+def _in_flight(page: Page) -> Iterator[set[Request]]:
+    """The requests of the page that are not answered yet, kept up to date for as long as this lasts."""
+    requests: set[Request] = set()
+
+    def begins(request: Request) -> None:
+        requests.add(request)
+
+    def ends(request: Request) -> None:
+        requests.discard(request)
+
+    page.on("request", begins)
+    page.on("requestfinished", ends)
+    page.on("requestfailed", ends)
+    yield requests
+    page.remove_listener("request", begins)
+    page.remove_listener("requestfinished", ends)
+    page.remove_listener("requestfailed", ends)
+
+
+def _id_of(installation: Installation, noun: str, slug: str) -> str:
+    found = installation.api.get(f"/{noun}", limit=200)["data"]
+    return next(str(one["id"]) for one in found if one["slug"] == slug)
+
+
+def _dataset_of_two_versions(installation: Installation, dataset: str) -> str:
+    """A copy of a dataset without a row, whose second version lacks another."""
     api = installation.api
-    found = next((one for one in api.get("/datasets")["data"] if one["latest_version"]["number"] > 1), None)
-    if found is not None:
-        return str(found["id"])
-    dataset = api.get("/datasets")["data"][0]["id"]
-    row = api.get(f"/datasets/{dataset}/versions/1/rows", limit=1)["data"][0]["id"]
-    operation = {"name": "edit", "changes": [{"op": "remove", "id": row}]}
-    made = api.post(f"/datasets/{dataset}/versions/1/derive", {"operation": operation, "into": {"name": "A copy"}})
-    copy = made["results"][0]["dataset_id"]
-    row = api.get(f"/datasets/{copy}/versions/1/rows", limit=1)["data"][0]["id"]
-    operation["changes"] = [{"op": "remove", "id": row}]
-    api.post(f"/datasets/{copy}/versions/1/derive", {"operation": operation})
-    return str(copy)
+
+    def without_first_row(of: str, **more: Any) -> Any:
+        row = api.get(f"/datasets/{of}/versions/1/rows", limit=1)["data"][0]["id"]
+        operation = {"name": "edit", "changes": [{"op": "remove", "id": row}]}
+        return api.post(f"/datasets/{of}/versions/1/derive", {"operation": operation, **more})
+
+    made = without_first_row(dataset, into={"name": "A copy", "slug": f"copy-{token_hex(3)}"})
+    copy = str(made["results"][0]["dataset_id"])
+    without_first_row(copy)
+    return copy
 
 
 def _report_of(installation: Installation, run: str) -> str:
@@ -106,17 +142,15 @@ def _report_of(installation: Installation, run: str) -> str:
 
 
 def _rubric_on_the_bench(installation: Installation) -> tuple[str, str]:
-    """A reward with a rubric, whose judge nobody has set up, and a bench job of another that flips."""
-    api = installation.api
-    if not any(judge["slug"] == "default" for judge in api.get("/judge-endpoints")["data"]):
-        api.post(
-            "/judge-endpoints",
-            {"name": "House judge", "slug": "default", "base_url": "http://127.0.0.1:9/v1", "model": "judge"},
-        )
+    """A reward with a rubric, whose judge does not answer, and a bench job of another that flips."""
+    api, mark = installation.api, token_hex(3)
+    judge = {"name": "House judge", "slug": f"house-{mark}", "base_url": "http://127.0.0.1:9/v1", "model": "judge"}
+    api.post("/judge-endpoints", judge)
     items = [{"name": "correct", "description": "The answer is right.", "weight": 2}]
     items.append({"name": "invents", "description": "The answer invents facts.", "weight": -1})
-    component = {"name": "quality", "grader": {"type": "rubric", "items": items}}
-    reward = api.post("/rewards", {"name": "With a rubric", "definition": {"components": [component]}})
+    component = {"name": "quality", "grader": {"type": "rubric", "items": items, "endpoint": judge["slug"]}}
+    definition = {"components": [component]}
+    reward = api.post("/rewards", {"name": "With a rubric", "slug": f"rubric-{mark}", "definition": definition})
     graders = (
         {"type": "numeric"},
         {"type": "string_check", "input": "{{sample.output_text}}", "reference": "", "operation": "eq"},

@@ -1,7 +1,5 @@
 """Passkeys of a real Chromium, whose virtual authenticator answers what the platform asks."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +9,15 @@ from playwright.sync_api import Error, Page, sync_playwright
 from dressage.teams.models import Membership, Passkey, Team, User
 from tests.platform.conftest import PASSWORD
 from tests.platform.gateway.served import served
+from tests.support.browser import start_chromium
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timed,
+    pytest.mark.expensive(
+        10, "starts Chromium and a web server", about=("platform/dressage/teams", "platform/dressage/gateway")
+    ),
+]
 
 ASK = """
 async ([method, path, body]) => {
@@ -39,13 +44,11 @@ DEVICE = {
 @pytest.fixture
 def page(transactional_db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
     """A page of the platform, at the address for which its passkeys are."""
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    assert chromium, "no Chromium was found: install it, or set CHROMIUM=/path/to/chromium"
     # The threaded driver runs an event loop; Django must not take that for an asynchronous caller.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
     with served() as port, sync_playwright() as playwright:
         settings.PUBLIC_URL = f"http://127.0.0.1:{port}"
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = start_chromium(playwright)
         page = browser.new_page()
         page.goto(f"http://localhost:{port}/api/v1/session")
         yield page
