@@ -1,13 +1,12 @@
 """Retention: replaced versions go by themselves; the newest, the needed and the read do not."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.utils import timezone
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
@@ -16,7 +15,7 @@ from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
 from dressage.runs.models import Run
 from dressage.teams.models import AuditEntry, Team
 
-NOW = timezone.now()
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 @pytest.fixture

@@ -272,22 +272,23 @@ def test_the_liar_can_tell_the_truth(liar: Liar, make_user: Callable[..., User])
     assert form["code"] == ["c"] and len(form["code_verifier"][0]) >= 43
 
 
-WRONG_CLAIMS: dict[str, dict[str, Any]] = {
-    "another nonce": {"nonce": "x"},
-    "no nonce": {"nonce": None},
-    "another audience": {"aud": "other"},
-    "another audience for us": {"aud": "other", "azp": CLIENT},
-    "another party": {"azp": "other"},
-    "no audience": {"aud": None},
-    "another issuer": {"iss": "https://evil.example"},
-    "no issuer": {"iss": None},
-    "expired": {"exp": int(time.time()) - 3600, "iat": int(time.time()) - 7200},
-    "no end": {"exp": None},
-    "from the future": {"iat": int(time.time()) + 3600},
-    "no subject": {"sub": None},
-    "an empty subject": {"sub": ""},
-    "a subject that is no text": {"sub": 7},
+WRONG_CLAIMS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "another nonce": lambda now: {"nonce": "x"},
+    "no nonce": lambda now: {"nonce": None},
+    "another audience": lambda now: {"aud": "other"},
+    "another audience for us": lambda now: {"aud": "other", "azp": CLIENT},
+    "another party": lambda now: {"azp": "other"},
+    "no audience": lambda now: {"aud": None},
+    "another issuer": lambda now: {"iss": "https://evil.example"},
+    "no issuer": lambda now: {"iss": None},
+    "expired": lambda now: {"exp": now - 3600, "iat": now - 7200},
+    "no end": lambda now: {"exp": None},
+    "from the future": lambda now: {"iat": now + 3600},
+    "no subject": lambda now: {"sub": None},
+    "an empty subject": lambda now: {"sub": ""},
+    "a subject that is no text": lambda now: {"sub": 7},
 }
+"""Claims that no sign-in may be based on, at a time in seconds since the epoch; None takes a claim out."""
 
 
 @pytest.mark.parametrize("wrong", WRONG_CLAIMS)
@@ -295,7 +296,8 @@ def test_wrong_claims(liar: Liar, make_user: Callable[..., User], wrong: str) ->
     owner(make_user)
     client = APIClient()
     url = liar.sends_back(begin(client))
-    liar.claims = {name: value for name, value in {**liar.claims, **WRONG_CLAIMS[wrong]}.items() if value is not None}
+    claims = {**liar.claims, **WRONG_CLAIMS[wrong](int(time.time()))}
+    liar.claims = {name: value for name, value in claims.items() if value is not None}
     assert come_back(client, url) == "/sign-in?problem=provider_refused"
     assert (who(client), ExternalIdentity.objects.count()) == (None, 0)
 

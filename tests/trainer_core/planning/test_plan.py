@@ -7,8 +7,8 @@ import pytest
 from tests.trainer_core.planning.rates_for_planning import rates, work
 from tests.trainer_core.specs import spec
 from trainer_core.planning import PlanError, plan
-from trainer_core.planning.split import best_split
 from trainer_core.planning.simulate import _Loop
+from trainer_core.planning.split import best_split
 from trainer_core.planning.workload import LoopMode
 from trainer_core.spec import RunSpec
 

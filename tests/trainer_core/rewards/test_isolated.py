@@ -12,10 +12,12 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 import pytest
 
+from tests.support.alone import alone
 from tests.support.installation import wait_until
 from tests.support.odd_graders import EndedWhileLoadingGrader, OddGrader, SlowToLoadGrader, odd, part
 from trainer_core.rewards import RewardDefinition, Sample
@@ -178,18 +180,19 @@ def test_a_template_that_cannot_fork_refuses_one_grade_and_ends_none(
     fresh.close()
 
 
-def test_a_fork_that_fails_is_told_and_the_template_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fork() -> int:
-        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-
-    monkeypatch.setattr(os, "fork", fork)
+def a_fork_that_fails() -> None:
+    fork = patch.object(os, "fork", side_effect=BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN)))
     owner, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with owner, control, open(os.devnull) as one, open(os.devnull) as two:
+    with fork, owner, control, open(os.devnull) as one, open(os.devnull) as two:
         before = len(os.listdir("/proc/self/fd"))
         socket.send_fds(owner, [b"fork"], [one.fileno(), two.fileno()])
         assert Template(control, 1 << 30)._request()
         assert owner.recv(256) == b"refused: " + os.strerror(errno.EAGAIN).encode()
         assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_fork_that_fails_is_told_and_the_template_goes_on() -> None:
+    alone(a_fork_that_fails)
 
 
 def test_an_owner_without_descriptors_ends_no_grade(
@@ -227,21 +230,26 @@ def test_a_grader_that_loads_too_long_is_told_apart(process: GradingProcess, mon
         process.grade(SlowToLoadGrader(), GOOD, ROW, QUICK)
 
 
-def test_ends_leave_neither_process_nor_descriptor_behind(template: TemplateProcess) -> None:
-    def descriptors() -> int:
-        return len(os.listdir("/proc/self/fd"))
-
+def descriptors_before_and_after_ten_crashes() -> tuple[list[str], list[str]]:
+    template = TemplateProcess(memory_mb=256)
     process = GradingProcess(template)
     pid(process)
     process.close()
-    before, pids = descriptors(), []
+    before, pids = sorted(os.listdir("/proc/self/fd")), []
     for _ in range(10):
         pids.append(pid(process))
         with pytest.raises(GraderStopped):
             process.grade(OddGrader(deed="crash"), BAD, ROW, QUICK)
     process.close()
-    assert descriptors() == before
+    after = sorted(os.listdir("/proc/self/fd"))
     wait_until(lambda: not any(map(psutil.pid_exists, pids)), 30)
+    template.close()
+    return before, after
+
+
+def test_ends_leave_neither_process_nor_descriptor_behind() -> None:
+    before, after = alone(descriptors_before_and_after_ten_crashes)
+    assert after == before
 
 
 def test_an_owner_that_is_killed_takes_all_of_it_along() -> None:

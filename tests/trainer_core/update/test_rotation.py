@@ -90,14 +90,11 @@ def test_the_modules_own_is_called_where_the_kernel_does_not_fit(monkeypatch: py
 
 
 @pytest.mark.usefixtures("untouched")
-def test_another_function_of_that_name_stays() -> None:
+def test_another_function_of_that_name_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     home = ModuleType("with_a_rotation_of_its_own")
     for own in (lambda q, k: (q, k), lambda q, k, cos, sin: q, lambda q, k, cos, sin: (q * cos, k * cos)):
         setattr(home, NAME, own)
         layer = type("Layer", (nn.Module,), {"__module__": home.__name__})()
-        sys.modules[home.__name__] = home
-        try:
-            assert use_fused_rotation(layer) == 0
-        finally:
-            del sys.modules[home.__name__]
+        monkeypatch.setitem(sys.modules, home.__name__, home)
+        assert use_fused_rotation(layer) == 0
         assert getattr(home, NAME) is own

@@ -1,16 +1,18 @@
 """The judge client against a real endpoint: retries, limits, cache, accounting."""
 
+import asyncio
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.support.judge_endpoint import JudgeServer, Reply, completion
+from trainer_core.link import judge_retry as retry
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.judge.client import JudgeClient
 from worker.judge.clock import Clock, TimedOut, current
@@ -77,14 +79,28 @@ def test_what_will_not_change_is_not_tried_again(server: JudgeServer, open_clien
     assert "sk-secret" not in str(raised.value)
 
 
-def test_retry_after_is_honoured_and_others_wait_as_well(server: JudgeServer, open_client: Open) -> None:
-    server.say = in_turn(Reply("later", 429, {"Retry-After": "0.4"}), "fine")
-    client = open_client(max_in_flight=1)
-    started = time.perf_counter()
+def test_retry_after_is_honoured_and_others_wait_as_well(
+    server: JudgeServer, open_client: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.say = in_turn(Reply("later", 429, {"Retry-After": "30"}), "fine")
+    client, both = open_client(max_in_flight=1), asyncio.Event()
+    pauses, asked = list[float](), list[int]()
+
+    async def sleep(seconds: float) -> None:
+        """Until both questions wait: then the time is over."""
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            asked.append(len(server.requests))
+            client._judges["default"].resume_at = 0.0
+            both.set()
+        await both.wait()
+
+    monkeypatch.setattr("worker.judge.client.asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": sleep}))
     with ThreadPoolExecutor(2) as threads:
         replies = list(threads.map(lambda text: client.ask("default", question(text)).text, ["a", "b"]))
     assert replies == ["fine", "fine"]
-    assert time.perf_counter() - started >= 0.4
+    assert asked == [1], "nothing was asked meanwhile"
+    assert 0.0 < pauses[1] < pauses[0] + 0.001 and 30.0 <= pauses[0] <= 30.0 + retry.SPREAD_S
     assert len(server.requests) == 3
 
 

@@ -1,7 +1,6 @@
 """Reward models in the process: what they say is what a plain forward pass says."""
 
 import shutil
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import torch
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForSequenceClassification
 
 from tests.support.installation import wait_until
+from tests.support.threads import threads_begun
 from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders.tools import Tools
@@ -122,15 +122,16 @@ def test_folders_that_hold_no_reward_model_are_refused(tmp_path: Path) -> None:
 
 def test_models_that_are_closed_let_go_of_their_threads(tmp_path: Path) -> None:
     make(tmp_path / "critic")
-    before = set(threading.enumerate())
-    models = LocalRewardModels({"critic": tmp_path / "critic"})
-    model = models._models["critic"]
-    asked = [model.submit(talk(str(number))) for number in range(40)]
-    models.close()
-    assert all(isinstance(future.result(30), float) for future in asked), "what was asked before is answered"
-    wait_until(lambda: set(threading.enumerate()) <= before, 30)
-    with pytest.raises(GraderError, match="there is no reward model 'critic'"):
-        models.score("critic", talk("1"))
-    with pytest.raises(StartError, match="The reward model gone has no safetensors weights"):
-        LocalRewardModels({"critic": tmp_path / "critic", "gone": tmp_path / "gone"})
-    wait_until(lambda: set(threading.enumerate()) <= before, 30)
+    with threads_begun() as left:
+        models = LocalRewardModels({"critic": tmp_path / "critic"})
+        model = models._models["critic"]
+        assert left() == ["reward model critic"]
+        asked = [model.submit(talk(str(number))) for number in range(40)]
+        models.close()
+        assert all(isinstance(future.result(30), float) for future in asked), "what was asked before is answered"
+        wait_until(lambda: not left(), 30)
+        with pytest.raises(GraderError, match="there is no reward model 'critic'"):
+            models.score("critic", talk("1"))
+        with pytest.raises(StartError, match="The reward model gone has no safetensors weights"):
+            LocalRewardModels({"critic": tmp_path / "critic", "gone": tmp_path / "gone"})
+        wait_until(lambda: not left(), 30)

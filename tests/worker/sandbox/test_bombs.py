@@ -1,6 +1,5 @@
 """Programs that want to exhaust the machine, plant traps for the supervisor, or outlive their jail."""
 
-import gc
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.alone import alone
 from tests.support.installation import wait_until
 from trainer_core.rewards.graders.jail import JailError, Limits
 from worker.sandbox.job_run import supervise
@@ -153,7 +153,9 @@ time.sleep(60)
     wait_until(lambda: processes_named(name) == [], 30)
 
 
-def test_a_hundred_hostile_jobs_leave_the_slot_as_it_was(jail: JailPool) -> None:
+def a_hundred_hostile_jobs() -> set[str]:
+    """Descriptors that they leave open."""
+    jail = JailPool()
     hostile = (
         "import os; os.abort()",
         "raise SystemExit(7)",
@@ -163,10 +165,15 @@ def test_a_hundred_hostile_jobs_leave_the_slot_as_it_was(jail: JailPool) -> None
     )
     assert says(jail, "print('ready')") == "ready"
     zygote = jail._slots["solution"]._process
-    gc.collect()  # what earlier tests have dropped is closed now, not in between
     before = set(os.listdir("/proc/self/fd"))
     for number in range(100):
         jail.program(hostile[number % len(hostile)], "", "python", LIMITS)
     assert jail._slots["solution"]._process is zygote, "no job brought its zygote down"
-    assert set(os.listdir("/proc/self/fd")) <= before, "no job leaves a file open"
+    left = set(os.listdir("/proc/self/fd")) - before
     assert says(jail, "print('ready')") == "ready"
+    jail.close()
+    return left
+
+
+def test_a_hundred_hostile_jobs_leave_the_slot_as_it_was() -> None:
+    assert alone(a_hundred_hostile_jobs) == set()
