@@ -20,7 +20,7 @@ LAB = ("frontend/src", "platform/dressage/lab", "platform/dressage/datasets", "p
 LAB += ("platform/dressage/rewards", "trainer_core/datasets", "worker/judge")
 SERVED = (*LAB, "platform/dressage/serving", "platform/dressage/profiles", "worker/serving", "worker/profile")
 SERVED += ("worker/engine", "worker/rollout", "worker/cluster", "worker/link")
-BROWSES = pytest.mark.expensive(12, "operations of the lab in a browser", about=LAB)
+JOBS = pytest.mark.expensive(30, "jobs of the lab, each in a process of its own, and a browser", about=LAB)
 
 PICTURES = os.environ.get("DRESSAGE_TEST_PICTURES")
 """Folder for pictures of the pages."""
@@ -32,7 +32,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.expensive(12, "operations of the lab in a browser")
+@pytest.mark.expensive(41, "three jobs of the lab, each in a process of its own, and a browser", about=LAB)
 def test_duplicates_are_found_and_left_out(page: Page, tmp_path: Path) -> None:
     slug = _slug_of(_upload(page, tmp_path, "Stable sums", ROWS))
     page.get_by_role("tab", name="Lab").click()
@@ -55,7 +55,7 @@ def test_duplicates_are_found_and_left_out(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_label(f"Rows of {slug}@2")).to_be_visible()
 
 
-@BROWSES
+@JOBS
 def test_rows_of_an_evaluation_set_are_found_and_left_out(page: Page, tmp_path: Path) -> None:
     kept = _slug_of(_upload(page, tmp_path, "Kept for tests", [ROWS[0]]))
     rows = [*ROWS[1:], {"prompt": "How many sheep?", "answer": "2"}]
@@ -84,7 +84,7 @@ def test_rows_of_an_evaluation_set_are_found_and_left_out(page: Page, tmp_path: 
     expect(page.get_by_test_id("version-lineage")).to_contain_text("2 rows of 3 (1 removed)")
 
 
-@BROWSES
+@JOBS
 def test_rows_are_judged_and_a_person_agrees(page: Page, tmp_path: Path, judge: str) -> None:
     rows = [{"prompt": f"How many horses are {number} horses?", "answer": f"{number}"} for number in range(6)]
     _upload(page, tmp_path, "Judged sums", rows)
@@ -130,7 +130,7 @@ def test_rows_are_judged_and_a_person_agrees(page: Page, tmp_path: Path, judge: 
     expect(page.get_by_test_id("version-lineage")).to_contain_text("3 rows of 6 (3 removed)")
 
 
-@BROWSES
+@JOBS
 def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, writer: str) -> None:
     rows = [{"prompt": _stable(number), "answer": f"{2 * number}"} for number in (11, 23)]
     taken, elsewhere = _upload(page, tmp_path, "Told anew", rows), f"Told elsewhere {token_hex(3)}"
@@ -239,7 +239,7 @@ def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, instal
     expect(page.get_by_text(f"{_slug_of(right)}@1")).to_have_count(0)
 
 
-@BROWSES
+@pytest.mark.expensive(10, "a browser in front of the installation")
 def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
     rows = [
         {"prompt": "How many?", "answer": "$1{,}234$"},

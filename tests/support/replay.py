@@ -39,10 +39,11 @@ UPDATE runs_run SET state = 'starting', attempt = 1, queued_at = now(), started_
 WHERE id = %(run)s AND state = 'draft'
 """
 _ATTEMPT = """
-INSERT INTO runs_attempt (run_id, number, token_sha256, resume_step, created_at, rung_at, acked_seq, last_step, fenced,
-                          end_reason)
-VALUES (%(run)s, 1, %(token)s, 0, now(), now(), 0, 0, false, '')
+INSERT INTO runs_attempt (run_id, number, token_sha256, resume_step, created_at, rung_at, first_sync_at,
+                          lease_expires_at, acked_seq, last_step, fenced, end_reason)
+VALUES (%(run)s, 1, %(token)s, 0, now(), now(), now(), now() + interval '1 hour', 0, 0, false, '')
 """
+"""It has synced and holds its lease for long: however busy the machine, the cluster is not asked to start it."""
 
 
 def parents_spec(installation: Installation) -> dict[str, Any]:

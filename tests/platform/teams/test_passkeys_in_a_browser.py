@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.timed,
     pytest.mark.expensive(
-        10, "starts Chromium and a web server", about=("platform/dressage/teams", "platform/dressage/gateway")
+        12, "starts Chromium and a web server", about=("platform/dressage/teams", "platform/dressage/gateway")
     ),
 ]
 
