@@ -13,6 +13,7 @@ from transformers import AutoModelForCausalLM
 
 from tests.architectures.cases import UPDATES, Case
 from tests.architectures.seen import Difference, Seen
+from tests.support.expert_groups import make_group_of_experts
 from trainer_core.spec import RunSpec
 from trainer_core.starter.architectures import WINDOW
 from trainer_core.starter.chats import VOCABULARY
@@ -33,11 +34,7 @@ Scores = Sequence[Sequence[float]]
 
 def start_engine(policy: Path, case: Case) -> InferenceEngine:
     """An engine as runs start it, with a small cache."""
-    from vllm.distributed import parallel_state
-
-    if parallel_state.model_parallel_is_initialized() and parallel_state._EP is None:
-        # vLLM makes its groups of processes once, by what the first engine needs: here perhaps a dense one.
-        parallel_state._EP = parallel_state.get_tp_group()
+    make_group_of_experts()
     _, dtype, fp8 = case.served
     return InferenceEngine(
         EngineConfig(

@@ -1,8 +1,8 @@
-"""The real loop, run after run, in one engine process and one learner process that are kept between the runs.
+"""The real loop, run after run, in processes of engine, learner and reward worker that are kept between the runs.
 
 Everything is a run's own code: the controller's attendance, the link and its journal, start-up, the loop, the reward
-workers. Only the two slow processes are not ended with the run, because each imports for ten seconds: a run that needs
-another engine gets it in the same process.
+workers. Only the processes are not ended with the run, because each imports for seconds: a run that needs another
+engine gets it in the same process.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from unittest.mock import patch
 
 import ray
 
+from tests.support.engine_process import engine_process_class
+from tests.support.reward_process import KeptRewards
 from tests.worker.loop.platform_double import PlatformDouble
+from trainer_core.spec import RunSpec
 from worker.cluster import actors as cluster
 from worker.cluster.notify import Notify
-from worker.engine import EngineConfig, EngineError, KvOnUpdate
+from worker.engine import EngineConfig, KvOnUpdate
 from worker.learner.ranks import LearnerWorker
 from worker.learner.stage import Learned
 from worker.learner.transport.object_store import ObjectStore
@@ -35,7 +38,6 @@ from worker.messages.jobs import Collected
 from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch
 from worker.rollout.router import Deliver, Router, _Slot
-from worker.rollout.worker import RolloutWorker
 
 REWARDS: dict[str, dict[str, Any]] = {
     "calculation": {"components": [{"name": "correct", "weight": 1.0, "grader": {"type": "numeric"}}]},
@@ -48,60 +50,6 @@ REWARDS: dict[str, dict[str, Any]] = {
     },
 }
 """The demo's, which recipes name."""
-
-
-class EngineProcess:
-    """A rollout worker's process that outlives its engines: ``start`` ends the one before and builds another.
-
-    The methods are those of ``RolloutWorker``, and each goes to the present one.
-    """
-
-    def __init__(self) -> None:
-        self.worker: RolloutWorker | None = None
-
-    def start(self, config: EngineConfig) -> float:
-        if self.worker is not None:
-            retire(self.worker)
-        self.worker = RolloutWorker()
-        return self.worker.start(config)
-
-    def submit(self, *arguments: Any) -> Any:
-        return self._present.submit(*arguments)
-
-    def update(self, *arguments: Any) -> Any:
-        return self._present.update(*arguments)
-
-    def sample(self, *arguments: Any) -> Any:
-        return self._present.sample(*arguments)
-
-    def score(self, *arguments: Any) -> Any:
-        return self._present.score(*arguments)
-
-    def peak(self, *arguments: Any) -> Any:
-        return self._present.peak(*arguments)
-
-    def park(self) -> Any:
-        return self._present.park()
-
-    @ray.method(concurrency_group="collect")
-    def collect(self, *arguments: Any) -> Any:
-        return self._present.collect(*arguments)
-
-    @property
-    def _present(self) -> RolloutWorker:
-        assert self.worker is not None
-        return self.worker
-
-
-_HOST = ray.remote(concurrency_groups={"collect": 1})(EngineProcess)
-
-
-def retire(worker: RolloutWorker) -> None:
-    """End a worker's engine, and whoever waits for what it finishes. Its thread rests for good."""
-    if worker._failure is None:
-        worker._enqueue(worker._engine.close, True).result()
-        worker._fail(EngineError("another engine has taken its place"))
-        del worker._engine
 
 
 class KeptRouter(Router):
@@ -201,6 +149,7 @@ class WarmLoop:
         self._engines: KeptRouter | None = None
         self._process: Any = None
         self._learner = KeptLearner(gpus)
+        self._rewards = KeptRewards()
         self._runs = 0
 
     def __enter__(self) -> WarmLoop:
@@ -209,8 +158,17 @@ class WarmLoop:
     def __exit__(self, *_: object) -> None:
         if self._engines is not None:
             self._engines.end()
+        if self._process is not None:
             ray.kill(self._process)
         self._learner.end()
+        self._rewards.end()
+
+    def warm_up(self, policy: Path, spec: RunSpec) -> None:
+        """Have both processes import what they need, on behalf of no run."""
+        learner = self._learner.remote(0, 1, 1, None).start.remote(str(policy), spec, None, "cpu", None)
+        ray.get(
+            [learner, self._host(0, 0).start.remote(EngineConfig(str(policy), max_model_len=64, kv_cache_gib=0.05))]
+        )
 
     @property
     def engine_process(self) -> Any:
@@ -239,6 +197,8 @@ class WarmLoop:
             new_files_private(),
             patch("worker.loop.startup.Router", self._lend_engines),
             patch("worker.learner.ranks.ray", self._learner),
+            patch("worker.loop.startup.ray", self._rewards),
+            patch("worker.rewards.pool.ray", self._rewards),
             patch("worker.loop.run.ActiveRun", Watched),
         ):
             _Controller(given["run_id"], given["attempt"], platform).attend()
@@ -256,10 +216,13 @@ class WarmLoop:
         return self._engines
 
     def _host(self, index: int, generation: int) -> Any:
-        """The process of an engine: another one only where the router has ended that before."""
-        if self._process is None or generation > 0:
+        """The process of an engine: another one where the router has ended that before, and on a card, whose memory
+        only the end of a process gives back for certain."""
+        if self._process is not None and self._gpus:
+            ray.kill(self._process)
+        if self._process is None or generation > 0 or self._gpus:
             options = cluster.actor_options(None, ENGINE_CPUS, self._gpus)
-            self._process = _HOST.options(**options).remote()
+            self._process = engine_process_class().options(**options).remote()
         return self._process
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.installation import wait_until
 from tests.worker.loop.platform_double import CLUSTER_SECRET, PlatformDouble
+from trainer_core.spec import RunSpec
 
 if TYPE_CHECKING:
     # Ray reads a cluster's token when it is imported, and tests of closed clusters use this file, too.
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 POLICY = ROOT / "demo" / "starter-policy"
+RUN_CPU_S = 6.0
+"""Processor seconds of a short run on kept processes."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever borrows the warm loop trains a run. A test whose run costs more than most says so itself."""
+    for item in items:
+        if "warm_loop" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.live)
+            if item.get_closest_marker("expensive") is None:
+                item.add_marker(pytest.mark.expensive(RUN_CPU_S, "trains a short run"))
 
 
 @pytest.fixture
@@ -188,6 +201,7 @@ def warm_loop(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     from tests.support.warm_loop import WarmLoop
 
     with WarmLoop(tmp_path_factory.mktemp("warm")) as loop:
+        loop.warm_up(POLICY, RunSpec.model_validate(tiny_spec()))
         yield loop
 
 

@@ -1,5 +1,6 @@
 """The link against a real HTTP server: order, outages, fencing, commands."""
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +22,20 @@ def step_data(step: int, **metrics: float) -> StepData:
     return StepData(metrics={"n": step, **metrics}, tokens_total=step, seconds=0.5)
 
 
+class Watched(threading.Event):
+    """Shows for how long it was waited for, and that somebody does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[float | None] = []
+        self.begun = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.append(timeout)
+        self.begun.set()
+        return super().wait(timeout)
+
+
 @pytest.fixture
 def connect(platform: PlatformDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
     monkeypatch.setattr(module, "BACKOFF_S", (0.05, 0.2))
@@ -28,9 +43,10 @@ def connect(platform: PlatformDouble, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "SPACING_S", 0.01)
     made: list[Link] = []
 
-    def open_link(token: str = "secret") -> Link:
+    def open_link(token: str = "secret", hurried: threading.Event | None = None) -> Link:
         link = Link(platform.url, token, "r", 1, Journal(tmp_path / "j.jsonl"))
         made.append(link)
+        link._hurried = hurried or link._hurried
         link.start()
         return link
 
@@ -138,13 +154,13 @@ def test_a_worker_tells_its_gpus_once_it_knows_them(connect: Connect, platform: 
 
 
 def test_a_worker_keeps_the_pace_that_it_is_asked_for(connect: Connect, platform: PlatformDouble) -> None:
-    platform.further = {"pace_s": 3600.0}
-    link = connect()
-    platform.wait(lambda: platform.syncs == 1, 10)
+    platform.further, hurried = {"pace_s": 3600.0}, Watched()
+    link = connect(hurried=hurried)
+    assert hurried.begun.wait(10)
+    assert (platform.syncs, hurried.waits) == (1, [3600.0 - module.SPACING_S])
     for step in range(1, 4):
         link.emit(step_data(step), step)
-    with platform.changed:
-        assert not platform.changed.wait_for(lambda: platform.syncs > 1, 0.3), "what happens meanwhile waits"
+    assert (platform.syncs, hurried.is_set()) == (1, False), "what happens meanwhile waits"
     assert link.flush(10), "but the end of a run does not wait"
     assert platform.steps() == [1, 2, 3]
     # One that holds more than one sync takes comes again at once.

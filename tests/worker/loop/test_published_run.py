@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.published import STEPS, run
+from tests.support.about import RUNS
 from tests.support.warm_loop import WarmLoop
 from trainer_core.spec.recipes import list_published
 
@@ -18,7 +19,13 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # Both ask for the same engine, which is started once.
-@pytest.mark.parametrize("name", ["grpo-gsm8k-qwen3-0.6b", "lora-24gb"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "grpo-gsm8k-qwen3-0.6b",
+        pytest.param("lora-24gb", marks=pytest.mark.expensive(8, "trains a short run", about=RUNS)),
+    ],
+)
 def test_a_published_recipe_trains(name: str, warm_loop: WarmLoop, policies: Path) -> None:
     seen = run(warm_loop, RECIPES[name], policies)
     assert (seen.state, seen.steps, seen.errors) == ("succeeded", STEPS, 0.0)

@@ -7,6 +7,7 @@ import copy
 import json
 import math
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 from safetensors.numpy import load_file
 
 from tests.support import combinations
+from tests.support.about import RUNS
 from tests.support.warm_loop import WarmLoop, demo_bundle
+from tests.worker.loop.conftest import RUN_CPU_S
 from tests.worker.loop.platform_double import PlatformDouble
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.spec import RunSpec
@@ -57,7 +60,42 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return link
 
 
-@pytest.mark.parametrize("recipe", list_recipes(), ids=lambda recipe: recipe.name)
+def parts(spec: RunSpec) -> dict[str, bool]:
+    """Metrics of what a recipe may have beside its loss, and whether it has it."""
+    return {
+        "actor/kl_loss": spec.kl is not None and spec.kl.coefficient > 0.0,
+        "critic/vf_loss": spec.critic is not None,
+        "actor/distill_loss": spec.distillation is not None,
+        "actor/sft_loss": spec.data.sft is not None,
+        "reward_parts/overlong/mean": spec.reward.overlong is not None,
+        "reward_parts/length_shaping/mean": spec.reward.length is not None,
+    }
+
+
+def traits(recipe: Recipe) -> set[str]:
+    """What a recipe shows of the loop: its loss, its mode, and each part that it has beside them."""
+    spec = recipe.run_spec()
+    return {spec.loss.type, spec.rollout.mode.type, *(name for name, wanted in parts(spec).items() if wanted)}
+
+
+def few_with_everything(recipes: Sequence[Recipe]) -> set[str]:
+    """Names of recipes that have every trait between them, those with the most first."""
+    left, chosen = set().union(*map(traits, recipes)), set[str]()
+    while left:
+        best = max(recipes, key=lambda recipe: len(traits(recipe) & left))
+        chosen.add(best.name)
+        left -= traits(best)
+    return chosen
+
+
+FEW = few_with_everything(list_recipes())
+"""Recipes that always run; all of them learn in ``trainer_core/update/test_recipes_learn.py``."""
+FURTHER = pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=RUNS)
+
+
+@pytest.mark.parametrize(
+    "recipe", [pytest.param(one, marks=() if one.name in FEW else FURTHER, id=one.name) for one in list_recipes()]
+)
 def test_recipe_runs(recipe: Recipe, warm_loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
     assert_recipe_runs(recipe, warm_loop, platform, policy)
 
@@ -203,14 +241,7 @@ def assert_age(metrics: list[dict[str, float]], spec: RunSpec) -> None:
 
 def assert_parts(metrics: list[dict[str, float]], spec: RunSpec) -> None:
     """What a recipe has beside its loss shows in the metrics, and only then."""
-    shown = {
-        "actor/kl_loss": spec.kl is not None and spec.kl.coefficient > 0.0,
-        "critic/vf_loss": spec.critic is not None,
-        "actor/distill_loss": spec.distillation is not None,
-        "actor/sft_loss": spec.data.sft is not None,
-        "reward_parts/overlong/mean": spec.reward.overlong is not None,
-        "reward_parts/length_shaping/mean": spec.reward.length is not None,
-    }
+    shown = parts(spec)
     found = {name for m in metrics for name in m}
     assert {name for name, wanted in shown.items() if wanted} == shown.keys() & found
 

@@ -11,8 +11,15 @@ from trainer_core.rewards.score import Score
 from worker.cluster import actors as ray_cluster
 from worker.engine import Completion
 from worker.messages.chunk import Chunk, pack
-from worker.rewards.pool import RewardPool
+from worker.rewards.pool import SPARE_S, START_S, RewardPool
 from worker.rewards.worker import Scored
+from worker.scoring.pure import longest_s
+
+pytestmark = pytest.mark.expensive(
+    12,
+    "starts two actors, one after the other",
+    about=("worker/cluster", "worker/messages", "worker/rewards", "worker/scoring"),
+)
 
 
 class Mortal:
@@ -53,17 +60,17 @@ def test_a_fresh_worker_may_take_its_time_to_come_up(
     cluster: None, tmp_path: Path, chunk: Chunk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-
-    monkeypatch.setattr("worker.rewards.pool.SPARE_S", 1.0)
-    monkeypatch.setattr("worker.rewards.pool.longest_s", lambda cpu_s: cpu_s)
+    waited: list[tuple[str, float | None]] = []
     pool = made(tmp_path, told)
     pending = pool.submit(chunk, [{}], [8], [["r@1"]])
     get = ray.get
 
     def waits(refs: Any, timeout: float | None = None) -> Any:
-        if told and refs is pool.started[0]:
+        starts = refs is pool.started[0]
+        waited.append(("start" if starts else "scores" if refs is pending.answer else "process", timeout))
+        if told and starts:
             with pytest.raises(ray.exceptions.GetTimeoutError):
-                get(refs, timeout=2.0)  # longer than a chunk may take to be scored
+                get(refs, timeout=0)  # it is still coming up
             os.close(os.open(tmp_path / "gate", os.O_WRONLY))
         return get(refs, timeout=timeout)
 
@@ -74,6 +81,8 @@ def test_a_fresh_worker_may_take_its_time_to_come_up(
         pool.close()
     assert [score.reward for score in scored.scores] == [1.0]
     assert told == ["A reward worker was replaced"]
+    # Only when it is up does the time begin that a chunk may take.
+    assert waited[-3:] == [("process", START_S), ("start", START_S), ("scores", longest_s(0.1) + SPARE_S)]
 
 
 def test_a_fresh_worker_that_cannot_come_up_says_why(cluster: None, tmp_path: Path, chunk: Chunk) -> None:

@@ -14,6 +14,7 @@ import ray
 import torch
 from safetensors.torch import load_file
 
+from tests.support.about import RUNS
 from tests.support.installation import wait_until
 from tests.worker.loop.conftest import POLICY
 from tests.worker.loop.processes import ray_processes
@@ -29,6 +30,10 @@ from worker.rollout.router import Router
 from worker.rollout.worker import rollout_actor_class
 
 TORN = "model.layers.1.mlp.down_proj.weight"
+
+pytestmark = pytest.mark.live
+SECONDS = 12.0
+"""Processor seconds that the start of an engine's process costs."""
 
 
 class Delivered:
@@ -99,6 +104,7 @@ def pair(build: Build) -> tuple[Router, Delivered]:
     return router, delivered
 
 
+@pytest.mark.expensive(3 * SECONDS, "starts three engines", about=RUNS)
 def test_groups_are_spread_parked_continued_and_survive_a_drained_worker(
     pair: tuple[Router, Delivered], told: list[str]
 ) -> None:
@@ -128,6 +134,7 @@ def test_groups_are_spread_parked_continued_and_survive_a_drained_worker(
     assert not delivered.failed.is_set()
 
 
+@pytest.mark.expensive(2 * SECONDS, "starts two engines", about=RUNS)
 def test_a_stopped_engine_is_replaced(build: Build, told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     # As many CPUs as the cluster has: the replacement needs what the stopped one holds.
     router, delivered = build(1, 4.0), Delivered()
@@ -135,10 +142,15 @@ def test_a_stopped_engine_is_replaced(build: Build, told: list[str], monkeypatch
     os.kill(pid, signal.SIGSTOP)
     monkeypatch.setattr(watch, "WATCH_S", 0.5)
     monkeypatch.setattr(watch, "HUNG_S", 2.0)
+    notify = router._notify
+
+    def patient_from_now_on(title: str, message: str) -> None:
+        monkeypatch.undo()  # before there is a replacement, which may be slower than that on a busy machine
+        notify(title, message)
+
+    monkeypatch.setattr(router, "_notify", patient_from_now_on)
     router.serve(delivered, delivered.failed.set)
     router.submit(jobs(6), seed=1, alone=True)
-    wait_until(lambda: told, 30)
-    monkeypatch.undo()  # the replacement may be slower than that on a busy machine
     delivered.until(6)
     assert delivered.names == [f"g{index}" for index in range(6)]
     assert told == ["Rollout worker 0 made no progress for 2 s."]
@@ -168,6 +180,7 @@ def published(router: Router) -> WeightBundle:
     return WeightBundle(1, ObjectStore().pack(1, [tensors]), text, scores, evidence=Evidence(sampler.sample))
 
 
+@pytest.mark.expensive(SECONDS, "starts an engine", about=RUNS)
 def test_a_worker_that_passes_its_second_probe_tells_of_the_first_and_generates_on(
     build: Build, told: list[str]
 ) -> None:
@@ -186,6 +199,7 @@ def test_a_worker_that_passes_its_second_probe_tells_of_the_first_and_generates_
     assert (router.regenerated, ray_processes("RolloutWorker")) == (0, [pid]), "nothing was lost or replaced"
 
 
+@pytest.mark.expensive(SECONDS, "starts an engine")
 def test_a_worker_that_fails_its_probe_twice_generates_nothing_more_and_is_not_replaced(
     build: Build, told: list[str]
 ) -> None:

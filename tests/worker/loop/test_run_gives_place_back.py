@@ -4,11 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.support.about import RUNS
 from tests.worker.loop.conftest import Launcher
 from tests.worker.loop.platform_double import PlatformDouble
 from tests.worker.loop.test_run_resumes import history
 
 
+@pytest.mark.live
+@pytest.mark.expensive(90, "starts three runs with processes of their own", about=RUNS)
 def test_suspended_and_resumed_equals_uninterrupted(
     launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], tmp_path: Path
 ) -> None:

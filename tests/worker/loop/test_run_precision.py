@@ -6,17 +6,33 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import RUNS
+from tests.worker.loop.conftest import RUN_CPU_S
 from tests.worker.loop.platform_double import PlatformDouble
 
 FP8 = {"type": "fp8", "activations": False, "scales": "block", "execution": "auto"}
+
+SIXTEEN_BITS = pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=RUNS)
 
 
 @pytest.mark.parametrize(
     ("engine", "precision", "dtype", "most"),
     [
         ({"quantization": FP8}, {"type": "unified"}, "float32", 1e-7),
-        ({"dtype": "float16", "lm_head_dtype": "float32"}, {"type": "half", "dtype": "float16"}, "float32", 1e-3),
-        ({"dtype": "bfloat16", "lm_head_dtype": "float32"}, {"type": "float32"}, "bfloat16", 1e-2),
+        pytest.param(
+            {"dtype": "float16", "lm_head_dtype": "float32"},
+            {"type": "half", "dtype": "float16"},
+            "float32",
+            1e-3,
+            marks=SIXTEEN_BITS,
+        ),
+        pytest.param(
+            {"dtype": "bfloat16", "lm_head_dtype": "float32"},
+            {"type": "float32"},
+            "bfloat16",
+            1e-2,
+            marks=SIXTEEN_BITS,
+        ),
     ],
 )
 def test_run_in_other_formats(

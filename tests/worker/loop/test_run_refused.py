@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import ray
 
-from tests.support.warm_loop import EngineProcess, WarmLoop
+from tests.support.about import RUNS
+from tests.support.engine_process import EngineProcess
+from tests.support.warm_loop import WarmLoop
 from tests.worker.loop.platform_double import PlatformDouble
 from worker.cluster.actors import NAMESPACE
 from worker.rollout.worker import RolloutWorker
@@ -60,6 +63,8 @@ def test_a_run_goes_on_over_weights_that_arrive_at_the_second_loading(
     warm_launcher.until_gone()
 
 
+@pytest.mark.live
+@pytest.mark.expensive(60, "starts a run twice with processes of its own", about=RUNS)
 def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_checkpoint(
     launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:

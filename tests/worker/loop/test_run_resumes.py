@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.worker.loop.platform_double import PlatformDouble
 
 CONTROLS = [
@@ -56,6 +58,8 @@ def history(platform: PlatformDouble, first: int) -> list[Any]:
     return [rows, steps, [event for event in platform.of("eval") if event["step"] >= first][-1]["data"]]
 
 
+@pytest.mark.live
+@pytest.mark.expensive(60, "starts a run twice with processes of its own")
 def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
     document = spec(
         schedule__prompts_per_step=4,

@@ -5,8 +5,13 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from tests.support.about import RUNS
 from tests.worker.loop.platform_double import PlatformDouble
 from tests.worker.loop.processes import ray_processes
+
+pytestmark = [pytest.mark.live, pytest.mark.expensive(50, "starts a run with processes of its own", about=RUNS)]
 
 
 def kill(class_name: str) -> None:

@@ -1,0 +1,44 @@
+"""What expensive tests are about: folders of the product whose change makes them run again."""
+
+RUNS = (
+    "kernels",
+    "trainer_core/methods",
+    "trainer_core/prompting",
+    "trainer_core/spec",
+    "trainer_core/steering",
+    "trainer_core/update",
+    "trainer_core/trajectory.py",
+    "worker/cluster",
+    "worker/engine",
+    "worker/learner",
+    "worker/loop",
+    "worker/messages",
+    "worker/rollout",
+)
+"""A whole run, of which others run whatever is changed."""
+ENGINES = ("kernels", "trainer_core/starter", "worker/engine", "worker/messages")
+"""An engine with a policy of its own."""
+SAMPLING = (
+    "trainer_core/link",
+    "trainer_core/prompting",
+    "trainer_core/rewards",
+    "trainer_core/spec",
+    "worker/cluster",
+    "worker/engine",
+    "worker/link",
+    "worker/messages",
+    "worker/rewards",
+    "worker/rollout",
+    "worker/scoring",
+)
+"""Work with engines that learns nothing."""
+RANKS = (
+    "kernels",
+    "trainer_core/methods",
+    "trainer_core/spec",
+    "trainer_core/update",
+    "worker/cluster",
+    "worker/learner",
+    "worker/messages",
+)
+"""Several ranks of a learner."""
