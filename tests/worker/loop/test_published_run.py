@@ -22,8 +22,8 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
-        "grpo-gsm8k-qwen3-0.6b",
-        pytest.param("lora-24gb", marks=pytest.mark.expensive(8, "trains a short run", about=RUNS)),
+        pytest.param("grpo-gsm8k-qwen3-0.6b", marks=pytest.mark.expensive(22, "trains a short run in bfloat16")),
+        pytest.param("lora-24gb", marks=pytest.mark.expensive(22, "trains a short run in bfloat16", about=RUNS)),
     ],
 )
 def test_a_published_recipe_trains(name: str, warm_loop: WarmLoop, policies: Path) -> None:

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.worker.loop.platform_double import PlatformDouble
 
 
+@pytest.mark.expensive(16, "trains two short runs")
 def test_run_trains_an_adapter_and_resumes(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:

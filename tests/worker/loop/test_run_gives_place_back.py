@@ -80,6 +80,7 @@ def test_suspended_and_resumed_equals_uninterrupted(
     again.close()
 
 
+@pytest.mark.expensive(14, "trains two short runs")
 def test_a_run_that_stood_before_its_first_step_is_evaluated_once(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:

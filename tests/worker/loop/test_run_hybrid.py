@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.about import RUNS
 from tests.worker.loop.platform_double import PlatformDouble
 from trainer_core.spec import RunSpec
 from trainer_core.starter.make import make_starter
@@ -31,14 +32,21 @@ def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("mode", "routing", "corrections"),
     [
-        (
+        pytest.param(
             {"type": "sync"},
             {"replay": False, "balance": {"type": "auxiliary_loss", "coefficient": 1e-3}},
             [{"type": "router_shift", "floor": 0.8}],
+            id="sync",
+            marks=pytest.mark.expensive(18, "trains a short run of a hybrid policy", about=RUNS),
         ),
-        ({"type": "in_flight", "max_staleness": 2}, {"replay": True, "balance": {"type": "loss_free"}}, []),
+        pytest.param(
+            {"type": "in_flight", "max_staleness": 2},
+            {"replay": True, "balance": {"type": "loss_free"}},
+            [],
+            id="in_flight",
+            marks=pytest.mark.expensive(18, "trains a short run of a hybrid policy"),
+        ),
     ],
-    ids=["sync", "in_flight"],
 )
 def test_it_trains(
     warm_launcher: Any,

@@ -12,8 +12,6 @@ from tests.worker.loop.platform_double import PlatformDouble
 
 FP8 = {"type": "fp8", "activations": False, "scales": "block", "execution": "auto"}
 
-SIXTEEN_BITS = pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=RUNS)
-
 
 @pytest.mark.parametrize(
     ("engine", "precision", "dtype", "most"),
@@ -24,14 +22,14 @@ SIXTEEN_BITS = pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=RUNS
             {"type": "half", "dtype": "float16"},
             "float32",
             1e-3,
-            marks=SIXTEEN_BITS,
+            marks=pytest.mark.expensive(30, "trains a short run in float16, which is slow here", about=RUNS),
         ),
         pytest.param(
             {"dtype": "bfloat16", "lm_head_dtype": "float32"},
             {"type": "float32"},
             "bfloat16",
             1e-2,
-            marks=SIXTEEN_BITS,
+            marks=pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=RUNS),
         ),
     ],
 )
