@@ -11,14 +11,26 @@ from pathlib import Path
 
 import pytest
 
-CHECKS = sorted(Path(__file__).parent.glob("*/check_*.py"))
+FOLDER = Path(__file__).parent
+ABOUT = ("kernels", "requirements")
 
 
-@pytest.mark.parametrize("path", CHECKS, ids=lambda path: f"{path.parent.name}-{path.stem.removeprefix('check_')}")
-def test_without_a_gpu(path: Path) -> None:
-    options = ["-o", "python_files=check_*.py", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header"]
-    environment = {**os.environ, "TRITON_INTERPRET": str(int(path.parent.name == "interpreted"))}
+@pytest.mark.parametrize(
+    "mode",
+    [
+        pytest.param("interpreted", marks=pytest.mark.expensive(60, "Triton's interpreter", about=ABOUT)),
+        pytest.param("compiled", marks=pytest.mark.expensive(60, "compiles every kernel twice", about=ABOUT)),
+    ],
+)
+def test_without_a_gpu(mode: str) -> None:
+    checks = FOLDER / mode
+    options = [
+        *("-c", os.devnull, "--rootdir", str(FOLDER.parents[1]), "--confcutdir", str(checks)),
+        *("-o", "python_files=check_*.py", "--import-mode=importlib", "--timeout=0"),
+        *("-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:django", "--no-header", "-q"),
+    ]
+    environment = {**os.environ, "TRITON_INTERPRET": str(int(mode == "interpreted"))}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", str(path), *options], env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "pytest", str(checks), *options], env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

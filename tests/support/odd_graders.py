@@ -41,10 +41,6 @@ class OddGrader(GraderModel):
         time.sleep(600)
         return 1.0
 
-    def _nap(self) -> float:
-        time.sleep(0.6)
-        return 1.0
-
     def _meet(self) -> float:
         """Waits until another process does it as well, in the folder of the run's temporary files."""
         folder = Path(os.environ["TMPDIR"])

@@ -26,6 +26,8 @@ from tests.support.packages import ROOT, install
 ANSWER_S = 2.0
 """Longest time that 95 of 100 requests of another team may take meanwhile: one may meet a pause of the machine."""
 MODULE = '''
+import time
+from pathlib import Path
 from typing import Literal
 
 from trainer_core.rewards.grader_model import GraderModel
@@ -38,6 +40,19 @@ class EndlessGrader(GraderModel):
 
     def grade(self, sample, item):
         return float(sum(range(10**13)))
+
+
+class HeldGrader(GraderModel):
+    """Waits for the file ``until``."""
+
+    type: Literal["held"] = "held"
+    until: str
+
+    def grade(self, sample, item):
+        Path(self.until + ".begun").touch()
+        while not Path(self.until).exists():
+            time.sleep(0.02)
+        return 1.0
 '''
 ENDLESS = {"components": [{"name": "slow", "grader": {"type": "endless"}}]}
 EXACT = {"components": [{"name": "right", "grader": {"type": "exact"}}]}
@@ -87,7 +102,8 @@ class Web:
 
 @pytest.fixture
 def web(transactional_db: None, tmp_path: Path) -> Iterator[Web]:
-    install(tmp_path, "endless", {"endless.py": MODULE}, {"dressage.graders": {"endless": "endless:EndlessGrader"}})
+    graders = {"endless": "endless:EndlessGrader", "held": "endless:HeldGrader"}
+    install(tmp_path, "endless", {"endless.py": MODULE}, {"dressage.graders": graders})
     made = Web(tmp_path)
     wait_until(made.is_up, 120)
     yield made
@@ -107,6 +123,32 @@ def at_once(count: int, work: Callable[[], Any]) -> tuple[list[threading.Thread]
     return threads, found
 
 
+def test_graders_that_do_not_end_yet_stall_no_other_team(web: Web, tmp_path: Path) -> None:
+    """All requests of one team wait, or hold processes, while another team's are answered."""
+    actor = Actor("user", "usr_test", "test@example.com")
+    teams = [Team.objects.create(name=name.title(), slug=name) for name in ("greedy", "modest")]
+    greedy, modest = (web.client(team, actor) for team in teams)
+    assert attempt(modest, EXACT).json()["results"][0]["reward"] == 1.0
+    until = tmp_path / "until"
+    held = {"components": [{"name": "held", "grader": {"type": "held", "until": str(until)}}]}
+    threads, found = at_once(2 * MOST_PER_TEAM, lambda: attempt(greedy, held))
+    wait_until(until.with_name("until.begun").exists, 30)
+    for _ in range(3):
+        assert modest.get("/rewards").status_code == 200
+        assert attempt(modest, EXACT).json()["results"][0]["reward"] == 1.0
+    assert found == [] and all(thread.is_alive() for thread in threads)
+    until.touch()
+    for thread in threads:
+        thread.join()
+    assert [response.json()["results"][0]["reward"] for response in found] == [1.0] * len(threads)
+    assert len(web.graders()) <= PROCESSES
+
+
+@pytest.mark.loud
+@pytest.mark.timed
+@pytest.mark.expensive(
+    20, "graders that compute without end", about=("platform/dressage/rewards", "trainer_core/rewards")
+)
 def test_one_teams_endless_graders_stall_nobody_and_leave_nothing_behind(web: Web) -> None:
     actor = Actor("user", "usr_test", "test@example.com")
     teams = [Team.objects.create(name=name.title(), slug=name) for name in ("greedy", "modest")]

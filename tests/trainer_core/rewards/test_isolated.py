@@ -18,8 +18,10 @@ import psutil
 import pytest
 
 from tests.support.alone import alone
+from tests.support.busy import busy
 from tests.support.installation import wait_until
 from tests.support.odd_graders import EndedWhileLoadingGrader, OddGrader, SlowToLoadGrader, odd, part
+from tests.support.slowed import slowed
 from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.errors import GraderBug, GraderError, GraderStopped
 from trainer_core.rewards.graders import ExactGrader
@@ -109,20 +111,23 @@ def test_no_secret_of_the_owner_is_in_its_environment(process: GradingProcess, m
         fresh.close()
 
 
+def test_a_slow_process_gets_all_of_its_processor_time(process: GradingProcess) -> None:
+    before = process.spent_s
+    with slowed(pid(process)), pytest.raises(GraderStopped, match=r"more than 0\.1 s of processor time"):
+        process.grade(OddGrader(deed="spin"), BAD, ROW, GradeLimits(cpu_s=0.1, wall_s=120.0))
+    assert process.spent_s - before >= 0.1
+
+
+@pytest.mark.loud
+@pytest.mark.expensive(8, "busy processes beside", about=("trainer_core/rewards",))
 def test_the_verdict_does_not_depend_on_the_load(process: GradingProcess) -> None:
     """The clock runs many times faster than the process: it still gets all of its processor time."""
-    command = [sys.executable, "-c", "while True: pass"]
-    hogs = [subprocess.Popen(command) for _ in range(2 * (os.cpu_count() or 1))]
-    try:
+    with busy(2 * (os.cpu_count() or 1)):
         before = process.spent_s
         for _ in range(3):
             with pytest.raises(GraderStopped, match=r"more than 0\.3 s of processor time"):
                 process.grade(OddGrader(deed="spin"), BAD, ROW, GradeLimits(cpu_s=0.3, wall_s=120.0))
         assert process.spent_s - before == pytest.approx(0.9)
-    finally:
-        for hog in hogs:
-            hog.kill()
-            hog.wait()
 
 
 @pytest.mark.parametrize("on_error", ["exclude", "zero", "stop"])

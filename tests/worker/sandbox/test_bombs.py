@@ -49,9 +49,22 @@ os._exit(0)
     assert int(says(jail, code, Limits(wall_s=20.0, processes=32))) < 32
 
 
-def test_a_fork_bomb_harms_only_itself(jail: JailPool) -> None:
-    bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
-    assert jail.program(bomb, "", "python", Limits(wall_s=1.0)).end in ("wall", "memory")
+BOMB = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        pytest.param(Limits(wall_s=0.3, processes=8), id="of eight processes"),
+        pytest.param(
+            Limits(wall_s=1.0),
+            marks=[pytest.mark.loud, pytest.mark.expensive(4, "as many processes as fit", about=("worker/sandbox",))],
+            id="of all processes that it may have",
+        ),
+    ],
+)
+def test_a_fork_bomb_harms_only_itself(jail: JailPool, limits: Limits) -> None:
+    assert jail.program(BOMB, "", "python", limits).end in ("wall", "memory")
     assert says(jail, "print('alive')") == "alive"
 
 

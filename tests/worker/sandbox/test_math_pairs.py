@@ -66,6 +66,14 @@ def _is_calculated(pair: Pair) -> bool:
     return jail.asked > 0
 
 
+@pytest.mark.usefixtures("slow_machine")
+def test_a_slow_machine_changes_no_verdict(jail: JailPool) -> None:
+    pairs = [*HARD, *PAIRS[:: 5 * IN_JAIL]]
+    assert [pair for pair in pairs if graded(pair, jail) != float(pair.right)] == []
+
+
+@pytest.mark.loud
+@pytest.mark.expensive(60, "forty busy processes beside", about=("worker/sandbox", "trainer_core/rewards"))
 def test_a_busy_machine_changes_no_verdict(jail: JailPool) -> None:
     pairs = [*sample(), *HARD]
     assert {pair.family for pair in pairs} == {pair.family for pair in PAIRS} | {"load"}

@@ -1,14 +1,10 @@
 """Processor time decides: an endless program is a zero, and a machine that others use turns no right one into one."""
 
 import os
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
+from tests.support.busy import busy
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.graders.jail import BusyError, Limits
 from trainer_core.rewards.sample import Sample
@@ -20,18 +16,6 @@ from worker.scoring.scorer import Job
 ENDLESS = "while True: pass"
 SECOND = "import time\nwhile time.process_time() < 0.3: pass\nprint(2 * int(input()))"
 ROW = {"tests": [{"input": "21\n", "output": "42\n"}] * 4}
-
-
-@contextmanager
-def busy(count: int) -> Iterator[None]:
-    """Processes beside that want all processors, each before any of ours."""
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
 
 
 def definition(**options: object) -> RewardDefinition:
@@ -62,13 +46,22 @@ def test_inputs_that_are_not_reached_fail(jail: JailPool) -> None:
     assert grader.grade(sample(slow_after_the_first), ROW, jail) == 0.5  # type: ignore[call-arg]
 
 
-def test_a_right_program_beside_busy_processes(jail: JailPool) -> None:
-    limits = Limits(wall_s=0.8, cpu_s=0.8)
-    with busy(3 * (os.cpu_count() or 1)):
-        started = time.monotonic()
-        outcome = jail.program(SECOND, "21\n", "python", limits)
+def a_right_program_gets_its_processor_time(jail: JailPool) -> None:
+    outcome = jail.program(SECOND, "21\n", "python", Limits(wall_s=0.8, cpu_s=0.8))
     assert (outcome.end, outcome.output) == ("exit", b"42\n")
-    assert outcome.cpu_s < 0.8 < time.monotonic() - started, "by the clock it took longer than it may"
+    assert outcome.cpu_s < 0.8 < outcome.seconds, "by the clock it took longer than it may"
+
+
+@pytest.mark.usefixtures("slow_machine")
+def test_a_right_program_on_a_slow_machine(jail: JailPool) -> None:
+    a_right_program_gets_its_processor_time(jail)
+
+
+@pytest.mark.loud
+@pytest.mark.expensive(8, "busy processes beside", about=("worker/sandbox",))
+def test_a_right_program_beside_busy_processes(jail: JailPool) -> None:
+    with busy(3 * (os.cpu_count() or 1)):
+        a_right_program_gets_its_processor_time(jail)
 
 
 def test_a_program_that_is_too_slow_ends_by_its_processor_time(jail: JailPool) -> None:

@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from tests.support.odd_graders import KeyErrorGrader, OddGrader, SlowToLoadGrader, replace
+from tests.support.threads import threads_begun
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.graders.exact import ExactGrader
@@ -22,7 +24,7 @@ from worker.judge.clock import TimedOut
 from worker.judge.open import JudgeSetup
 from worker.sandbox.slot import Slot
 from worker.scoring.equipped import EquippedScorer, ToolSetup
-from worker.scoring.scorer import Job, Scorer, waits
+from worker.scoring.scorer import Graded, Job, Scorer, waits
 
 JUDGED = {"type": "score_model", "input": [{"role": "user", "content": "{{sample.output_text}}"}]}
 ANSWER = '{"reason": "", "result": 0.5}'
@@ -35,6 +37,23 @@ def definition(*graders: dict[str, Any], **options: Any) -> RewardDefinition:
 
 def job(reward: RewardDefinition, text: str, **item: Any) -> Job:
     return Job(reward, Sample(text, None, text, len(text)), item)
+
+
+class HandClock:
+    """The clock of the samples: it stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
+    made = HandClock()
+    monkeypatch.setattr("worker.judge.clock.time", made)
+    return made
 
 
 @pytest.fixture
@@ -74,28 +93,46 @@ def test_pure_and_judged_samples_keep_their_order(bench: Callable[..., EquippedS
     assert [one.score.reward for one in bench(judged, pure).scorer.score(jobs)] == [1.0, 0.5, 0.0, 0.5]
 
 
-def test_one_hanging_question_times_out_alone(server: JudgeServer, bench: Callable[..., EquippedScorer]) -> None:
+def test_one_hanging_question_times_out_alone(
+    server: JudgeServer, bench: Callable[..., EquippedScorer], clock: HandClock
+) -> None:
     server.hang = lambda body: body["messages"][-1]["content"] == "hang"
     judged = definition(JUDGED, on_error="zero")
     opened = bench(judged, timeout_s=2.0)
-    started = time.perf_counter()
-    graded = opened.scorer.score([job(judged, text) for text in ("a", "hang", "b")])
-    assert time.perf_counter() - started < 30.0
+    with threads_begun() as left, ThreadPoolExecutor(1) as threads:
+        scoring = threads.submit(opened.scorer.score, [job(judged, text) for text in ("a", "hang", "b")])
+        wait_until(lambda: len(server.requests) == 3 and left().count("sample") == 1, 60)
+        clock.now = 2.0
+        graded = scoring.result()
     assert [one.score.reward for one in graded] == [0.5, None, 0.5]
     assert graded[1].score.error == "the reward took longer than 2 s"  # of the sample, whatever its parts forgive
 
 
-def test_waiting_for_ones_turn_costs_no_time(server: JudgeServer, bench: Callable[..., EquippedScorer]) -> None:
-    server.latency_s = 0.25
+def test_waiting_for_ones_turn_costs_no_time(
+    server: JudgeServer, bench: Callable[..., EquippedScorer], clock: HandClock
+) -> None:
+    """Each of eight questions takes a second, of the three that a sample has."""
     judged = definition(JUDGED)
     opened = bench(judged, max_in_flight=1)
-    scorer = Scorer(opened.scorer.tools, 1.9, width=8)
-    graded = scorer.score([job(judged, text) for text in "abcdefgh"])
+    scorer = Scorer(opened.scorer.tools, 3.0, width=8)
+    unanswered = opened.scorer.tools.judges._asked  # type: ignore[union-attr]
+
+    def answer(body: object) -> str:
+        """While no sample computes: that would be its own time."""
+        waiting = 8 - int(clock.now)
+        wait_until(lambda: len(unanswered) == left().count("sample") == waiting, 60)
+        clock.now += 1.0
+        return ANSWER
+
+    server.say = answer
+    with threads_begun() as left:
+        graded = scorer.score([job(judged, text) for text in "abcdefgh"])
     scorer.close()
     assert [one.score.error for one in graded] == [None] * 8
-    assert max(one.seconds for one in graded) > 1.9
+    assert clock.now == 8.0
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_grader_that_never_ends_is_ended(
     bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,21 +153,27 @@ def test_a_grader_that_never_ends_is_ended(
 
 
 def test_time_in_a_grading_process_is_not_the_samples_time(
-    bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, clock: HandClock
 ) -> None:
     """The sample's clock is of the wall; it would run out on a busy machine."""
-    replace(monkeypatch, ExactGrader, OddGrader(deed="nap"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    replace(monkeypatch, ExactGrader, OddGrader(deed="meet"))
     pure = definition({"type": "exact"})
-    (graded,) = bench(pure, timeout_s=0.5).scorer.score([job(pure, "misbehave")])
-    assert (graded.score.reward, graded.seconds > 0.6) == (1.0, True)
+    with ThreadPoolExecutor(1) as threads:
+        scoring = threads.submit(bench(pure, timeout_s=0.5).scorer.score, [job(pure, "misbehave")])
+        wait_until(lambda: list(tmp_path.iterdir()), 60)
+        clock.now = 10.0
+        (tmp_path / "the other").touch()
+        (graded,) = scoring.result()
+    assert graded.score.reward == 1.0
 
 
+@pytest.mark.usefixtures("clock")
 def test_pure_samples_are_graded_at_the_same_time(
     bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr("worker.scoring.pure.SPARE_S", 5.0)
     replace(monkeypatch, ExactGrader, OddGrader(deed="meet"))
     pure = definition({"type": "exact"})
     graded = bench(pure, timeout_s=1.0).scorer.score([job(pure, "misbehave")] * 2)
@@ -143,11 +186,14 @@ def compute(seconds: float) -> None:
         sum(range(200))
 
 
-def test_many_short_limits_leave_no_stray_interruption(bench: Callable[..., EquippedScorer]) -> None:
+def test_many_short_limits_leave_no_stray_interruption(
+    bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.scoring.watch.LOOK_S", 0.002)
     watch = bench(definition({"type": "exact"}), timeout_s=1.0).scorer._watch
     for n in range(300):  # each ends at about the moment at which its time is up
         with contextlib.suppress(TimedOut):
-            watch.limit(0.02, lambda n=n: compute(0.0195 + 0.0002 * (n % 5)))
+            watch.limit(0.002, lambda n=n: compute(0.00195 + 0.00002 * (n % 5)))
     for _ in range(1000):
         assert watch.limit(5.0, lambda: 1) == 1
 
@@ -162,27 +208,39 @@ def test_a_bug_is_an_error_with_its_traceback(
     assert graded.traceback is not None and "raise KeyError" in graded.traceback
 
 
-def test_samples_share_the_jails() -> None:
+def test_samples_share_the_jails(clock: HandClock) -> None:
     source = "import time\ndef grade(sample, item):\n    time.sleep(item['s'])\n    return 1"
     tests = definition({"type": "python", "source": source})
     assert waits(tests)
-    opened = EquippedScorer([tests], ToolSetup(), 4.0)
+    opened = EquippedScorer([tests], ToolSetup(), 30.0)
+    jobs = [*(job(tests, str(n), s=0.1) for n in range(6)), job(tests, "late", s=60)]
+    one, scored = opened.scorer.one, list[Job]()
+
+    def noted(given: Job, expired: Callable[[], object] | None = None) -> Graded:
+        scored.append(given)
+        return one(given, expired)
+
+    opened.scorer.one = noted  # type: ignore[method-assign]
     try:
-        graded = opened.scorer.score([job(tests, str(n), s=0.2) for n in range(6)] + [job(tests, "late", s=60)])
+        with threads_begun() as left, ThreadPoolExecutor(1) as threads:
+            scoring = threads.submit(opened.scorer.score, jobs)
+            wait_until(lambda: len(scored) == len(jobs) and left().count("sample") == 1, 60)
+            clock.now = 30.0
+            graded = scoring.result()
     finally:
         opened.close()
     assert [one.score.reward for one in graded] == [1.0] * 6 + [None]
-    assert graded[-1].score.error == "the reward took longer than 4 s"
+    assert graded[-1].score.error == "the reward took longer than 30 s"
 
 
-def test_a_jail_that_died_comes_up_again_on_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_jail_that_died_comes_up_again_on_nobodys_time(monkeypatch: pytest.MonkeyPatch, clock: HandClock) -> None:
     own = definition({"type": "python", "source": "def grade(sample, item):\n    return 1"})
     opened = EquippedScorer([own], ToolSetup(processes=os.cpu_count() or 1), 2.0)  # one jail
     start = Slot.start
 
     def slow(slot: Slot) -> None:
         if slot._process is None or slot._process.poll() is not None:
-            compute(2.5)
+            clock.now += 10.0
         start(slot)
 
     try:
@@ -194,9 +252,10 @@ def test_a_jail_that_died_comes_up_again_on_nobodys_time(monkeypatch: pytest.Mon
     finally:
         opened.close()
     assert (graded.score.reward, graded.score.error) == (1.0, None)
-    assert graded.seconds > 2.0
+    assert clock.now >= 10.0
 
 
+@pytest.mark.usefixtures("clock")
 def test_what_graders_load_costs_no_sample_its_time(
     bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,16 +271,17 @@ def test_a_workbench_leaves_no_thread_behind(server: JudgeServer, monkeypatch: p
 
     judged = definition(JUDGED)
     judges = JudgeSetup({"default": JudgeEndpoint(base_url=server.url, model="m")}, {})
-    before = set(threading.enumerate())
-    opened = EquippedScorer([judged], ToolSetup(judges), 10.0)
-    opened.scorer.score([job(judged, "a")])
-    opened.close()
-    wait_until(lambda: set(threading.enumerate()) <= before, 30)
-    monkeypatch.setattr("worker.scoring.equipped.capability.require", no_jail)
-    jailed = definition({"type": "python", "source": "def grade(sample, item): return 1"})
-    with pytest.raises(JailError):
-        EquippedScorer([judged, jailed], ToolSetup(judges), 10.0)
-    wait_until(lambda: set(threading.enumerate()) <= before, 30)
+    with threads_begun() as left:
+        opened = EquippedScorer([judged], ToolSetup(judges), 10.0)
+        opened.scorer.score([job(judged, "a")])
+        assert {"judges", "watch"} <= set(left())
+        opened.close()
+        wait_until(lambda: not left(), 30)
+        monkeypatch.setattr("worker.scoring.equipped.capability.require", no_jail)
+        jailed = definition({"type": "python", "source": "def grade(sample, item): return 1"})
+        with pytest.raises(JailError):
+            EquippedScorer([judged, jailed], ToolSetup(judges), 10.0)
+        wait_until(lambda: not left(), 30)
 
 
 def test_use_is_counted_once(server: JudgeServer, bench: Callable[..., EquippedScorer]) -> None:
