@@ -23,6 +23,7 @@ from tests.platform.tokens import token_of
 from tests.support.installation import end_with_parent, free_port, wait_until
 from tests.support.packages import ROOT, install
 
+ABOUT = ("platform/dressage/rewards", "trainer_core/rewards")
 ANSWER_S = 2.0
 """Longest time that 95 of 100 requests of another team may take meanwhile: one may meet a pause of the machine."""
 MODULE = '''
@@ -123,6 +124,7 @@ def at_once(count: int, work: Callable[[], Any]) -> tuple[list[threading.Thread]
     return threads, found
 
 
+@pytest.mark.expensive(12, "starts a web process", about=ABOUT)
 def test_graders_that_do_not_end_yet_stall_no_other_team(web: Web, tmp_path: Path) -> None:
     """All requests of one team wait, or hold processes, while another team's are answered."""
     actor = Actor("user", "usr_test", "test@example.com")
@@ -146,9 +148,7 @@ def test_graders_that_do_not_end_yet_stall_no_other_team(web: Web, tmp_path: Pat
 
 @pytest.mark.loud
 @pytest.mark.timed
-@pytest.mark.expensive(
-    20, "graders that compute without end", about=("platform/dressage/rewards", "trainer_core/rewards")
-)
+@pytest.mark.expensive(30, "graders that compute without end", about=ABOUT)
 def test_one_teams_endless_graders_stall_nobody_and_leave_nothing_behind(web: Web) -> None:
     actor = Actor("user", "usr_test", "test@example.com")
     teams = [Team.objects.create(name=name.title(), slug=name) for name in ("greedy", "modest")]
@@ -187,6 +187,7 @@ def test_one_teams_endless_graders_stall_nobody_and_leave_nothing_behind(web: We
     wait_until(lambda: not any(process.is_running() for process in graders), 30)
 
 
+@pytest.mark.expensive(12, "starts a web process", about=ABOUT)
 def test_a_web_process_that_is_killed_takes_its_graders_along(web: Web) -> None:
     team = Team.objects.create(name="Greedy", slug="greedy")
     client = web.client(team, Actor("user", "usr_test", "test@example.com"))

@@ -132,6 +132,7 @@ def test_waiting_for_ones_turn_costs_no_time(
     assert clock.now == 8.0
 
 
+@pytest.mark.expensive(3, "two graders use a second of processor time each")
 @pytest.mark.usefixtures("clock")
 def test_a_grader_that_never_ends_is_ended(
     bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
