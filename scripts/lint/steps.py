@@ -36,6 +36,7 @@ STEPS = (
     ),
     Step("words", (sys.executable, "scripts/check_words.py")),
     Step("rooms", (sys.executable, "scripts/draw_rooms.py", "--check")),
+    Step("waiting", _own("waiting"), remedy="Mend the test: CONTRIBUTING.md says what tests wait on."),
     Step("import-linter", ("lint-imports", "--no-cache", "--no-logo")),
     Step("deptry", ("deptry", "--no-ansi", "."), remedy="Declare each import with its reason in pyproject.toml."),
     Step("locks", _own("locks")),
