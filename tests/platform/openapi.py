@@ -4,11 +4,10 @@ import json
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from django.urls import Resolver404
-from jsonschema import Draft202012Validator
-from referencing import Registry, Resource
-from referencing.jsonschema import DRAFT202012
+from jsonschema_rs import Draft202012, Draft202012Validator, Registry, ValidationError
 from rest_framework.response import Response
 
 DOCUMENT = Path(__file__).parents[2] / "frontend" / "openapi.json"
@@ -44,9 +43,8 @@ def check_answer(response: Response) -> None:
         schema = ("components", "schemas", "Problem")
     else:
         raise AssertionError(f"{where}: the OpenAPI document declares no {kind}")
-    found = list(_validator(schema).iter_errors(response.json()))
-    if found:
-        faults = "\n".join(f"  {fault.json_path}: {fault.message[:300]}" for fault in found)
+    faults = "\n".join(_told(fault) for fault in _validator(schema).iter_errors(response.json()))
+    if faults:
         raise AssertionError(f"{where} is not as the OpenAPI document says:\n{faults}")
 
 
@@ -72,8 +70,18 @@ def document() -> dict[str, Any]:
 
 
 @cache
+def _registry() -> Registry:
+    return Registry([(_URI, document())], draft=Draft202012)
+
+
+@cache
 def _validator(path: tuple[str, ...]) -> Draft202012Validator:
     """The validator of the schema that stands at ``path`` in the document."""
-    registry = Registry().with_resource(_URI, Resource(contents=document(), specification=DRAFT202012))
-    pointer = "/".join(part.replace("~", "~0").replace("/", "~1") for part in path)
-    return Draft202012Validator({"$ref": f"{_URI}#/{pointer}"}, registry=registry)
+    pointer = "/".join(quote(part.replace("~", "~0").replace("/", "~1"), safe="~") for part in path)
+    return Draft202012Validator({"$ref": f"{_URI}#/{pointer}"}, registry=_registry())
+
+
+def _told(fault: ValidationError) -> str:
+    """A line with the place of a fault in the answer, and what it is."""
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault.instance_path)
+    return f"  ${place}: {fault.message[:300]}"

@@ -10,6 +10,7 @@ from django.apps import apps
 from rest_framework.test import APIClient
 
 from dressage.teams.models import UserSession
+from tests.platform.rows import Digest, digests
 from tests.platform.runs.fixtures import spec_document
 
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
@@ -248,16 +249,9 @@ def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
     return getattr(client, operation.method.lower())(path, body, format=kind)
 
 
-def snapshot() -> list[Any]:
-    """All rows of our apps; the last use of a token or a session is no change."""
-    rows = []
-    for label in ("teams", "datasets", "lab", "rewards", "policies", "reports"):
-        for model in apps.get_app_config(label).get_models():
-            if model is UserSession:
-                continue
-            hidden = {"last_used_at", "last_used_address", "last_login"}
-            rows += [
-                {key: value for key, value in row.items() if key not in hidden}
-                for row in model.objects.order_by("pk").values()
-            ]
-    return rows
+def snapshot() -> list[Digest]:
+    """What all tables of our apps hold; the last use of a token or a session is no change."""
+    apps_of_nouns = ("teams", "datasets", "lab", "rewards", "policies", "reports")
+    models = [model for label in apps_of_nouns for model in apps.get_app_config(label).get_models()]
+    hidden = ("last_used_at", "last_used_address", "last_login")
+    return digests([model for model in models if model is not UserSession], hidden)

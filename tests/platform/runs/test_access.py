@@ -7,18 +7,20 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db.models import Model
 from django.urls import get_resolver
 from rest_framework.test import APIClient
 
 from dressage.common.roles import Role
 from dressage.runs.models import Checkpoint, Control, Run
-from dressage.teams.models import Team, UserSession
+from dressage.teams.models import Team, User, UserSession
 from dressage.telemetry.models import Rollout
 from tests.platform.bodies import check_bodies
 from tests.platform.common.test_scopes import check_scope
 from tests.platform.openapi import check_declared, document, documented_paths
 from tests.platform.queries import check_queries
 from tests.platform.retries import WITHOUT_KEY, check_retry
+from tests.platform.rows import Digest, digests
 from tests.platform.runs.fixtures import Worker, spec_document
 from tests.platform.slips import check_slips
 from tests.trainer_core.planning.rates_for_planning import BY_HAND
@@ -124,10 +126,9 @@ def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
     return method(path, operation.body, format="json", headers={"If-Match": "1"})
 
 
-def snapshot() -> list[Any]:
+def snapshot(without: tuple[type[Model], ...] = (), hidden: tuple[str, ...] = ()) -> list[Digest]:
     models = {model for label in ("runs", "telemetry", "teams") for model in apps.get_app_config(label).get_models()}
-    ours = sorted(models - {UserSession}, key=lambda model: model._meta.label)
-    return [row for model in ours for row in model.objects.order_by("pk").values()]
+    return digests(models - {UserSession, *without}, hidden)
 
 
 def test_the_list_is_complete() -> None:
@@ -241,10 +242,9 @@ def test_a_token_needs_the_scope(team: Team, ids: dict[str, str], operation: Ope
     check_scope(team, operation, lambda client: call(client, operation, ids), without_uses)
 
 
-def without_uses() -> list[Any]:
+def without_uses() -> list[Digest]:
     """All rows; a token's last use is no change."""
-    hidden = {"last_used_at", "last_used_address"}
-    return [{key: value for key, value in row.items() if key not in hidden} for row in snapshot()]
+    return snapshot(hidden=("last_used_at", "last_used_address"))
 
 
 def test_what_a_body_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str]) -> None:
@@ -281,8 +281,8 @@ def test_a_staged_control_is_cancelled_once(api: Callable[..., APIClient], ids: 
     assert Control.objects.get(pk=staged).state == "cancelled"
 
 
-def without_sign_ins() -> list[Any]:
-    return [row for row in snapshot() if "last_login" not in row]
+def without_sign_ins() -> list[Digest]:
+    return snapshot(without=(User,))
 
 
 def test_starting_at_creation_needs_an_operator(api: Callable[..., APIClient], nouns: object) -> None:
