@@ -21,6 +21,7 @@ from dressage.lab.models import LabJob
 from dressage.lab.services import start_job
 from dressage.runs.models import Run
 from dressage.teams.models import AuditEntry, Team
+from tests.platform.locks import another_waits
 from tests.support.installation import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,13 +66,7 @@ def files(root: Path) -> set[str]:
 
 def waits(other: Future[Any]) -> None:
     """Wait until the other waits for a lock, or is done."""
-
-    def waiting() -> bool:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            return bool(cursor.fetchone()[0])
-
-    wait_until(lambda: other.done() or waiting(), 20)
+    wait_until(lambda: other.done() or another_waits(), 20)
 
 
 def test_a_run_that_is_made_first_keeps_the_rows(

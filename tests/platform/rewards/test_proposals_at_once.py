@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from dressage.rewards.models import RewardVersion, RubricProposal
 from dressage.rewards.proposals.services import store_proposals
 from dressage.runs.models import Run
+from tests.platform.locks import another_waits
 from tests.support.installation import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,13 +36,6 @@ def test_it_is_kept_once(make_run: Callable[..., Run]) -> None:
         with transaction.atomic():
             assert propose(first) == 1
             other = thread.submit(elsewhere)
-            wait_until(lambda: other.done() or _waiting(), 20)
+            wait_until(lambda: other.done() or another_waits(), 20)
         assert other.result() == 0
     assert RubricProposal.objects.get().run == first
-
-
-def _waiting() -> bool:
-    """Whether another connection waits for a row that this one has."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        return bool(cursor.fetchone()[0])

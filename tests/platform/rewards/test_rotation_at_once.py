@@ -17,6 +17,7 @@ from dressage.rewards.judges.secrets import unseal
 from dressage.rewards.judges.services import create_judge_endpoint, update_judge_endpoint
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
+from tests.platform.locks import another_waits
 from tests.support.installation import wait_until
 
 
@@ -46,12 +47,6 @@ def in_thread(act: Callable[[], object], failed: list[BaseException]) -> threadi
     return thread
 
 
-def waits_for_an_advisory_lock() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-        return bool(cursor.fetchone()[0])
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_change_and_a_rotation_wait_for_each_other_without_a_deadlock(
     team: Team, actor: Actor, monkeypatch: pytest.MonkeyPatch
@@ -69,7 +64,7 @@ def test_a_change_and_a_rotation_wait_for_each_other_without_a_deadlock(
     assert inside.wait(20)
     threads.append(in_thread(lambda: update_judge_endpoint(team, actor, judge, {"api_key": "new"}), failed))
     try:
-        wait_until(waits_for_an_advisory_lock, seconds=20, every=0.02)
+        wait_until(lambda: another_waits("advisory"), seconds=20, every=0.02)
     finally:
         go_on.set()
         for thread in threads:

@@ -15,6 +15,7 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
 from dressage.config import ROOT
+from dressage.embedded.pytest_plugin import SERVERS
 from tests.platform.upgrade.earlier import faults
 
 BEFORE_THE_RULE = {"teams.0005_invitations": 1, "teams.0006_token_owners": 1, "telemetry.0002_rollout_reward": 1}
@@ -170,7 +171,7 @@ def test_the_code_of_before_passes_its_own_tests_on_the_new_tables(earlier: Path
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("PYTEST", "DATABASE_URL", "REDIS_URL"))
+        if not name.startswith(("PYTEST", "DATABASE_URL", "REDIS_URL", SERVERS))
     }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "new_tables", "--reuse-db"]
     done = subprocess.run(
