@@ -44,7 +44,7 @@ def script(name: str, argument: Path, database: str, home: Path, **more: str) ->
         "DRESSAGE_HOME": str(home),
     }
     command = ["bash", str(SCRIPTS / name), str(argument)]
-    return subprocess.run(command, env={**environment, **more}, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env={**environment, **more}, capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def _served(database: str, home: Path, folder: Path) -> Iterator[httpx.Client]:
     with running(command, environment, log), running(caddy, proxy, folder / "caddy.log"):
         wait_until(authority.exists, 30, (folder / "caddy.log").read_text)
         trusted = ssl.create_default_context(cafile=str(authority))
-        with httpx.Client(base_url=f"https://localhost:{tls}", verify=trusted, timeout=30) as client:
+        with httpx.Client(base_url=f"https://localhost:{tls}", verify=trusted) as client:
             wait_until(lambda: _is_ready(client), 90, log.read_text)
             yield client
 

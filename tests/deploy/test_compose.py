@@ -116,5 +116,5 @@ def test_caddy_takes_its_file(tmp_path: Path) -> None:
             "HOME": str(tmp_path),
         }
         command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(FOLDER / "Caddyfile")]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

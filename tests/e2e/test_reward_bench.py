@@ -160,7 +160,7 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     page.get_by_test_id("start-bench").click()
     _done(page, installation)
     # Met everything, the pitfall too: (6 + 2 − 1) / 8.
-    expect(page.get_by_test_id("bench-row").first).to_contain_text("0.875")
+    expect(page.get_by_test_id("bench-row").first).to_contain_text("0.875")  # first: rows of this job alone
     expect(page.get_by_test_id("bench-judge")).to_contain_text("3, 0 from the cache")
     assert len(server.requests) == 3
 
@@ -173,7 +173,7 @@ def run(installation: Installation) -> str:
 
 def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation: Installation, run: str) -> None:
     page.goto(f"/runs/{run}?tab=rollouts")
-    page.get_by_test_id("groups-table").get_by_role("checkbox").first.check()
+    page.get_by_test_id("groups-table").get_by_role("checkbox").first.check()  # first: rows of this run alone
     page.get_by_role("button", name=f"Re-score {GROUP}…").click()
     page.get_by_test_id("rescore-go").click()
     page.wait_for_url(re.compile(r"/rewards/rwd_\w+\?.*tab=bench"))
@@ -185,7 +185,7 @@ def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation
     expect(page.get_by_test_id("bench-table")).to_contain_text("In the run")
     told = page.get_by_test_id("rescored")
     expect(told).to_contain_text(re.compile(rf"Samples that change\s*0 of {GROUP}"))
-    told.get_by_test_id("rescored-row").first.click()
+    told.get_by_test_id("rescored-row").first.click()  # first: rows of this job alone
     expect(page.get_by_test_id("reward-parts").locator("li").first).to_be_visible()
 
 

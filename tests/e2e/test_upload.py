@@ -99,7 +99,7 @@ def test_a_refusal_tells_each_row_and_two_versions_are_compared(page: Page, tmp_
     faults = dialog.get_by_test_id("row-faults")
     expect(faults).to_contain_text("2 rows are not as they should be. Nothing was stored.", timeout=60_000)
     expect(faults.get_by_role("row")).to_have_count(2)
-    expect(faults.get_by_role("row").first).to_contain_text("line 301")
+    expect(faults.get_by_role("row").first).to_contain_text("line 301")  # first: faults of this file alone
     expect(faults.get_by_role("row").last).to_contain_text("line 303")
     assert violations(page) == []
     with page.expect_download() as download:

@@ -122,7 +122,7 @@ def test_a_process_in_a_usual_shell_uses_the_folder_and_the_address_of_the_check
     home.mkdir()
     command = [sys.executable, "manage.py", "shell", "--no-imports", "--command", SHOW]
     environment = usual_environment(home)
-    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [
         str(checkout / ".dressage"), "127.0.0.1", 8600, False, "http://127.0.0.1:8600", 64

@@ -62,7 +62,7 @@ def has_ended(tree: Path) -> bool:
 )
 def test_both_are_heard(tree: Path, lint: str, test: str, code: int) -> None:
     run = start(tree, f"touch begun; {lint}", f"until [ -e begun ]; do sleep 0.02; done; {test}")
-    said, _ = run.communicate(timeout=20)
+    said, _ = run.communicate()
     assert run.returncode == code
     assert code == 4 or "told" in said
     assert ("The static checks have failed" in said) is (code == 1)
@@ -70,14 +70,14 @@ def test_both_are_heard(tree: Path, lint: str, test: str, code: int) -> None:
 
 def test_nothing_begins_after_a_set_up_that_failed(tree: Path) -> None:
     run = start(tree, "true", "true", setup="exit 5")
-    run.communicate(timeout=20)
+    run.communicate()
     assert run.returncode == 5
     assert not (tree / "log").exists()
 
 
 def test_lint_ends_with_tests_that_end_early(tree: Path) -> None:
     run = start(tree, HANGS, "until [ -e begun ]; do sleep 0.02; done; exit 4")
-    run.communicate(timeout=20)  # also until nobody holds the output any more
+    run.communicate()  # also until nobody holds the output any more
     assert run.returncode == 4
     wait_until(lambda: has_ended(tree), seconds=20, every=0.02)
 
@@ -90,5 +90,5 @@ def test_lint_ends_with_a_signal(tree: Path) -> None:
         wait_until(lambda: has_ended(tree), seconds=20, every=0.02)
     finally:
         (tree / "go").touch()
-    run.communicate(timeout=20)
+    run.communicate()
     assert run.returncode != 0

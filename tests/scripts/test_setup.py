@@ -47,7 +47,6 @@ def set_up(tree: Path, *arguments: str, status: int = 0, **environment: str) -> 
         env={**usual, "PATH": path, "PYTHON": sys.executable, "DRY_RUN": "1", **environment},
         capture_output=True,
         text=True,
-        timeout=60,
     )
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr

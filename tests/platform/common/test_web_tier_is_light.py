@@ -19,4 +19,4 @@ assert not heavy, heavy
 
 def test_the_routes_load_without_torch() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    subprocess.run([sys.executable, "-c", PROGRAM], check=True, cwd=ROOT, env=environment, timeout=60)
+    subprocess.run([sys.executable, "-c", PROGRAM], check=True, cwd=ROOT, env=environment)

@@ -124,7 +124,6 @@ def check_deploy(home: Path, **settings: str) -> tuple[int, list[str], str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
     )
     told = [line.split(")")[0].removeprefix("?: (") for line in done.stderr.splitlines() if line.startswith("?:")]
     return done.returncode, told, done.stderr

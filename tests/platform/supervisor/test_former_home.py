@@ -109,6 +109,6 @@ def up(checkout: Path, home: Path, port: int, **more: str) -> str:
     """What a start says that finds its port taken, and so ends before it starts a process."""
     environment = usual_environment(home, DRESSAGE_PORT=str(port), **more)
     command = [sys.executable, "manage.py", "up", "--no-color"]
-    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     return done.stderr

@@ -50,7 +50,7 @@ async def test_two_hundred_browsers_reconnect_at_once(
     assert reads.count(1) < 10, "browsers that have seen the same share what is read"
     await asyncio.gather(*(socket.disconnect() for socket in sockets))
     while await asyncio.to_thread(subscriptions):
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # waits: this is the poll of a condition
 
 
 async def test_threads_wait_for_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,6 +103,7 @@ async def test_a_long_history_comes_in_bounded_frames(make_run: Any, api: Callab
     assert [len(frame["events"]) for frame in frames] == [200, 200, 101]
 
 
+@pytest.mark.timed
 async def test_frames_are_coalesced(make_run: Any, api: Callable[..., APIClient]) -> None:
     run = await in_thread(make_run)()
     session = (b"cookie", cookie(await in_thread(api)("viewer")))

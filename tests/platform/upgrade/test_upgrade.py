@@ -101,8 +101,7 @@ class Upgraded:
     def run(self, *arguments: str) -> str:
         """What ``manage.py`` says."""
         command = [sys.executable, str(ROOT / "manage.py"), *arguments]
-        environment, limit = self._environment, 240
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit, cwd=ROOT)
+        done = subprocess.run(command, env=self._environment, capture_output=True, text=True, cwd=ROOT)
         assert done.returncode == 0, done.stderr[-4000:]
         return done.stdout
 

@@ -99,7 +99,7 @@ def test_a_writer_that_is_killed_in_mid_write_leaves_nothing_that_could_be_taken
     writer = process(WRITER, name, str(tmp_path))
     sent = handed_over(writer)
     assert readers.submit(read, name, pickle.dumps(sent)).result() == expected(1)
-    writer.communicate(b"\n", timeout=60)
+    writer.communicate(b"\n")
     assert writer.returncode == -signal.SIGKILL
     assert in_shared_memory() == before
     found = readers.submit(read, name, pickle.dumps(sent)).result()
