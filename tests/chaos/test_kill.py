@@ -1,74 +1,70 @@
 """``kill -9`` of any worker process in mid-run: the run goes on, and its charts have no double and no missing step."""
 
-from typing import Any
-
 import pytest
 
 from tests.support.installation import Installation, wait_until
+from tests.support.live_run import ENDED, LiveRun, small_spec
 
-pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(420)]
+ABOUT = ("worker", "platform/dressage/runs", "platform/dressage/telemetry", "trainer_core/link")
+pytestmark = [pytest.mark.chaos, pytest.mark.live, pytest.mark.timeout(420)]
 
-STEPS = 14
-VICTIMS = {
-    "controller": "ray::RunController",
-    "rollout": "ray::RolloutWorker",
-    "learner": "ray::LearnerWorker",
-    "celery": "worker.cluster.app",
-}
-
-
-MODES: dict[str, dict[str, Any]] = {
-    "sync": {"type": "sync"},
-    "streamed": {"type": "streamed"},
-    "async": {"type": "async", "max_staleness": 2},
-    "in_flight": {"type": "in_flight", "max_staleness": 4},
-}
-CASES = [*((victim, "async") for victim in VICTIMS), *(("rollout", mode) for mode in MODES if mode != "async")]
+ENGINE, LEARNER, CONTROLLER = "ray::RolloutWorker", "ray::LearnerWorker", "ray::RunController"
+CELERY = "worker.cluster.app"
+"""Command line of the process that starts runs."""
+STEPS = 60
+"""Enough that the run does not end before the last process is killed: it trains on while that is looked for."""
 
 
-def demo_spec(installation: Installation, steps: int, mode: str) -> dict[str, Any]:
-    """The demo's recipe, made small."""
-    recipes = installation.api.get("/spec/recipes")["data"]
-    spec = next(recipe for recipe in recipes if recipe["name"] == "demo")["spec"]
-    # Four groups a step: the platform is told of all of them.
-    spec["schedule"] = {"steps": steps, "prompts_per_step": 4}
-    spec["rollout"] |= {"group_size": 4, "mode": MODES[mode]}
-    spec["checkpoint"] = {"every_steps": 4}
-    spec["evaluation"] = {"every_steps": 100, "max_prompts": 8, "sources": spec["evaluation"]["sources"]}
-    return spec
-
-
-@pytest.mark.parametrize(("victim", "mode"), CASES)
-def test_run_survives_kill(installation: Installation, victim: str, mode: str) -> None:
-    api = installation.api
-    document = {"name": f"kill {victim}, {mode}", "spec": demo_spec(installation, STEPS, mode), "start": True}
-    run = api.post("/runs", document)
-    path = f"/runs/{run['id']}"
-
-    def now() -> dict[str, Any]:
-        return api.get(path)
-
-    def story() -> str:
-        return f"{now()['state']} step {now()['step']} {now()['state_reason']}\n{installation.log_tail()}"
-
-    wait_until(lambda: now()["step"] >= 6, 120, story)
-    priorities = {title: installation.process(title).nice() for title in ("raylet", "ray::LearnerWorker")}
+@pytest.mark.expensive(160, "one run that starts three times, and an engine more")
+def test_a_run_survives_the_death_of_each_of_its_processes(installation: Installation) -> None:
+    run = LiveRun.start(installation, "killed four times", small_spec(installation.api, STEPS))
+    run.reach(4)
+    priorities = {title: installation.process(title).nice() for title in ("raylet", LEARNER)}
     assert len(set(priorities.values())) == 1, f"Ray takes priority from its workers: {priorities}"
-    installation.kill(VICTIMS[victim])
-    wait_until(lambda: now()["state"] in ("succeeded", "failed", "cancelled"), 240, story)
-
-    assert now()["state"] == "succeeded", story()
-    assert now()["step"] == STEPS
-    chart = api.get(f"{path}/metrics", keys="critic/score/mean", x="step", max_points=10_000)
-    series = chart["series"]["critic/score/mean"]
-    assert series["x"] == list(range(1, STEPS + 1))
-    assert series["raw_count"] == STEPS
-    if victim == "rollout":
-        trained = [name for step in range(1, STEPS + 1) for name in _groups(installation, path, step)]
-        drawn = [f"{step}-{index}" for step in range(1, STEPS + 1) for index in range(4)]
-        assert sorted(trained) == sorted(drawn), "every group that was dispatched is trained on once"
+    for title, attempt in ((ENGINE, 1), (LEARNER, 2), (CONTROLLER, 3)):
+        _kill_and_wait_for_another(run, title)
+        run.train(4)
+        assert run.now()["attempt"] == attempt
+        _chart_is_whole(run, run.step)
+    assert run.now()["state"] == "running", run.story()
+    _kill_and_wait_for_another(run, CELERY)
+    _succeeds(run, STEPS)
 
 
-def _groups(installation: Installation, path: str, step: int) -> set[str]:
-    rows = installation.api.get(f"{path}/rollouts", step=step, limit=200)["data"]
+@pytest.mark.parametrize("mode", ["sync", "streamed", "in_flight"])
+@pytest.mark.expensive(60, "a run whose engine starts twice", about=ABOUT)
+def test_a_run_in_another_mode_survives_the_death_of_its_engine(installation: Installation, mode: str) -> None:
+    run = LiveRun.start(installation, f"killed, {mode}", small_spec(installation.api, 10, mode))
+    run.reach(3)
+    installation.kill(ENGINE)
+    _succeeds(run, 10)
+
+
+def _kill_and_wait_for_another(run: LiveRun, title: str) -> None:
+    installation = run.installation
+    before = installation.pids(title)
+    installation.kill(title)
+    wait_until(lambda: installation.pids(title) - before, 120, run.story)
+
+
+def _succeeds(run: LiveRun, steps: int) -> None:
+    """The run ends well; no step is missing in it and none is there twice, and no group either."""
+    ended = run.wait_for(*ENDED, seconds=240)
+    assert (ended["state"], ended["step"]) == ("succeeded", steps), run.story()
+    _chart_is_whole(run, steps)
+    trained = [group for step in range(1, steps + 1) for group in _groups(run, step)]
+    drawn = [f"{step}-{index}" for step in range(1, steps + 1) for index in range(4)]
+    assert sorted(trained) == sorted(drawn), "every group that was dispatched is trained on once"
+
+
+def _chart_is_whole(run: LiveRun, least: int) -> None:
+    """The chart has each step once, and at least the first ``least`` of them."""
+    series = run.series("critic/score/mean")
+    last = max(least, len(series["x"]))
+    assert series["x"] == list(range(1, last + 1))
+    assert series["raw_count"] == last
+
+
+def _groups(run: LiveRun, step: int) -> set[str]:
+    rows = run.api.get(f"/runs/{run.id}/rollouts", step=step, limit=200)["data"]
     return {row["group_id"] for row in rows}

@@ -99,6 +99,10 @@ class Installation:
         assert found, f"no process {title!r} among {[_command_line(process)[:80] for process in family]}"
         return found[0]
 
+    def pids(self, title: str) -> set[int]:
+        """Those of all processes of the installation whose command lines contain ``title``."""
+        return {process.pid for process in self.processes() if title in _command_line(process)}
+
     def kill(self, title: str) -> int:
         """``kill -9`` that process. Returns its pid."""
         victim = self.process(title)
