@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.installation import Installation
 
-pytestmark = [pytest.mark.chaos, pytest.mark.slow]
+pytestmark = [pytest.mark.chaos, pytest.mark.live]
 
 
 def listeners(process: psutil.Process) -> set[tuple[str, str]]:
