@@ -9,7 +9,7 @@ from django.contrib.auth.hashers import make_password
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from dressage.common.ids import new_id
-from tests.support.browser import fits, sign_in, violations
+from tests.support.browser import fits, violations
 from tests.support.installation import Installation
 from tests.support.rows import rows
 
@@ -45,7 +45,6 @@ def check_page(page: Page, title: str) -> None:
 
 def test_a_person_is_invited_and_joins(page: Page, phone: Page) -> None:
     mia, noa = (f"{name}-{token_hex(3)}@example.com" for name in ("mia", "noa"))
-    sign_in(page)
     page.goto("/team")
     link = _invite(page, mia)
     check_page(page, "Invited")

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, StorageState, expect
 
 from tests.support.browser import fits, sign_in, violations
 from tests.support.installation import Installation, wait_until
@@ -69,7 +69,9 @@ def run(shared: LiveRun) -> Iterator[LiveRun]:
     shared.pause()
 
 
-def test_six_charts_stand_on_a_desk_and_two_on_a_phone(page: Page, browser: Browser, run: LiveRun) -> None:
+def test_six_charts_stand_on_a_desk_and_two_on_a_phone(
+    page: Page, browser: Browser, session: StorageState, run: LiveRun
+) -> None:
     run.resume()
     _open(page, run)
     strip = page.get_by_test_id("phase-strip")
@@ -81,7 +83,9 @@ def test_six_charts_stand_on_a_desk_and_two_on_a_phone(page: Page, browser: Brow
         assert box is not None and box["height"] <= 48, "one line"
         assert top(page.get_by_test_id("timeline")) > 900, "below the charts"
 
-        context = browser.new_context(base_url=run.installation.url, viewport=PHONE, reduced_motion="reduce")
+        context = browser.new_context(
+            base_url=run.installation.url, viewport=PHONE, reduced_motion="reduce", storage_state=session
+        )
         context.set_default_timeout(60_000)
         small = context.new_page()
         _open(small, run)
@@ -236,7 +240,7 @@ def test_a_guard_acts_is_edited_live_and_stands_on_home(page: Page, guarded: Liv
     run = guarded
     [finding] = run.now()["health"]["findings"]
     since = f"always since step {finding['since']}"
-    sign_in(page)
+    page.goto("/runs")
     with run.held():
         row = page.get_by_test_id("runs-table").get_by_role("row").filter(has_text=run.name)
         expect(row.get_by_test_id("run-health")).to_contain_text(since)
@@ -287,6 +291,7 @@ def test_of_two_who_turn_one_knob_at_once_the_slower_sees_both_values_first(
     context = browser.new_context(base_url=run.installation.url, viewport=DESK)
     context.set_default_timeout(60_000)
     other = context.new_page()
+    sign_in(other)
     _open(other, run)
     rate = run.now()["effective_spec"]["optimizer"]["learning_rate"]
     earlier = len(run.controls())
@@ -355,7 +360,5 @@ def _answers(installation: Installation) -> bool:
 
 
 def _open(page: Page, run: LiveRun) -> None:
-    if page.url == "about:blank":
-        sign_in(page)
     page.goto(f"/runs/{run.id}")
     expect(page.get_by_test_id("chart-reward")).to_be_visible(timeout=30_000)
