@@ -4,34 +4,61 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
+from django.test import override_settings
 
 from dressage.embedded.sockets import socket_dir
-from tests.chaos.test_kill import demo_spec
+from dressage.runs.tokens import link_token
 from tests.support.installation import Installation, wait_until
+from tests.support.live_run import LiveRun, small_spec
 from tests.support.other_user import reachable_by_nobody
+from tests.support.rows import rows
 
-pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(420)]
-TOKENS = "from dressage.runs.models import Attempt; from dressage.runs.tokens import link_token; "
-TOKENS += "print(*(link_token(a.run_id, a.number) for a in Attempt.objects.all()))"
+pytestmark = [
+    pytest.mark.chaos,
+    pytest.mark.live,
+    pytest.mark.timeout(420),
+    pytest.mark.expensive(
+        4,
+        "reads all files of an installation, or the memory of a process of it",
+        about=(
+            "platform/dressage/clusters",
+            "platform/dressage/embedded",
+            "platform/dressage/runs",
+            "platform/dressage/supervisor",
+            "worker",
+        ),
+    ),
+]
 KEY = "sk-a-judge-of-the-test-0123456789"
 
 
 @pytest.fixture(scope="module")
 def running(installation: Installation) -> Iterator[Installation]:
-    """The installation, in a folder that was open to all, while a run trains; it has a judge with a key."""
+    """The installation, in a folder that was open to all, with a live run; it has a judge with a key."""
     api = installation.api
-    judge = api.post(
-        "/judge-endpoints", {"name": "Strict", "base_url": "http://127.0.0.1:9/v1", "model": "m", "api_key": KEY}
-    )
-    run = api.post("/runs", {"name": "private", "spec": demo_spec(installation, 2000, "async"), "start": True})["id"]
-    wait_until(lambda: api.get(f"/runs/{run}")["step"], 180, installation.log_tail)
+    body = {"name": f"Strict {token_hex(3)}", "base_url": "http://127.0.0.1:9/v1", "model": "m", "api_key": KEY}
+    judge = api.post("/judge-endpoints", body)
+    run = LiveRun.start(installation, "private", small_spec(api, 2000))
+    wait_until(lambda: run.now()["last_checkpoint"], 180, run.story)
+    run.pause()
     yield installation
-    api.post(f"/runs/{run}/cancel")
-    wait_until(lambda: api.get(f"/runs/{run}")["state"] == "cancelled", 120, installation.log_tail)
+    run.end()
     api.delete(f"/judge-endpoints/{judge['id']}")
+
+
+@pytest.fixture(scope="module")
+def tokens(running: Installation) -> list[str]:
+    """What the workers of all runs have proven themselves with."""
+    attempts = rows(running, "SELECT run_id, number, token_sha256 FROM runs_attempt")
+    with override_settings(SECRET_KEY=(running.home / "secret-key").read_text().strip()):
+        found = [link_token(run, number) for run, number, _ in attempts]
+    assert found and [sha256(token.encode()).hexdigest() for token in found] == [stored for *_, stored in attempts]
+    return found
 
 
 def folders(up: Installation) -> list[Path]:
@@ -75,9 +102,8 @@ def test_what_was_open_is_told_in_one_line(running: Installation) -> None:
     assert line == f"Closed to other users of this machine, in {running.home}: the folder itself."
 
 
-def test_redis_holds_no_link_token_and_no_key(running: Installation) -> None:
-    tokens = running.shell(TOKENS).split()
-    assert tokens and all(token.startswith("lnk_") for token in tokens)
+def test_redis_holds_no_link_token_and_no_key(running: Installation, tokens: list[str]) -> None:
+    assert all(token.startswith("lnk_") for token in tokens)
     files = [path for path in (running.home / "redis").rglob("*") if path.is_file()]
     held = b"".join(path.read_bytes() for path in files)
     assert b"worker.tasks.start" in held, "the message that started the run is in the file"
@@ -85,8 +111,8 @@ def test_redis_holds_no_link_token_and_no_key(running: Installation) -> None:
         assert secret.encode() not in held
 
 
-def test_no_secret_is_in_a_log_or_in_rays_session(running: Installation) -> None:
-    secrets = [*running.shell(TOKENS).split(), KEY, (running.home / "cluster-secret").read_text()]
+def test_no_secret_is_in_a_log_or_in_rays_session(running: Installation, tokens: list[str]) -> None:
+    secrets = [*tokens, KEY, (running.home / "cluster-secret").read_text()]
     own = {"cluster-secret"}
     for path in everything(running):
         if path.is_file() and path.name not in own and "postgres" not in path.parts:
@@ -96,12 +122,11 @@ def test_no_secret_is_in_a_log_or_in_rays_session(running: Installation) -> None
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root is sure to be let look into another process")
-def test_no_secret_is_in_the_memory_of_rays_head(running: Installation) -> None:
+def test_no_secret_is_in_the_memory_of_rays_head(running: Installation, tokens: list[str]) -> None:
     """It keeps what the constructors of live actors were given."""
-    head = running.process("gcs_server").pid
-    assert b"RunController" in memory(head)
-    for token in running.shell(TOKENS).split():
-        assert token.encode() not in memory(head)
+    held = memory(running.process("gcs_server").pid)
+    assert b"RunController" in held
+    assert not [token for token in tokens if token.encode() in held]
 
 
 def memory(pid: int) -> bytes:
