@@ -8,7 +8,10 @@ from contextlib import ExitStack
 import pytest
 
 from tests.gpu import travellers
+from tests.support.about import RANKS
 from tests.worker.learner.travelling import expected
+
+pytestmark = pytest.mark.expensive(15, "starts processes between which weights travel", about=(*RANKS, "worker/engine"))
 
 
 def test_another_process_maps_the_memory_of_a_card(device: str) -> None:

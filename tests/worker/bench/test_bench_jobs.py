@@ -256,6 +256,7 @@ def test_a_bad_job_is_refused_with_its_place(done: Any) -> None:
     assert result["error"].endswith("(at definitions.0.definition.components)")
 
 
+@pytest.mark.expensive(6, "starts a bench worker's process")
 def test_the_task_makes_one_worker_which_is_gone_with_its_job(
     platform_of: Any, judge: JudgeServer, cluster: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

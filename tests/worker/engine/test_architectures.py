@@ -11,11 +11,24 @@ import pytest
 
 from tests.architectures.cases import Case, slice_of_cases
 from tests.architectures.loop import run_case, start_engine
+from tests.support.about import ENGINES, RANKS
 from trainer_core.starter.architectures import make_tiny
 from worker.engine import InferenceEngine
 
+FEW = ("gemma3", "mixtral", "phi3", "qwen3")
+"""Architectures that always run: both heads, both modes and every kind are among them."""
+COST = 3.0
+ALWAYS = pytest.mark.expensive(COST, "starts an engine")
+FURTHER = pytest.mark.expensive(COST, "starts an engine", about=(*ENGINES, *RANKS, "trainer_core/support"))
 
-@pytest.mark.parametrize("case", slice_of_cases(), ids=str)
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=ALWAYS if case.architecture in FEW else FURTHER, id=str(case))
+        for case in slice_of_cases()
+    ],
+)
 def test_an_architecture_goes_through_the_loop(case: Case, shared_engine: InferenceEngine, tmp_path: Path) -> None:
     """Leaves vLLM's process-wide parts to the shared engine."""
     policy = make_tiny(case.architecture, tmp_path / "policy", tied=case.head == "tied", dtype=case.dtype)
@@ -23,6 +36,7 @@ def test_an_architecture_goes_through_the_loop(case: Case, shared_engine: Infere
     assert seen.complaints() == []
 
 
+@pytest.mark.expensive(3, "starts two engines")
 def test_an_engine_in_16_bits_leaves_another_as_it_is(shared_engine: InferenceEngine, tmp_path: Path) -> None:
     """Both rotate by tables of float32, which one of them rounds."""
     policy, text = make_tiny("gpt_oss", tmp_path), [list(range(40, 90))]

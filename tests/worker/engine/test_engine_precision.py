@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from transformers import Qwen3ForCausalLM
 
+from tests.support.about import ENGINES, RANKS
 from tests.trainer_core.update.making import make_spec
 from tests.worker.engine.policies import VOCAB, perturbed, start, state
 from tests.worker.engine.test_mixtures import start as start_mixture
@@ -29,6 +30,7 @@ from worker.learner.probe.sequences import probe_sequences
 from worker.learner.weights import bundle
 from worker.loop.rescoring import combine
 
+ABOUT = (*ENGINES, *RANKS)
 Policy = tuple[Path, Qwen3ForCausalLM]
 PROBES = probe_sequences(VOCAB, 128)
 WEIGHTS_ALONE = {"type": "fp8", "activations": False}
@@ -158,6 +160,7 @@ def test_the_probe_is_sharp_whatever_the_learner_trains_in(
     fp8_engine.load_weights(0, state(tied_policy[1]))
 
 
+@pytest.mark.expensive(5, "starts an engine and two learners", about=ABOUT)
 def test_activations_in_fp8_fall_either_way_but_mostly_alike(
     shared_engine: InferenceEngine, tied_policy: Policy
 ) -> None:
@@ -172,7 +175,13 @@ def test_activations_in_fp8_fall_either_way_but_mostly_alike(
     assert differences["unified"].max() < made("unified", {"quantization": {"type": "fp8"}}).rollout.engine.tolerance
 
 
-@pytest.mark.parametrize("name", ["qwen3_moe", "mixtral"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("qwen3_moe", marks=pytest.mark.expensive(5, "starts an engine and three learners")),
+        pytest.param("mixtral", marks=pytest.mark.expensive(5, "starts an engine and three learners", about=ABOUT)),
+    ],
+)
 def test_experts_with_weights_in_fp8_are_those_of_a_unified_learner(
     shared_engine: InferenceEngine, tmp_path: Path, name: str
 ) -> None:
@@ -212,6 +221,7 @@ def _as_trajectory(sequence: list[int]) -> Trajectory:
     )
 
 
+@pytest.mark.expensive(6, "starts two engines and two learners", about=ABOUT)
 def test_float16_is_nearer_to_the_learner_than_bfloat16(shared_engine: InferenceEngine, tied_policy: Policy) -> None:
     other, worst = perturbed(tied_policy[1]), {}
     for dtype in ("float16", "bfloat16"):

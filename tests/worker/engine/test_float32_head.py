@@ -39,6 +39,7 @@ def error(engine: InferenceEngine, model: Qwen3ForCausalLM) -> float:
     return sum(abs(ours - theirs) for ours, theirs in pairs) / len(pairs)
 
 
+@pytest.mark.expensive(2, "starts two engines")
 @pytest.mark.parametrize("tied", [False, True])
 def test_float32_head_is_nearer_to_the_learner(shared_engine: InferenceEngine, tmp_path: Path, tied: bool) -> None:
     first = with_large_logits(make_policy(tmp_path, tied=tied), seed=1)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.support.about import ENGINES, RANKS
 from tests.worker.engine.mixtures import drawn, make_mixture
 from tests.worker.engine.test_hybrid_policy import as_trajectory, finish
 from tests.worker.engine.test_mixtures import TOLERANCE, start
@@ -21,7 +22,16 @@ from worker.engine.environment import prepare_environment
 from worker.engine.routes import RouteSource
 
 
-@pytest.mark.parametrize("name", ["qwen3_moe", "gpt_oss", "deepseek_v3"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("qwen3_moe", marks=pytest.mark.expensive(2, "starts an engine")),
+        *(
+            pytest.param(name, marks=pytest.mark.expensive(2, "starts an engine", about=(*ENGINES, *RANKS)))
+            for name in ("gpt_oss", "deepseek_v3")
+        ),
+    ],
+)
 def test_routes_of_samples_are_those_that_the_learner_takes_and_can_replay(
     name: str, tmp_path: Path, shared_engine: InferenceEngine
 ) -> None:

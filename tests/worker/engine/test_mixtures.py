@@ -11,7 +11,6 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedModel
 
-from tests.support.about import ENGINES
 from tests.support.expert_groups import make_group_of_experts
 from tests.worker.engine.expert_faults import FIRST, SECOND, faults, found_by_reading, one_matrix, parts_of
 from tests.worker.engine.mixtures import drawn, files, largest_difference, make_mixture, own_logprobs
@@ -51,12 +50,6 @@ MIXTURES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
-FEW = ("qwen3_moe", "gpt_oss, tied", "deepseek_v3, long and tied")
-"""Mixtures that always run: a kernel's, a plain one, and one with latent attention."""
-ALWAYS = pytest.mark.expensive(3, "starts an engine")
-FURTHER = pytest.mark.expensive(3, "starts an engine", about=ENGINES)
-pytestmark = [pytest.mark.live, ALWAYS]
-
 Mixture = tuple[InferenceEngine, list[Path], list[list[torch.Tensor]]]
 
 
@@ -80,7 +73,7 @@ def scores_of(model: PreTrainedModel) -> list[torch.Tensor]:
     return [own_logprobs(model, sequence) for sequence in SEQUENCES]
 
 
-@pytest.fixture(scope="module", params=[pytest.param(name, marks=() if name in FEW else FURTHER) for name in MIXTURES])
+@pytest.fixture(scope="module", params=MIXTURES)
 def mixture(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_engine: InferenceEngine
 ) -> Iterator[Mixture]:
@@ -121,10 +114,7 @@ def test_every_weight_is_read_back_and_a_fault_of_one_expert_is_named(mixture: M
     assert_faults_are_named(engine, *(tensors(folder) for folder in folders))
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["mixtral", *(pytest.param(name, marks=FURTHER) for name in ("qwen3_moe", "gpt_oss", "deepseek_v3"))],
-)
+@pytest.mark.parametrize("name", ["qwen3_moe", "mixtral", "gpt_oss", "deepseek_v3"])
 def test_faults_of_experts_are_named_in_bfloat16(name: str, tmp_path: Path, shared_engine: InferenceEngine) -> None:
     for number in (0, 1):
         make_tiny(name, tmp_path / str(number), seed=number)

@@ -12,9 +12,14 @@ import pytest
 import torch
 from transformers import Qwen3ForCausalLM
 
+from tests.support.about import ENGINES
 from tests.worker.engine.policies import perturbed, reference_logprobs, start, state
 from worker.engine import EngineDevices, EngineError, InferenceEngine, Request, Sampling, WeightsRefusedError
 
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.expensive(4, "runs an engine of two processes", about=ENGINES),
+]
 SEQUENCES = [[3, 9, 27, 41, 4, 12, 36, 50, 33, 2], [5, 6], list(range(2, 58)) * 3]
 Policy = tuple[Path, Qwen3ForCausalLM]
 

@@ -42,9 +42,12 @@ def test_end_of_sequence_tokens_come_from_the_model(
 
 
 def test_the_process_can_still_set_its_threads(shared_engine: InferenceEngine) -> None:
-    torch.set_num_threads(2)
-    assert torch.get_num_threads() == 2
-    torch.set_num_threads(1)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(before + 1)
+        assert torch.get_num_threads() == before + 1
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_weight_shapes_are_the_checkpoints(shared_engine: InferenceEngine) -> None:

@@ -58,9 +58,23 @@ class Learning:
         return bundle(self, [[1, 2]], self.publication)
 
 
+@pytest.fixture(scope="module")
+def engines(shared_engine: InferenceEngine, tied_policy: Policy) -> dict[str, InferenceEngine]:
+    """By the type of their head."""
+    heads: tuple[Literal["model", "float32"], ...] = ("model", "float32")
+    return {head: start(tied_policy[0], dtype="bfloat16", lm_head_dtype=head) for head in heads}
+
+
+def on_first_weights(engine: InferenceEngine, model: Qwen3ForCausalLM) -> InferenceEngine:
+    """The engine as it was when it had started."""
+    engine.load_weights(0, {name: torch.from_numpy(array).bfloat16() for name, array in state(model).items()})
+    assert engine.weights_key is None
+    return engine
+
+
 @pytest.fixture(params=["model", "float32"])
-def engine(shared_engine: InferenceEngine, tied_policy: Policy, request: pytest.FixtureRequest) -> InferenceEngine:
-    return start(tied_policy[0], dtype="bfloat16", lm_head_dtype=request.param)
+def engine(engines: dict[str, InferenceEngine], tied_policy: Policy, request: pytest.FixtureRequest) -> InferenceEngine:
+    return on_first_weights(engines[request.param], tied_policy[1])
 
 
 @pytest.fixture
@@ -119,13 +133,13 @@ def test_changes_give_the_same_policy_as_the_whole(
 
 @pytest.mark.parametrize("name", ["shared_memory", "distributed", "files"])
 def test_an_engine_loads_what_any_transport_brings(
-    shared_engine: InferenceEngine,
+    engines: dict[str, InferenceEngine],
     tied_policy: Policy,
     name: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    engine = start(tied_policy[0], dtype="bfloat16")
+    engine = on_first_weights(engines["model"], tied_policy[1])
     transport = TRANSPORTS[name].sender(Topology(location=str(tmp_path), folder="run-1"))
     learning, ways = Learning(tied_policy[1], transport), list[str]()
     found: list[Any] = []
@@ -221,6 +235,7 @@ def test_only_the_layers_that_changed_are_packed_again(
     assert [type(module).__name__ for module in packed] == ["MergedColumnParallelLinear"]
 
 
+@pytest.mark.expensive(2, "publishes many versions")
 @pytest.mark.usefixtures("cluster")
 def test_a_version_that_has_changed_too_much_ends_the_chain(tied_policy: Policy) -> None:
     learning = Learning(tied_policy[1])

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.support.about import RANKS
 from tests.trainer_core.specs import document
 from trainer_core.planning import Rates
 from worker.plan.__main__ import main
@@ -14,6 +15,13 @@ DEMO = Path(__file__).resolve().parents[3] / "demo"
 
 
 @pytest.mark.slow
+@pytest.mark.live
+@pytest.mark.timed
+@pytest.mark.expensive(
+    30,
+    "starts an engine and a learner, alone and at once",
+    about=(*RANKS, "trainer_core/planning", "worker/engine", "worker/plan"),
+)
 def test_a_plan_with_measured_rates(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     spec = document(
         rollout={

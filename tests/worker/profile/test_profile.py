@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import SAMPLING
 from tests.support.quiet_handler import QuietHandler
 from tests.worker.loop.conftest import POLICY, rows, tiny_spec
 from tests.worker.loop.platform_double import parquet_bytes
@@ -108,6 +109,10 @@ def test_an_engine_that_is_lost_behind_a_batch_is_left_to_another_worker(
     assert [result["error"] for result in platform.results] == answered
 
 
+@pytest.mark.live
+@pytest.mark.expensive(
+    35, "starts an engine and a reward worker twice", about=(*SAMPLING, "trainer_core/profiling", "worker/profile")
+)
 def test_a_profile_by_the_starter_policy_and_another_worker(cluster: None, platform: ProfilePlatform) -> None:
     result = platform.work()
     assert result.error is None

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.support.about import SAMPLING
 from tests.support.quiet_handler import QuietHandler
 from tests.worker.loop.conftest import POLICY, REWARD, rows, tiny_spec
 from tests.worker.loop.platform_double import parquet_bytes
@@ -18,6 +19,7 @@ from trainer_core.link.rehearsal import RehearsalResult
 from worker.cluster import actors as ray_cluster
 from worker.rehearsal.work import RehearsalWork
 
+ABOUT = (*SAMPLING, "trainer_core/diagnosis", "worker/rehearsal")
 BOXED = {"components": [{"name": "right", "grader": {"type": "math", "extraction": "boxed"}}]}
 
 
@@ -119,6 +121,8 @@ def actors() -> list[str]:
     return [name for name in named if name.startswith(ray_cluster.rehearsal_name("rhs_1"))]
 
 
+@pytest.mark.live
+@pytest.mark.expensive(20, "starts an engine and a reward worker", about=ABOUT)
 def test_a_rehearsal_of_the_starter_policy(
     cluster: None, platform: RehearsalPlatform, held: Callable[..., RehearsalResult]
 ) -> None:
@@ -150,6 +154,8 @@ def test_a_rehearsal_of_the_starter_policy(
     assert actors() == [], "engine and reward worker have ended with it"
 
 
+@pytest.mark.live
+@pytest.mark.expensive(8, "starts processes that it ends at once", about=ABOUT)
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
@@ -171,6 +177,8 @@ def test_a_spec_that_is_not_valid_here_is_refused(held: Callable[..., RehearsalR
     assert (result.error or "").startswith("The run's description is not valid: ")
 
 
+@pytest.mark.live
+@pytest.mark.expensive(8, "starts processes that it ends at once", about=ABOUT)
 def test_a_cancelled_rehearsal_ends_its_worker(
     cluster: None, platform: RehearsalPlatform, held: Callable[..., RehearsalResult], tmp_path: Path
 ) -> None:

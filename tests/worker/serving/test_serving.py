@@ -10,12 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.about import SAMPLING
 from tests.support.quiet_handler import QuietHandler
 from trainer_core.link.serving import EMBEDDING, MOST_AT_ONCE, ServingExchange, unpacked
 from worker.cluster import actors as ray_cluster
 from worker.serving import work
 from worker.serving.work import ServingWork
 
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.expensive(15, "starts an engine", about=(*SAMPLING, "worker/judge", "worker/serving")),
+]
 PATH = "/api/v1/link/servings/srv_1"
 STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
 
