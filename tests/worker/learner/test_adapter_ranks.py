@@ -9,7 +9,11 @@ from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update.learner import Learner
 from worker.learner.ranks import LearnerGroup
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.expensive(17, "learns on ranks in other processes"),
+    pytest.mark.usefixtures("kept_ranks"),
+]
 
 PARTS = {
     "policy": {"base": "tiny", "adapter": {"type": "lora", "rank": 4}},

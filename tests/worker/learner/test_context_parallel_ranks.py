@@ -9,7 +9,11 @@ from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update.learner import Learner
 from worker.learner.ranks import LearnerGroup
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.expensive(5, "learns on ranks in other processes"),
+    pytest.mark.usefixtures("kept_ranks"),
+]
 
 
 def test_two_ranks_that_share_tokens_learn_and_save_as_one(policy_dir: Path, tmp_path: Path) -> None:

@@ -29,7 +29,11 @@ from worker.learner.weights import WeightBundle, publish
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 """With Adam's usual epsilon the first updates are signs of gradients, and rounding decides those near zero."""
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.expensive(4, "learns on ranks in other processes"),
+    pytest.mark.usefixtures("kept_ranks"),
+]
 
 
 def two_ranks(stage: int) -> RunSpec:
@@ -37,6 +41,7 @@ def two_ranks(stage: int) -> RunSpec:
     return make_spec(optimizer=SMOOTH, parallelism=parallelism)
 
 
+@pytest.mark.expensive(12, "learns on ranks in other processes")
 def test_two_ranks_make_the_update_of_one(policy_dir: Path, tmp_path: Path) -> None:
     alone, spec = Learner(policy_dir, make_spec(optimizer=SMOOTH)), two_ranks(2)
     group = LearnerGroup(policy_dir, spec)
@@ -135,6 +140,7 @@ def test_two_ranks_train_the_critic_of_one(policy_dir: Path, kind: str) -> None:
         group.close()
 
 
+@pytest.mark.usefixtures("doomed_ranks")
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_a_dead_rank_is_named(policy_dir: Path, ranks: int) -> None:
     spec = make_spec(parallelism={"learner_ranks": ranks, "zero_stage": 2})

@@ -10,7 +10,11 @@ from trainer_core.update.learner import Learner
 from trainer_core.update.streaming import CannotStream
 from worker.learner.stage import LearningStage
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.expensive(4, "learns on ranks in other processes"),
+    pytest.mark.usefixtures("kept_ranks"),
+]
 
 
 def test_pieces_are_queued_and_make_the_update_of_the_whole(policy_dir: Path) -> None:

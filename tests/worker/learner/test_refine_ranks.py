@@ -11,7 +11,11 @@ from trainer_core.update.learner import Learner
 from worker.learner.ranks import LearnerGroup
 from worker.loop.advantages import assign_advantages
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.expensive(4, "learns on ranks in other processes"),
+    pytest.mark.usefixtures("kept_ranks"),
+]
 
 PARTS = {
     "advantage": {"type": "vcpo"},

@@ -5,12 +5,14 @@ import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
 from transformers import Qwen3ForCausalLM
 
+from tests.support.kept_ranks import KeptRanks
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.worker.engine.policies import VOCAB, start
 from trainer_core.update.learner import Learner
@@ -39,20 +41,23 @@ def engine(tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[InferenceEngi
 
 
 @pytest.fixture(scope="module")
-def versions(cluster: None, tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[list[WeightBundle]]:
+def versions(
+    ranks_of_the_session: KeptRanks, tied_policy: tuple[Path, Qwen3ForCausalLM]
+) -> Iterator[list[WeightBundle]]:
     """Versions 0 to 2 of a policy that learns."""
-    learner = LearnerGroup(tied_policy[0], SPEC)
-    bundles = [learner.publish().open()]
-    for step in (1, 2):
-        groups = make_groups(step)
-        for group in groups:
-            for trajectory in group.trajectories:
-                trajectory.token_ids %= VOCAB
-                trajectory.prompt_ids %= VOCAB
-        learner.update(groups, SPEC, step)
-        bundles.append(learner.publish().open())
-    yield bundles
-    learner.close()
+    with patch("worker.learner.ranks.ray", ranks_of_the_session):
+        learner = LearnerGroup(tied_policy[0], SPEC)
+        bundles = [learner.publish().open()]
+        for step in (1, 2):
+            groups = make_groups(step)
+            for group in groups:
+                for trajectory in group.trajectories:
+                    trajectory.token_ids %= VOCAB
+                    trajectory.prompt_ids %= VOCAB
+            learner.update(groups, SPEC, step)
+            bundles.append(learner.publish().open())
+        yield bundles
+        learner.close()
 
 
 def holding(bundle: WeightBundle, tensors: Tensors) -> WeightBundle:
