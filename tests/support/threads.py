@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 
 @contextmanager
@@ -17,8 +18,5 @@ def threads_begun() -> Iterator[Callable[[], list[str]]]:
             ours.add(thread)
         start(thread)
 
-    threading.Thread.start = recorded  # type: ignore[method-assign]
-    try:
+    with patch.object(threading.Thread, "start", recorded):
         yield lambda: sorted(thread.name for thread in ours - {this} if thread.is_alive())
-    finally:
-        threading.Thread.start = start  # type: ignore[method-assign]

@@ -1,6 +1,7 @@
 """The judge client against a real endpoint: retries, limits, cache, accounting."""
 
 import asyncio
+import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
@@ -111,8 +112,13 @@ def test_a_hanging_endpoint_times_out(server: JudgeServer, open_client: Open) ->
 
 
 def test_an_endpoint_that_is_not_there(open_client: Open) -> None:
-    with pytest.raises(JudgeError, match="failed once: it cannot be reached: ClientConnectorError"):
-        open_client(base_url="http://127.0.0.1:9/v1", retries=0).ask("default", question())
+    with (
+        socket.socket() as held,
+        pytest.raises(JudgeError, match="failed once: it cannot be reached: ClientConnectorError"),
+    ):
+        held.bind(("127.0.0.1", 0))  # nobody else takes the port, and nothing listens at it
+        address = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+        open_client(base_url=address, retries=0).ask("default", question())
     with pytest.raises(JudgeError, match="there is no judge endpoint 'other'"):
         open_client().ask("other", question())
 

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from trainer_core.rewards.graders.math import MathGrader
 from trainer_core.rewards.sample import Sample
 
 JAIL = InProcess()
+MANY = pytest.mark.expensive(2, "many examples", about=("worker/sandbox", "trainer_core/rewards"))
 INTEGERS = st.integers(-999, 9999)
 SMALL = st.integers(-30, 30)
 
@@ -33,6 +35,7 @@ def latex(value: Fraction) -> str:
     return rf"{sign}\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
 
 
+@MANY
 @given(st.fractions(max_denominator=99), st.fractions(max_denominator=99))
 @settings(max_examples=80, deadline=None)
 def test_fractions(value: Fraction, other: Fraction) -> None:
@@ -94,6 +97,7 @@ def test_intervals(low: int, size: int, brackets: str, other: str) -> None:
     check(gold, rf"\left{brackets[0]} {low}, {high} \right{brackets[1]}", condition.replace(f" {high}", f" {high + 1}"))
 
 
+@MANY
 @given(st.lists(st.integers(-9, 9), min_size=2, max_size=4), st.integers(0, 3), st.integers(1, 5))
 @settings(max_examples=40, deadline=None)
 def test_polynomials(coefficients: list[int], place: int, step: int) -> None:
@@ -165,6 +169,7 @@ def _decimal(digits: int, places: int) -> str:
     return f"{text[:-places]}.{text[-places:]}"
 
 
+@MANY
 @given(SMALL, SMALL, SMALL, st.integers(1, 5), st.integers(2, 9))
 @settings(max_examples=60, deadline=None)
 def test_equations(a: int, b: int, c: int, step: int, factor: int) -> None:
@@ -178,6 +183,7 @@ def test_equations(a: int, b: int, c: int, step: int, factor: int) -> None:
     assert grade(f"x={a}", f"y={a}") == 0.0
 
 
+@MANY
 @given(SMALL, st.sampled_from(["<", ">", r"\le", r"\ge"]), st.sampled_from(["<", ">", r"\le", r"\ge"]))
 @settings(max_examples=60, deadline=None)
 def test_inequalities(bound: int, sign: str, other: str) -> None:
@@ -190,6 +196,7 @@ def test_inequalities(bound: int, sign: str, other: str) -> None:
     assert grade(f"x {sign} {bound}", str(bound)) == 0.0
 
 
+@MANY
 @given(SMALL, st.integers(1, 30), st.integers(1, 5))
 @settings(max_examples=60, deadline=None)
 def test_plus_and_minus(middle: int, size: int, step: int) -> None:
@@ -259,6 +266,7 @@ PIECES = (
 )  # fmt: skip
 
 
+@MANY
 @given(
     st.lists(st.sampled_from(PIECES), max_size=9).map("".join), st.sampled_from(["7", "x^2", "(1,2)", "3 cm", "yes"])
 )

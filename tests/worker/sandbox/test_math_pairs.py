@@ -30,6 +30,7 @@ def test_the_file_is_what_the_families_make() -> None:
     assert len(PAIRS) >= 1500 and counts[False] >= counts[True] >= 0.9 * counts[False]
 
 
+@pytest.mark.expensive(5, "five thousand pairs", about=("worker/sandbox", "trainer_core/rewards"))
 def test_every_pair_is_graded_as_it_is_labelled() -> None:
     jail = InProcess()
     wrong = [pair for pair in PAIRS if graded(pair, jail) != float(pair.right)]
@@ -37,6 +38,7 @@ def test_every_pair_is_graded_as_it_is_labelled() -> None:
     assert jail.asked > 200, "the pairs that need calculation"
 
 
+@pytest.mark.expensive(4, "eighty pairs in a jail", about=("worker/sandbox", "trainer_core/rewards"))
 def test_the_jail_says_the_same(jail: JailPool) -> None:
     assert [pair for pair in PAIRS[::IN_JAIL] if graded(pair, jail) != float(pair.right)] == []
 
@@ -66,6 +68,7 @@ def _is_calculated(pair: Pair) -> bool:
     return jail.asked > 0
 
 
+@pytest.mark.expensive(3, "starts a jail with its packages")
 @pytest.mark.usefixtures("slow_machine")
 def test_a_slow_machine_changes_no_verdict(jail: JailPool) -> None:
     pairs = [*HARD, *PAIRS[:: 5 * IN_JAIL]]

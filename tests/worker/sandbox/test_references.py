@@ -10,6 +10,9 @@ from worker.sandbox.pool import JailPool
 REFERENCES = Path(__file__).resolve().parents[2] / "data" / "references"
 
 
+@pytest.mark.expensive(
+    20, "fifty answers of a set", about=("worker/sandbox", "trainer_core/rewards", "scripts/grade_references.py")
+)
 @pytest.mark.parametrize("name", SETS)
 def test_references_score_one_and_changed_ones_zero(jail: JailPool, name: str) -> None:
     found = list(grades(name, REFERENCES, jail))

@@ -1,6 +1,7 @@
 """Processor time decides: an endless program is a zero, and a machine that others use turns no right one into one."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -40,10 +41,11 @@ def test_an_endless_program_is_a_zero_though_the_rewards_time_is_shorter() -> No
         opened.close()
 
 
-def test_inputs_that_are_not_reached_fail(jail: JailPool) -> None:
+def test_inputs_that_are_not_reached_fail(jail: JailPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = jail.run
+    monkeypatch.setattr(jail, "run", lambda *given: replace(run(*given), cpu_s=0.7))
     grader = definition(total_timeout_s=1.0).components[0].grader
-    slow_after_the_first = "n = input()\nprint(42)\nimport time\nwhile time.process_time() < 0.7: pass"
-    assert grader.grade(sample(slow_after_the_first), ROW, jail) == 0.5  # type: ignore[call-arg]
+    assert grader.grade(sample("input()\nprint(42)"), ROW, jail) == 0.5  # type: ignore[call-arg]
 
 
 def a_right_program_gets_its_processor_time(jail: JailPool) -> None:

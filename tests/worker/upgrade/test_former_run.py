@@ -132,6 +132,7 @@ def test_the_loop_goes_on_from_the_state_of_before(state: Any, spec: RunSpec) ->
     assert state["tokens_total"] > 0 and state["elapsed_s"] > 0
 
 
+@pytest.mark.expensive(3, "loads a policy and learns a step")
 def test_the_learner_goes_on_from_a_checkpoint_of_before() -> None:
     learner, spec = Learner(FORMER / "policy", make_spec()), make_spec()
     extra = learner.load(FORMER / "checkpoint")
