@@ -7,7 +7,10 @@ import pytest
 
 from tests.support.guide import GUIDES, ROOT, changed, checkout, follow
 
+FOLLOWED = "copies the checkout, and runs in it what a guide says: pytest, vitest or pip"
 
+
+@pytest.mark.expensive(20, FOLLOWED, about=("docs/development/add-a-loss.md", "docs/methods.md", "trainer_core"))
 def test_add_a_loss(tmp_path: Path) -> None:
     tree = checkout(tmp_path / "tree", "trainer_core", "tests", "docs")
     done = follow("add-a-loss.md", tree)
@@ -16,11 +19,23 @@ def test_add_a_loss(tmp_path: Path) -> None:
     assert "tapered" not in (ROOT / "docs" / "methods.md").read_text()
 
 
+@pytest.mark.expensive(12, FOLLOWED)
 def test_add_a_grader(tmp_path: Path) -> None:
     done = follow("add-a-grader.md", checkout(tmp_path / "tree", "trainer_core", "tests"))
     assert len(done.created) == 2 and len(done.changed) == 1
 
 
+@pytest.mark.expensive(
+    12,
+    FOLLOWED,
+    about=(
+        "docs/development/add-a-chart.md",
+        "trainer_core/metrics",
+        "trainer_core/rollout_metrics.py",
+        "frontend/src/features/charts",
+        "frontend/vite.config.ts",
+    ),
+)
 def test_add_a_chart(tmp_path: Path) -> None:
     tree = checkout(tmp_path / "tree", "trainer_core", "tests", "docs", "frontend")
     done = follow("add-a-chart.md", tree)
@@ -28,17 +43,24 @@ def test_add_a_chart(tmp_path: Path) -> None:
     assert "1 passed" in done.printed
 
 
+@pytest.mark.expensive(
+    12, FOLLOWED, about=("docs/development/add-a-reward-tool.md", "trainer_core/rewards", "worker/scoring")
+)
 def test_add_a_reward_tool(tmp_path: Path) -> None:
     done = follow("add-a-reward-tool.md", checkout(tmp_path / "tree", "trainer_core", "worker", "tests"))
     assert len(done.created) == 3 and len(done.changed) == 5
 
 
+@pytest.mark.expensive(
+    20, FOLLOWED, about=("docs/development/add-a-weight-transport.md", "worker/learner", "trainer_core/spec")
+)
 def test_add_a_weight_transport(tmp_path: Path) -> None:
     tree = checkout(tmp_path / "tree", "worker", "trainer_core", "tests")
     done = follow("add-a-weight-transport.md", tree, DRESSAGE_WEIGHTS_FOLDER=str(tmp_path))
     assert len(done.created) == 1 and len(done.changed) == 2
 
 
+@pytest.mark.expensive(20, FOLLOWED, about=("docs/development/write-a-plugin.md", "trainer_core", "pyproject.toml"))
 def test_write_a_plugin(tmp_path: Path) -> None:
     """``pip install`` is led into a folder: the environment that runs the tests must stay as it is."""
     tree, site = checkout(tmp_path / "tree", "tests"), tmp_path / "site"

@@ -22,8 +22,10 @@ COVERED = (
 )
 """Some of what only a card can run to its end."""
 
+SUBJECTS = ("tests/gpu", "tests/support", "pyproject.toml", "kernels", "trainer_core", "worker")
 
-@pytest.mark.slow
+
+@pytest.mark.expensive(25, "collects the tests of cards, with torch and vLLM", about=SUBJECTS)
 def test_each_test_of_a_card_is_skipped_in_words(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

@@ -291,7 +291,10 @@ async def test_the_teams_runs(make_run: Any, api: Callable[..., APIClient], othe
         assert (first["type"], first["run"]["id"], first["run"]["state"]) == ("run", run.id, "draft")
         fresh = await in_thread(make_run)("second")
         assert (await socket.receive_json())["run"]["id"] == fresh.id
-        assert await other.receive_nothing(timeout=0.5)
+        theirs = await in_thread(make_run)("third")
+        await in_thread(Run.objects.filter(pk=theirs.pk).update)(team=other_team)
+        await in_thread(emit)(theirs)
+        assert (await other.receive_json())["run"]["id"] == theirs.id, "the first that it is told of"
 
 
 async def test_messages_of_one_transaction_are_one(make_run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,15 @@ SLICE = (
     "tests/platform/teams/test_tokens.py",
 )
 """Tests of the release of before that read and write most tables."""
+SUBJECTS = (
+    "manage.py",
+    "platform/dressage/database.py",
+    "platform/dressage/embedded",
+    "platform/dressage/settings.py",
+    "requirements/runtime.lock",
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "platform" / "dressage").rglob("migrations")),
+)
+"""The tables come of the migrations alone, and how they are made of the rest."""
 NEW_TABLES = """
 import os
 import re
@@ -164,6 +173,7 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.expensive(60, "runs a part of the suite of the release of before", about=SUBJECTS)
 def test_the_code_of_before_passes_its_own_tests_on_the_new_tables(earlier: Path, tmp_path: Path) -> None:
     """Its own test-suite says what it needs: the database that it tests on is made by this release's migrations."""
     (tmp_path / "new_tables.py").write_text(NEW_TABLES.format(new=ROOT))
