@@ -2,6 +2,7 @@
 
 import json
 import re
+from secrets import token_hex
 from statistics import fmean
 from typing import Any
 
@@ -10,13 +11,16 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import sign_in
 from tests.support.installation import EMAIL, Installation, wait_until
+from tests.support.live_run import LiveRun
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timed, pytest.mark.timeout(420)]
 
 BUDGET = 3
 
 
-def test_sign_in_refuses_a_wrong_password(page: Page) -> None:
+@pytest.mark.expensive(5, "a browser")
+def test_sign_in_refuses_a_wrong_password(strangers_page: Page) -> None:
+    page = strangers_page
     page.goto("/runs")
     page.get_by_label("Email").fill(EMAIL)
     page.get_by_role("textbox", name="Password").fill("not the password")
@@ -24,49 +28,54 @@ def test_sign_in_refuses_a_wrong_password(page: Page) -> None:
     expect(page.get_by_text("The email or the password is wrong.")).to_be_visible()
 
 
-def test_create_watch_steer_and_stop(page: Page, installation: Installation) -> None:
+@pytest.mark.live
+@pytest.mark.expensive(120, "the main job: a run that is made, learns, is steered, and is looked at in a browser")
+def test_create_watch_steer_and_stop(strangers_page: Page, installation: Installation) -> None:
+    page = strangers_page
     sign_in(page)
-    run_id = _create_from_the_form(page)
-
-    def metrics() -> dict[str, list[float]]:
-        return _metrics(installation, run_id)
-
-    expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "running", timeout=120_000)
-    wait_until(lambda: len(metrics()["critic/score/mean"]) >= 25, 180, installation.log_tail)
-    reward = metrics()["critic/score/mean"]
+    run = _create_from_the_form(page, installation)
+    run.wait_for("running")
+    expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "running")
+    run.reach(25)
+    run.pause()  # nothing trains behind a page that is only looked at
+    reward = run.series("critic/score/mean")["mean"]
     assert fmean(reward[20:25]) > fmean(reward[:3]) + 0.2
     _reward_rises_on_the_page(page)
 
+    run.resume()
+    expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "running")
     _set_thinking_budget(page)
-    applied = _applied_step(installation, run_id)
+    control = run.controls()[0]
+    assert (control["target"], control["value"]) == ("thinking.budget", BUDGET)
+    assert control["reason"] == "what does thinking buy?"
+    applied = int(control["applied_step"])
     line = page.locator('[data-testid="control-line"][data-target~="thinking.budget"]').first
     expect(line).to_have_attribute("data-step", str(applied))
-    wait_until(lambda: len(metrics()["thinking/max"]) >= applied + 3, 60, installation.log_tail)
-    seen = metrics()
-    assert max(seen["thinking/max"][: applied - 1]) > BUDGET
-    assert max(seen["thinking/max"][applied - 1 :]) == BUDGET
-    assert fmean(seen["response_length/mean"][applied - 1 :]) < fmean(
-        seen["response_length/mean"][applied - 6 : applied - 1]
-    )
-    _effect_is_told(page, installation, run_id)
+    run.reach(applied + 3)
+    thinking, length = run.series("thinking/max")["mean"], run.series("response_length/mean")["mean"]
+    assert max(thinking[: applied - 1]) > BUDGET
+    assert max(thinking[applied - 1 :]) == BUDGET
+    assert fmean(length[applied - 1 :]) < fmean(length[applied - 6 : applied - 1])
+    _effect_is_told(page, run, control["id"])
 
     page.get_by_test_id("stop").click()
     page.get_by_role("button", name="Stop the run").click()
     expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "cancelled", timeout=60_000)
     page.reload()
     expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "cancelled")
-    _every_metric_is_drawn_found_and_hidden(page, installation, run_id)
-    _row_tells_of_the_run(page, installation, run_id)
+    _every_metric_is_drawn_found_and_hidden(page, run)
+    _row_tells_of_the_run(page, run)
 
 
-def _create_from_the_form(page: Page) -> str:
+def _create_from_the_form(page: Page, installation: Installation) -> LiveRun:
+    name = f"Made in the browser {token_hex(3)}"
     page.goto("/runs/new")
     page.get_by_test_id("preset-demo").click()
     _choices_are_told(page)
-    page.get_by_label("Name").first.fill("Made in the browser")
+    page.get_by_label("Name").first.fill(name)
     page.get_by_test_id("create-and-start").click()
     page.wait_for_url(re.compile(r"/runs/run_\w+"))
-    return page.url.rpartition("/")[2].partition("?")[0]
+    return LiveRun(installation, page.url.rpartition("/")[2].partition("?")[0], name)
 
 
 def _choices_are_told(page: Page) -> None:
@@ -90,8 +99,8 @@ def _reward_rises_on_the_page(page: Page) -> None:
     card.get_by_role("button", name="Data table").click()
 
 
-def _every_metric_is_drawn_found_and_hidden(page: Page, installation: Installation, run_id: str) -> None:
-    reported = {one["name"] for one in installation.api.get(f"/runs/{run_id}/metrics/names")["data"]}
+def _every_metric_is_drawn_found_and_hidden(page: Page, run: LiveRun) -> None:
+    reported = {one["name"] for one in run.api.get(f"/runs/{run.id}/metrics/names")["data"]}
     expect(page.get_by_test_id("more-charts")).to_be_visible()
     legends = page.locator('section[data-testid^="chart-"] button[aria-pressed][title^="Hide "]')
     drawn: set[str] = set()
@@ -122,37 +131,37 @@ def _every_metric_is_drawn_found_and_hidden(page: Page, installation: Installati
     expect(page.get_by_test_id("chart-reward")).to_be_visible()
 
 
-def _row_tells_of_the_run(page: Page, installation: Installation, run_id: str) -> None:
+def _row_tells_of_the_run(page: Page, run: LiveRun) -> None:
     """A row of the dataset leads to the run that sampled it, and from there to its completions."""
-    api = installation.api
-    rollout = api.get(f"/runs/{run_id}/rollouts")["data"][0]
+    api = run.api
+    rollout = api.get(f"/runs/{run.id}/rollouts")["data"][0]
     name, _, index = rollout["prompt_id"].rpartition(":")
-    sources = api.get(f"/runs/{run_id}")["spec"]["data"]["sources"]
+    sources = api.get(f"/runs/{run.id}")["spec"]["data"]["sources"]
     slug, _, number = next(one["dataset"] for one in sources if one["name"] == name).partition("@")
-    dataset = next(one for one in api.get("/datasets")["data"] if one["slug"] == slug)
+    dataset = next(one for one in api.get("/datasets", limit=200)["data"] if one["slug"] == slug)
     row = api.get(f"/datasets/{dataset['id']}/versions/{number}/rows/{index}")
     assert str(rollout["answer"]) in row["json"]
     page.goto(f"/datasets/{dataset['id']}?version={number}&row={index}")
-    told = page.get_by_test_id("row-runs").locator(f'[data-run="{run_id}"]')
-    expect(told.get_by_role("link", name="Made in the browser")).to_be_visible()
+    told = page.get_by_test_id("row-runs").locator(f'[data-run="{run.id}"]')
+    expect(told.get_by_role("link", name=run.name)).to_be_visible()
     told.get_by_role("link", name=re.compile(r"^\d+ completions?$")).click()
     expect(page.get_by_text(f"prompt {rollout['prompt_id']}")).to_be_visible()
-    found = api.get(f"/runs/{run_id}/rollouts", prompt_id=rollout["prompt_id"])["data"]
+    found = api.get(f"/runs/{run.id}/rollouts", prompt_id=rollout["prompt_id"])["data"]
     groups = {(one["step"], one["group_id"]) for one in found}
     expect(page.get_by_test_id("groups-table").locator("tbody tr")).to_have_count(len(groups))
-    _every_token(page, installation, run_id)
+    _every_token(page, run)
 
 
-def _every_token(page: Page, installation: Installation, run_id: str) -> None:
+def _every_token(page: Page, run: LiveRun) -> None:
     """A sample is two clicks from its tokens; overlays, the worst token and the view are in the address."""
-    api = installation.api
+    api = run.api
     # Of a group that is learned from: dead ones are not scored by the learner, and have no gap. A policy that was left
     # alone for long has only dead ones in its newest steps.
-    kept = api.get(f"/runs/{run_id}/groups", dead="false", limit=200)["data"]
+    kept = api.get(f"/runs/{run.id}/groups", dead="false", limit=200)["data"]
     groups = [one for one in kept if one["tokens"] and one["worst_gap"]]
     assert groups, f"none of {len(kept)} groups has tokens and a gap: {kept[:2]}"
     group = groups[0]
-    page.goto(f"/runs/{run_id}?tab=rollouts&step={group['step']}")
+    page.goto(f"/runs/{run.id}?tab=rollouts&step={group['step']}")
     expect(page.get_by_test_id("kept")).to_contain_text("All groups of the last 20 steps, 4 groups of each earlier one")
     row = page.get_by_label(f"Group {group['group_id']} of step {group['step']}", exact=True)
     row.get_by_role("button", name=re.compile("^Sample 1:")).click()
@@ -189,15 +198,15 @@ def _set_thinking_budget(page: Page) -> None:
     expect(progress).to_have_attribute("data-state", re.compile("applied|settled"), timeout=30_000)
 
 
-def _effect_is_told(page: Page, installation: Installation, run_id: str) -> None:
+def _effect_is_told(page: Page, run: LiveRun, control: str) -> None:
     """The flag and the history tell what the budget has done, as the API does."""
-    control = installation.api.get(f"/runs/{run_id}/controls")["data"][0]["id"]
 
     def told() -> Any:
-        return installation.api.get(f"/runs/{run_id}/controls/{control}/effect")
+        return run.api.get(f"/runs/{run.id}/controls/{control}/effect")
 
-    wait_until(lambda: told()["status"] == "known", 90, installation.log_tail)
+    wait_until(lambda: told()["status"] == "known", 90, run.story)
     assert told()["targets"][0]["name"] == "thinking/mean"
+    run.pause()
     page.locator('[data-testid="control-line"][data-target~="thinking.budget"]').first.click()
     _card_is_known(page.get_by_test_id("flag-card").first)
     page.keyboard.press("Escape")
@@ -205,21 +214,10 @@ def _effect_is_told(page: Page, installation: Installation, run_id: str) -> None
     page.get_by_test_id("control-row").first.get_by_title("What the change has done").click()
     _card_is_known(page.get_by_test_id("control-effect"))
     page.get_by_role("tab", name="Charts", exact=True).click()
+    run.resume()
+    expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "running")
 
 
 def _card_is_known(place: Locator) -> None:
     expect(place.get_by_test_id("effect-verdict")).to_have_attribute("data-status", "known", timeout=30_000)
     expect(place.locator('[data-metric="thinking/mean"]').get_by_role("img")).to_be_visible()
-
-
-def _applied_step(installation: Installation, run_id: str) -> int:
-    control = installation.api.get(f"/runs/{run_id}/controls")["data"][0]
-    assert (control["target"], control["value"]) == ("thinking.budget", BUDGET)
-    assert control["reason"] == "what does thinking buy?"
-    return int(control["applied_step"])
-
-
-def _metrics(installation: Installation, run_id: str) -> dict[str, list[float]]:
-    keys = "critic/score/mean,response_length/mean,thinking/max"
-    answer: dict[str, Any] = installation.api.get(f"/runs/{run_id}/metrics", keys=keys, x="step", max_points=2000)
-    return {key: answer["series"].get(key, {}).get("mean", []) for key in keys.split(",")}

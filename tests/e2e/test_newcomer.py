@@ -4,6 +4,7 @@ import json
 import os
 import re
 from pathlib import Path
+from secrets import token_hex
 from statistics import fmean
 from typing import Any
 
@@ -11,11 +12,10 @@ import pytest
 import yaml
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import sign_in
 from tests.support.hub_server import HubServer
 from tests.support.installation import ROOT, Installation
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timed, pytest.mark.timeout(600)]
 
 SHARED = Path(os.environ.get("SHARED_DATA", ROOT.parent / "shared" / "data"))
 EXCERPT = ROOT / "tests" / "data" / "references" / "gsm8k" / "test.jsonl"
@@ -30,17 +30,32 @@ def gsm8k() -> Path:
     return whole if whole.is_file() else EXCERPT
 
 
+@pytest.mark.live
+@pytest.mark.expensive(
+    130,
+    "a rehearsal and a run of a policy and a dataset that were brought in in a browser",
+    about=(
+        "frontend/src",
+        "platform/dressage/datasets",
+        "platform/dressage/imports",
+        "platform/dressage/policies",
+        "platform/dressage/rehearsals",
+        "platform/dressage/runs",
+        "trainer_core/datasets",
+        "trainer_core/prompting",
+        "worker",
+    ),
+)
 def test_from_the_hub_to_the_chart(page: Page, installation: Installation, hub_server: HubServer) -> None:
-    hub_server.add("tiny/starter", ROOT / "demo" / "starter-policy")
-    sign_in(page)
-    _import(page)
-    _upload(page, gsm8k())
+    own = token_hex(3)
+    hub_server.add(f"tiny/starter-{own}", ROOT / "demo" / "starter-policy")
+    _import(page, own)
+    _upload(page, gsm8k(), own)
     length = {"name": "brief", "weight": 1.0, "grader": {"type": "length_penalty", "free": 1, "full": 32}}
     right = {"name": "right", "weight": 1.0, "grader": {"type": "math"}}
-    installation.api.post(
-        "/rewards", {"name": "Right and brief", "slug": "right-brief", "definition": {"components": [right, length]}}
-    )
-    _fill_in(page)
+    reward = {"name": f"Right and brief {own}", "slug": f"right-brief-{own}"}
+    installation.api.post("/rewards", {**reward, "definition": {"components": [right, length]}})
+    _fill_in(page, own)
     _rehearse(page)
     page.get_by_test_id("create-and-start").click()
     page.wait_for_url(re.compile(r"/runs/run_\w+"))
@@ -53,49 +68,54 @@ def test_from_the_hub_to_the_chart(page: Page, installation: Installation, hub_s
     assert fmean(reward[-3:]) > fmean(reward[:3]) + 0.1, reward
 
 
+@pytest.mark.expensive(
+    15,
+    "two imports in a browser",
+    about=("frontend/src", "platform/dressage/datasets", "platform/dressage/imports", "trainer_core/datasets"),
+)
 def test_datasets_come_from_the_hub(page: Page, hub_server: HubServer) -> None:
+    own = token_hex(3)
     rows = [{"question": f"What is {n} + 1?", "answer": f"#### {n + 1}"} for n in range(4)]
     text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
     shards = {f"main/train-0000{part}-of-00002.jsonl": text for part in range(2)}
-    own = {"own.jsonl": b'{"q": "What is 1 + 1?", "a": "2"}\n{"q": "What is 1 + 2?", "a": "3"}\n'}
-    hub_server.add_dataset("tiny/sums", shards, licence="mit")
-    hub_server.add_dataset("tiny/own", own)
-    sign_in(page)
-    _import_dataset(page)
-    _import_by_mapping(page)
+    odd = {"odd.jsonl": b'{"q": "What is 1 + 1?", "a": "2"}\n{"q": "What is 1 + 2?", "a": "3"}\n'}
+    hub_server.add_dataset(f"tiny/sums-{own}", shards, licence="mit")
+    hub_server.add_dataset(f"tiny/odd-{own}", odd)
+    _import_dataset(page, f"sums-{own}")
+    _import_by_mapping(page, f"odd-{own}")
 
 
-def _import(page: Page) -> None:
+def _import(page: Page, own: str) -> None:
     page.goto("/policies")
     page.get_by_test_id("register-policy").click()
     form = page.get_by_test_id("add-policy-form")
-    form.get_by_label("Repository").fill("tiny/starter")
-    form.get_by_label("Name").fill("From the hub")
+    form.get_by_label("Repository").fill(f"tiny/starter-{own}")
+    form.get_by_label("Name").fill(f"From the hub {own}")
     form.get_by_role("button").last.click()
-    card = page.get_by_test_id("policy-card").filter(has_text="From the hub")
+    card = page.get_by_test_id("policy-card").filter(has_text=f"From the hub {own}")
     expect(card).to_be_visible(timeout=60_000)
     card.get_by_role("link").first.click()
-    expect(page.get_by_text("tiny/starter").first).to_be_visible()
+    expect(page.get_by_text(f"tiny/starter-{own}").first).to_be_visible()
 
 
-def _import_dataset(page: Page) -> None:
-    form = _listed(page, "tiny/sums")
+def _import_dataset(page: Page, name: str) -> None:
+    form = _listed(page, f"tiny/{name}")
     expect(form.get_by_label("Config and split")).to_contain_text("main / train: 2 files")
     expect(form.get_by_text("Licence: mit")).to_be_visible()
     form.get_by_label("Show me the rows").uncheck()
     form.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_role("link", name="sums", exact=True).click(timeout=60_000)
-    expect(page.get_by_test_id("version-origin")).to_contain_text("tiny/sums @ ", timeout=30_000)
+    page.get_by_role("link", name=name, exact=True).click(timeout=60_000)
+    expect(page.get_by_test_id("version-origin")).to_contain_text(f"tiny/{name} @ ", timeout=30_000)
     expect(page.get_by_test_id("version-origin")).to_contain_text("main / train")
 
 
-def _import_by_mapping(page: Page) -> None:
+def _import_by_mapping(page: Page, name: str) -> None:
     """Rows of no known shape wait, and nothing is stored before a person has said what they are."""
-    form = _listed(page, "tiny/own")
+    form = _listed(page, f"tiny/{name}")
     form.get_by_role("button", name="Import", exact=True).click()
-    card = page.get_by_test_id("dataset-import").filter(has_text="own")
+    card = page.get_by_test_id("dataset-import").filter(has_text=name)
     expect(card).to_have_attribute("data-state", "waiting", timeout=60_000)
-    expect(page.get_by_role("link", name="own", exact=True)).to_have_count(0)
+    expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
     card.get_by_role("button", name="Look at the rows").click()
     reading = page.get_by_test_id("import-reading")
     expect(reading).to_contain_text("What is 1 + 1?", timeout=30_000)
@@ -114,21 +134,21 @@ def _listed(page: Page, repository: str) -> Locator:
     return form
 
 
-def _upload(page: Page, file: Path) -> None:
+def _upload(page: Page, file: Path, own: str) -> None:
     page.goto("/datasets")
     page.get_by_role("button", name="Upload").first.click()
     page.locator('input[type="file"]').set_input_files(str(file))
-    page.get_by_label("Name").first.fill("School math")
+    page.get_by_label("Name").first.fill(f"School math {own}")
     page.get_by_role("dialog").get_by_role("button", name="Upload", exact=True).click()
-    expect(page.get_by_role("heading", name="School math")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name=f"School math {own}")).to_be_visible(timeout=60_000)
     expect(page.get_by_test_id("version-origin")).to_contain_text("GSM8K")
 
 
-def _fill_in(page: Page) -> None:
+def _fill_in(page: Page, own: str) -> None:
     spec: dict[str, Any] = {
-        "policy": {"base": "from-the-hub"},
-        "data": {"sources": [{"name": "school", "dataset": "school-math@1", "format": {"suffix": "\n"}}]},
-        "reward": {"definition": "right-brief@1"},
+        "policy": {"base": f"from-the-hub-{own}"},
+        "data": {"sources": [{"name": "school", "dataset": f"school-math-{own}@1", "format": {"suffix": "\n"}}]},
+        "reward": {"definition": f"right-brief-{own}@1"},
         "rollout": {
             "group_size": 8,
             "max_tokens": 32,
@@ -139,7 +159,7 @@ def _fill_in(page: Page) -> None:
         "schedule": {"steps": STEPS, "prompts_per_step": 8},
     }
     page.goto("/runs/new")
-    page.get_by_label("Name").first.fill("My first run")
+    page.get_by_label("Name").first.fill(f"My first run {own}")
     page.get_by_role("tab", name="YAML / JSON").click()
     page.get_by_role("textbox", name="Spec").fill(yaml.safe_dump(spec))
     page.get_by_role("tab", name="Form").click()
