@@ -211,7 +211,8 @@ def _effect_is_told(page: Page, run: LiveRun, control: str) -> None:
     _card_is_known(page.get_by_test_id("flag-card").first)
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Controls", exact=True).click()
-    page.get_by_test_id("control-row").first.get_by_title("What the change has done").click()
+    newest = page.get_by_test_id("control-row").first  # first: changes of this run alone
+    newest.get_by_title("What the change has done").click()
     _card_is_known(page.get_by_test_id("control-effect"))
     page.get_by_role("tab", name="Charts", exact=True).click()
     run.resume()
