@@ -1,5 +1,6 @@
 """The router on real engines: groups are spread and stay whole, hung workers are replaced, failing ones are drained."""
 
+import math
 import os
 import signal
 import threading
@@ -32,7 +33,7 @@ from worker.rollout.worker import rollout_actor_class
 TORN = "model.layers.1.mlp.down_proj.weight"
 
 pytestmark = pytest.mark.live
-SECONDS = 12.0
+SECONDS = 16.0
 """Processor seconds that the start of an engine's process costs."""
 
 
@@ -92,9 +93,12 @@ def build(cluster: None, told: list[str]) -> Iterator[Build]:
         ray.get(router.started)
         return router
 
-    yield make
-    for router in routers:
-        router.close()
+    with pytest.MonkeyPatch.context() as patch:
+        # On a busy machine a process may take longer to start than one that has room for it usually does.
+        patch.setattr("worker.rollout.router.ROOM_S", math.inf)
+        yield make
+        for router in routers:
+            router.close()
 
 
 @pytest.fixture
