@@ -29,7 +29,7 @@ def test_sign_in_refuses_a_wrong_password(strangers_page: Page) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.expensive(120, "the main job: a run that is made, learns, is steered, and is looked at in a browser")
+@pytest.mark.expensive(160, "the main job: a run that is made, learns, is steered, and is looked at in a browser")
 def test_create_watch_steer_and_stop(strangers_page: Page, installation: Installation) -> None:
     page = strangers_page
     sign_in(page)

@@ -32,7 +32,7 @@ def gsm8k() -> Path:
 
 @pytest.mark.live
 @pytest.mark.expensive(
-    130,
+    240,
     "a rehearsal and a run of a policy and a dataset that were brought in in a browser",
     about=(
         "frontend/src",
@@ -69,7 +69,7 @@ def test_from_the_hub_to_the_chart(page: Page, installation: Installation, hub_s
 
 
 @pytest.mark.expensive(
-    15,
+    12,
     "two imports in a browser",
     about=("frontend/src", "platform/dressage/datasets", "platform/dressage/imports", "trainer_core/datasets"),
 )
