@@ -34,10 +34,10 @@ def test_a_run_survives_the_death_of_each_of_its_processes(installation: Install
 @pytest.mark.parametrize("mode", ["sync", "streamed", "in_flight"])
 @pytest.mark.expensive(60, "a run whose engine starts twice", about=ABOUT)
 def test_a_run_in_another_mode_survives_the_death_of_its_engine(installation: Installation, mode: str) -> None:
-    run = LiveRun.start(installation, f"killed, {mode}", small_spec(installation.api, 10, mode))
+    run = LiveRun.start(installation, f"killed, {mode}", small_spec(installation.api, 14, mode))
     run.reach(3)
     installation.kill(ENGINE)
-    _succeeds(run, 10)
+    _succeeds(run, 14)
 
 
 def _kill_and_wait_for_another(run: LiveRun, title: str) -> None:
