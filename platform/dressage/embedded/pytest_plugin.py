@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import psycopg
 import pytest
@@ -27,6 +28,9 @@ from psycopg import sql
 
 from dressage.embedded.postgres import EmbeddedPostgres
 from dressage.embedded.redis import EmbeddedRedis
+
+if TYPE_CHECKING:
+    from django.db.backends.postgresql.base import DatabaseWrapper
 
 SERVERS = "DRESSAGE_TEST_SERVERS"
 """Environment variable with the addresses of both servers, for the processes that this one starts."""
@@ -65,7 +69,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[Non
             migrated = connection.settings_dict["NAME"]
             if migrated != usual:
                 connection.close()
-                connection.close_pool()
+                cast("DatabaseWrapper", connection).close_pool()
                 copy = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
                 server.execute(copy.format(sql.Identifier(TEMPLATE), sql.Identifier(migrated)))
             return result

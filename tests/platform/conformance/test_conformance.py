@@ -1,8 +1,7 @@
 """Every operation of the OpenAPI document, asked what it declares and what it does not, by three roles.
 
 Schemathesis makes the requests from the document alone, so a new endpoint is among them without being listed here. The
-examples are the same in each run: few of them always, more where the platform has changed;
-``DRESSAGE_CONFORMANCE_EXAMPLES`` says how many those are.
+examples are the same in each run; ``DRESSAGE_CONFORMANCE_EXAMPLES`` asks for more of them.
 """
 
 import json
@@ -25,21 +24,8 @@ from tests.platform.conformance.conftest import NAMED, PLACES, Place
 from tests.platform.openapi import DOCUMENT
 
 EXAMPLES = int(os.environ.get("DRESSAGE_CONFORMANCE_EXAMPLES", "6"))
-SUBJECTS = ("platform/dressage", "frontend/openapi.json")
-
-
-def with_examples(few: int, few_cost: int, many: int, many_cost: int) -> pytest.MarkDecorator:
-    """Run a test with few examples of each operation always, and with many where its subject has changed."""
-    why = "asks every operation, as every role"
-    return pytest.mark.parametrize(
-        "count",
-        [
-            pytest.param(few, marks=pytest.mark.expensive(few_cost, why), id="few"),
-            pytest.param(many, marks=pytest.mark.expensive(many_cost, why, about=SUBJECTS), id="many"),
-        ],
-    )
-
-
+SUBJECTS = ("platform/dressage", "trainer_core", "frontend/openapi.json")
+WHY = "asks every operation, as every role"
 SIGNS_IN = {f"POST /api/v1/session{step}" for step in ("", "/password", "/second-factor")}
 CSRF = "x" * 32
 HEADERS = {"X-CSRFToken": CSRF, "Accept-Encoding": "identity"}  # in-process, nobody would decompress
@@ -91,12 +77,12 @@ def bounded(count: int) -> examples:
     )
 
 
-@with_examples(2, 45, EXAMPLES, 130)
+@pytest.mark.expensive(130, WHY, about=SUBJECTS)
 @pytest.mark.timeout(900)
-def test_what_is_declared(count: int, place: Place, subtests: pytest.Subtests) -> None:
+def test_what_is_declared(place: Place, subtests: pytest.Subtests) -> None:
     for operation in OPERATIONS:
 
-        @bounded(count)
+        @bounded(EXAMPLES)
         @given(case=operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
         def asked(case: schemathesis.Case) -> None:
             case.path_parameters = {name: place.ids[name] for name in case.path_parameters or {}}
@@ -107,12 +93,12 @@ def test_what_is_declared(count: int, place: Place, subtests: pytest.Subtests) -
             asked()
 
 
-@with_examples(2, 30, EXAMPLES, 80)
+@pytest.mark.expensive(80, WHY, about=SUBJECTS)
 @pytest.mark.timeout(900)
-def test_what_is_not_declared_is_refused(count: int, place: Place, subtests: pytest.Subtests) -> None:
+def test_what_is_not_declared_is_refused(place: Place, subtests: pytest.Subtests) -> None:
     for operation in (one for one in OPERATIONS if one.body or list(one.query) or "{number}" in one.path):
 
-        @bounded(count)
+        @bounded(EXAMPLES)
         @given(case=operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
         def asked(case: schemathesis.Case) -> None:
             for client in place.callers.values():
@@ -122,16 +108,15 @@ def test_what_is_not_declared_is_refused(count: int, place: Place, subtests: pyt
             asked()
 
 
-@with_examples(1, 25, 2, 50)
-@pytest.mark.timeout(900)
-def test_another_teams_ids_are_as_unknown_as_any(count: int, place: Place, subtests: pytest.Subtests) -> None:
+@pytest.mark.expensive(50, WHY, about=SUBJECTS)
+def test_another_teams_ids_are_as_unknown_as_any(place: Place, subtests: pytest.Subtests) -> None:
     """Every address with an id, asked by each role of another team: nobody can tell the id from one that is not."""
     walked = [one for one in OPERATIONS if "_id}" in one.label]
     ids = place.ids.keys() - PLACES.keys() - set(NAMED)
     assert {name for one in walked for name in re.findall(r"{(\w+_id)}", one.label)} == ids
     for operation in walked:
 
-        @bounded(count)
+        @bounded(2)
         @given(case=operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
         def asked(case: schemathesis.Case) -> None:
             names = list(case.path_parameters or {})
