@@ -94,13 +94,15 @@ class Worker:
     attempt: int
     seq: int = 0
     last: dict[str, Any] = field(default_factory=dict)
+    at: str = "2026-11-21T06:00:00.000Z"
+    """When its events happen. What is looked at as of now, such as this week, needs another time."""
 
     def sync(self, *events: dict[str, Any], applied: Iterable[dict[str, Any]] = (), status: int = 200) -> Any:
         """One sync with new events; their numbers are filled in."""
         numbered = []
         for event in events:
             self.seq += 1
-            numbered.append({"seq": self.seq, "at": "2026-11-21T06:00:00.000Z", "step": None, **event})
+            numbered.append({"seq": self.seq, "at": self.at, "step": None, **event})
         self.last = {"attempt": self.attempt, "events": numbered, "applied": list(applied)}
         return self.repeat(status)
 

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.utils import timezone
 from rest_framework.test import APIClient
 
+from dressage.common.times import iso
 from dressage.runs.models import Run
 from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker
@@ -34,6 +36,7 @@ def test_what_runs_waits_and_needs_attention(
 ) -> None:
     settings.MAX_ACTIVE_RUNS = 3
     well, steady = launch("well")
+    steady.at = iso(timezone.now())  # spend is that of the last seven days
     steady.steps(1, 5)
     steady.checkpoint(4)
     ill, worker = launch("ill", guards=guards("alert"))
