@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -28,9 +28,6 @@ from psycopg import sql
 
 from dressage.embedded.postgres import EmbeddedPostgres
 from dressage.embedded.redis import EmbeddedRedis
-
-if TYPE_CHECKING:
-    from django.db.backends.postgresql.base import DatabaseWrapper
 
 SERVERS = "DRESSAGE_TEST_SERVERS"
 """Environment variable with the addresses of both servers, for the processes that this one starts."""
@@ -69,7 +66,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[Non
             migrated = connection.settings_dict["NAME"]
             if migrated != usual:
                 connection.close()
-                cast("DatabaseWrapper", connection).close_pool()
+                cast(Any, connection).close_pool()  # PostgreSQL's alone, which the base does not declare
                 copy = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
                 server.execute(copy.format(sql.Identifier(TEMPLATE), sql.Identifier(migrated)))
             return result
