@@ -18,8 +18,8 @@ ABOUT = ("kernels", "requirements")
 @pytest.mark.parametrize(
     "mode",
     [
-        pytest.param("interpreted", marks=pytest.mark.expensive(60, "Triton's interpreter", about=ABOUT)),
-        pytest.param("compiled", marks=pytest.mark.expensive(60, "compiles every kernel twice", about=ABOUT)),
+        pytest.param("interpreted", marks=pytest.mark.expensive(40, "Triton's interpreter", about=ABOUT)),
+        pytest.param("compiled", marks=pytest.mark.expensive(25, "compiles every kernel twice", about=ABOUT)),
     ],
 )
 def test_without_a_gpu(mode: str) -> None:

@@ -28,6 +28,7 @@ from trainer_core.update.packed.attention import UnsupportedPolicy
 from trainer_core.update.packed.packing import pack
 from trainer_core.update.saving.integrity import CheckpointError, write_manifest
 
+ABOUT = ("trainer_core", "kernels", "worker/learner")
 LORA = {"type": "lora", "rank": 4, "alpha": 8}
 
 
@@ -93,7 +94,9 @@ def test_switched_off_it_is_the_base_policy_to_the_last_bit(policy_dir: Path) ->
     assert all(p.requires_grad == (".lora_" in name) for name, p in model.named_parameters())
 
 
-@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    "stage", [0, *(pytest.param(stage, marks=pytest.mark.expensive(6, "ZeRO", about=ABOUT)) for stage in (1, 2, 3))]
+)
 def test_only_the_adapter_trains_and_a_resumed_learner_goes_on_bitwise(
     policy_dir: Path, tmp_path: Path, stage: int
 ) -> None:
@@ -121,6 +124,7 @@ def test_only_the_adapter_trains_and_a_resumed_learner_goes_on_bitwise(
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
+@pytest.mark.expensive(4, "four learners", about=ABOUT)
 def test_stages_make_the_same_update_and_read_one_anothers_checkpoints(policy_dir: Path, tmp_path: Path) -> None:
     smooth = {"learning_rate": 1e-3, "epsilon": 1e-3}
     learners = {stage: Learner(policy_dir, lora_spec(stage, optimizer=smooth)) for stage in (0, 2, 3)}
@@ -147,6 +151,7 @@ def held_bytes() -> int:
     return sum(storages.values())
 
 
+@pytest.mark.expensive(4, "measures a learner with all that it holds", about=ABOUT)
 def test_policy_and_reference_are_one_copy(policy_dir: Path) -> None:
     weights = sum(weight.numel() * 4 for weight in raw(load_policy(policy_dir)).values())
     before = held_bytes()

@@ -62,7 +62,16 @@ def test_no_company_changes_the_shape_of_a_sum(policy_dir: Path, invariant: bool
 
 
 @pytest.mark.parametrize(
-    ("threads", "plain_keys"), [(1, 256), (2, 24)], ids=["one thread", "masked and long attention"]
+    ("threads", "plain_keys"),
+    [
+        pytest.param(1, 256, id="one thread"),
+        pytest.param(
+            2,
+            24,
+            id="masked and long attention",
+            marks=pytest.mark.expensive(17, "attention in many pieces", about=("trainer_core/update", "kernels")),
+        ),
+    ],
 )
 @pytest.mark.parametrize(
     "settings",

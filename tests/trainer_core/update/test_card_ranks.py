@@ -14,6 +14,10 @@ from safetensors.torch import load_file
 from tests.trainer_core.update import card_ranks
 from trainer_core.update import collectives
 
+RANKS = pytest.mark.expensive(
+    8, "a third of two processes that load the libraries", about=("trainer_core/update", "worker/learner", "kernels")
+)
+
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -43,11 +47,13 @@ def outcomes(policy_dir: Path, saved: Path) -> list[dict[str, Any]]:
     return [found[0], found[1]]
 
 
+@RANKS
 def test_the_stand_in_refuses_a_tensor_of_the_host(outcomes: list[dict[str, Any]]) -> None:
     for outcome in outcomes:
         assert "No backend type associated with device type cpu" in outcome["refused"]
 
 
+@RANKS
 def test_ranks_agree_on_values_of_the_host(outcomes: list[dict[str, Any]]) -> None:
     for rank, outcome in enumerate(outcomes):
         assert outcome["rank"] == rank
@@ -58,6 +64,7 @@ def test_ranks_agree_on_values_of_the_host(outcomes: list[dict[str, Any]]) -> No
         assert outcome["totals"] == {"loss": 1.0}
 
 
+@RANKS
 def test_they_train_save_and_go_on(outcomes: list[dict[str, Any]], saved: Path) -> None:
     one, other = outcomes
     assert one["metrics"] == other["metrics"]

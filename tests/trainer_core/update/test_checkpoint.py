@@ -49,6 +49,7 @@ def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
+@pytest.mark.expensive(4, "three learners")
 @pytest.mark.parametrize("stage", [0, 2, 3])
 def test_a_resumed_learner_goes_on_bitwise(policy_dir: Path, tmp_path: Path, stage: int) -> None:
     spec = make_spec(parallelism={"zero_stage": stage})
@@ -64,6 +65,7 @@ def test_a_resumed_learner_goes_on_bitwise(policy_dir: Path, tmp_path: Path, sta
     assert same(straight.weights(), resumed.weights())
 
 
+@pytest.mark.expensive(2, "two learners")
 def test_a_checkpoint_does_not_depend_on_the_stage(policy_dir: Path, saved: Path) -> None:
     plain = Learner(policy_dir, make_spec())
     plain.load(saved)

@@ -11,6 +11,10 @@ from tests.trainer_core.update import context_ranks
 from tests.trainer_core.update.context_ranks import POLICIES, RANKS, ROUNDED, UPDATES, learned, make_policy, spec_of
 from trainer_core.update.learner import Learner
 
+pytestmark = pytest.mark.expensive(
+    4, "its share of four processes over gloo", about=("trainer_core/update", "worker/learner", "kernels")
+)
+
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
