@@ -1,11 +1,9 @@
 """How work grows with its size: that holds on any machine, and beside any load."""
 
 import math
-import sys
 import time
 from collections.abc import Callable
-from types import FrameType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 NOT_QUADRATIC = 1.5
@@ -32,20 +30,3 @@ def growth(work: Callable[[T], object], made: Callable[[int], T], size: int) -> 
             work(argument)
             seconds[place] = min(seconds[place], time.thread_time() - started)
     return math.log(seconds[1] / seconds[0], FACTOR)
-
-
-def calls(work: Callable[[], object]) -> int:
-    """Number of functions that ``work`` calls in this thread, those in C included."""
-    count = 0
-
-    def seen(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    former = sys.getprofile()
-    sys.setprofile(seen)
-    try:
-        work()
-    finally:
-        sys.setprofile(former)
-    return count
