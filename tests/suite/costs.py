@@ -15,7 +15,7 @@ import pytest
 from tests.suite.processor_time import family_seconds
 
 LEDGER = Path(__file__).parents[1] / "costs.json"
-"""The committed costs; ``make test-costs`` writes it."""
+"""The committed costs; ``make test-long`` writes it."""
 LISTED_FROM = 0.25
 """Cheaper tests are in their file's sum alone, which keeps the ledger short enough to read."""
 TEST, FIXTURES = "cost", "fixture_costs"

@@ -124,8 +124,11 @@ def test_a_suite_over_its_budget_names_the_most_expensive_tests(suite: Suite) ->
 def test_what_costs_far_more_than_it_declares_fails_the_run(suite: Suite) -> None:
     burn = "import time\ndef test_burns() -> None:\n    end = time.process_time() + 4.2\n"
     suite.write("tests/test_burns.py", burn + "    while time.process_time() < end: pass\n")
+    told = "tests/test_burns.py::test_burns, which declares 1 s"
+    assert told in suite.run("--tier", "change")  # nobody has measured it yet
+    suite.write("tests/costs.json", json.dumps({"files": {"tests/test_burns.py": 0.5}, "fixtures": {}, "tests": {}}))
     said = suite.run("--tier", "change", status=1)
-    assert "tests/test_burns.py::test_burns, which declares 1 s" in said and "5 passed" in said
+    assert told in said and "5 passed" in said
 
 
 def test_costs_count_children_and_charge_shared_fixtures_for_themselves(suite: Suite) -> None:
