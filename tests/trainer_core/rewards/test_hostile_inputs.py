@@ -30,14 +30,7 @@ def test_no_grader_is_forgotten() -> None:
     assert {str(case.grader["type"]) for case in HOSTILE} == pure
 
 
-FIRST = {str(case.grader["type"]): case.name for case in reversed(HOSTILE)}
-OTHERS = pytest.mark.expensive(1, "long texts for one of many patterns", about=("trainer_core/rewards",))
-
-
-@pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, id=case.name, marks=() if case.name in FIRST.values() else OTHERS) for case in HOSTILE],
-)
+@pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case.name)
 def test_it_is_graded_well_within_the_limit(process: GradingProcess, case: Hostile) -> None:
     grader = ANY.validate_python(case.grader)
     for size in (LARGEST // 4, LARGEST // 2, LARGEST):

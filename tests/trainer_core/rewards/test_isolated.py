@@ -141,6 +141,7 @@ def test_what_was_stopped_is_never_a_zero(process: GradingProcess, on_error: str
     assert found == Score(reward=None, error=told, stop=on_error == "stop")
 
 
+@pytest.mark.expensive(2, "two templates that load the graders")
 def test_a_template_that_died_is_replaced() -> None:
     template = TemplateProcess()
     process = GradingProcess(template)
@@ -196,6 +197,7 @@ def a_fork_that_fails() -> None:
         assert len(os.listdir("/proc/self/fd")) == before
 
 
+@pytest.mark.expensive(2, "a process that loads the graders")
 def test_a_fork_that_fails_is_told_and_the_template_goes_on() -> None:
     alone(a_fork_that_fails)
 
@@ -252,6 +254,7 @@ def descriptors_before_and_after_ten_crashes() -> tuple[list[str], list[str]]:
     return before, after
 
 
+@pytest.mark.expensive(4, "two processes that load the graders")
 def test_ends_leave_neither_process_nor_descriptor_behind() -> None:
     before, after = alone(descriptors_before_and_after_ten_crashes)
     assert after == before

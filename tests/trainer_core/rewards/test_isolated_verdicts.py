@@ -18,7 +18,7 @@ CASES = (
 )
 
 
-@pytest.mark.expensive(25, "runs the graders' tests a second time", about=("trainer_core/rewards",))
+@pytest.mark.expensive(18, "runs the graders' tests a second time", about=("trainer_core/rewards",))
 def test_all_cases_of_the_graders_get_the_same_verdict() -> None:
     files = [str(HERE / f"{name}.py") for name in CASES]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "tests.support.grade_twice", "-p", "no:cacheprovider"]

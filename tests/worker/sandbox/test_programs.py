@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.worker.sandbox.programs import PAIRS, answers, classes, scripts, usual, values
+from tests.worker.sandbox.programs import PAIRS
 from tests.worker.sandbox.programs.case import Pair
 from trainer_core.rewards.graders import grade
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
@@ -68,15 +68,7 @@ def test_the_page_tells_how_many_programs_are_graded() -> None:
     assert f"**{len(PAIRS)} right programs, {len(PAIRS)} wrong programs, 0 silent zeros**" in " ".join(page.split())
 
 
-ALWAYS = {pair.name for kind in (scripts, values, classes, answers, usual) for pair in kind.PAIRS[:4]}
-"""Pairs that are graded whatever changes: a few of each kind."""
-OTHERS = pytest.mark.expensive(1, "two programs of one of many pairs", about=("worker/sandbox", "trainer_core/rewards"))
-
-
-@pytest.mark.parametrize(
-    "pair",
-    [pytest.param(pair, id=pair.name, marks=() if pair.name in ALWAYS else OTHERS) for pair in PAIRS],
-)
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair.name for pair in PAIRS])
 def test_right_programs_earn_everything_and_wrong_ones_nothing(jail: JailPool, pair: Pair) -> None:
     assert graded(jail, pair, pair.right) == 1.0
     assert graded(jail, pair, pair.wrong) == 0.0

@@ -10,10 +10,14 @@ from worker.sandbox.pool import JailPool
 REFERENCES = Path(__file__).resolve().parents[2] / "data" / "references"
 
 
-@pytest.mark.expensive(
-    20, "fifty answers of a set", about=("worker/sandbox", "trainer_core/rewards", "scripts/grade_references.py")
+ABOUT = ("worker/sandbox", "trainer_core/rewards", "scripts/grade_references.py")
+PROGRAMS = pytest.mark.expensive(3, "runs a hundred programs", about=ABOUT)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=PROGRAMS if name in ("humaneval", "mbpp") else ()) for name in SETS],
 )
-@pytest.mark.parametrize("name", SETS)
 def test_references_score_one_and_changed_ones_zero(jail: JailPool, name: str) -> None:
     found = list(grades(name, REFERENCES, jail))
     assert len(found) == 25
