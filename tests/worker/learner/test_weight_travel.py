@@ -6,19 +6,19 @@ import fcntl
 import json
 import os
 import pickle
-import re
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
+from multiprocessing.shared_memory import SharedMemory as PythonSharedMemory
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from tests.worker.learner.travelling import expected, fingerprint, handed_over, layers, process, read
+from tests.worker.learner.travelling import expected, fingerprint, handed_over, layers, process, read, shared_memory_of
 from worker.errors import StartError
 from worker.learner.transport import TRANSPORTS, WeightTransport
 from worker.learner.transport.choice import ChosenTransport, Travel, choose
@@ -45,18 +45,20 @@ def sender(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[WeightTra
     found.close()
 
 
-def in_shared_memory() -> set[str]:
-    """What this machine's transports, torch's or Python's could have left; others work beside the tests."""
-    return {name for name in os.listdir("/dev/shm") if re.match(r"dressage|torch_|psm_|gloo", name)}
+def test_a_segment_of_this_process_is_counted() -> None:
+    segment = PythonSharedMemory(create=True, size=4096)
+    assert shared_memory_of(os.getpid()) == {f"/dev/shm/{segment.name}"}
+    segment.close()
+    segment.unlink()
+    assert shared_memory_of(os.getpid()) == set()
 
 
 def test_two_readers_find_every_type_exactly(sender: WeightTransport, readers: ProcessPoolExecutor) -> None:
-    before = in_shared_memory()
     for version in (1, 2):
         sent = pickle.dumps(sender.pack(version, iter(layers(version))))
         answers = [readers.submit(read, sender.name, sent) for _ in range(2)]
         assert [answer.result() for answer in answers] == [expected(version)] * 2
-    assert in_shared_memory() == before
+    assert set().union(*map(shared_memory_of, (os.getpid(), *readers._processes))) == set()
 
 
 def test_a_reader_may_come_late_until_the_version_is_given_back(
@@ -73,15 +75,15 @@ def test_a_reader_may_come_late_until_the_version_is_given_back(
 
 
 WRITER = """
-import os, pickle, signal, sys
-from tests.worker.learner.travelling import layers
+import json, os, pickle, signal, sys
+from tests.worker.learner.travelling import layers, shared_memory_of
 from worker.learner.transport import TRANSPORTS
 from worker.learner.transport.topology import Topology
 
 def dying():
     for layer in layers(2):
         yield layer
-        sys.stdout.buffer.write(b"x"); sys.stdout.flush()
+        sys.stdout.buffer.write(json.dumps(list(shared_memory_of(os.getpid()))).encode()); sys.stdout.flush()
         os.kill(os.getpid(), signal.SIGKILL)
 
 sender = TRANSPORTS[sys.argv[1]].sender(Topology(location=sys.argv[2], folder="run-1"))
@@ -95,13 +97,12 @@ sender.pack(2, dying())
 def test_a_writer_that_is_killed_in_mid_write_leaves_nothing_that_could_be_taken_for_weights(
     name: str, readers: ProcessPoolExecutor, tmp_path: Path
 ) -> None:
-    before = in_shared_memory()
     writer = process(WRITER, name, str(tmp_path))
     sent = handed_over(writer)
     assert readers.submit(read, name, pickle.dumps(sent)).result() == expected(1)
-    writer.communicate(b"\n")
+    held, _ = writer.communicate(b"\n")
     assert writer.returncode == -signal.SIGKILL
-    assert in_shared_memory() == before
+    assert json.loads(held) == [], "nothing was there that could stay behind"
     found = readers.submit(read, name, pickle.dumps(sent)).result()
     if name == "files":
         assert found == expected(1), "what was finished stays"

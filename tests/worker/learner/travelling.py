@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -63,3 +65,16 @@ def handed_over(writer: subprocess.Popen[bytes]) -> Any:
     """What a process has printed with ``pickle.dump``."""
     assert writer.stdout is not None
     return pickle.load(writer.stdout)
+
+
+def shared_memory_of(pid: int) -> set[str]:
+    """Files of ``/dev/shm`` that a process has open or mapped. Other processes share that folder: its listing is theirs
+    as well. Semaphores of Python's pools are not counted."""
+    opened = set()
+    for one in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            opened.add(os.readlink(one))
+        except FileNotFoundError:  # the descriptor that reads this very folder
+            continue
+    mapped = {line.split(maxsplit=5)[5] for line in Path(f"/proc/{pid}/maps").read_text().splitlines() if "/" in line}
+    return {name for name in opened | mapped if name.startswith("/dev/shm/") and not name.startswith("/dev/shm/sem.")}
