@@ -1,9 +1,17 @@
-import { screen } from "@testing-library/react";
-import { expect, it, vi } from "vitest";
+import { cleanup, screen } from "@testing-library/react";
+import { beforeAll, expect, it, vi } from "vitest";
 import { renderWith } from "@/test/render";
 import { Markdown } from "./Markdown";
 import { isReadable } from "./markdown-bounds";
 import { formulaAt, withFormulas, withoutFormulas } from "./markdown-source";
+
+// Until the libraries have come, the source is shown, in which some texts stand as well.
+beforeAll(async () => {
+  await import("./DrawnMarkdown");
+  renderWith(<Markdown># Drawn</Markdown>);
+  await screen.findByRole("heading", { name: "Drawn" });
+  cleanup();
+});
 
 it("draws headings below the page's own, lists and tables", async () => {
   renderWith(<Markdown>{"# One\n\n- a\n- b\n\n| h | i |\n|---|---|\n| 1 | 2 |"}</Markdown>);

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { act, renderHook } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import type { Report, ReportBlock } from "@/api/model";

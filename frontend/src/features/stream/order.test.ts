@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 /** Answers of queries and frames of the stream that overtake one another. */
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { beforeEach, expect, it, vi } from "vitest";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { StreamClient, type Frame, type StreamStatus } from "./streamClient";
 
@@ -25,9 +26,10 @@ let frames: Frame[];
 let statuses: StreamStatus[];
 let resumed: boolean[];
 let pings: number;
+let clients: StreamClient[] = [];
 
 function open(): StreamClient {
-  return new StreamClient({
+  const client = new StreamClient({
     url: "ws://host/ws/v1/runs/run_1",
     onFrame: frame => frames.push(frame),
     onStatus: status => statuses.push(status),
@@ -37,6 +39,8 @@ function open(): StreamClient {
     delay: attempt => 100 * 2 ** attempt,
     silence: 1000,
   });
+  clients.push(client);
+  return client;
 }
 
 beforeEach(() => {
@@ -47,7 +51,12 @@ beforeEach(() => {
   resumed = [];
   pings = 0;
 });
-afterEach(() => vi.useRealTimers());
+afterEach(() => {
+  // One that is left open would answer to the next test's network.
+  for (const client of clients) client.close();
+  clients = [];
+  vi.useRealTimers();
+});
 
 describe("without a network", () => {
   afterEach(() => vi.unstubAllGlobals());
