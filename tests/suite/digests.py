@@ -9,7 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ("requirements/runtime.lock", "requirements/dev.lock")
 """A new version of any package may change any result."""
-_SKIPPED = {"__pycache__", "node_modules", "dist"}
+_SKIPPED = {"__pycache__", "node_modules", "dist", "test"}
+"""Folders of what is made, and of what only the console's own tests use."""
+_SKIPPED_FILES = (".pyc", ".test.ts", ".test.tsx")
 
 
 def digest(test_file: Path, about: Iterable[str]) -> str:
@@ -34,7 +36,7 @@ def _of_path(path: Path) -> str:
         return _of_file(path)
     inside = hashlib.sha256()
     for entry in sorted(path.iterdir()):
-        if entry.name not in _SKIPPED and not entry.name.endswith(".pyc") and not entry.is_symlink():
+        if entry.name not in _SKIPPED and not entry.name.endswith(_SKIPPED_FILES) and not entry.is_symlink():
             inside.update(f"{entry.name} {_of_path(entry)}\n".encode())
     return inside.hexdigest()
 

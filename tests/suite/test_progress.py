@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tests.suite import digests
 from tests.suite.check import by_distance, changed_files, within
 from tests.suite.progress import Progress, expected_costs
 from tests.suite.repeat import BEGIN, END, Result, read_report, table, write
@@ -50,6 +51,22 @@ def test_the_nearest_tests_come_first() -> None:
 def test_a_changed_helper_reaches_the_tests_that_use_it() -> None:
     nearest = by_distance(["tests/support/warm_loop.py"])
     assert nearest["tests/worker/loop/test_recipes_run.py"] > 0
+
+
+def test_a_digest_changes_with_the_product_and_not_with_the_consoles_tests(tmp_path: Path) -> None:
+    def whole() -> str:
+        digests._of_path.cache_clear()
+        digests._of_file.cache_clear()
+        return digests._of_path(tmp_path)
+
+    (tmp_path / "Page.tsx").write_text("one")
+    first = whole()
+    (tmp_path / "Page.test.tsx").write_text("a test")
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test" / "setup.ts").write_text("what tests share")
+    assert whole() == first
+    (tmp_path / "Page.tsx").write_text("two")
+    assert whole() != first
 
 
 def test_as_many_files_as_the_time_allows() -> None:
