@@ -15,7 +15,9 @@ STEPS = 60
 """Enough that the run does not end before the last process is killed: it trains on while that is looked for."""
 
 
-@pytest.mark.expensive(160, "one run that starts three times, and an engine more")
+@pytest.mark.expensive(
+    160, "one run that starts three times, and an engine more", about=("kernels", "platform", "trainer_core", "worker")
+)
 def test_a_run_survives_the_death_of_each_of_its_processes(installation: Installation) -> None:
     run = LiveRun.start(installation, "killed four times", small_spec(installation.api, STEPS))
     run.reach(4)

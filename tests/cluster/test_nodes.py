@@ -10,6 +10,9 @@ from tests.support.own_network import LOOPBACK, OWN, refusal, run_cases
 CASES = ROOT / "tests" / "cluster" / "cases"
 
 
+@pytest.mark.expensive(
+    80, "trains a run on a cluster of several nodes", about=("deploy", "kernels", "platform", "trainer_core", "worker")
+)
 @pytest.mark.skipif(sys.platform != "linux", reason="nodes on one machine need Linux: its namespaces, or its loopback")
 def test_a_run_trains_through_the_death_of_an_engines_node() -> None:
     network = OWN if refusal() is None else LOOPBACK

@@ -204,6 +204,19 @@ def _main(manifests: list[Json], place: str) -> Json:
     return main_container
 
 
+@pytest.mark.expensive(
+    2,
+    "renders many installations",
+    about=(
+        "deploy",
+        "platform/dressage",
+        "platform/dressage/embedded",
+        "platform/dressage/supervisor",
+        "trainer_core/link",
+        "trainer_core/log_lines.py",
+        "trainer_core/networks.py",
+    ),
+)
 def test_nothing_comes_in_but_what_is_used(rendered: list[tuple[str, Values, list[Json]]]) -> None:
     """GCS, raylet, dashboard, client and worker ports of Ray are open to the cluster's own pods alone."""
     all_ports = {6379, 8265, 10001, 52365, 8076, 10002, 19999, 5432, 8600}

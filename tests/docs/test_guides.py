@@ -19,14 +19,14 @@ def test_add_a_loss(tmp_path: Path) -> None:
     assert "tapered" not in (ROOT / "docs" / "methods.md").read_text()
 
 
-@pytest.mark.expensive(12, FOLLOWED)
+@pytest.mark.expensive(12, FOLLOWED, about=("docs/development/add-a-grader.md", "trainer_core"))
 def test_add_a_grader(tmp_path: Path) -> None:
     done = follow("add-a-grader.md", checkout(tmp_path / "tree", "trainer_core", "tests"))
     assert len(done.created) == 2 and len(done.changed) == 1
 
 
 @pytest.mark.expensive(
-    12,
+    17,
     FOLLOWED,
     about=(
         "docs/development/add-a-chart.md",

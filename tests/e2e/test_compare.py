@@ -16,7 +16,8 @@ from tests.support.pages import open_wholly
 from tests.support.replay import STEPS, events_of, replayed_child, replayed_parent
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timed]
-BROWSES = pytest.mark.expensive(10, "looks at replayed runs in a browser")
+READ = ("frontend/src", "platform/dressage/runs", "platform/dressage/telemetry")
+BROWSES = pytest.mark.expensive(10, "looks at replayed runs in a browser", about=READ)
 
 Family = tuple[dict[str, Any], dict[str, Any]]
 
@@ -97,7 +98,7 @@ def test_what_cannot_be_compared_is_told(page: Page, installation: Installation)
 
 
 @pytest.mark.expensive(
-    15,
+    24,
     "writes a report in a browser",
     about=("frontend/src", "platform/dressage/reports", "platform/dressage/chart_views"),
 )

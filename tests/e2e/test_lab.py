@@ -176,7 +176,7 @@ def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, 
 
 
 @pytest.mark.live
-@pytest.mark.expensive(140, "two policies sample, each with an engine", about=SERVED)
+@pytest.mark.expensive(61, "two policies sample, each with an engine", about=SERVED)
 @pytest.mark.timeout(600)
 def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, installation: Installation) -> None:
     starter = next(one for one in installation.api.get("/policies")["data"] if one["slug"] == "starter")
@@ -239,7 +239,7 @@ def test_two_policies_sort_the_rows_in_stages(page: Page, tmp_path: Path, instal
     expect(page.get_by_text(f"{_slug_of(right)}@1")).to_have_count(0)
 
 
-@pytest.mark.expensive(10, "a browser in front of the installation")
+@pytest.mark.expensive(11, "a browser in front of the installation", about=LAB)
 def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
     rows = [
         {"prompt": "How many?", "answer": "$1{,}234$"},
@@ -266,7 +266,7 @@ def test_answers_are_made_whole(page: Page, tmp_path: Path) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.expensive(100, "serves a policy twice", about=SERVED)
+@pytest.mark.expensive(40, "serves a policy twice", about=SERVED)
 @pytest.mark.timeout(600)
 def test_a_policy_of_the_cluster_is_asked(page: Page, tmp_path: Path, own: str) -> None:
     """The cluster serves it for the job: once to continue rows, once to make vectors of them."""

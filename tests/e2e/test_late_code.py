@@ -11,7 +11,7 @@ from tests.support.installation import Installation
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.timed,
-    pytest.mark.expensive(6, "a browser in front of the installation"),
+    pytest.mark.expensive(9, "a browser in front of the installation", about=("frontend",)),
 ]
 
 

@@ -32,7 +32,7 @@ def gsm8k() -> Path:
 
 @pytest.mark.live
 @pytest.mark.expensive(
-    240,
+    102,
     "a rehearsal and a run of a policy and a dataset that were brought in in a browser",
     about=(
         "frontend/src",

@@ -85,7 +85,9 @@ def search_and_edit(page: Page, slug: str) -> None:
     expect(changed).to_contain_text("Ann has 2 apples and buys 12345678901234567890 more.")
 
 
-@pytest.mark.expensive(8, "a browser in front of the installation")
+@pytest.mark.expensive(
+    13, "two uploads in a browser", about=("frontend/src", "platform/dressage/datasets", "trainer_core/datasets")
+)
 def test_a_refusal_tells_each_row_and_two_versions_are_compared(page: Page, tmp_path: Path) -> None:
     mark = token_hex(3)
     rows = [

@@ -21,6 +21,7 @@ TINY = gpu_learner.Shape(
 )
 
 
+@pytest.mark.expensive(10, "trains on the CPU", about=("kernels", "trainer_core", "worker"))
 def test_the_learner_at_a_published_shape(device: str) -> None:
     """At a tiny size, by the same code: whoever has a card finds that the command works."""
     found = alone(gpu_learner.figures, TINY, device)

@@ -24,6 +24,7 @@ def scored(folder: Path) -> tuple[str, list[float]]:
     return found, scores
 
 
+@pytest.mark.expensive(9, "trains on the CPU", about=("kernels", "trainer_core", "worker"))
 @pytest.mark.parametrize("padded", [True, False], ids=["together", "one by one"])
 def test_a_reward_model_scores_on_its_device(device: str, padded: bool, tmp_path: Path) -> None:
     model = make(tmp_path)

@@ -49,6 +49,7 @@ def test_values_and_gradients(chunk: int) -> None:
         torch.testing.assert_close(own, other, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.expensive(2, "compiles or interprets kernels", about=("kernels",))
 def test_gradients_through_the_final_state() -> None:
     leaves = [part.requires_grad_() for part in inputs()]
     assert torch.autograd.gradcheck(lambda q, k, v, s: lightning_attention(q, k, v, SLOPES, STARTS, s), leaves)

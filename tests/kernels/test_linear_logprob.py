@@ -47,6 +47,7 @@ def tiling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return str(request.param)
 
 
+@pytest.mark.expensive(2, "compiles or interprets kernels", about=("kernels",))
 @pytest.mark.parametrize("softcap", [None, 1.5])
 @pytest.mark.parametrize("biased", [False, True])
 @pytest.mark.parametrize(("tokens", "invariant"), [(1, False), (7, False), (7, True)])

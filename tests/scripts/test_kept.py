@@ -5,6 +5,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import pytest
+
 from tests.bench.kept import Kept, key_of
 
 
@@ -12,6 +14,7 @@ def add(file: Path, number: int) -> None:
     Kept(file).put(key_of("grpo", number, {"steps": 40}), {"held_out": {0: 0.123456789, 10: number}, "name": "x"})
 
 
+@pytest.mark.expensive(2, "starts processes")
 def test_what_several_processes_measure_at_once_is_all_there(tmp_path: Path) -> None:
     file = tmp_path / "measurements" / "skills.jsonl"
     with ProcessPoolExecutor(4, get_context("spawn")) as pool:

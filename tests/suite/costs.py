@@ -55,8 +55,10 @@ class Meter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
-        """Charge a shared fixture for its teardown."""
-        if fixturedef.scope != "function":
+        """Charge a fixture for its teardown: one of a single test to that test."""
+        if fixturedef.scope == "function":
+            self._test += self._passed()
+        else:
             self._charge(fixturedef)
 
     def _charge(self, fixturedef: Any) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.suite import digests
 from tests.suite.check import by_distance, changed_files, within
 from tests.suite.progress import Progress, expected_costs
@@ -38,6 +40,7 @@ def test_progress_counts_costs_and_not_tests() -> None:
     assert progress.line().startswith(" 93%  3 of 4 tests")
 
 
+@pytest.mark.expensive(12, "reads the imports of all tests and of the product", about=("tests/suite",))
 def test_the_nearest_tests_come_first() -> None:
     nearest = by_distance(["platform/dressage/runs/ramps.py", "docs/steering.md"])
     assert nearest["tests/platform/runs/test_ramps.py"] == 0
@@ -48,6 +51,7 @@ def test_the_nearest_tests_come_first() -> None:
     assert by_distance([]) == {}
 
 
+@pytest.mark.expensive(10, "reads the imports of all tests and of the product", about=("tests/suite",))
 def test_a_changed_helper_reaches_the_tests_that_use_it() -> None:
     nearest = by_distance(["tests/support/warm_loop.py"])
     assert nearest["tests/worker/loop/test_recipes_run.py"] > 0

@@ -11,7 +11,11 @@ import pytest
 
 from tests.suite.digests import ROOT
 
-pytestmark = pytest.mark.expensive(9, "each case is two or three runs of pytest in processes of their own")
+pytestmark = pytest.mark.expensive(
+    40,
+    "each case is two or three runs of pytest in processes of their own",
+    about=("tests/suite", "tests/conftest.py", "pyproject.toml"),
+)
 
 CHEAP = "def test_cheap() -> None: pass\n"
 ABOUT = """
@@ -125,8 +129,11 @@ def test_what_costs_far_more_than_it_declares_fails_the_run(suite: Suite) -> Non
     burn = "import time\ndef test_burns() -> None:\n    end = time.process_time() + 4.2\n"
     suite.write("tests/test_burns.py", burn + "    while time.process_time() < end: pass\n")
     told = "tests/test_burns.py::test_burns, which declares 1 s"
-    assert told in suite.run("--tier", "change")  # nobody has measured it yet
+    assert told in suite.run("--tier", "change")  # it is not measured yet
     suite.write("tests/costs.json", json.dumps({"files": {"tests/test_burns.py": 0.5}, "fixtures": {}, "tests": {}}))
+    assert told in suite.run("--tier", "change")  # imports may have cost that
+    plugin = suite.root / "tests" / "suite" / "plugin.py"
+    plugin.write_text(plugin.read_text().replace("= 4.0, 4.0, 30.0", "= 4.0, 4.0, 4.0"))
     said = suite.run("--tier", "change", status=1)
     assert told in said and "5 passed" in said
 

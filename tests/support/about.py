@@ -1,5 +1,7 @@
 """What expensive tests are about: folders of the product whose change makes them run again."""
 
+TRAINING = ("kernels", "trainer_core", "worker")
+"""All that trains: one of a kind, of which some always run."""
 RUNS = (
     "kernels",
     "trainer_core/methods",

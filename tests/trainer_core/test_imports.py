@@ -32,6 +32,7 @@ def test_imports_without_torch(module: str) -> None:
     assert not loaded & {"torch", "vllm", "ray", "deepspeed", "transformers", "django"}
 
 
+@pytest.mark.expensive(7, "imports rooms in processes of their own", about=("trainer_core", "worker"))
 def test_a_controller_starts_without_the_policy() -> None:
     """It never computes with one, and what it imports delays each start of a run."""
     modules = "worker.loop.controller, worker.loop.startup, worker.loop.run"

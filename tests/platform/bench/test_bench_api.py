@@ -25,6 +25,7 @@ GOOD = [[bench_score(1.0), bench_score(0.0)]]
 KEY = "sk-very-secret-0123456789"
 
 
+@pytest.mark.expensive(3, "walks over many requests", about=("platform", "trainer_core"))
 def test_a_job_from_beginning_to_end(start_bench: Callable[..., Any], read_bench: Callable[[str], Any]) -> None:
     two = [{"definition": DEFINITION, "label": "old"}, {"definition": {**DEFINITION, "success_threshold": 0.9}}]
     job = start_bench(definitions=two)

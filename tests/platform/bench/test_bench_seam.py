@@ -113,6 +113,7 @@ def run_grader(live_server: Any, team: Team, actor: Actor) -> Callable[[str, dic
     return run
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core", "worker"))
 def test_an_openai_client_reaches_the_jail(run_grader: Callable[..., GraderRunResponse]) -> None:
     capability.require()
     for item, reward in (({"points": 0.75}, 0.75), ({}, None)):

@@ -29,6 +29,7 @@ def test_files_whose_content_may_change_are_asked_for_again(address: str) -> Non
     assert APIClient().get(address)["Cache-Control"] == "max-age=60, public"
 
 
+@pytest.mark.expensive(2, "walks over all operations", about=("platform", "trainer_core"))
 def test_the_build_gives_all_its_files_such_names() -> None:
     from django.conf import settings
 

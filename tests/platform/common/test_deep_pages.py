@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from django.contrib.sessions.models import Session
 from django.db import connection, models
 from django.test.utils import CaptureQueriesContext
@@ -243,6 +244,7 @@ def orders(operation: dict[str, Any]) -> list[dict[str, str]]:
     return [{"order": order} for order in known] or [{}]
 
 
+@pytest.mark.expensive(7, "walks over all operations", about=("platform", "trainer_core"))
 def test_a_deep_page_reads_as_many_rows_as_it_shows(
     api: Callable[..., APIClient], team: Team, other_team: Team
 ) -> None:

@@ -85,6 +85,7 @@ def test_the_component_is_what_the_class_says() -> None:
     assert models_of(WholeDocument) == (RunSpec,)
 
 
+@pytest.mark.expensive(7, "walks over all operations", about=("platform", "trainer_core"))
 def test_the_openapi_document_is_the_same_every_time() -> None:
     first = SchemaGenerator().get_schema(request=None, public=True)
     assert SchemaGenerator().get_schema(request=None, public=True) == first

@@ -13,6 +13,7 @@ from dressage.runs.views import spec
 from trainer_core.spec import RunSpec
 
 
+@pytest.mark.expensive(15, "walks over all operations", about=("platform", "trainer_core"))
 def test_the_document_is_made_once_for_each_form(
     anonymous: APIClient, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.expensive(2, "walks over all operations", about=("platform", "trainer_core"))
 @given(JSON)
 def test_all_that_can_be_stored_passes(value: object) -> None:
     check(value)

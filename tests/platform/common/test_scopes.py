@@ -69,6 +69,7 @@ def test_every_scope_is_good_for_something() -> None:
     assert used == set(Scope.values)
 
 
+@pytest.mark.expensive(3, "walks over all operations", about=("platform", "trainer_core"))
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
 def test_a_token_needs_the_scope(team: Team, ids: dict[str, str], operation: Any) -> None:
     check_scope(team, operation, lambda client: call(client, operation, ids), snapshot)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import django
@@ -17,6 +19,7 @@ assert not heavy, heavy
 """
 
 
+@pytest.mark.expensive(6, "walks over all operations", about=("platform", "trainer_core"))
 def test_the_routes_load_without_torch() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     subprocess.run([sys.executable, "-c", PROGRAM], check=True, cwd=ROOT, env=environment)

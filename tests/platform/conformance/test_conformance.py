@@ -108,7 +108,7 @@ def test_what_is_not_declared_is_refused(place: Place, subtests: pytest.Subtests
             asked()
 
 
-@pytest.mark.expensive(50, WHY, about=SUBJECTS)
+@pytest.mark.expensive(20, WHY, about=SUBJECTS)
 def test_another_teams_ids_are_as_unknown_as_any(place: Place, subtests: pytest.Subtests) -> None:
     """Every address with an id, asked by each role of another team: nobody can tell the id from one that is not."""
     walked = [one for one in OPERATIONS if "_id}" in one.label]

@@ -81,6 +81,7 @@ def test_a_look_at_rows_skips_what_notes_rule_out_and_ends_in_time(
     assert (page["data"], page["has_more"], page["total"], page["total_is"]) == ([], False, 0, "exact")
 
 
+@pytest.mark.expensive(4, "reads files in a process of its own", about=("platform", "trainer_core"))
 @pytest.mark.parametrize("value", [2**53 + 1, -(2**60), 10**300], ids=["odd", "negative", "huge"])
 def test_whole_numbers_that_no_float_holds_are_refused(
     viewer: APIClient, api: Callable[..., APIClient], version: DatasetVersion, actor: Actor, value: int

@@ -69,6 +69,7 @@ def test_gsm8k_as_it_is(editor: APIClient) -> None:
     assert AuditEntry.objects.get().after["shape"] == "gsm8k"
 
 
+@pytest.mark.expensive(2, "reads files in a process of its own", about=("platform", "trainer_core"))
 @pytest.mark.parametrize(
     ("name", "shape", "rows"),
     [

@@ -152,6 +152,7 @@ FILES: dict[str, tuple[str, str, int, Callable[[Rows], Any]]] = {
 }
 
 
+@pytest.mark.expensive(4, "reads files in a process of its own", about=("platform", "trainer_core"))
 @pytest.mark.parametrize("name", FILES)
 def test_a_real_file(name: str) -> None:
     path = SHARED / name

@@ -33,7 +33,7 @@ def test_here():
 """
 
 
-@pytest.mark.expensive(6, "starts a pytest run that sets up Django", about=("platform/dressage/embedded",))
+@pytest.mark.expensive(10, "starts a pytest run that sets up Django", about=("platform/dressage/embedded",))
 @pytest.mark.django_db(transaction=True)
 def test_a_run_that_a_test_starts_uses_the_servers_and_databases_of_its_own(tmp_path: Path) -> None:
     cache.set("kept", 1)

@@ -127,6 +127,7 @@ def test_nothing_is_made_for_a_reader_that_has_left() -> None:
     assert closed == [True]
 
 
+@pytest.mark.expensive(3, "walks over many requests", about=("platform", "trainer_core"))
 @pytest.mark.django_db(transaction=True)
 def test_every_request_gives_its_connection_back() -> None:
     readers = [Reader(name) for name in ("query", "query", "stream", "broken") for _ in range(20)]

@@ -26,6 +26,7 @@ def test_kinds_of_answers(kind: str, answers: tuple[str | None, ...]) -> None:
     assert {answer: answer_type(answer) for answer in answers} == dict.fromkeys(answers, kind)
 
 
+@pytest.mark.expensive(3, "starts a job's process", about=("platform", "trainer_core"))
 def test_what_is_noted(finish: Callable[..., LabJob], make: Callable[..., DatasetVersion]) -> None:
     version = make(
         [

@@ -16,6 +16,8 @@ from dressage.teams.models import Team
 from tests.platform.lab.stables import question_of, refusals, rows_of
 from tests.support.judge_endpoint import JudgeServer
 
+ABOUT = ("platform", "trainer_core")
+
 WHOLE: dict[str, Any] = {
     "kind": "synthesis", "endpoint": "model", "answers": "whole", "variations": 1, "attempts": 2, "same_numbers": False,
 }  # fmt: skip
@@ -31,6 +33,7 @@ def written(*pairs: tuple[str, Any]) -> str:
     return json.dumps({"variations": [{"question": question, "answer": answer} for question, answer in pairs]})
 
 
+@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
 def test_a_question_is_asked_for_a_whole_number(
     finish: Callable[..., LabJob],
     make: Callable[..., DatasetVersion],
@@ -62,6 +65,7 @@ def test_a_question_is_asked_for_a_whole_number(
     assert all("\\frac{3}{8}" not in question_of(body) and "11" not in question_of(body) for body in answering)
 
 
+@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
 @pytest.mark.parametrize(
     ("text", "answer", "said", "reason"),
     [

@@ -110,6 +110,7 @@ def folders_of_those_names(folder: Path) -> None:
         (folder / name).mkdir()
 
 
+@pytest.mark.expensive(6, "copies files of a policy", about=("platform", "trainer_core"))
 @pytest.mark.parametrize("spoil", [date_that_is_none, deep_card, wrong_tag, folders_of_those_names])
 def test_a_card_that_cannot_be_read_is_no_licence(
     editor: APIClient, folder: Path, spoil: Callable[[Path], None]

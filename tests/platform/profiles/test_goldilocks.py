@@ -181,6 +181,7 @@ def test_suspect_golds_are_left_out_or_kept(
     assert [(one["row"], one["answer"], one["votes"]) for one in listed] == [(4, "7", 64)]
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
 def test_stage_one_only_then_stage_two_from_what_it_measured(
     ask: Callable[..., Any], act: Callable[..., Any], sums: DatasetVersion
 ) -> None:

@@ -124,7 +124,7 @@ def at_once(count: int, work: Callable[[], Any]) -> tuple[list[threading.Thread]
     return threads, found
 
 
-@pytest.mark.expensive(12, "starts a web process", about=ABOUT)
+@pytest.mark.expensive(20, "starts a web process", about=ABOUT)
 def test_graders_that_do_not_end_yet_stall_no_other_team(web: Web, tmp_path: Path) -> None:
     """All requests of one team wait, or hold processes, while another team's are answered."""
     actor = Actor("user", "usr_test", "test@example.com")
@@ -187,7 +187,7 @@ def test_one_teams_endless_graders_stall_nobody_and_leave_nothing_behind(web: We
     wait_until(lambda: not any(process.is_running() for process in graders), 30)
 
 
-@pytest.mark.expensive(12, "starts a web process", about=ABOUT)
+@pytest.mark.expensive(18, "starts a web process", about=ABOUT)
 def test_a_web_process_that_is_killed_takes_its_graders_along(web: Web) -> None:
     team = Team.objects.create(name="Greedy", slug="greedy")
     client = web.client(team, Actor("user", "usr_test", "test@example.com"))

@@ -102,6 +102,7 @@ def test_the_migration_seals_what_was_sealed_with_the_django_secret(judges: Any,
     assert JudgeEndpoint.objects.get(slug="mild").api_key_sealed == "broken"
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
 @pytest.mark.django_db
 def test_processes_that_start_together_share_one_key(key_file: Path) -> None:
     readers = []

@@ -199,6 +199,7 @@ def test_what_was_done_again_counts_once(launch: Launch, viewer: APIClient) -> N
     assert (RowOutcome.objects.count(), Rollout.objects.count()) == (5, 5)
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core", "worker"))
 def test_reads_are_bounded(launch: Launch, viewer: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
     run, worker = launch(**PARTS)
     for step in range(1, 26):

@@ -95,6 +95,7 @@ def test_a_change_is_a_control_like_those_of_people(launch: Launch, api: Api) ->
     assert (back.status_code, back.json()["value"]) == (202, 1e-4)
 
 
+@pytest.mark.expensive(4, "walks over many requests", about=("platform", "trainer_core"))
 def test_a_guard_changes_no_more_often_than_it_may(launch: Launch, api: Api) -> None:
     run, worker = launch(guards=guards("change", change=HALVE, at_most=2, cooldown=10))
     applied: list[str] = []

@@ -189,6 +189,7 @@ def test_a_run_that_failed_without_an_exception_has_none(launch: Launch, api: Ap
     assert (found["title"], found["exception"]) == ("The run has failed: a prompt is too long", None)
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
 def test_it_costs_few_queries_and_stores_nothing(launch: Launch, api: Api) -> None:
     run, worker = launch(guards=[GUARD])
     viewer = api("viewer")

@@ -57,6 +57,7 @@ def row(run: Run) -> dict[str, Any]:
     return Run.objects.values().get(pk=run.pk)
 
 
+@pytest.mark.expensive(3, "walks over many requests", about=("platform", "trainer_core"))
 def test_every_transition(make_run: Callable[..., Run], actor: Actor) -> None:
     run = make_run()
     assert set(TRANSITIONS) == set(RunState)

@@ -45,6 +45,7 @@ def measures(worker: Worker) -> bool:
     return found
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
 def test_it_counts_until_a_checkpoint_holds_the_noise_of_a_later_attempt(
     refused: tuple[Run, Worker], api: Callable[..., APIClient], team: Team, actor: Actor
 ) -> None:

@@ -40,6 +40,7 @@ def test_rates_that_are_given(api: Callable[..., APIClient]) -> None:
     assert current["total_seconds"] == pytest.approx(spec_document()["schedule"]["steps"] * current["step_seconds"])
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
 def test_the_newest_run_of_the_policy_tells_its_rates(api: Callable[..., APIClient], launch: Launch) -> None:
     older, worker = launch("older")
     report(worker)

@@ -102,6 +102,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.expensive(5, "walks over many requests", about=("platform", "trainer_core"))
 @given(start=st.integers(0, 6000), length=st.integers(1, 6000))
 def test_any_part_of_an_archive(folder: Path, start: int, length: int) -> None:
     archive = Archive(folder, "p")

@@ -34,6 +34,7 @@ def demo(db: None, settings: object, tmp_path: Path, monkeypatch: pytest.MonkeyP
     return client
 
 
+@pytest.mark.expensive(3, "walks over many requests", about=("platform", "trainer_core", "worker"))
 def test_every_recipe_is_a_preset_that_can_be_started(demo: APIClient) -> None:
     found = demo.get("/api/v1/spec/recipes").json()["data"]
     recipes = [recipe for recipe in found if recipe["published"] is None]

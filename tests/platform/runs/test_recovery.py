@@ -147,6 +147,7 @@ def test_attempts_without_progress_end_the_run(launch: Launch) -> None:
     Worker(run.id, 6).sync(status=409)
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
 def test_progress_starts_the_count_anew(launch: Launch) -> None:
     run, worker = launch()
     for round_number in range(1, 8):

@@ -247,6 +247,7 @@ def test_spec_endpoints(api: Callable[..., APIClient], nouns: Path) -> None:
     assert viewer.post("/api/v1/spec/validate", {"spec": 3}, format="json").status_code == 422
 
 
+@pytest.mark.expensive(5, "walks over many requests", about=("platform", "trainer_core"))
 def test_the_web_tier_is_free_of_torch() -> None:
     import subprocess
     import sys

@@ -57,6 +57,7 @@ def rows() -> list[Any]:
     return [row for model in models for row in model.objects.order_by("pk").values()]
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
 def test_it_keeps_its_place_for_the_stated_time_and_gives_it_back_then(
     paused: Pause, make_run: Callable[..., Run], team: Team, actor: Actor, settings: Any
 ) -> None:

@@ -245,6 +245,7 @@ def test_a_run_of_before_with_another_teams_weights_gets_no_bundle(
     assert registered.path not in answer.content.decode()
 
 
+@pytest.mark.expensive(4, "walks over many requests", about=("platform", "trainer_core"))
 def test_workers_get_no_reward_model_or_judge_of_another_team(
     registered: Policy, other_team: Team, actor: Actor, settings: Any
 ) -> None:

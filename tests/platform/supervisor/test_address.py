@@ -15,6 +15,8 @@ from dressage.supervisor.exposure import exposure
 from dressage.supervisor.processes import services
 from dressage.supervisor.ready import wait_for_web
 
+ABOUT = ("platform", "trainer_core")
+
 
 class ToTheProxy(BaseHTTPRequestHandler):
     """Answers as the platform does behind TLS: by a redirect to an address that nobody answers."""
@@ -79,6 +81,7 @@ def test_a_proxy_that_is_not_believed_is_told(monkeypatch: pytest.MonkeyPatch) -
     assert sentence and sentence.startswith("DRESSAGE_TRUSTED_PROXIES names no proxy")
 
 
+@pytest.mark.expensive(9, "starts processes of the platform", about=ABOUT)
 @pytest.mark.parametrize(
     ("url", "warnings"),
     [
@@ -91,6 +94,7 @@ def test_check_deploy(url: str, warnings: list[str], tmp_path: Path) -> None:
     assert (status, told) == (0, warnings), said
 
 
+@pytest.mark.expensive(11, "starts processes of the platform", about=ABOUT)
 @pytest.mark.parametrize(
     ("changed", "status", "ids"),
     [

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.installation import ROOT, wait_until
 
 PROCESS = """
@@ -43,6 +45,7 @@ finally:
 """
 
 
+@pytest.mark.expensive(3, "starts processes of the platform", about=("platform", "trainer_core"))
 def test_servers_end_last(tmp_path: Path) -> None:
     script, log = tmp_path / "process.py", tmp_path / "log"
     script.write_text(PROCESS)

@@ -234,6 +234,7 @@ def test_a_copied_device_is_noticed(owner: Any, device: Device) -> None:
     assert Passkey.objects.get().sign_count == 11
 
 
+@pytest.mark.expensive(5, "walks over many requests", about=("platform", "trainer_core"))
 def test_a_passkey_of_somebody_else_is_no_second_step(
     owner: Any, api: Callable[..., APIClient], device: Device
 ) -> None:

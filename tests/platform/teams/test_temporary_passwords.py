@@ -32,6 +32,7 @@ def newcomer(api: Callable[..., APIClient]) -> APIClient:
     return client
 
 
+@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
 def test_every_operation_refuses_it(newcomer: APIClient) -> None:
     answers = {}
     for method, path in OPERATIONS:

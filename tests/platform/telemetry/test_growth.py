@@ -46,6 +46,7 @@ async def objects() -> int:
     return len(gc.get_objects())
 
 
+@pytest.mark.expensive(10, "stores and reads a long run", about=("platform", "trainer_core"))
 async def test_memory_does_not_grow_with_the_browsers_that_come_and_go(
     make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ HISTORIES = {
 }
 
 
+@pytest.mark.expensive(4, "stores and reads a long run", about=("platform", "trainer_core"))
 @pytest.mark.parametrize("x", ["step", "tokens"])
 @pytest.mark.parametrize("name", HISTORIES)
 def test_a_chart_is_the_same_with_rollups_as_without(

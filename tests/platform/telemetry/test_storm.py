@@ -30,6 +30,7 @@ def subscriptions() -> int:
     return sum(client["db"] == own for client in redis.client_list(_type="pubsub"))
 
 
+@pytest.mark.expensive(3, "stores and reads a long run", about=("platform", "trainer_core"))
 async def test_two_hundred_browsers_reconnect_at_once(
     make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -314,6 +314,7 @@ def test_the_engine_and_the_choices(size: PolicySize) -> None:
     assert {one.zero_stage for one in eight.choices} == {0}
 
 
+@pytest.mark.expensive(26, "simulates runs", about=("kernels", "trainer_core"))
 @pytest.mark.parametrize("shape", ["windows"])
 def test_the_estimate_is_within_15_percent_of_a_measured_peak(shape: str) -> None:
     predicted, measured = compare(SHAPES[shape])

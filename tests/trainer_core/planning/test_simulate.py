@@ -147,6 +147,9 @@ def test_the_clock_of_all_sequences_agrees_with_one_token_at_a_time(tokens: list
     assert simulate(some, SYNC, 1, 1).engine_seconds == pytest.approx(2.0 + seconds)
 
 
+@pytest.mark.expensive(
+    2, "simulates runs", about=("trainer_core/metrics", "trainer_core/planning", "trainer_core/spec")
+)
 @settings(max_examples=25, deadline=None)
 @given(
     sigma=st.floats(0, 1.5),

@@ -121,6 +121,7 @@ def test_what_is_no_schema_is_refused_in_words(schema: dict[str, Any], told: str
     assert refused.value.errors()[0]["msg"].startswith(f"Value error, {told}")
 
 
+@pytest.mark.expensive(2, "starts grading processes", about=("trainer_core/rewards", "trainer_core/spec"))
 def test_what_refers_to_itself_or_often_is_no_fan_out() -> None:
     assert grade(TREE, '{"l": {"r": {}}, "r": {}}') == 1.0
     assert grade(TREE, '{"l": {"r": {"x": 1}}}') == 0.0

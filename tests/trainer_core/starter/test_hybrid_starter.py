@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import pytest
 import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -15,7 +16,18 @@ from trainer_core.starter.warmup import train_act
 from trainer_core.update.hybrid.lightning import is_constant
 from trainer_core.update.model.policy import load_policy
 
+ABOUT = (
+    "kernels",
+    "trainer_core/methods",
+    "trainer_core/metrics",
+    "trainer_core/spec",
+    "trainer_core/starter",
+    "trainer_core/trajectory.py",
+    "trainer_core/update",
+)
 
+
+@pytest.mark.expensive(3, "computes many cases", about=ABOUT)
 def test_the_warm_up_trains_every_expert() -> None:
     tokenizer = build_tokenizer(2048)
     model = build_hybrid(tokenizer, seed=3)
@@ -27,6 +39,7 @@ def test_the_warm_up_trains_every_expert() -> None:
         assert bool((moved > 0).all()), name
 
 
+@pytest.mark.expensive(7, "computes many cases", about=ABOUT)
 def test_the_folder_holds_weights_alone(tmp_path: Path) -> None:
     folder = tmp_path / "policy"
     lines: list[str] = []

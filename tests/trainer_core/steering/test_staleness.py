@@ -139,7 +139,7 @@ class Loop(RuleBasedStateMachine):
 
 
 Loop.TestCase.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
-TestLoop = Loop.TestCase
+TestLoop = pytest.mark.expensive(3, "walks through many examples", about=("trainer_core/steering",))(Loop.TestCase)
 
 
 def scored(ledger: StalenessLedger, *names: str) -> None:

@@ -14,6 +14,9 @@ from trainer_core.support.libraries import nearest_class, of_libraries
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.expensive(
+    5, "computes many cases", about=("trainer_core/metrics", "trainer_core/spec", "trainer_core/support")
+)
 def test_the_list_is_what_the_installed_libraries_know() -> None:
     written = runpy.run_path(str(ROOT / "scripts" / "write_known_classes.py"))["module"]()
     stored = (ROOT / "trainer_core" / "support" / "known_classes.py").read_text()

@@ -124,7 +124,7 @@ def test_only_the_adapter_trains_and_a_resumed_learner_goes_on_bitwise(
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
-@pytest.mark.expensive(4, "four learners", about=ABOUT)
+@pytest.mark.expensive(5, "four learners", about=ABOUT)
 def test_stages_make_the_same_update_and_read_one_anothers_checkpoints(policy_dir: Path, tmp_path: Path) -> None:
     smooth = {"learning_rate": 1e-3, "epsilon": 1e-3}
     learners = {stage: Learner(policy_dir, lora_spec(stage, optimizer=smooth)) for stage in (0, 2, 3)}
@@ -151,7 +151,7 @@ def held_bytes() -> int:
     return sum(storages.values())
 
 
-@pytest.mark.expensive(4, "measures a learner with all that it holds", about=ABOUT)
+@pytest.mark.expensive(14, "measures a learner with all that it holds", about=ABOUT)
 def test_policy_and_reference_are_one_copy(policy_dir: Path) -> None:
     weights = sum(weight.numel() * 4 for weight in raw(load_policy(policy_dir)).values())
     before = held_bytes()
@@ -219,6 +219,7 @@ def test_checkpoints_of_another_kind_or_base_are_refused(policy_dir: Path, tmp_p
     assert all(np.array_equal(before[name], weight) for name, weight in learner.weights().items())
 
 
+@pytest.mark.expensive(2, "builds a learner and steps it", about=ABOUT)
 @pytest.mark.parametrize("kind", ["head", "separate"])
 def test_a_critic_trains_beside_it(policy_dir: Path, tmp_path: Path, kind: str) -> None:
     parts = {"advantage": {"type": "gae"}, "critic": {"type": kind}, "filters": []}

@@ -19,6 +19,8 @@ from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed import attention, segments
 from trainer_core.update.packed.packing import Packing, pack
 
+ABOUT = ("kernels", "trainer_core")
+
 LORA = {"type": "lora", "rank": 4, "alpha": 8.0}
 TOGETHER = Packing(16_384, exact=True)
 ASKED = {"batch_invariant": True}
@@ -47,6 +49,7 @@ class Sums(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+@pytest.mark.expensive(2, "builds a learner and steps it", about=ABOUT)
 @pytest.mark.parametrize("invariant", [True, False])
 def test_no_company_changes_the_shape_of_a_sum(policy_dir: Path, invariant: bool) -> None:
     """On some machines a library's sums are the same in all shapes: then bits alone would tell nothing."""
@@ -61,6 +64,7 @@ def test_no_company_changes_the_shape_of_a_sum(policy_dir: Path, invariant: bool
     assert (together.seen <= alone.seen) is invariant
 
 
+@pytest.mark.expensive(8, "builds a learner and steps it", about=ABOUT)
 @pytest.mark.parametrize(
     ("threads", "plain_keys"),
     [
@@ -137,6 +141,7 @@ def test_a_learner_packs_what_it_can_and_scores_the_rest_one_by_one(policy_dir: 
         assert Learner(policy_dir, spec)._packing == Packing(16_384, alone=True)
 
 
+@pytest.mark.expensive(3, "builds a learner and steps it", about=ABOUT)
 @pytest.mark.parametrize("stage", [1, 3])
 def test_partitioned_weights_make_the_same_update(policy_dir: Path, stage: int) -> None:
     found = []

@@ -49,7 +49,7 @@ def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
-@pytest.mark.expensive(4, "three learners")
+@pytest.mark.expensive(8, "three learners", about=("kernels", "trainer_core"))
 @pytest.mark.parametrize("stage", [0, 2, 3])
 def test_a_resumed_learner_goes_on_bitwise(policy_dir: Path, tmp_path: Path, stage: int) -> None:
     spec = make_spec(parallelism={"zero_stage": stage})

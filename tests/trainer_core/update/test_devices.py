@@ -88,6 +88,7 @@ def test_formats(policy_dir: Path, parts: dict[str, Any]) -> None:
     learn(policy_dir, make_spec(**parts))
 
 
+@pytest.mark.expensive(2, "builds a learner and steps it", about=("kernels", "trainer_core"))
 def test_batch_invariance_and_adapters(policy_dir: Path) -> None:
     spec = make_spec(policy={"base": "tiny", "adapter": {"type": "lora", "rank": 4, "alpha": 8}})
     learn(policy_dir, spec, lambda model: attach(model, spec.policy.adapter, seed=0, base="tiny"))

@@ -16,6 +16,7 @@ LORA = {**BF16, "adapter": {"type": "lora", "rank": 4, "alpha": 8}}
 NARROW = {"dtype": "bfloat16", "max_model_len": 128}
 
 
+@pytest.mark.expensive(3, "builds a learner and steps it", about=("kernels", "trainer_core"))
 @pytest.mark.parametrize(
     ("policy", "stage"), [({"base": "tiny"}, 0), (BF16, 0), (BF16, 2), (BF16, 3), ({"base": "tiny"}, 3), (LORA, 0)]
 )

@@ -65,6 +65,7 @@ def test_passes_clip_against_the_policy_before_the_first_update(policy_dir: Path
     assert metrics["actor/ppo_kl"] == pytest.approx(sum(drifts) / 2)
 
 
+@pytest.mark.expensive(2, "builds a learner and steps it", about=("kernels", "trainer_core"))
 def test_passes_are_resumed_bitwise(policy_dir: Path, tmp_path: Path) -> None:
     spec = spec_of(2)
     straight, resumed = Learner(policy_dir, spec), Learner(policy_dir, spec)

@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.packages import install, python
 
+ABOUT = ("kernels", "platform", "trainer_core")
+
 PARAMETERS = '''
 from typing import ClassVar, Literal
 from trainer_core.authoring import (
@@ -105,6 +107,7 @@ assert "torch" not in sys.modules and "acme_rl.formulas" not in sys.modules
 """
 
 
+@pytest.mark.expensive(2, "starts processes that load a plugin", about=ABOUT)
 def test_the_web_tier_loads_the_parameters_alone_and_grades(site: Path) -> None:
     python(WEB, site=site)
 
@@ -142,6 +145,7 @@ assert abs(ours["actor/grad_norm"] / reference["actor/grad_norm"] - 0.5) < 1e-4
 )
 
 
+@pytest.mark.expensive(12, "starts processes that load a plugin", about=ABOUT)
 def test_the_learner_trains_with_it(site: Path, policy_dir: Path) -> None:
     python(LEARN, str(policy_dir), site=site)
 
@@ -163,6 +167,7 @@ except ValidationError as error:
 """
 
 
+@pytest.mark.expensive(4, "starts processes that load a plugin", about=ABOUT)
 @pytest.mark.parametrize(
     ("module", "reason"),
     [
@@ -186,6 +191,7 @@ def test_a_plugin_that_cannot_be_used_is_left_out_and_its_type_answered(
     assert answer.startswith("spec: [(('loss',), ") and "of the package acme-rl 1.0 could not be loaded" in answer
 
 
+@pytest.mark.expensive(2, "starts processes that load a plugin", about=ABOUT)
 def test_a_type_that_is_built_in_keeps_its_meaning(tmp_path: Path) -> None:
     text = PARAMETERS.replace('"halved"', '"ppo_clip"')
     entry = {"dressage.losses": {"ppo_clip": "acme_parameters:HalvedLoss"}}
@@ -197,6 +203,7 @@ def test_a_type_that_is_built_in_keeps_its_meaning(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.expensive(2, "starts processes that load a plugin", about=ABOUT)
 def test_two_packages_with_one_type_are_both_left_out(site: Path) -> None:
     entry = {"dressage.graders": {"capitals": "other_rl:CapitalGrader"}}
     install(site, "other-rl", {"other_rl.py": PARAMETERS}, entry)
@@ -208,6 +215,7 @@ def test_two_packages_with_one_type_are_both_left_out(site: Path) -> None:
     assert all(line.endswith("acme-rl 1.0 and other-rl 1.0 both bring it: uninstall one of them") for line in printed)
 
 
+@pytest.mark.expensive(3, "starts processes that load a plugin", about=ABOUT)
 def test_the_command_tells_what_joined_and_what_did_not(site: Path) -> None:
     install(site, "broken-rl", {}, {"dressage.filters": {"gone": "broken_rl:Gone"}})
     program = "from trainer_core.__main__ import main; raise SystemExit(main(['plugins']))"
@@ -225,6 +233,7 @@ print([message.msg for message in run_checks() if message.id == "runs.W001"])
 """
 
 
+@pytest.mark.expensive(18, "starts processes that load a plugin", about=ABOUT)
 def test_the_platform_warns_of_what_was_left_out(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "dressage.settings")
     assert python(CHECK, site=site).stdout.strip() == "[]"
@@ -245,6 +254,7 @@ except PluginError as error:
 )
 
 
+@pytest.mark.expensive(5, "starts processes that load a plugin", about=ABOUT)
 def test_a_formula_that_cannot_be_loaded_is_told_before_the_first_step(site: Path) -> None:
     (site / "acme_rl" / "formulas.py").write_text("import nowhere_to_be_found")
     assert python(MISSING, site=site).stdout.strip() == (

@@ -59,6 +59,7 @@ def completion(rng: np.random.Generator, prompt: np.ndarray, temperature: float)
     )
 
 
+@pytest.mark.expensive(2, "builds a learner and steps it", about=("kernels", "trainer_core", "worker/loop"))
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_two_steps(recipe: Recipe, policy_dir: Path) -> None:
     spec = small(recipe)

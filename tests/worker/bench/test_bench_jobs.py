@@ -23,6 +23,8 @@ from worker.cluster import actors as ray_cluster
 from worker.link import jobs as link
 from worker.tasks import bench
 
+ABOUT = ("kernels", "trainer_core", "worker")
+
 CLUSTER_SECRET = "the secret that the tests' cluster shares with its platform"
 EXACT = {"components": [{"name": "right", "grader": {"type": "exact"}}]}
 JUDGED = {
@@ -178,6 +180,7 @@ def test_the_lease_is_kept_while_a_judge_takes_its_time(platform_of: Any, judge:
     assert [score["reward"] for score in platform.results[0]["results"][0]] == [3.0, 1.0, None]
 
 
+@pytest.mark.expensive(2, "starts processes", about=ABOUT)
 def test_a_judge_that_hangs_is_an_error_of_the_sample(done: Any, judge: JudgeServer) -> None:
     judge.hang = lambda body: True
     platform = done(job("hung", JUDGED, judges={"default": {"base_url": judge.url, "model": "m"}}, timeout_s=0.5))
@@ -206,6 +209,7 @@ def test_lengths_nobody_knows_are_errors(done: Any) -> None:
     assert row[0]["error"] == "short: the sample's number of tokens is not known"
 
 
+@pytest.mark.expensive(2, "starts processes", about=ABOUT)
 def test_a_grader_in_the_jail_is_told_no_length_that_nobody_knows(done: Any) -> None:
     source = "def grade(sample, item):\n    n = sample['completion_tokens']\n    return -1 if n is None else n"
     graded = {"components": [{"name": "own", "grader": {"type": "python", "source": source}}]}
@@ -256,7 +260,7 @@ def test_a_bad_job_is_refused_with_its_place(done: Any) -> None:
     assert result["error"].endswith("(at definitions.0.definition.components)")
 
 
-@pytest.mark.expensive(6, "starts a bench worker's process")
+@pytest.mark.expensive(2, "starts a bench worker's process")
 def test_the_task_makes_one_worker_which_is_gone_with_its_job(
     platform_of: Any, judge: JudgeServer, cluster: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

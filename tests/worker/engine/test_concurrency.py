@@ -74,6 +74,7 @@ def test_impossible_options_are_refused(change: dict[str, float]) -> None:
         ConcurrencyConfig(**change)  # type: ignore[arg-type]
 
 
+@pytest.mark.expensive(13, "builds an engine", about=("kernels", "trainer_core/update", "worker/engine"))
 def test_adaptive_limit_settles_where_few_are_preempted(
     shared_engine: InferenceEngine, tied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:

@@ -160,7 +160,7 @@ def test_the_probe_is_sharp_whatever_the_learner_trains_in(
     fp8_engine.load_weights(0, state(tied_policy[1]))
 
 
-@pytest.mark.expensive(5, "starts an engine and two learners", about=ABOUT)
+@pytest.mark.expensive(1, "starts an engine and two learners", about=ABOUT)
 def test_activations_in_fp8_fall_either_way_but_mostly_alike(
     shared_engine: InferenceEngine, tied_policy: Policy
 ) -> None:
@@ -221,7 +221,7 @@ def _as_trajectory(sequence: list[int]) -> Trajectory:
     )
 
 
-@pytest.mark.expensive(6, "starts two engines and two learners", about=ABOUT)
+@pytest.mark.expensive(3, "starts two engines and two learners", about=ABOUT)
 def test_float16_is_nearer_to_the_learner_than_bfloat16(shared_engine: InferenceEngine, tied_policy: Policy) -> None:
     other, worst = perturbed(tied_policy[1]), {}
     for dtype in ("float16", "bfloat16"):

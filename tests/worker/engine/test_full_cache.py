@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.policies import reference_logprobs
@@ -12,6 +13,7 @@ from worker.engine import InferenceEngine, Request, Sampling
 SEQUENCE = list(range(2, 52)) * 3
 
 
+@pytest.mark.expensive(5, "builds an engine", about=("kernels", "trainer_core/update", "worker/engine"))
 def test_preempted_requests_finish_with_the_same_tokens(
     untied_engine: InferenceEngine, untied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:

@@ -38,6 +38,7 @@ def test_truncated_distribution_is_renormalised(engine: InferenceEngine, collect
     assert collect()["only"].logprobs == pytest.approx([0.0] * 8, abs=1e-6)
 
 
+@pytest.mark.expensive(2, "builds an engine", about=("kernels", "trainer_core/update", "worker/engine"))
 def test_short_path_and_general_path_agree(engine: InferenceEngine, collect: Collect) -> None:
     outcomes = []
     for short_path in (True, False):

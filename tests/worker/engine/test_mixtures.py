@@ -114,6 +114,21 @@ def test_every_weight_is_read_back_and_a_fault_of_one_expert_is_named(mixture: M
     assert_faults_are_named(engine, *(tensors(folder) for folder in folders))
 
 
+@pytest.mark.expensive(
+    2,
+    "builds an engine",
+    about=(
+        "kernels",
+        "trainer_core/methods",
+        "trainer_core/metrics",
+        "trainer_core/spec",
+        "trainer_core/starter",
+        "trainer_core/trajectory.py",
+        "trainer_core/update",
+        "worker/engine",
+        "worker/learner",
+    ),
+)
 @pytest.mark.parametrize("name", ["qwen3_moe", "mixtral", "gpt_oss", "deepseek_v3"])
 def test_faults_of_experts_are_named_in_bfloat16(name: str, tmp_path: Path, shared_engine: InferenceEngine) -> None:
     for number in (0, 1):

@@ -39,6 +39,7 @@ def completions(draw: st.DrawFn) -> list[int]:
     return [token for piece, times in pieces for token in piece * times]
 
 
+@pytest.mark.expensive(3, "builds an engine", about=("kernels", "trainer_core/update", "worker/engine"))
 @settings(max_examples=600, deadline=None)
 @given(completions(), st.integers(1, 7), st.integers(3, 5), st.integers(0, 40))
 def test_loop_is_noticed_at_the_first_token_that_completes_it(

@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.about import RANKS
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update.learner import Learner
 from worker.learner.ranks import LearnerGroup
 
 pytestmark = [
     pytest.mark.live,
-    pytest.mark.expensive(5, "learns on ranks in other processes"),
+    pytest.mark.expensive(8, "learns on ranks in other processes", about=RANKS),
     pytest.mark.usefixtures("kept_ranks"),
 ]
 

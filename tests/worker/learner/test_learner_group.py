@@ -11,6 +11,7 @@ import pytest
 import ray
 import torch
 
+from tests.support.about import RANKS
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.starter.architectures import make_tiny
@@ -31,7 +32,7 @@ SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 
 pytestmark = [
     pytest.mark.live,
-    pytest.mark.expensive(4, "learns on ranks in other processes"),
+    pytest.mark.expensive(6, "learns on ranks in other processes", about=RANKS),
     pytest.mark.usefixtures("kept_ranks"),
 ]
 
@@ -41,7 +42,7 @@ def two_ranks(stage: int) -> RunSpec:
     return make_spec(optimizer=SMOOTH, parallelism=parallelism)
 
 
-@pytest.mark.expensive(12, "learns on ranks in other processes")
+@pytest.mark.expensive(3, "learns on ranks in other processes")
 def test_two_ranks_make_the_update_of_one(policy_dir: Path, tmp_path: Path) -> None:
     alone, spec = Learner(policy_dir, make_spec(optimizer=SMOOTH)), two_ranks(2)
     group = LearnerGroup(policy_dir, spec)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.about import RANKS
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update.learner import Learner
 from trainer_core.update.streaming import CannotStream
@@ -12,7 +13,7 @@ from worker.learner.stage import LearningStage
 
 pytestmark = [
     pytest.mark.live,
-    pytest.mark.expensive(4, "learns on ranks in other processes"),
+    pytest.mark.expensive(5, "learns on ranks in other processes", about=RANKS),
     pytest.mark.usefixtures("kept_ranks"),
 ]
 

@@ -54,6 +54,7 @@ def keys(client: Any) -> list[str]:
     return [entry["Key"] for entry in client.list_objects_v2(Bucket="weights").get("Contents", ())]
 
 
+@pytest.mark.expensive(3, "starts a learner", about=("kernels", "trainer_core", "worker"))
 def test_versions_come_and_go_in_a_bucket(client: Any) -> None:
     topology = Topology(hosts=2, location=LOCATION, folder="run-1")
     assert choose(Travel("files", topology)).name == "files"

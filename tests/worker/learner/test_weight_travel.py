@@ -29,6 +29,8 @@ from worker.learner.transport.segment import MAGIC, MemorySegment, open_segment
 from worker.learner.transport.shared_memory import SharedMemory
 from worker.learner.transport.topology import Topology
 
+ABOUT = ("kernels", "trainer_core", "worker")
+
 BETWEEN_PROCESSES = ("shared_memory", "distributed", "files")
 
 
@@ -46,19 +48,23 @@ def sender(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[WeightTra
 
 
 def test_a_segment_of_this_process_is_counted() -> None:
+    before = shared_memory_of(os.getpid())
     segment = PythonSharedMemory(create=True, size=4096)
-    assert shared_memory_of(os.getpid()) == {f"/dev/shm/{segment.name}"}
+    assert shared_memory_of(os.getpid()) - before == {f"/dev/shm/{segment.name}"}
     segment.close()
     segment.unlink()
-    assert shared_memory_of(os.getpid()) == set()
+    assert shared_memory_of(os.getpid()) <= before
 
 
+@pytest.mark.expensive(6, "starts a learner", about=ABOUT)
 def test_two_readers_find_every_type_exactly(sender: WeightTransport, readers: ProcessPoolExecutor) -> None:
+    before = shared_memory_of(os.getpid())
     for version in (1, 2):
         sent = pickle.dumps(sender.pack(version, iter(layers(version))))
         answers = [readers.submit(read, sender.name, sent) for _ in range(2)]
         assert [answer.result() for answer in answers] == [expected(version)] * 2
-    assert set().union(*map(shared_memory_of, (os.getpid(), *readers._processes))) == set()
+    assert shared_memory_of(os.getpid()) <= before
+    assert [shared_memory_of(pid) for pid in readers._processes] == [set()] * len(readers._processes)
 
 
 def test_a_reader_may_come_late_until_the_version_is_given_back(
@@ -93,6 +99,7 @@ sender.pack(2, dying())
 """
 
 
+@pytest.mark.expensive(3, "starts a learner", about=ABOUT)
 @pytest.mark.parametrize("name", BETWEEN_PROCESSES)
 def test_a_writer_that_is_killed_in_mid_write_leaves_nothing_that_could_be_taken_for_weights(
     name: str, readers: ProcessPoolExecutor, tmp_path: Path
@@ -172,6 +179,7 @@ def test_a_segment_that_fails_half_way_holds_no_descriptor() -> None:
     assert os.listdir("/proc/self/fd") == before
 
 
+@pytest.mark.expensive(5, "starts a learner", about=ABOUT)
 @pytest.mark.usefixtures("cluster")
 def test_an_engine_on_a_host_that_has_joined_reads_through_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     sender = SharedMemory()
@@ -272,6 +280,7 @@ TRANSPORTS["distributed"].unpack(pickle.load(sys.stdin.buffer))
 """
 
 
+@pytest.mark.expensive(4, "starts a learner", about=ABOUT)
 def test_an_engine_that_dies_while_it_receives_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worker.learner.transport.groups.BUCKET", 1 << 16)
     monkeypatch.setattr("worker.learner.transport.sending.GATHER_S", 30.0)

@@ -69,7 +69,7 @@ def handed_over(writer: subprocess.Popen[bytes]) -> Any:
 
 def shared_memory_of(pid: int) -> set[str]:
     """Files of ``/dev/shm`` that a process has open or mapped. Other processes share that folder: its listing is theirs
-    as well. Semaphores of Python's pools are not counted."""
+    as well. Semaphores of Python's pools and what Ray has unlinked are not counted."""
     opened = set()
     for one in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -77,4 +77,5 @@ def shared_memory_of(pid: int) -> set[str]:
         except FileNotFoundError:  # the descriptor that reads this very folder
             continue
     mapped = {line.split(maxsplit=5)[5] for line in Path(f"/proc/{pid}/maps").read_text().splitlines() if "/" in line}
-    return {name for name in opened | mapped if name.startswith("/dev/shm/") and not name.startswith("/dev/shm/sem.")}
+    files = {name for name in opened | mapped if name.startswith("/dev/shm/") and not name.endswith("(deleted)")}
+    return {name for name in files if not name.startswith("/dev/shm/sem.")}

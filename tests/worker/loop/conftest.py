@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.support.about import TRAINING
 from tests.support.installation import wait_until
 from tests.worker.loop.platform_double import CLUSTER_SECRET, PlatformDouble
 from trainer_core.spec import RunSpec
@@ -33,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "warm_loop" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.live)
             if item.get_closest_marker("expensive") is None:
-                item.add_marker(pytest.mark.expensive(RUN_CPU_S, "trains a short run"))
+                item.add_marker(pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=TRAINING))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.published import STEPS, run
-from tests.support.about import RUNS
+from tests.support.about import RUNS, TRAINING
 from tests.support.warm_loop import WarmLoop
 from trainer_core.spec.recipes import list_published
 
@@ -22,8 +22,8 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("grpo-gsm8k-qwen3-0.6b", marks=pytest.mark.expensive(22, "trains a short run in bfloat16")),
-        pytest.param("lora-24gb", marks=pytest.mark.expensive(22, "trains a short run in bfloat16", about=RUNS)),
+        pytest.param("grpo-gsm8k-qwen3-0.6b", marks=pytest.mark.expensive(22, "trains in bfloat16", about=TRAINING)),
+        pytest.param("lora-24gb", marks=pytest.mark.expensive(22, "trains in bfloat16", about=RUNS)),
     ],
 )
 def test_a_published_recipe_trains(name: str, warm_loop: WarmLoop, policies: Path) -> None:

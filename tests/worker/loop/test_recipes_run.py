@@ -90,11 +90,12 @@ def few_with_everything(recipes: Sequence[Recipe]) -> set[str]:
 
 FEW = few_with_everything(list_recipes())
 """Recipes that always run; all of them learn in ``trainer_core/update/test_recipes_learn.py``."""
+ALWAYS = pytest.mark.expensive(RUN_CPU_S, "trains a short run")
 FURTHER = pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=RUNS)
 
 
 @pytest.mark.parametrize(
-    "recipe", [pytest.param(one, marks=() if one.name in FEW else FURTHER, id=one.name) for one in list_recipes()]
+    "recipe", [pytest.param(one, marks=ALWAYS if one.name in FEW else FURTHER, id=one.name) for one in list_recipes()]
 )
 def test_recipe_runs(recipe: Recipe, warm_loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
     assert_recipe_runs(recipe, warm_loop, platform, policy)

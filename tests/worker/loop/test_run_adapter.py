@@ -11,7 +11,7 @@ import pytest
 from tests.worker.loop.platform_double import PlatformDouble
 
 
-@pytest.mark.expensive(16, "trains two short runs")
+@pytest.mark.expensive(16, "trains two short runs", about=("trainer_core/link",))
 def test_run_trains_an_adapter_and_resumes(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:

@@ -13,7 +13,7 @@ from tests.worker.loop.test_run_resumes import history
 
 
 @pytest.mark.live
-@pytest.mark.expensive(90, "starts three runs with processes of their own", about=RUNS)
+@pytest.mark.expensive(4, "starts three runs with processes of their own", about=RUNS)
 def test_suspended_and_resumed_equals_uninterrupted(
     launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -80,7 +80,7 @@ def test_suspended_and_resumed_equals_uninterrupted(
     again.close()
 
 
-@pytest.mark.expensive(14, "trains two short runs")
+@pytest.mark.expensive(14, "trains two short runs", about=("kernels", "trainer_core", "worker"))
 def test_a_run_that_stood_before_its_first_step_is_evaluated_once(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:

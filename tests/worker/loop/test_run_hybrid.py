@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.about import RUNS
+from tests.support.about import RUNS, TRAINING
 from tests.worker.loop.platform_double import PlatformDouble
 from trainer_core.spec import RunSpec
 from trainer_core.starter.make import make_starter
@@ -44,7 +44,7 @@ def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {"replay": True, "balance": {"type": "loss_free"}},
             [],
             id="in_flight",
-            marks=pytest.mark.expensive(18, "trains a short run of a hybrid policy"),
+            marks=pytest.mark.expensive(18, "trains a short run of a hybrid policy", about=TRAINING),
         ),
     ],
 )

@@ -36,6 +36,7 @@ def traced(platform: PlatformDouble) -> dict[int, int]:
     return {step: len(found) for step, found in sorted(groups.items())}
 
 
+@pytest.mark.expensive(11, "trains a short run")
 @pytest.mark.parametrize("name", MODES)
 def test_mode_trains(warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], name: str) -> None:
     mode, bound = MODES[name]

@@ -64,7 +64,7 @@ def test_a_run_goes_on_over_weights_that_arrive_at_the_second_loading(
 
 
 @pytest.mark.live
-@pytest.mark.expensive(60, "starts a run twice with processes of its own", about=RUNS)
+@pytest.mark.expensive(3, "starts a run twice with processes of its own", about=RUNS)
 def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_checkpoint(
     launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:

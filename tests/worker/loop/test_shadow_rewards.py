@@ -72,7 +72,7 @@ def bad_shadow() -> dict[str, Any]:
     return {"definition": STRICT, "judges": {}, "reward_models": {}}
 
 
-@pytest.mark.expensive(20, "trains two short runs")
+@pytest.mark.expensive(20, "trains two short runs", about=("trainer_core/link",))
 def test_a_shadow_is_compared_then_promoted(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], bad_shadow: dict[str, Any]
 ) -> None:

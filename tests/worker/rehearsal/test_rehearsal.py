@@ -122,7 +122,7 @@ def actors() -> list[str]:
 
 
 @pytest.mark.live
-@pytest.mark.expensive(20, "starts an engine and a reward worker", about=ABOUT)
+@pytest.mark.expensive(25, "starts an engine and a reward worker", about=ABOUT)
 def test_a_rehearsal_of_the_starter_policy(
     cluster: None, platform: RehearsalPlatform, held: Callable[..., RehearsalResult]
 ) -> None:
@@ -155,7 +155,7 @@ def test_a_rehearsal_of_the_starter_policy(
 
 
 @pytest.mark.live
-@pytest.mark.expensive(8, "starts processes that it ends at once", about=ABOUT)
+@pytest.mark.expensive(1, "starts processes that it ends at once", about=ABOUT)
 @pytest.mark.parametrize(
     ("changes", "error"),
     [

@@ -188,6 +188,6 @@ def a_hundred_hostile_jobs() -> set[str]:
     return left
 
 
-@pytest.mark.expensive(5, "a hundred jobs in a process of its own", about=("worker/sandbox",))
+@pytest.mark.expensive(3, "a hundred jobs in a process of its own", about=("worker/sandbox",))
 def test_a_hundred_hostile_jobs_leave_the_slot_as_it_was() -> None:
     assert alone(a_hundred_hostile_jobs) == set()

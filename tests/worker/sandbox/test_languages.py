@@ -36,6 +36,7 @@ def installed(language: str) -> bool:
     return all(word.startswith("./") or shutil.which(word, path="/usr/bin:/bin") for word in words)
 
 
+@pytest.mark.expensive(4, "starts jails", about=("trainer_core/rewards", "trainer_core/spec", "worker/sandbox"))
 @pytest.mark.parametrize("language", PROGRAMS)
 def test_right_and_wrong_programs(jail: JailPool, language: str) -> None:
     if not installed(language):

@@ -38,7 +38,7 @@ def test_every_pair_is_graded_as_it_is_labelled() -> None:
     assert jail.asked > 200, "the pairs that need calculation"
 
 
-@pytest.mark.expensive(4, "eighty pairs in a jail", about=("worker/sandbox", "trainer_core/rewards"))
+@pytest.mark.expensive(1, "eighty pairs in a jail", about=("worker/sandbox", "trainer_core/rewards"))
 def test_the_jail_says_the_same(jail: JailPool) -> None:
     assert [pair for pair in PAIRS[::IN_JAIL] if graded(pair, jail) != float(pair.right)] == []
 
@@ -68,7 +68,7 @@ def _is_calculated(pair: Pair) -> bool:
     return jail.asked > 0
 
 
-@pytest.mark.expensive(3, "starts a jail with its packages")
+@pytest.mark.expensive(1, "starts a jail with its packages")
 @pytest.mark.usefixtures("slow_machine")
 def test_a_slow_machine_changes_no_verdict(jail: JailPool) -> None:
     pairs = [*HARD, *PAIRS[:: 5 * IN_JAIL]]
@@ -89,6 +89,7 @@ def test_a_busy_machine_changes_no_verdict(jail: JailPool) -> None:
     assert alone == [float(pair.right) for pair in pairs]
 
 
+@pytest.mark.expensive(2, "starts jails", about=("kernels", "trainer_core", "worker"))
 def test_what_cannot_be_finished_is_an_error_and_another_gold_answer_still_counts(jail: JailPool) -> None:
     deep = "(" * 70 + "x" + ")" * 70
     grader = MathGrader(timeout_s=0.3)

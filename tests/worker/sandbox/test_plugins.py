@@ -130,6 +130,7 @@ def right(completions, answer):
     assert grade(allowed, sample("$0.5$"), {"answer": r"$\frac{1}{2}$"}, Tools(jail)) == 1.0
 
 
+@pytest.mark.expensive(4, "starts jails", about=("trainer_core/rewards", "trainer_core/spec", "worker/sandbox"))
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -56,6 +56,7 @@ def written(home: Path) -> int:
     return max((one.stat().st_size for one in home.rglob("*") if one.is_file()), default=0)
 
 
+@pytest.mark.expensive(13, "copies files of a policy", about=("platform", "trainer_core"))
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_worker_is_gone_on_with(

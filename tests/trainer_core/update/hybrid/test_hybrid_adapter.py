@@ -15,7 +15,7 @@ from trainer_core.update.packed.packing import pack
 ADAPTED = {"policy": {"base": "tiny", "adapter": {"type": "lora", "rank": 4}}, "kl": {"coefficient": 0.1}}
 
 
-@pytest.mark.expensive(3, "trains a step")
+@pytest.mark.expensive(2, "trains a step")
 def test_an_adapter_trains_beside_both_kinds_of_attention(hybrid_dir: Path, tmp_path: Path) -> None:
     spec = make_spec(**ADAPTED)
     learner = Learner(hybrid_dir, spec)

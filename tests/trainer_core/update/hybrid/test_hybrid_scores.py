@@ -79,7 +79,7 @@ def test_batch_invariant_scores_do_not_depend_on_the_batch(hybrid_dir: Path) -> 
         assert torch.equal(score(model, pack([trajectory], how)[0])[0], together[index])
 
 
-@pytest.mark.expensive(3, "three learners")
+@pytest.mark.expensive(8, "three learners", about=("kernels", "trainer_core"))
 @pytest.mark.parametrize("stage", [1, 3])
 def test_it_trains_under_zero_and_resumes(hybrid_dir: Path, tmp_path: Path, stage: int) -> None:
     spec = make_spec(parallelism={"zero_stage": stage})
