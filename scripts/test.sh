@@ -16,7 +16,8 @@ if [ "${1:-}" = long ]; then
 fi
 (cd frontend && npm run --silent test)
 # Two processes: while one trains, on a cluster and then in an installation, the other does what needs a single core.
-both=(-n 2 --dist loadscope --no-loadscope-reorder)
+# One that dies ends the run: what it was to run would never be run.
+both=(-n 2 --dist loadscope --no-loadscope-reorder --max-worker-restart 0)
 if [ "${tier[1]}" = change ]; then
   exec .venv/bin/python -m pytest "${both[@]}" "${tier[@]}" "$@"
 fi

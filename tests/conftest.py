@@ -5,15 +5,19 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import engine
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.hub_server import HubServer
 from tests.support.installation import Installation
 
 pytest_plugins = ("tests.suite.plugin",)
-# The machine may be busy: how long an example takes tells nothing of what it is an example of.
+# A failure is reported with the simplest case that was found in this time. The default, 300 s, is a test's time-out,
+# which ends the process: the failure would be lost.
+engine.MAX_SHRINKING_SECONDS = 60
+# The machine may be busy: how long an example takes says nothing about it.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+settings.register_profile("same", settings.get_profile("busy"), derandomize=True)
 TESTS = Path(__file__).parent
 ROOMS = {
     "worker/loop": "cluster",
@@ -35,6 +39,11 @@ TRAINS = ("cluster", "installation")
 ORDER = (*TRAINS, None, "engine", "learner")
 WARM = "warm_loop"
 """An engine and a learner that are kept between runs, and hold processors that other runs would wait for."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """CI draws the same examples in every run, so a change fails for what it changes; other runs draw new ones."""
+    settings.load_profile("same" if config.getoption("tier") == "change" else "busy")
 
 
 def shared_by(path: str) -> str | None:

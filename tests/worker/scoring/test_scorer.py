@@ -214,7 +214,7 @@ def test_a_bug_is_an_error_with_its_traceback(
 
 def test_samples_share_the_jails(clock: HandClock) -> None:
     source = "import time\ndef grade(sample, item):\n    time.sleep(item['s'])\n    return 1"
-    tests = definition({"type": "python", "source": source})
+    tests = definition({"type": "python", "source": source, "timeout_s": 120.0})
     assert waits(tests)
     opened = EquippedScorer([tests], ToolSetup(), 30.0)
     jobs = [*(job(tests, str(n), s=0.1) for n in range(6)), job(tests, "late", s=60)]
@@ -229,7 +229,12 @@ def test_samples_share_the_jails(clock: HandClock) -> None:
         with threads_begun() as left, ThreadPoolExecutor(1) as threads:
             scoring = threads.submit(opened.scorer.score, jobs)
             wait_until(lambda: len(scored) == len(jobs) and left().count("sample") == 1, 60)
-            clock.now = 30.0
+
+            def time_passes() -> bool:
+                clock.now += 30.0
+                return scoring.done()
+
+            wait_until(time_passes, 60)  # the last one's time runs from when it has a jail
             graded = scoring.result()
     finally:
         opened.close()
