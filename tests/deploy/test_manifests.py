@@ -18,6 +18,7 @@ from dressage.supervisor.processes import services
 from tests.deploy.matrix import DIGESTS, images, installations
 from tests.deploy.reading import Json, every, may_reach, named, of_kind, pod_templates, selects
 from tests.deploy.schemas import faults, kuberay_folder, kuberay_validator
+from tests.support.about import INSTALLATION
 from trainer_core.link.celery_queue import queue_of
 
 
@@ -204,19 +205,7 @@ def _main(manifests: list[Json], place: str) -> Json:
     return main_container
 
 
-@pytest.mark.expensive(
-    2,
-    "renders many installations",
-    about=(
-        "deploy",
-        "platform/dressage",
-        "platform/dressage/embedded",
-        "platform/dressage/supervisor",
-        "trainer_core/link",
-        "trainer_core/log_lines.py",
-        "trainer_core/networks.py",
-    ),
-)
+@pytest.mark.expensive(2, "renders many installations", about=INSTALLATION)
 def test_nothing_comes_in_but_what_is_used(rendered: list[tuple[str, Values, list[Json]]]) -> None:
     """GCS, raylet, dashboard, client and worker ports of Ray are open to the cluster's own pods alone."""
     all_ports = {6379, 8265, 10001, 52365, 8076, 10002, 19999, 5432, 8600}

@@ -9,6 +9,7 @@ import pytest
 from deploy.kubernetes.reading import read_values
 from deploy.variables import known_variables
 from dressage.config import ROOT
+from tests.support.about import INSTALLATION
 
 PAGE = ROOT / "deploy" / "README.md"
 TEXT = PAGE.read_text()
@@ -29,18 +30,7 @@ def test_the_values_for_kubernetes_are_taken(tmp_path: Path) -> None:
     assert (read.url, read.clusters[0].workers[0].gpus) == ("https://dressage.example.com", 8)
 
 
-@pytest.mark.expensive(
-    5,
-    "runs nested tests",
-    about=(
-        "deploy",
-        "platform/dressage",
-        "platform/dressage/embedded",
-        "trainer_core/link",
-        "trainer_core/log_lines.py",
-        "trainer_core/networks.py",
-    ),
-)
+@pytest.mark.expensive(5, "computes the sizes of clusters", about=("scripts", *INSTALLATION))
 def test_sizes_and_costs_are_the_planners() -> None:
     table = runpy.run_path(str(ROOT / "scripts" / "write_cluster_sizes.py"))["table"]()
     assert len(table.splitlines()) > 10

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, StorageState, expect
 
+from tests.support.about import INSTALLATION
 from tests.support.browser import sign_in, violations
 from tests.support.installation import EMAIL, PASSWORD, Installation
 from tests.support.pages import open_wholly, paths_of_pages
@@ -63,7 +64,7 @@ def test_every_page_is_accessible_and_fits_the_screen(
     assert not found, "\n".join(f"{name}: {'; '.join(trouble)}" for name, trouble in found.items())
 
 
-@pytest.mark.expensive(4, "a browser in front of the installation", about=("kernels", "platform", "trainer_core"))
+@pytest.mark.expensive(4, "a browser in front of the installation", about=INSTALLATION)
 @pytest.mark.parametrize("name", SCREENS)
 def test_people_sign_in_on_an_accessible_page(name: str, browser: Browser, installation: Installation) -> None:
     with _screen(name, browser, installation, None) as page:
@@ -73,7 +74,7 @@ def test_people_sign_in_on_an_accessible_page(name: str, browser: Browser, insta
         sign_in(page)
 
 
-@pytest.mark.expensive(10, "a browser in front of the installation", about=("kernels", "platform", "trainer_core"))
+@pytest.mark.expensive(10, "a browser in front of the installation", about=INSTALLATION)
 def test_an_address_with_a_nul_tells_where_one_stands(page: Page, installation: Installation) -> None:
     api = installation.api
     spec = api.get("/spec/recipes")["data"][0]["spec"]
@@ -90,7 +91,7 @@ def test_an_address_with_a_nul_tells_where_one_stands(page: Page, installation: 
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
-@pytest.mark.expensive(6, "a browser in front of the installation", about=("kernels", "platform", "trainer_core"))
+@pytest.mark.expensive(6, "a browser in front of the installation", about=INSTALLATION)
 def test_who_is_not_signed_in_comes_to_the_page_after_it(strangers_page: Page, installation: Installation) -> None:
     page = strangers_page
     api = installation.api

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from tests.support.about import TRAINING
 from tests.trainer_core.update.test_packed_attention import RULES, SEGMENTS, by_formula, inputs
 from trainer_core.update.packed import segments, tiles, varlen
 from trainer_core.update.packed.attention import packed_attention
@@ -89,7 +90,7 @@ def test_every_rule_is_the_formulas(device: str, way: str, rule: dict[str, Any],
     near(attended(given, SEGMENTS, rule, device), expected, 1e-5 if dtype == torch.float32 else 4e-2)
 
 
-@pytest.mark.expensive(3, "trains on the CPU", about=("trainer_core/update",))
+@pytest.mark.expensive(3, "runs on CPUs what is for a GPU", about=TRAINING)
 @pytest.mark.parametrize("rule", LONG_RULES, ids=str)
 def test_an_answer_behind_a_long_prompt(device: str, rule: dict[str, Any]) -> None:
     made = torch.Generator().manual_seed(0)

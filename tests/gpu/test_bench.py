@@ -3,6 +3,7 @@
 import pytest
 
 from tests.bench import gpu, gpu_learner
+from tests.support.about import TRAINING
 from tests.support.alone import alone
 
 
@@ -21,7 +22,7 @@ TINY = gpu_learner.Shape(
 )
 
 
-@pytest.mark.expensive(10, "trains on the CPU", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(10, "runs on CPUs what is for a GPU", about=TRAINING)
 def test_the_learner_at_a_published_shape(device: str) -> None:
     """At a tiny size, by the same code: whoever has a card finds that the command works."""
     found = alone(gpu_learner.figures, TINY, device)

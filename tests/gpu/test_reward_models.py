@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.gpu import travellers
+from tests.support.about import TRAINING
 from tests.worker.judge.test_reward_models import expected, make, talk
 
 ANSWERS = [str(number) * (1 + number % 5) for number in range(12)]
@@ -24,7 +25,7 @@ def scored(folder: Path) -> tuple[str, list[float]]:
     return found, scores
 
 
-@pytest.mark.expensive(9, "trains on the CPU", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(9, "runs on CPUs what is for a GPU", about=TRAINING)
 @pytest.mark.parametrize("padded", [True, False], ids=["together", "one by one"])
 def test_a_reward_model_scores_on_its_device(device: str, padded: bool, tmp_path: Path) -> None:
     model = make(tmp_path)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dressage.config import ROOT, Config
+from tests.support.about import PLATFORM
 from tests.support.checkout import copy_checkout, usual_environment
 
 FIELDS = {name: str(field.alias) for name, field in Config.model_fields.items()}
@@ -117,7 +118,7 @@ def test_every_variable_is_documented_and_every_documented_one_counts() -> None:
     assert [name for name in of_nodes if f'"{name}"' not in read] == []
 
 
-@pytest.mark.expensive(5, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(5, "walks over many requests", about=PLATFORM)
 def test_a_process_in_a_usual_shell_uses_the_folder_and_the_address_of_the_checkout(tmp_path: Path) -> None:
     checkout, home = copy_checkout(tmp_path / "checkout"), tmp_path / "home"
     home.mkdir()

@@ -11,6 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from tests.support.about import PLATFORM
 from tests.support.installation import ROOT, wait_until
 
 
@@ -27,7 +28,7 @@ def test_whoever_waits_for_migrations_says_which_one_is_missing() -> None:
         call_command("wait_for_migrations", seconds=0, stdout=StringIO())
 
 
-@pytest.mark.expensive(7, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(7, "walks over many requests", about=PLATFORM)
 def test_a_worker_touches_its_heartbeat_file(tmp_path: Path) -> None:
     heartbeat = tmp_path / "heartbeat"
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'platform'}:{ROOT}", "DRESSAGE_HEARTBEAT_FILE": str(heartbeat)}

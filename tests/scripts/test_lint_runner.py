@@ -56,7 +56,7 @@ def test_checks_know_no_installation(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.expensive(6, "starts processes", about=("scripts",))
+@pytest.mark.expensive(6, "runs checks in processes", about=("pyproject.toml", "scripts"))
 def test_no_check_makes_anything_in_the_checkout(tmp_path: Path) -> None:
     """The settings that checks read make a data folder where none is named, and where no database is, one of those."""
     code = "import scripts.lint.runner as r, sys; sys.exit(r.run([r.Step('settings', tuple(sys.argv[1:]))], 1))"

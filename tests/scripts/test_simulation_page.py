@@ -4,21 +4,22 @@ import runpy
 
 import pytest
 
+from tests.support.about import LEARNING
 from tests.support.installation import ROOT
 from trainer_core.planning.cluster.published import CLAIMS
 from trainer_core.planning.cluster.published.fit import CONSTANTS, distance
 from trainer_core.planning.cluster.rates import FITTED
 
-ABOUT = ("kernels", "trainer_core")
+SUBJECTS = ("docs/benchmarks.md", "docs/simulation.md", "scripts", *LEARNING)
 
 
-@pytest.mark.expensive(6, "starts processes", about=ABOUT)
+@pytest.mark.expensive(6, "simulates clusters", about=SUBJECTS)
 def test_the_page_is_what_the_code_says() -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "write_simulation_page.py"))
     assert (ROOT / "docs" / "simulation.md").read_text() == script["page"](), "run scripts/write_simulation_page.py"
 
 
-@pytest.mark.expensive(3, "starts processes", about=ABOUT)
+@pytest.mark.expensive(3, "simulates clusters", about=SUBJECTS)
 def test_the_systems_stand_among_the_benchmarks() -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "write_simulation_page.py"))
     text = (ROOT / "docs" / "benchmarks.md").read_text()

@@ -9,6 +9,8 @@ from tests.suite.check import by_distance, changed_files, within
 from tests.suite.progress import Progress, expected_costs
 from tests.suite.repeat import BEGIN, END, Result, read_report, table, write
 
+FOLLOWED = ("docs", "platform/dressage/runs", "tests/docs", "tests/platform/runs", "tests/suite", "tests/worker/loop")
+"""What the named files lie in, and are near to."""
 LEDGER = {
     "files": {"a.py": 10.0, "b.py": 4.0},
     "fixtures": {},
@@ -40,7 +42,7 @@ def test_progress_counts_costs_and_not_tests() -> None:
     assert progress.line().startswith(" 93%  3 of 4 tests")
 
 
-@pytest.mark.expensive(12, "reads the imports of all tests and of the product", about=("tests/suite",))
+@pytest.mark.expensive(12, "reads the imports of all tests and of the product", about=FOLLOWED)
 def test_the_nearest_tests_come_first() -> None:
     nearest = by_distance(["platform/dressage/runs/ramps.py", "docs/steering.md"])
     assert nearest["tests/platform/runs/test_ramps.py"] == 0
@@ -51,7 +53,7 @@ def test_the_nearest_tests_come_first() -> None:
     assert by_distance([]) == {}
 
 
-@pytest.mark.expensive(10, "reads the imports of all tests and of the product", about=("tests/suite",))
+@pytest.mark.expensive(10, "reads the imports of all tests and of the product", about=FOLLOWED)
 def test_a_changed_helper_reaches_the_tests_that_use_it() -> None:
     nearest = by_distance(["tests/support/warm_loop.py"])
     assert nearest["tests/worker/loop/test_recipes_run.py"] > 0

@@ -1,7 +1,13 @@
 """What expensive tests are about: folders of the product whose change makes them run again."""
 
-TRAINING = ("kernels", "trainer_core", "worker")
+PLATFORM = ("platform", "trainer_core")
+"""The web tier."""
+LEARNING = ("kernels", "trainer_core")
+"""The science: what neither starts engines nor answers requests."""
+TRAINING = (*LEARNING, "worker")
 """All that trains: one of a kind, of which some always run."""
+INSTALLATION = ("deploy", "frontend/src", "platform", *TRAINING)
+"""A whole installation, perhaps with a browser in front of it."""
 RUNS = (
     "kernels",
     "trainer_core/methods",

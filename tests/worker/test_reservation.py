@@ -9,6 +9,7 @@ import pytest
 import ray
 from ray.util.placement_group import placement_group, remove_placement_group
 
+from tests.support.about import TRAINING
 from tests.support.installation import wait_until
 from worker.cluster import actors, reservation
 from worker.cluster.placement import Placement, go_on_with
@@ -84,7 +85,7 @@ def test_a_run_never_goes_on_with_less_than_it_had(tmp_path: Path) -> None:
     assert go_on_with(half, kept) == whole
 
 
-@pytest.mark.expensive(4, "starts processes", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(4, "starts processes", about=TRAINING)
 def test_a_run_waits_in_words_for_room_and_gives_it_back(cluster: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reservation, "TOLD_AFTER_S", 0.0)
     monkeypatch.setattr(reservation, "HOLD_S", 0.5)

@@ -19,13 +19,14 @@ from dressage.telemetry.models import Rollout
 from tests.platform.bench.fixtures import DEFINITION, PASTED, BenchWorker, bench_score
 from tests.platform.runs.fixtures import Worker
 from tests.platform.runs.test_link import ROW
+from tests.support.about import PLATFORM
 from trainer_core.rewards import RewardDefinition
 
 GOOD = [[bench_score(1.0), bench_score(0.0)]]
 KEY = "sk-very-secret-0123456789"
 
 
-@pytest.mark.expensive(3, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(3, "walks over many requests", about=PLATFORM)
 def test_a_job_from_beginning_to_end(start_bench: Callable[..., Any], read_bench: Callable[[str], Any]) -> None:
     two = [{"definition": DEFINITION, "label": "old"}, {"definition": {**DEFINITION, "success_threshold": 0.9}}]
     job = start_bench(definitions=two)

@@ -19,6 +19,7 @@ from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team
 from tests.platform.tokens import token_of
+from tests.support.about import INSTALLATION
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from trainer_core.rewards import RewardDefinition
@@ -113,7 +114,7 @@ def run_grader(live_server: Any, team: Team, actor: Actor) -> Callable[[str, dic
     return run
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core", "worker"))
+@pytest.mark.expensive(2, "walks over many requests", about=INSTALLATION)
 def test_an_openai_client_reaches_the_jail(run_grader: Callable[..., GraderRunResponse]) -> None:
     capability.require()
     for item, reward in (({"points": 0.75}, 0.75), ({}, None)):

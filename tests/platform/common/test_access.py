@@ -15,8 +15,7 @@ from dressage.teams.models import ApiToken, Team
 from tests.platform.common.operations import BY_NAME, OPERATIONS, Operation, call, documented_path, snapshot
 from tests.platform.openapi import check_declared
 from tests.platform.tokens import token_of
-
-ABOUT = ("platform", "trainer_core")
+from tests.support.about import PLATFORM
 
 
 def read(response: Any) -> bytes:
@@ -24,7 +23,7 @@ def read(response: Any) -> bytes:
     return b"".join(response.streaming_content) if response.streaming else response.content
 
 
-@pytest.mark.expensive(3, "walks over all operations", about=ABOUT)
+@pytest.mark.expensive(3, "walks over all operations", about=PLATFORM)
 @BY_NAME
 def test_roles(api: Callable[..., APIClient], ids: dict[str, str], operation: Operation) -> None:
     for role in Role:  # from the least: a refusal changes nothing, so the next role meets the same state
@@ -50,7 +49,7 @@ def test_strangers(anonymous: APIClient, ids: dict[str, str]) -> None:
         assert snapshot() == before, operation
 
 
-@pytest.mark.expensive(3, "walks over all operations", about=ABOUT)
+@pytest.mark.expensive(3, "walks over all operations", about=PLATFORM)
 def test_other_teams_see_nothing(api: Callable[..., APIClient], ids: dict[str, str], other_team: Team) -> None:
     client = api("admin", team=other_team)
     for operation in OPERATIONS:  # one test: none of them may change anything of the team that owns the ids

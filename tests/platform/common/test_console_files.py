@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from tests.support.about import PLATFORM
+
 FOR_GOOD = "max-age=315360000, public, immutable"
 
 
@@ -29,7 +31,7 @@ def test_files_whose_content_may_change_are_asked_for_again(address: str) -> Non
     assert APIClient().get(address)["Cache-Control"] == "max-age=60, public"
 
 
-@pytest.mark.expensive(2, "walks over all operations", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "reads the built console", about=("frontend", *PLATFORM))
 def test_the_build_gives_all_its_files_such_names() -> None:
     from django.conf import settings
 

@@ -48,6 +48,7 @@ from dressage.telemetry.models import Event, Rollout
 from tests.platform.common.operations import MAPPED
 from tests.platform.openapi import documented_paths
 from tests.platform.runs.fixtures import spec_document
+from tests.support.about import PLATFORM
 from trainer_core.link.profile import ProfilePlan
 from trainer_core.spec import RunSpec
 
@@ -244,7 +245,7 @@ def orders(operation: dict[str, Any]) -> list[dict[str, str]]:
     return [{"order": order} for order in known] or [{}]
 
 
-@pytest.mark.expensive(7, "walks over all operations", about=("platform", "trainer_core"))
+@pytest.mark.expensive(7, "walks over all operations", about=PLATFORM)
 def test_a_deep_page_reads_as_many_rows_as_it_shows(
     api: Callable[..., APIClient], team: Team, other_team: Team
 ) -> None:

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from dressage.common.document_schema import Moment, Stored, component_name, document_schema, models_of
 from dressage.common.documents import DocumentSerializer
 from tests.platform import openapi
+from tests.support.about import PLATFORM
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe
 
@@ -85,7 +86,7 @@ def test_the_component_is_what_the_class_says() -> None:
     assert models_of(WholeDocument) == (RunSpec,)
 
 
-@pytest.mark.expensive(7, "walks over all operations", about=("platform", "trainer_core"))
+@pytest.mark.expensive(7, "walks over all operations", about=PLATFORM)
 def test_the_openapi_document_is_the_same_every_time() -> None:
     first = SchemaGenerator().get_schema(request=None, public=True)
     assert SchemaGenerator().get_schema(request=None, public=True) == first

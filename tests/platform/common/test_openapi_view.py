@@ -10,10 +10,11 @@ from rest_framework.test import APIClient
 
 from dressage.common import openapi_view
 from dressage.runs.views import spec
+from tests.support.about import PLATFORM
 from trainer_core.spec import RunSpec
 
 
-@pytest.mark.expensive(15, "walks over all operations", about=("platform", "trainer_core"))
+@pytest.mark.expensive(15, "walks over all operations", about=PLATFORM)
 def test_the_document_is_made_once_for_each_form(
     anonymous: APIClient, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from dressage.common.strict_json import check, loads
+from tests.support.about import PLATFORM
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@pytest.mark.expensive(2, "walks over all operations", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "checks hundreds of documents", about=PLATFORM)
 @given(JSON)
 def test_all_that_can_be_stored_passes(value: object) -> None:
     check(value)

@@ -23,11 +23,10 @@ from tests.platform.common.operations import (
 from tests.platform.openapi import document, documented_paths
 from tests.platform.queries import check_queries
 from tests.platform.slips import MEMBER, check_slips
+from tests.support.about import PLATFORM
 
-ABOUT = ("platform", "trainer_core")
 
-
-@pytest.mark.expensive(13, "walks over all operations", about=ABOUT)
+@pytest.mark.expensive(13, "walks over all operations", about=PLATFORM)
 def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str]) -> None:
     client = api("admin")
     before = snapshot()
@@ -54,7 +53,7 @@ def test_numbers_in_paths_that_are_none(api: Callable[..., APIClient], ids: dict
         assert api("viewer").get(path).status_code == 404
 
 
-@pytest.mark.expensive(3, "walks over all operations", about=ABOUT)
+@pytest.mark.expensive(3, "walks over all operations", about=PLATFORM)
 def test_what_a_body_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str]) -> None:
     client = api("admin")
     for operation in OPERATIONS:  # one test: none of them may change anything

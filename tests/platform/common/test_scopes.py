@@ -11,6 +11,7 @@ from dressage.teams.models import Team
 from tests.platform.common.operations import OPERATIONS, call, documented_path, snapshot
 from tests.platform.openapi import documented_paths
 from tests.platform.tokens import bearer, token_of
+from tests.support.about import PLATFORM
 
 FOR_PEOPLE = {
     ("post", "/api/v1/tokens"): "a token makes none",
@@ -69,7 +70,7 @@ def test_every_scope_is_good_for_something() -> None:
     assert used == set(Scope.values)
 
 
-@pytest.mark.expensive(3, "walks over all operations", about=("platform", "trainer_core"))
+@pytest.mark.expensive(3, "walks over all operations", about=PLATFORM)
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
 def test_a_token_needs_the_scope(team: Team, ids: dict[str, str], operation: Any) -> None:
     check_scope(team, operation, lambda client: call(client, operation, ids), snapshot)

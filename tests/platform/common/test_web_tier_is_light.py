@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.about import PLATFORM
+
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import django
@@ -19,7 +21,7 @@ assert not heavy, heavy
 """
 
 
-@pytest.mark.expensive(6, "walks over all operations", about=("platform", "trainer_core"))
+@pytest.mark.expensive(6, "imports the web tier in a process of its own", about=PLATFORM)
 def test_the_routes_load_without_torch() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     subprocess.run([sys.executable, "-c", PROGRAM], check=True, cwd=ROOT, env=environment)

@@ -22,9 +22,8 @@ from dressage.datasets import storage
 from dressage.datasets.checking import process
 from dressage.datasets.checking.check import CheckOrder, CheckResult, TooManyRows, check
 from dressage.datasets.checking.process import check_apart
+from tests.support.about import PLATFORM
 from tests.support.hostile_files import hostile_files
-
-ABOUT = ("platform", "trainer_core")
 
 ROWS = [
     {"question": f"{number}+1=?", "answer": f"It is\n#### {number + 1}", "license": "MIT"} for number in range(6_000)
@@ -67,7 +66,7 @@ def on_disk(tmp_path: Path) -> Callable[[bytes], BinaryIO]:
     return opened
 
 
-@pytest.mark.expensive(2, "reads files in a process of its own", about=ABOUT)
+@pytest.mark.expensive(2, "reads many or large files", about=PLATFORM)
 @pytest.mark.parametrize(
     "made", [lambda: LINES, lambda: gzip.compress(LINES), parquet], ids=["lines", "packed", "parquet"]
 )
@@ -101,7 +100,7 @@ def test_a_file_that_is_not_the_declared_one(tmp_path: Path) -> None:
     assert (refused.value.status, refused.value.code) == (422, "wrong_sha256")
 
 
-@pytest.mark.expensive(2, "reads files in a process of its own", about=ABOUT)
+@pytest.mark.expensive(2, "reads many or large files", about=PLATFORM)
 def test_more_rows_than_are_left(tmp_path: Path) -> None:
     with pytest.raises(TooManyRows):
         check_apart(io.BytesIO(LINES), ordered(tmp_path / "apart", LINES, rows_left=5_999))
@@ -109,7 +108,7 @@ def test_more_rows_than_are_left(tmp_path: Path) -> None:
     assert apart(LINES, tmp_path / "apart", rows_left=6_000)["rows"] == 6_000
 
 
-@pytest.mark.expensive(6, "reads files in a process of its own", about=ABOUT)
+@pytest.mark.expensive(6, "reads many or large files", about=PLATFORM)
 def test_rows_that_take_too_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "MEMORY_BYTES", 600 << 20)
     long = "".join(f'{{"prompt": "{number} {"x" * 900_000}"}}\n' for number in range(400)).encode()

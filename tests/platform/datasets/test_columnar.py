@@ -23,12 +23,11 @@ from dressage.datasets.columnar import lines, patience
 from dressage.datasets.columnar.column import StoredColumn, may_have_tokens
 from dressage.datasets.columnar.stored import TakenRows
 from dressage.datasets.reading import UploadedRows
+from tests.support.about import PLATFORM
 from tests.support.hostile_files import GOOD, hostile_files
 from trainer_core.datasets import control_tokens
 from trainer_core.datasets.invisible import is_blank
 from trainer_core.datasets.mapping import DatasetMapping
-
-ABOUT = ("platform", "trainer_core")
 
 FILES = hostile_files()
 
@@ -83,7 +82,7 @@ def outcome(rows: UploadedRows, parts: Any) -> dict[str, Any]:
         path.unlink()
 
 
-@pytest.mark.expensive(4, "reads files in a process of its own", about=ABOUT)
+@pytest.mark.expensive(4, "reads many or large files", about=PLATFORM)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.what)
 def test_hostile_files(file: Any) -> None:
     both(file.content, file.name)
@@ -164,7 +163,7 @@ PIECES = [b"", b"  ", b"\t", b"{", b"}", b"[]", b'{"prompt":"a"}{"prompt":"b"}',
           b'{"prompt" : "a","answer":"\\u00e9"}', b'{"\\u0070rompt":"a","answer":"b"}']  # fmt: skip
 
 
-@pytest.mark.expensive(8, "reads files in a process of its own", about=ABOUT)
+@pytest.mark.expensive(8, "reads many or large files", about=PLATFORM)
 @settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 1 << 40), st.sampled_from(list(SHAPES)), st.sampled_from([0, 1, 5, 40]), st.booleans())
 def test_random_rows(seed: int, name: str, odds: int, packs: bool) -> None:
@@ -193,7 +192,7 @@ def test_random_rows(seed: int, name: str, odds: int, packs: bool) -> None:
         both(content)
 
 
-@pytest.mark.expensive(3, "reads files in a process of its own", about=ABOUT)
+@pytest.mark.expensive(3, "reads many or large files", about=PLATFORM)
 @settings(deadline=None, max_examples=500)
 @given(st.text(st.sampled_from('<>|/[]｜ax_1 \n"thinkINST\u0301'), max_size=60))
 def test_tokens_are_found_where_the_other_pattern_finds_them(text: str) -> None:

@@ -14,9 +14,8 @@ from dressage.datasets.json_rows import QuickReader, _Nan, parse_piece
 from dressage.datasets.limits import MAX_DEPTH
 from dressage.datasets.reading import UploadedRows
 from dressage.datasets.row_text import both_texts_of, sorted_text_of, text_of
+from tests.support.about import PLATFORM
 from tests.support.hostile_files import hostile_files
-
-ABOUT = ("platform", "trainer_core")
 
 PIECES = [
     b'{"a": 1}',
@@ -60,7 +59,7 @@ def test_what_is_read_quickly_is_what_the_slow_way_reads(piece: bytes) -> None:
     compare(piece)
 
 
-@pytest.mark.expensive(2, "reads files in a process of its own", about=ABOUT)
+@pytest.mark.expensive(2, "reads many or large files", about=PLATFORM)
 def test_lines_of_hostile_files_and_their_mutations() -> None:
     chance = random.Random(7)
     for line in [*lines(), *PIECES]:
@@ -88,7 +87,7 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.expensive(8, "reads files in a process of its own", about=ABOUT)
+@pytest.mark.expensive(8, "reads many or large files", about=PLATFORM)
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.text(), VALUES, max_size=6))
 def test_texts_and_ids_are_those_of_json(row: dict[str, Any]) -> None:

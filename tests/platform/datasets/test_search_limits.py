@@ -19,6 +19,7 @@ from dressage.datasets.models import DatasetVersion
 from dressage.datasets.row_query import RowQuery
 from dressage.datasets.search import building, conditions, find, index, stored_rows
 from dressage.teams.models import Team
+from tests.support.about import PLATFORM
 
 SOURCE: notes.NoteSource = {"kind": "difficulty", "id": "prof_1", "arguments": {}}
 ROWS = 2 * ROWS_PER_GROUP + 100
@@ -81,7 +82,7 @@ def test_a_look_at_rows_skips_what_notes_rule_out_and_ends_in_time(
     assert (page["data"], page["has_more"], page["total"], page["total_is"]) == ([], False, 0, "exact")
 
 
-@pytest.mark.expensive(4, "reads files in a process of its own", about=("platform", "trainer_core"))
+@pytest.mark.expensive(4, "reads many or large files", about=PLATFORM)
 @pytest.mark.parametrize("value", [2**53 + 1, -(2**60), 10**300], ids=["odd", "negative", "huge"])
 def test_whole_numbers_that_no_float_holds_are_refused(
     viewer: APIClient, api: Callable[..., APIClient], version: DatasetVersion, actor: Actor, value: int

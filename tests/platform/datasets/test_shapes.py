@@ -14,6 +14,7 @@ from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.services import create_version_from_path
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.datasets.test_upload import nothing_was_made, upload
+from tests.support.about import PLATFORM
 from trainer_core.datasets import SHAPES, recognise
 
 DATA = Path(__file__).parents[2] / "data"
@@ -69,7 +70,7 @@ def test_gsm8k_as_it_is(editor: APIClient) -> None:
     assert AuditEntry.objects.get().after["shape"] == "gsm8k"
 
 
-@pytest.mark.expensive(2, "reads files in a process of its own", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "reads many or large files", about=PLATFORM)
 @pytest.mark.parametrize(
     ("name", "shape", "rows"),
     [

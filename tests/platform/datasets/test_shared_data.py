@@ -20,6 +20,7 @@ import pytest
 from dressage.common.problems import Problem
 from dressage.datasets import parquet
 from dressage.datasets.reading import UploadedRows
+from tests.support.about import PLATFORM
 
 SHARED = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
 Rows = list[dict[str, Any]]
@@ -152,7 +153,7 @@ FILES: dict[str, tuple[str, str, int, Callable[[Rows], Any]]] = {
 }
 
 
-@pytest.mark.expensive(4, "reads files in a process of its own", about=("platform", "trainer_core"))
+@pytest.mark.expensive(4, "reads many or large files", about=PLATFORM)
 @pytest.mark.parametrize("name", FILES)
 def test_a_real_file(name: str) -> None:
     path = SHARED / name

@@ -13,6 +13,7 @@ from django.urls import path
 
 from dressage.common.client import client_is_gone
 from dressage.gateway.handler import ThreadedHandler
+from tests.support.about import PLATFORM
 
 PARTS = 500
 made: list[int] = []
@@ -127,7 +128,7 @@ def test_nothing_is_made_for_a_reader_that_has_left() -> None:
     assert closed == [True]
 
 
-@pytest.mark.expensive(3, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(3, "walks over many requests", about=PLATFORM)
 @pytest.mark.django_db(transaction=True)
 def test_every_request_gives_its_connection_back() -> None:
     readers = [Reader(name) for name in ("query", "query", "stream", "broken") for _ in range(20)]

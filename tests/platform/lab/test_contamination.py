@@ -18,8 +18,7 @@ from dressage.lab.contamination.find import find_contamination
 from dressage.lab.models import LabJob
 from dressage.lab.plan import LabWork, StoredRows
 from dressage.teams.models import Team
-
-ABOUT = ("platform", "trainer_core")
+from tests.support.about import PLATFORM
 
 QUESTION = (
     "A robe takes 2 bolts of blue fiber and half that much white fiber. The tailor of the village sews it for a friend "
@@ -136,7 +135,7 @@ def test_share_and_longest_are_exact(search: Callable[..., Any]) -> None:
     assert (found["share"], found["longest"], found["against"]) == ([0.0], [0], [None])
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_planted_rows_among_many(search: Callable[..., Any]) -> None:
     """Every tenth row holds an evaluation question, every tenth other one such a question with another number."""
     words = [f"thing{n}" for n in range(5_000)]
@@ -169,7 +168,7 @@ def test_columns_that_are_compared(search: Callable[..., Any]) -> None:
     assert found["clean"] == [False, False]
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_later_process_goes_on(
     make: Callable[..., DatasetVersion], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +204,7 @@ def test_a_later_process_goes_on(
     assert result.report["equal_rows"] == 20
 
 
-@pytest.mark.expensive(4, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(4, "starts a job's process", about=PLATFORM)
 def test_hostile_rows(search: Callable[..., Any]) -> None:
     """Rows of a megabyte, of one word again and again, of signs, and evaluation sets of those."""
     long = " ".join(f"w{(n * n) % 977}" for n in range(150_000))
@@ -223,7 +222,7 @@ def test_an_evaluation_set_of_short_rows_has_no_runs(search: Callable[..., Any])
     assert (report["equal_rows"], report["common_runs"], report["sets"][0]["found"]) == (1, 0, 1)
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_version_without_them(
     make: Callable[..., DatasetVersion], finish: Callable[..., LabJob], editor: APIClient, team: Team
 ) -> None:

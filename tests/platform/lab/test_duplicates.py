@@ -12,8 +12,7 @@ from dressage.lab.arguments import FindDuplicates
 from dressage.lab.duplicates import find
 from dressage.lab.duplicates.bands import shape_for
 from dressage.lab.plan import LabWork, StoredRows
-
-ABOUT = ("platform", "trainer_core")
+from tests.support.about import PLATFORM
 
 LONG = (
     "Weng earns $12 an hour for babysitting. Yesterday, she just did 50 minutes of babysitting, then walked home with "
@@ -99,7 +98,7 @@ def test_no_false_pair_among_templates(search: Callable[..., Any]) -> None:
     assert all_one["kept"] == 1
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_recall_just_above_the_threshold(search: Callable[..., Any]) -> None:
     """Pairs with a known Jaccard similarity: of words alone, shingles are the words."""
     rng = random.Random(2)
@@ -159,7 +158,7 @@ def test_columns_and_chats(search: Callable[..., Any]) -> None:
     assert search(blank, columns=["hint"])[0] == [None, 1, 1]
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_hostile_rows(search: Callable[..., Any]) -> None:
     """Equal rows by the thousand, rows of a megabyte, rows of signs alone."""
     long = "".join(chr(97 + (n * n) % 26) if n % 7 else " " for n in range(1_000_000))

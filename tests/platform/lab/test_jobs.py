@@ -25,9 +25,8 @@ from dressage.lab.models import LabJob, LabState
 from dressage.lab.sweep import sweep_jobs
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.retries import check_retry
+from tests.support.about import PLATFORM
 from tests.support.installation import wait_until
-
-ABOUT = ("platform", "trainer_core")
 
 ROWS = ["How many horses?", "how many horses", "How many cows?", {"prompt": "How many horses", "answer": "3"}]
 FIND = {"kind": "duplicates"}
@@ -39,7 +38,7 @@ def derive(client: APIClient, version: DatasetVersion, **condition: Any) -> Any:
     return client.post(path, {"operation": {"name": "filter", "query": query}}, format="json")
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_from_cost_to_undo(
     ask: Callable[..., Any], editor: APIClient, make: Callable[..., DatasetVersion], team: Team
 ) -> None:
@@ -158,7 +157,7 @@ def test_cancelled(ask: Callable[..., Any], editor: APIClient, make: Callable[..
     assert editor.delete(f"/api/v1/datasets/{version.dataset_id}").status_code == 204
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_file_that_is_gone(finish: Callable[..., LabJob], make: Callable[..., DatasetVersion]) -> None:
     version = make(ROWS)
     version.path.unlink()
@@ -166,7 +165,7 @@ def test_a_file_that_is_gone(finish: Callable[..., LabJob], make: Callable[..., 
     assert (job.state, job.error[:27], notes.of(version)) == ("failed", "A file of the rows is gone.", [])
 
 
-@pytest.mark.expensive(4, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(4, "starts a job's process", about=PLATFORM)
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_worker_is_gone_on_with(
     ask: Callable[..., Any], make: Callable[..., DatasetVersion], tmp_path: Path

@@ -13,11 +13,10 @@ from dressage.lab.quality.drawing import ScoredRow, drawn
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.lab.test_quality import ASSESS, by_number
+from tests.support.about import PLATFORM
 from tests.support.judge_endpoint import JudgeServer
 from trainer_core.profiling.agreement import cohen_kappa
 from trainer_core.profiling.interval import wilson_interval
-
-ABOUT = ("platform", "trainer_core")
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ def put(client: APIClient, job: LabJob, said: dict[int, str | None]) -> Any:
     return client.put(f"/api/v1/lab-jobs/{job.id}/marks", body, format="json")
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_rows_are_drawn_without_their_scores(editor: APIClient, api: Callable[..., APIClient], judged: LabJob) -> None:
     found = marks(editor, judged, size=12)
     rows = found["rows"]
@@ -61,7 +60,7 @@ def test_rows_are_drawn_without_their_scores(editor: APIClient, api: Callable[..
     assert {row["index"] for row in rows} <= larger
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_verdicts_are_told_of_rows_once_they_are_marked(
     editor: APIClient, api: Callable[..., APIClient], judged: LabJob
 ) -> None:
@@ -83,7 +82,7 @@ def test_verdicts_are_told_of_rows_once_they_are_marked(
     assert lowest(editor) == (every, 0)
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_rows_that_are_not_drawn_are_told_at_once(
     editor: APIClient,
     finish: Callable[..., LabJob],
@@ -105,7 +104,7 @@ def test_rows_that_are_not_drawn_are_told_at_once(
     assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/marks/0/row")
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_agreement_per_reviewer(editor: APIClient, api: Callable[..., APIClient], judged: LabJob) -> None:
     second = api("admin")
     # the judge finds rows good whose number ends with 2, 3, 4, 7, 8 or 9
@@ -139,7 +138,7 @@ def test_who_says_one_word_has_no_kappa() -> None:
     assert found["low"] == pytest.approx(wilson_interval(4, 4)[0]) and found["high"] == 1.0
 
 
-@pytest.mark.expensive(4, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(4, "starts a job's process", about=PLATFORM)
 def test_what_is_refused(
     editor: APIClient, api: Callable[..., APIClient], judged: LabJob, other_team: Team, finish: Callable[..., LabJob]
 ) -> None:
@@ -181,7 +180,7 @@ def test_drawn_rows_follow_from_ids_and_seed() -> None:
     assert drawn([], 100, "s") == []
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_who_is_called_otherwise_now_is_one_reviewer(editor: APIClient, judged: LabJob) -> None:
     put(editor, judged, {0: "bad", 2: "good"})
     QualityMark.objects.filter(row=0).update(created_by="a@example.com")

@@ -17,9 +17,8 @@ from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
 from tests.platform.lab.test_served_models import cluster_acts, own
 from tests.platform.serving.fixtures import ServingWorker
+from tests.support.about import PLATFORM
 from tests.support.judge_endpoint import JudgeServer, Reply
-
-ABOUT = ("platform", "trainer_core")
 
 __all__ = ["cluster_acts", "own"]
 FIND = {"kind": "memorisation", "endpoint": "model"}
@@ -50,7 +49,7 @@ def column(version: DatasetVersion, name: str) -> list[Any]:
     return notes.read(version, "memorisation").column(name).to_pylist()
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_from_cost_to_a_version_without_known_rows(
     ask: Callable[..., Any],
     editor: APIClient,
@@ -91,7 +90,7 @@ def test_from_cost_to_a_version_without_known_rows(
     assert (second.rows, column(second, "completed")) == (1, [False])
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_chat_is_tried_by_what_the_user_says_last(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -103,7 +102,7 @@ def test_a_chat_is_tried_by_what_the_user_says_last(
     assert "Be brief" not in model.requests[0]["prompt"]
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 @pytest.mark.parametrize("rows", [ROWS[:2], ROWS, [SHORT, *ROWS[:2] * 30, SHORT]])
 def test_an_endpoint_that_only_chats_is_told(
     finish: Callable[..., LabJob],
@@ -120,7 +119,7 @@ def test_an_endpoint_that_only_chats_is_told(
     assert len(model.requests) < 60
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 @pytest.mark.parametrize(
     ("gold", "said", "answered"),
     [
@@ -145,7 +144,7 @@ def test_a_number_of_the_question_is_no_answer(
     assert (column(version, "completed"), column(version, "answered")) == ([True], [answered])
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_rest_that_is_cut_off_has_no_answer(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -155,7 +154,7 @@ def test_a_rest_that_is_cut_off_has_no_answer(
     assert (column(version, "completed"), column(version, "answered")) == ([False], [False])
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_rows_that_are_not_answered_are_no_zeros(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -169,7 +168,7 @@ def test_rows_that_are_not_answered_are_no_zeros(
     assert (report["tried"], report["share"], report["asked"]["failed"]) == (1, 1.0, 1)
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_version_of_short_rows_tells_nothing(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -181,7 +180,7 @@ def test_a_version_of_short_rows_tells_nothing(
     assert column(version, "completed") == [None]
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_policy_of_the_cluster_is_tried(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], own: JudgeEndpoint, cluster_acts: Any
 ) -> None:

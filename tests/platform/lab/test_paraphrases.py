@@ -23,10 +23,9 @@ from dressage.serving.models import Serving
 from dressage.teams.models import Team
 from tests.platform.lab.test_served_models import cluster_acts, own
 from tests.platform.serving.fixtures import ServingWorker
+from tests.support.about import PLATFORM
 from tests.support.judge_endpoint import JudgeServer, Reply
 from trainer_core.link.serving import packed, unpacked
-
-ABOUT = ("platform", "trainer_core")
 
 __all__ = ["cluster_acts", "own"]
 FIND = {"kind": "paraphrases", "endpoint": "model"}
@@ -54,7 +53,7 @@ def column(version: DatasetVersion, name: str) -> list[Any]:
     return notes.read(version, "paraphrases").column(name).to_pylist()
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_from_cost_to_a_version_with_one_of_each(
     ask: Callable[..., Any],
     editor: APIClient,
@@ -90,7 +89,7 @@ def test_from_cost_to_a_version_with_one_of_each(
     assert notes.of(version_by_ref(team, "sums@2")) == [], "a cluster is one of its version's rows"
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_other_numbers_may_count_for_nothing(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -100,7 +99,7 @@ def test_other_numbers_may_count_for_nothing(
     assert column(version, "cluster") == [1, 1, 1, 2, 2, 2]
 
 
-@pytest.mark.expensive(4, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(4, "starts a job's process", about=PLATFORM)
 def test_a_row_that_the_model_refuses_is_told(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -120,7 +119,7 @@ def test_a_row_that_the_model_refuses_is_told(
     assert (job.report or {})["paraphrases"]["asked"]["failed"] == 2
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_an_endpoint_that_goes_away_is_not_asked_about_every_row(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -146,7 +145,7 @@ def test_an_endpoint_that_goes_away_is_not_asked_about_every_row(
     assert (job.report or {})["paraphrases"]["asked"]["answered"] == there
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
@@ -176,7 +175,7 @@ def test_models_that_make_no_vectors(
     assert notes.of(version) == []
 
 
-@pytest.mark.expensive(6, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(6, "starts a job's process", about=PLATFORM)
 def test_kept_vectors_are_not_asked_for_again(
     ask: Callable[..., Any], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -199,7 +198,7 @@ def test_kept_vectors_are_not_asked_for_again(
     assert (asked["prompt_tokens"], asked["failed"]) == (1024 + 50, 1)
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_policy_of_the_cluster_makes_them(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], own: JudgeEndpoint, cluster_acts: Any
 ) -> None:

@@ -25,9 +25,8 @@ from dressage.lab.models import LabJob, LabState
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
 from tests.platform.lab.conftest import KEY
+from tests.support.about import PLATFORM
 from tests.support.judge_endpoint import JudgeServer, Reply, completion
-
-ABOUT = ("platform", "trainer_core")
 
 ITEMS = [
     {"name": "clear", "description": "The question can be understood.", "weight": 3},
@@ -57,7 +56,7 @@ def column(version: DatasetVersion, name: str) -> list[Any]:
     return notes.read(version, "quality").column(name).to_pylist()
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_from_cost_to_a_version_without_low_rows(
     ask: Callable[..., Any],
     editor: APIClient,
@@ -115,7 +114,7 @@ def test_from_cost_to_a_version_without_low_rows(
     assert notes.of(version) == []
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_rows_are_data(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -131,7 +130,7 @@ def test_rows_are_data(
     assert column(version, "score") == [0.0]
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_what_a_model_does_not_answer_is_an_error_of_its_row(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -174,7 +173,7 @@ def test_what_a_model_does_not_answer_is_an_error_of_its_row(
     assert len(set(seeds)) == 3
 
 
-@pytest.mark.expensive(6, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(6, "starts a job's process", about=PLATFORM)
 def test_long_rows_are_not_asked_about(
     finish: Callable[..., LabJob],
     make: Callable[..., DatasetVersion],
@@ -192,7 +191,7 @@ def test_long_rows_are_not_asked_about(
     assert len(model.requests) == 1
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_model_may_say_what_cannot_be_stored(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -209,7 +208,7 @@ def test_a_model_may_say_what_cannot_be_stored(
     assert column(version, "error")[1] == "the judge small-one answered 404: a \ufffd zero"
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_count_that_is_no_number_is_no_answer(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -221,7 +220,7 @@ def test_a_count_that_is_no_number_is_no_answer(
     assert "no chat completion" in column(version, "error")[1]
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_retries_with_patience(
     finish: Callable[..., LabJob],
     make: Callable[..., DatasetVersion],
@@ -246,7 +245,7 @@ def test_retries_with_patience(
     assert (report["price"], report["questions"]) == (None, 3)
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_slow_model_is_not_waited_for(
     finish: Callable[..., LabJob],
     make: Callable[..., DatasetVersion],
@@ -262,7 +261,7 @@ def test_a_slow_model_is_not_waited_for(
     assert "did not answer within 1 s" in column(version, "error")[1]
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_no_more_at_once_than_the_endpoint_takes(
     finish: Callable[..., LabJob],
     make: Callable[..., DatasetVersion],
@@ -275,7 +274,7 @@ def test_no_more_at_once_than_the_endpoint_takes(
     assert model.most_in_flight == 3
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_model_that_answers_nothing_fails_the_job(
     finish: Callable[..., LabJob],
     ask: Callable[..., Any],
@@ -294,7 +293,7 @@ def test_a_model_that_answers_nothing_fails_the_job(
     assert "took" not in job.error
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_job_that_fails_tells_what_it_has_used(
     finish: Callable[..., LabJob],
     make: Callable[..., DatasetVersion],
@@ -310,7 +309,7 @@ def test_a_job_that_fails_tells_what_it_has_used(
     )
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_an_endpoint_that_is_down_fails_the_job(
     finish: Callable[..., LabJob],
     make: Callable[..., DatasetVersion],
@@ -325,7 +324,7 @@ def test_an_endpoint_that_is_down_fails_the_job(
     )
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_model_that_falls_silent_leaves_the_rest_unasked(
     finish: Callable[..., LabJob],
     make: Callable[..., DatasetVersion],
@@ -343,7 +342,7 @@ def test_a_model_that_falls_silent_leaves_the_rest_unasked(
     assert "was not asked" in column(version, "error")[-1]
 
 
-@pytest.mark.expensive(7, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(7, "starts a job's process", about=PLATFORM)
 def test_a_sample_is_the_same_each_time(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -423,7 +422,7 @@ def test_an_endpoint_that_is_asked_is_not_deleted(
     assert LabJob.objects.get().error == "The judge endpoint 'model' was deleted meanwhile."
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_answered_rows_are_not_asked_again(
     ask: Callable[..., Any], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -451,7 +450,7 @@ def test_answered_rows_are_not_asked_again(
     assert (over.report or {})["quality"]["asked"]["prompt_tokens"] == 3 * 1000 + 3 * 100
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 @pytest.mark.django_db(transaction=True)
 def test_cancelled_while_the_model_is_asked(
     ask: Callable[..., Any],

@@ -16,8 +16,7 @@ from dressage.rewards.models import JudgeEndpoint
 from dressage.serving.models import Serving, WaitingQuestion
 from dressage.teams.models import Team
 from tests.platform.serving.fixtures import ServingWorker, register_policy
-
-ABOUT = ("platform", "trainer_core")
+from tests.support.about import PLATFORM
 
 ITEMS = [{"name": "clear", "description": "The question can be understood."}]
 ASSESS = {"kind": "quality", "endpoint": "own", "items": ITEMS, "sample": 3}
@@ -78,7 +77,7 @@ def column(version: DatasetVersion, name: str) -> list[Any]:
     return notes.read(version, "quality").column(name).to_pylist()
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_served_policy_is_asked(
     finish: Callable[..., LabJob],
     ask: Callable[..., Any],
@@ -110,7 +109,7 @@ def test_a_served_policy_is_asked(
     assert not WaitingQuestion.objects.exists()
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_unanswered_rows_are_errors_and_unreadable_ones_are_asked_again(
     finish: Callable[..., LabJob], version: DatasetVersion, own: JudgeEndpoint, cluster_acts: Callable[[Act], None]
 ) -> None:
@@ -138,7 +137,7 @@ def test_unanswered_rows_are_errors_and_unreadable_ones_are_asked_again(
     assert len(set(seeds)) == 3
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_cut_off_answer_is_no_answer(
     finish: Callable[..., LabJob], version: DatasetVersion, own: JudgeEndpoint, cluster_acts: Callable[[Act], None]
 ) -> None:
@@ -152,7 +151,7 @@ def test_a_cut_off_answer_is_no_answer(
     assert "cut off at 2048 tokens" in job.error and "150 prompt tokens" in job.error
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_model_that_cannot_be_served_fails_the_job(
     finish: Callable[..., LabJob], version: DatasetVersion, own: JudgeEndpoint, cluster_acts: Callable[[Act], None]
 ) -> None:
@@ -181,7 +180,7 @@ def test_a_cancelled_job_ends_the_serving(
     assert [one.state for one in Serving.objects.all()] == ["done"]
 
 
-@pytest.mark.expensive(7, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(7, "starts a job's process", about=PLATFORM)
 def test_a_worker_that_goes_on_finds_the_model_still_there(
     ask: Callable[..., Any],
     version: DatasetVersion,

@@ -8,6 +8,7 @@ from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.lab.models import LabJob
 from dressage.lab.statistics.answer_types import answer_type
+from tests.support.about import PLATFORM
 
 ANSWERS = {
     "none": (None, "", "  \n"),
@@ -26,7 +27,7 @@ def test_kinds_of_answers(kind: str, answers: tuple[str | None, ...]) -> None:
     assert {answer: answer_type(answer) for answer in answers} == dict.fromkeys(answers, kind)
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=("platform", "trainer_core"))
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_what_is_noted(finish: Callable[..., LabJob], make: Callable[..., DatasetVersion]) -> None:
     version = make(
         [

@@ -30,13 +30,12 @@ from tests.platform.lab.stables import (
     writes_two,
     written,
 )
+from tests.support.about import PLATFORM
 from tests.support.judge_endpoint import JudgeServer, Reply, completion
 from trainer_core.rewards import RewardDefinition
 
-ABOUT = ("platform", "trainer_core")
 
-
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_from_cost_to_a_version_and_back(
     ask: Callable[..., Any],
     editor: APIClient,
@@ -112,7 +111,7 @@ def test_from_cost_to_a_version_and_back(
     assert editor.post(f"/api/v1/lab-jobs/{job}/undo").status_code == 409
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_what_is_refused_row_by_row(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -145,7 +144,7 @@ def test_what_is_refused_row_by_row(
     assert job.made is not None and job.made.rows == 3
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_variation_that_another_row_says_already(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -169,7 +168,7 @@ def test_a_variation_that_another_row_says_already(
     assert [row["prompt"] for _, row in rows_of(job.made)][3:] == [asked_anew(11)]
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_answers_decide(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -205,7 +204,7 @@ def test_answers_decide(
     assert seeds == [1, 2, 3, 4]
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_nothing_kept_makes_no_version(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -216,7 +215,7 @@ def test_nothing_kept_makes_no_version(
     assert ((job.report or {})["synthesis"]["kept"], version.dataset.versions.count()) == (0, 1)
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_errors_are_told_and_never_a_verdict(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -239,7 +238,7 @@ def test_errors_are_told_and_never_a_verdict(
     assert "no JSON" in notes.read(version, "synthesis").column("error").to_pylist()[1]
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_solver_of_its_own(
     ask: Callable[..., Any],
     finish: Callable[..., LabJob],
@@ -264,7 +263,7 @@ def test_a_solver_of_its_own(
         solver.close()
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_reward_of_the_team_compares(
     ask: Callable[..., Any],
     finish: Callable[..., LabJob],
@@ -294,7 +293,7 @@ def test_a_reward_of_the_team_compares(
     assert next(question_of(body) for body in model.requests if not is_writing(body)) == retold(11)
 
 
-@pytest.mark.expensive(4, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(4, "starts a job's process", about=PLATFORM)
 def test_a_split_keeps_variations_beside_their_sources(
     editor: APIClient,
     finish: Callable[..., LabJob],
@@ -331,7 +330,7 @@ def test_a_split_keeps_variations_beside_their_sources(
         }
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_merged_rows_that_are_renamed_take_their_variations_along(
     editor: APIClient,
     finish: Callable[..., LabJob],
@@ -362,7 +361,7 @@ def test_merged_rows_that_are_renamed_take_their_variations_along(
     assert origins == [row_id for row_id, _ in rows[2:4]] and all(one.startswith(("1+", "2+")) for one in origins)
 
 
-@pytest.mark.expensive(4, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(4, "starts a job's process", about=PLATFORM)
 def test_rows_are_chosen_by_a_query(
     ask: Callable[..., Any],
     finish: Callable[..., LabJob],
@@ -386,7 +385,7 @@ def test_rows_are_chosen_by_a_query(
     assert (told["rows"], told["left_out"]) == (5, 5)
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_chats_keep_their_other_turns(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -404,7 +403,7 @@ def test_chats_keep_their_other_turns(
     assert solve["messages"][:3] == before and question_of(solve).startswith(f"{retold(11)}\n\nReason step by step")
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_rows_are_data(
     finish: Callable[..., LabJob], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:

@@ -22,12 +22,11 @@ from dressage.lab.synthesis import cost
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
 from tests.platform.lab.stables import SYNTHESIS, number_in, retold, rows_of, source, writes_two
+from tests.support.about import PLATFORM
 from tests.support.judge_endpoint import JudgeServer
 
-ABOUT = ("platform", "trainer_core")
 
-
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_into_a_new_dataset_that_undo_removes(
     editor: APIClient,
     ask: Callable[..., Any],
@@ -50,7 +49,7 @@ def test_into_a_new_dataset_that_undo_removes(
     assert made.is_deleted and made.dataset.deleted_at is not None
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 def test_a_version_in_use_is_not_undone(
     editor: APIClient,
     ask: Callable[..., Any],
@@ -119,7 +118,7 @@ def test_a_full_quota_is_told_before_anything_is_asked(
     assert not LabJob.objects.exists() and model.requests == []
 
 
-@pytest.mark.expensive(3, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
 @pytest.mark.parametrize(
     ("limit", "told"), [({"rows": 3}, "have 1 of 3 rows; this needs 3 more"), ({"bytes": 5}, "of 5 bytes; this needs")]
 )
@@ -171,7 +170,7 @@ def test_what_was_paid_for_waits_while_the_quota_is_full(
     assert len(model.requests) == asked and not folder_of(over).exists()
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_slug_that_was_taken_meanwhile_costs_nothing(
     ask: Callable[..., Any],
     make: Callable[..., DatasetVersion],
@@ -188,7 +187,7 @@ def test_a_slug_that_was_taken_meanwhile_costs_nothing(
     assert (over.state, over.error, over.made and over.made.ref) == ("done", "", "more-sums-3@1")
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_job_that_waits_can_be_cancelled(
     ask: Callable[..., Any],
     editor: APIClient,
@@ -211,7 +210,7 @@ def test_a_job_that_waits_can_be_cancelled(
     assert editor.post(f"/api/v1/lab-jobs/{job}/resume").status_code == 409
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_full_disk_has_the_job_wait(
     ask: Callable[..., Any],
     editor: APIClient,
@@ -238,7 +237,7 @@ def test_a_full_disk_has_the_job_wait(
     assert LabJob.objects.get(pk=job).state == "done" and len(model.requests) == asked
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_answered_rows_are_not_asked_again(
     ask: Callable[..., Any], make: Callable[..., DatasetVersion], model: JudgeServer, endpoint: JudgeEndpoint
 ) -> None:
@@ -260,7 +259,7 @@ def test_answered_rows_are_not_asked_again(
     assert (over.report or {})["synthesis"]["asked"]["questions"] == 5 + 3 * 3
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_job_that_ends_meanwhile_leaves_no_version(
     ask: Callable[..., Any],
     editor: APIClient,

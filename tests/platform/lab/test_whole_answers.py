@@ -14,9 +14,8 @@ from dressage.lab.synthesis.words import REPHRASE, WHOLE_ANSWERS
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
 from tests.platform.lab.stables import question_of, refusals, rows_of
+from tests.support.about import PLATFORM
 from tests.support.judge_endpoint import JudgeServer
-
-ABOUT = ("platform", "trainer_core")
 
 WHOLE: dict[str, Any] = {
     "kind": "synthesis", "endpoint": "model", "answers": "whole", "variations": 1, "attempts": 2, "same_numbers": False,
@@ -33,7 +32,7 @@ def written(*pairs: tuple[str, Any]) -> str:
     return json.dumps({"variations": [{"question": question, "answer": answer} for question, answer in pairs]})
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 def test_a_question_is_asked_for_a_whole_number(
     finish: Callable[..., LabJob],
     make: Callable[..., DatasetVersion],
@@ -65,7 +64,7 @@ def test_a_question_is_asked_for_a_whole_number(
     assert all("\\frac{3}{8}" not in question_of(body) and "11" not in question_of(body) for body in answering)
 
 
-@pytest.mark.expensive(2, "starts a job's process", about=ABOUT)
+@pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
 @pytest.mark.parametrize(
     ("text", "answer", "said", "reason"),
     [

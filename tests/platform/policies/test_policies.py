@@ -17,6 +17,7 @@ from dressage.policies.folders import ClosedFolder, require_still_open
 from dressage.policies.models import Policy
 from dressage.policies.services import register_policy
 from dressage.teams.models import AuditEntry, Team
+from tests.support.about import PLATFORM
 
 CONFIG = {"architectures": ["Qwen3ForCausalLM"], "vocab_size": 32, "max_position_embeddings": 256}
 
@@ -110,7 +111,7 @@ def folders_of_those_names(folder: Path) -> None:
         (folder / name).mkdir()
 
 
-@pytest.mark.expensive(6, "copies files of a policy", about=("platform", "trainer_core"))
+@pytest.mark.expensive(6, "copies files of a policy", about=PLATFORM)
 @pytest.mark.parametrize("spoil", [date_that_is_none, deep_card, wrong_tag, folders_of_those_names])
 def test_a_card_that_cannot_be_read_is_no_licence(
     editor: APIClient, folder: Path, spoil: Callable[[Path], None]

@@ -19,6 +19,7 @@ from dressage.profiles.models import Goldilocks, Profile
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.profiles.fixtures import ProfileWorker, row, spec
 from tests.platform.retries import check_retry
+from tests.support.about import PLATFORM
 
 ROWS = 6
 BAND = {"min_pass_rate": 0.1, "max_pass_rate": 0.9}
@@ -181,7 +182,7 @@ def test_suspect_golds_are_left_out_or_kept(
     assert [(one["row"], one["answer"], one["votes"]) for one in listed] == [(4, "7", 64)]
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_stage_one_only_then_stage_two_from_what_it_measured(
     ask: Callable[..., Any], act: Callable[..., Any], sums: DatasetVersion
 ) -> None:

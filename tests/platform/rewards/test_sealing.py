@@ -19,6 +19,7 @@ from dressage.rewards.judges.secrets import _former, unseal
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
+from tests.support.about import PLATFORM
 
 KEYS = {"strict": "sk-very-secret-0123456789", "mild": "sk-also-secret"}
 
@@ -102,7 +103,7 @@ def test_the_migration_seals_what_was_sealed_with_the_django_secret(judges: Any,
     assert JudgeEndpoint.objects.get(slug="mild").api_key_sealed == "broken"
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 @pytest.mark.django_db
 def test_processes_that_start_together_share_one_key(key_file: Path) -> None:
     readers = []

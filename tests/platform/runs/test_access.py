@@ -23,9 +23,8 @@ from tests.platform.retries import WITHOUT_KEY, check_retry
 from tests.platform.rows import Digest, digests
 from tests.platform.runs.fixtures import Worker, spec_document
 from tests.platform.slips import check_slips
+from tests.support.about import PLATFORM
 from tests.trainer_core.planning.rates_for_planning import BY_HAND
-
-ABOUT = ("platform", "trainer_core")
 
 SPEC = spec_document()
 RATES = {**BY_HAND, "lengths": {"type": "empirical", "tokens": [20]}}
@@ -164,7 +163,7 @@ def test_every_operation_is_documented() -> None:
     assert not [path for path in documented_paths() if "/link/" in path]
 
 
-@pytest.mark.expensive(4, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(4, "walks over many requests", about=PLATFORM)
 @BY_NAME
 def test_roles(api: Callable[..., APIClient], ids: dict[str, str], operation: Operation) -> None:
     for role in Role:  # from the least: a refusal changes nothing, so the next role meets the same state
@@ -179,7 +178,7 @@ def test_roles(api: Callable[..., APIClient], ids: dict[str, str], operation: Op
         assert snapshot() == before
 
 
-@pytest.mark.expensive(3, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(3, "walks over many requests", about=PLATFORM)
 def test_strangers_and_other_teams(
     api: Callable[..., APIClient], anonymous: APIClient, ids: dict[str, str], other_team: Team
 ) -> None:
@@ -232,7 +231,7 @@ def test_a_control_is_an_object(api: Callable[..., APIClient], ids: dict[str, st
     assert snapshot() == before
 
 
-@pytest.mark.expensive(9, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(9, "walks over many requests", about=PLATFORM)
 def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str]) -> None:
     client = api("admin")
     before = without_sign_ins()
@@ -242,7 +241,7 @@ def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids
         assert without_sign_ins() == before, path
 
 
-@pytest.mark.expensive(5, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(5, "walks over many requests", about=PLATFORM)
 @BY_NAME
 def test_a_token_needs_the_scope(team: Team, ids: dict[str, str], operation: Operation) -> None:
     check_scope(team, operation, lambda client: call(client, operation, ids), without_uses)

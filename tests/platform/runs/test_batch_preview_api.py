@@ -18,6 +18,7 @@ from tests.platform.runs.fixtures import Worker, expire_lease
 from tests.platform.telemetry.test_history import rollouts, row
 from tests.platform.telemetry.test_row_history import outcomes
 from tests.platform.telemetry.test_traces import put
+from tests.support.about import INSTALLATION
 from tests.support.trace_files import trace_file, trace_group
 
 Launch = Callable[..., tuple[Run, Worker]]
@@ -199,7 +200,7 @@ def test_what_was_done_again_counts_once(launch: Launch, viewer: APIClient) -> N
     assert (RowOutcome.objects.count(), Rollout.objects.count()) == (5, 5)
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core", "worker"))
+@pytest.mark.expensive(2, "walks over many requests", about=INSTALLATION)
 def test_reads_are_bounded(launch: Launch, viewer: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
     run, worker = launch(**PARTS)
     for step in range(1, 26):

@@ -12,6 +12,7 @@ from dressage.runs.reconcile import sweep
 from dressage.teams.models import AuditEntry
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker
+from tests.support.about import PLATFORM
 
 Launch = Callable[..., tuple[Run, Worker]]
 Api = Callable[..., APIClient]
@@ -95,7 +96,7 @@ def test_a_change_is_a_control_like_those_of_people(launch: Launch, api: Api) ->
     assert (back.status_code, back.json()["value"]) == (202, 1e-4)
 
 
-@pytest.mark.expensive(4, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(4, "walks over many requests", about=PLATFORM)
 def test_a_guard_changes_no_more_often_than_it_may(launch: Launch, api: Api) -> None:
     run, worker = launch(guards=guards("change", change=HALVE, at_most=2, cooldown=10))
     applied: list[str] = []

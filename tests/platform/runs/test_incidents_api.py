@@ -14,6 +14,7 @@ from dressage.runs.reconcile import sweep
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker, expire_lease, step_event
+from tests.support.about import PLATFORM
 
 Launch = Callable[..., tuple[Run, Worker]]
 Api = Callable[..., APIClient]
@@ -189,7 +190,7 @@ def test_a_run_that_failed_without_an_exception_has_none(launch: Launch, api: Ap
     assert (found["title"], found["exception"]) == ("The run has failed: a prompt is too long", None)
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_it_costs_few_queries_and_stores_nothing(launch: Launch, api: Api) -> None:
     run, worker = launch(guards=[GUARD])
     viewer = api("viewer")

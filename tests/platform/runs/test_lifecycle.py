@@ -16,6 +16,7 @@ from dressage.runs.states import FINISHED, TRANSITIONS, By, RunState
 from dressage.teams.models import AuditEntry, Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker, spec_document
+from tests.support.about import PLATFORM
 
 ALLOWED = {
     ("draft", "queued", "person"),
@@ -57,7 +58,7 @@ def row(run: Run) -> dict[str, Any]:
     return Run.objects.values().get(pk=run.pk)
 
 
-@pytest.mark.expensive(3, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(3, "walks over many requests", about=PLATFORM)
 def test_every_transition(make_run: Callable[..., Run], actor: Actor) -> None:
     run = make_run()
     assert set(TRANSITIONS) == set(RunState)

@@ -14,6 +14,7 @@ from dressage.runs.services import measure_noise, resume_run
 from dressage.teams.models import AuditEntry, Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker
+from tests.support.about import PLATFORM
 
 Launch = Callable[..., tuple[Run, Worker]]
 
@@ -45,7 +46,7 @@ def measures(worker: Worker) -> bool:
     return found
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_it_counts_until_a_checkpoint_holds_the_noise_of_a_later_attempt(
     refused: tuple[Run, Worker], api: Callable[..., APIClient], team: Team, actor: Actor
 ) -> None:

@@ -20,9 +20,8 @@ from dressage.runs.selectors import run_json
 from dressage.runs.services import create_run
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.runs.fixtures import Worker, furnish, spec_document
+from tests.support.about import PLATFORM
 from trainer_core.spec import RunSpec
-
-ABOUT = ("platform", "trainer_core")
 
 SPEC = RunSpec.model_validate(spec_document())
 
@@ -157,7 +156,7 @@ def test_of_other_teams_a_waiting_run_tells_a_number_alone(
         assert "secret" not in told and not any(run.id in told for run in secret)
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_long_lists_of_holders_are_counted(make_run: Callable[..., Run], team: Team, settings: Any) -> None:
     settings.MAX_ACTIVE_RUNS = 12
     runs = [make_run(f"r{number:02}", start=True) for number in range(13)]
@@ -166,7 +165,7 @@ def test_long_lists_of_holders_are_counted(make_run: Callable[..., Run], team: T
     assert text.startswith("Waiting for a place: 12 of 12 taken by “r00”, “r01”, “r02” and 9 more of yours; 1st")
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 @pytest.mark.parametrize(("ahead", "word"), [(1, "2nd"), (2, "3rd"), (3, "4th"), (10, "11th"), (20, "21st")])
 def test_the_place_in_the_queue_is_that_of_the_team(
     ahead: int, word: str, make_run: Callable[..., Run], theirs: Callable[[str], Run], team: Team

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from dressage.runs.models import Run
 from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, spec_document, step_event
+from tests.support.about import PLATFORM
 from tests.trainer_core.planning.rates_for_planning import BY_HAND
 from tests.trainer_core.planning.test_from_run import steps
 
@@ -40,7 +41,7 @@ def test_rates_that_are_given(api: Callable[..., APIClient]) -> None:
     assert current["total_seconds"] == pytest.approx(spec_document()["schedule"]["steps"] * current["step_seconds"])
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_the_newest_run_of_the_policy_tells_its_rates(api: Callable[..., APIClient], launch: Launch) -> None:
     older, worker = launch("older")
     report(worker)

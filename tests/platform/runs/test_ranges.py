@@ -15,6 +15,7 @@ from dressage.common.problems import Problem
 from dressage.common.ranges import download, wanted
 from dressage.runs.archive import Archive
 from dressage.runs.models import Checkpoint, Run
+from tests.support.about import PLATFORM
 
 SIZE = 1000
 """Bytes of the file in these tests."""
@@ -102,7 +103,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.expensive(5, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(5, "walks over many requests", about=PLATFORM)
 @given(start=st.integers(0, 6000), length=st.integers(1, 6000))
 def test_any_part_of_an_archive(folder: Path, start: int, length: int) -> None:
     archive = Archive(folder, "p")

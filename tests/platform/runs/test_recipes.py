@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from dressage.supervisor.management.commands.demo import DATASETS, REWARDS
 from dressage.teams.models import User
+from tests.support.about import INSTALLATION
 from tests.support.warm_loop import REWARDS as TRAINED_WITH
 from trainer_core.spec.recipes import list_recipes
 
@@ -34,7 +35,7 @@ def demo(db: None, settings: object, tmp_path: Path, monkeypatch: pytest.MonkeyP
     return client
 
 
-@pytest.mark.expensive(3, "walks over many requests", about=("platform", "trainer_core", "worker"))
+@pytest.mark.expensive(3, "walks over many requests", about=INSTALLATION)
 def test_every_recipe_is_a_preset_that_can_be_started(demo: APIClient) -> None:
     found = demo.get("/api/v1/spec/recipes").json()["data"]
     recipes = [recipe for recipe in found if recipe["published"] is None]

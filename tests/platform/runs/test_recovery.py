@@ -21,6 +21,7 @@ from dressage.runs.staging import stage_control
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker, expire_lease
+from tests.support.about import PLATFORM
 
 Launch = Callable[..., tuple[Run, Worker]]
 
@@ -147,7 +148,7 @@ def test_attempts_without_progress_end_the_run(launch: Launch) -> None:
     Worker(run.id, 6).sync(status=409)
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_progress_starts_the_count_anew(launch: Launch) -> None:
     run, worker = launch()
     for round_number in range(1, 8):

@@ -15,6 +15,7 @@ from dressage.runs.archive import Archive
 from dressage.runs.models import Checkpoint, Run
 from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, spec_document
+from tests.support.about import PLATFORM
 
 STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
 Launch = Callable[..., tuple[Run, Worker]]
@@ -247,7 +248,7 @@ def test_spec_endpoints(api: Callable[..., APIClient], nouns: Path) -> None:
     assert viewer.post("/api/v1/spec/validate", {"spec": 3}, format="json").status_code == 422
 
 
-@pytest.mark.expensive(5, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(5, "walks over many requests", about=PLATFORM)
 def test_the_web_tier_is_free_of_torch() -> None:
     import subprocess
     import sys

@@ -19,6 +19,7 @@ from dressage.runs.staging import stage_control
 from dressage.teams.models import AuditEntry, Team
 from dressage.telemetry.models import Event, Point
 from tests.platform.runs.fixtures import Worker, expire_lease
+from tests.support.about import PLATFORM
 from trainer_core.link.events import PLACE_GIVEN_BACK
 
 Launch = Callable[..., tuple[Run, Worker]]
@@ -57,7 +58,7 @@ def rows() -> list[Any]:
     return [row for model in models for row in model.objects.order_by("pk").values()]
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_it_keeps_its_place_for_the_stated_time_and_gives_it_back_then(
     paused: Pause, make_run: Callable[..., Run], team: Team, actor: Actor, settings: Any
 ) -> None:

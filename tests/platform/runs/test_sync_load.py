@@ -19,8 +19,7 @@ from dressage.telemetry import store
 from dressage.telemetry.models import Event, Moment, Point
 from tests.platform.runs.fixtures import Worker, step_event
 from tests.platform.runs.test_concurrency import THREADS, at_once
-
-ABOUT = ("platform", "trainer_core")
+from tests.support.about import PLATFORM
 
 Launch = Callable[..., tuple[Run, Worker]]
 METRICS: dict[str, Any] = {f"group/metric_{number}": number / 7 for number in range(60)}
@@ -47,7 +46,7 @@ def test_a_sync_takes_few_statements(launch: Launch, monkeypatch: pytest.MonkeyP
     assert [len(statements(worker.sync)) - len(silent) for _ in range(2)] == [1, 0], "the runs are counted by one"
 
 
-@pytest.mark.expensive(4, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(4, "walks over many requests", about=PLATFORM)
 @pytest.mark.django_db(transaction=True)
 def test_runs_that_sync_at_once_lose_and_double_nothing(make_run: Callable[..., Run], settings: Any) -> None:
     settings.MAX_ACTIVE_RUNS, steps = THREADS, 12
@@ -94,7 +93,7 @@ def test_points_that_are_there_stay_as_they_are(launch: Launch, steps: int) -> N
     assert [found[f"special_{number}", steps] for number in range(len(special))] == special
 
 
-@pytest.mark.expensive(7, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(7, "walks over many requests", about=PLATFORM)
 def test_workers_are_asked_to_come_less_often_where_many_runs_are_at_work(
     launch: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ from dressage.rewards.models import BenchJob
 from dressage.runs.models import Checkpoint, Run
 from dressage.teams.models import AuditEntry, Team, UserSession
 from tests.platform.runs.fixtures import Worker, furnish, spec_document
+from tests.support.about import PLATFORM
 
 Launch = Callable[..., tuple[Run, Worker]]
 Clients = Callable[..., APIClient]
@@ -245,7 +246,7 @@ def test_a_run_of_before_with_another_teams_weights_gets_no_bundle(
     assert registered.path not in answer.content.decode()
 
 
-@pytest.mark.expensive(4, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(4, "walks over many requests", about=PLATFORM)
 def test_workers_get_no_reward_model_or_judge_of_another_team(
     registered: Policy, other_team: Team, actor: Actor, settings: Any
 ) -> None:

@@ -14,8 +14,7 @@ from dressage.config import ROOT, Config
 from dressage.supervisor.exposure import exposure
 from dressage.supervisor.processes import services
 from dressage.supervisor.ready import wait_for_web
-
-ABOUT = ("platform", "trainer_core")
+from tests.support.about import INSTALLATION
 
 
 class ToTheProxy(BaseHTTPRequestHandler):
@@ -81,7 +80,7 @@ def test_a_proxy_that_is_not_believed_is_told(monkeypatch: pytest.MonkeyPatch) -
     assert sentence and sentence.startswith("DRESSAGE_TRUSTED_PROXIES names no proxy")
 
 
-@pytest.mark.expensive(9, "starts processes of the platform", about=ABOUT)
+@pytest.mark.expensive(9, "starts processes of the platform", about=INSTALLATION)
 @pytest.mark.parametrize(
     ("url", "warnings"),
     [
@@ -94,7 +93,7 @@ def test_check_deploy(url: str, warnings: list[str], tmp_path: Path) -> None:
     assert (status, told) == (0, warnings), said
 
 
-@pytest.mark.expensive(11, "starts processes of the platform", about=ABOUT)
+@pytest.mark.expensive(11, "starts processes of the platform", about=INSTALLATION)
 @pytest.mark.parametrize(
     ("changed", "status", "ids"),
     [

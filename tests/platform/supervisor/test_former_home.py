@@ -10,9 +10,8 @@ import pytest
 
 from dressage.config import Config
 from dressage.supervisor.former_home import find_former_installation
+from tests.support.about import INSTALLATION
 from tests.support.checkout import copy_checkout, usual_environment
-
-ABOUT = ("platform", "trainer_core")
 
 DATA = {
     "postgres-ready": "",
@@ -58,7 +57,7 @@ def taken_port() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
-@pytest.mark.expensive(5, "starts processes of the platform", about=ABOUT)
+@pytest.mark.expensive(5, "starts processes of the platform", about=INSTALLATION)
 def test_up_tells_of_it_begins_a_new_one_and_changes_nothing_there(tmp_path: Path, taken_port: int) -> None:
     checkout, former = copy_checkout(tmp_path / "checkout"), fill(tmp_path / "user's home")
     before = tree(former)
@@ -73,7 +72,7 @@ def test_up_tells_of_it_begins_a_new_one_and_changes_nothing_there(tmp_path: Pat
     assert (new / "up.lock").exists() and (new / "secret-key").read_text() != DATA["secret-key"]
 
 
-@pytest.mark.expensive(5, "starts processes of the platform", about=ABOUT)
+@pytest.mark.expensive(5, "starts processes of the platform", about=INSTALLATION)
 def test_up_says_nothing_once_a_folder_is_chosen(tmp_path: Path, taken_port: int) -> None:
     checkout, former = copy_checkout(tmp_path / "checkout"), fill(tmp_path / "home")
     assert "earlier" not in up(checkout, former, taken_port, DRESSAGE_HOME=str(former))

@@ -9,9 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.support.about import INSTALLATION
 from tests.support.installation import ROOT, wait_until
-
-ABOUT = ("platform", "trainer_core")
 
 PROCESS = """
 import os, subprocess, sys, time
@@ -94,7 +93,7 @@ def supervised(tmp_path: Path) -> Iterator[_Supervised]:
     found.clear()
 
 
-@pytest.mark.expensive(4, "starts processes of the platform", about=ABOUT)
+@pytest.mark.expensive(4, "starts processes of the platform", about=INSTALLATION)
 def test_a_process_that_gets_the_pipe_numbers_of_another_s_former_one_is_stopped_too(supervised: _Supervised) -> None:
     wait_until(lambda: supervised.started("one") and supervised.started("other"), 60, supervised.log.read_text)
     # A number below those of the pipes becomes free, so each restart shifts them by one.
@@ -108,7 +107,7 @@ def test_a_process_that_gets_the_pipe_numbers_of_another_s_former_one_is_stopped
     assert supervised.output.read_text().count("is up") == 4, "what each of them has said"
 
 
-@pytest.mark.expensive(3, "starts processes of the platform", about=ABOUT)
+@pytest.mark.expensive(3, "starts processes of the platform", about=INSTALLATION)
 def test_ctrl_c_in_the_middle_of_a_start_is_not_forgotten(tmp_path: Path) -> None:
     supervised = _Supervised(tmp_path, slow=True)
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.about import INSTALLATION
 from tests.support.installation import ROOT, wait_until
 
 PROCESS = """
@@ -45,7 +46,7 @@ finally:
 """
 
 
-@pytest.mark.expensive(3, "starts processes of the platform", about=("platform", "trainer_core"))
+@pytest.mark.expensive(3, "starts processes of the platform", about=INSTALLATION)
 def test_servers_end_last(tmp_path: Path) -> None:
     script, log = tmp_path / "process.py", tmp_path / "log"
     script.write_text(PROCESS)

@@ -13,8 +13,7 @@ from dressage.teams.guesses import limiter, limits
 from dressage.teams.guesses.limiter import guess
 from dressage.teams.models import Membership, Team, User
 from tests.platform.conftest import PASSWORD
-
-ABOUT = ("platform", "trainer_core")
+from tests.support.about import PLATFORM
 
 SESSION, CHANGE = "/api/v1/session", "/api/v1/session/password"
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
@@ -51,7 +50,7 @@ def network(number: int) -> str:
     return f"20.{number // 256}.{number % 256}.0/24"
 
 
-@pytest.mark.expensive(3, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(3, "walks over many requests", about=PLATFORM)
 def test_ten_thousand_guessers_for_two_days() -> None:
     """They all guess as often as they are let. The owner comes by every six minutes from devices new and known."""
     start, admitted, chance = 1_800_000_000.0, [0, 0], random.Random(0)
@@ -120,7 +119,7 @@ def test_an_own_device_waits_a_minute_at_most() -> None:
     assert wait("x", now, device="dev_2", right=True) == 0
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_parallel_guesses_are_counted_one_by_one(transactional_db: None) -> None:
     """Three of forty that are sent at once are looked at."""
     user = User.objects.create_user(ACCOUNT, PASSWORD)
@@ -146,7 +145,7 @@ def test_a_refusal_says_how_long(make_user: Callable[..., User]) -> None:
     assert client.get(SESSION).json()["authenticated"] is False
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_the_owner_gets_in_while_others_guess(make_user: Callable[..., User]) -> None:
     """From a known device, a known network and elsewhere, though guessers come from many addresses and the own one."""
     user = make_user()
@@ -162,7 +161,7 @@ def test_the_owner_gets_in_while_others_guess(make_user: Callable[..., User]) ->
     assert sign_in(APIClient(REMOTE_ADDR="20.7.7.7"), user.email, PASSWORD) == 200
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=ABOUT)
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_guesses_at_one_account_do_not_shut_others_out_behind_the_same_address(make_user: Callable[..., User]) -> None:
     """Also where one address guesses at accounts without end: whoever was here before gets in."""
     here, victim, colleague = {"REMOTE_ADDR": "20.0.0.1"}, make_user(), make_user()

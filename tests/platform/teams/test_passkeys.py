@@ -13,6 +13,7 @@ from dressage.teams.two_factor import challenges
 from dressage.teams.two_factor.relying_party import relying_party
 from tests.platform.conftest import PASSWORD
 from tests.platform.teams.authenticator import PRESENT, VERIFIED, Device
+from tests.support.about import PLATFORM
 
 SESSION, STEP = "/api/v1/session", "/api/v1/session/second-factor"
 SIGN_IN, ASK = "/api/v1/session/passkey", "/api/v1/session/passkey/options"
@@ -234,7 +235,7 @@ def test_a_copied_device_is_noticed(owner: Any, device: Device) -> None:
     assert Passkey.objects.get().sign_count == 11
 
 
-@pytest.mark.expensive(5, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(5, "walks over many requests", about=PLATFORM)
 def test_a_passkey_of_somebody_else_is_no_second_step(
     owner: Any, api: Callable[..., APIClient], device: Device
 ) -> None:

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from dressage.teams.models import Team, User
 from tests.platform.conftest import PASSWORD
 from tests.platform.openapi import DOCUMENT
+from tests.support.about import PLATFORM
 
 SESSION, CHOICE = "/api/v1/session", "/api/v1/session/password"
 WAYS_IN = {SESSION, CHOICE} | {f"{SESSION}/{way}" for way in ("oidc", "passkey", "passkey/options")}
@@ -32,7 +33,7 @@ def newcomer(api: Callable[..., APIClient]) -> APIClient:
     return client
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_every_operation_refuses_it(newcomer: APIClient) -> None:
     answers = {}
     for method, path in OPERATIONS:

@@ -28,6 +28,7 @@ from dressage.teams.models import (
     UserSession,
 )
 from tests.platform.conftest import PASSWORD
+from tests.support.about import PLATFORM
 
 SESSION, STEP, FACTORS = "/api/v1/session", "/api/v1/session/second-factor", "/api/v1/account/second-factors"
 TOTP, CONFIRM, DISABLE = "/api/v1/account/totp", "/api/v1/account/totp/confirm", "/api/v1/account/totp/disable"
@@ -295,7 +296,7 @@ def test_guesses_are_slowed_and_told_to_the_owner(enrolled: Any, clock: Clock) -
     assert AuditEntry.objects.filter(action="account.code_failed").count() == 1
 
 
-@pytest.mark.expensive(2, "walks over many requests", about=("platform", "trainer_core"))
+@pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
 def test_ten_thousand_guessers_who_have_the_password() -> None:
     """They guess as often as they are let for a day: fewer than 500 times. A browser that is known does not wait."""
     start, looked_at = 1_800_000_000.0, 0

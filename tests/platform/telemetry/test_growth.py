@@ -19,6 +19,7 @@ from dressage.monitoring.stream.wakeups import wakeups
 from dressage.runs.models import Run
 from tests.platform.telemetry.socket import ORIGIN, Socket, cookie
 from tests.platform.telemetry.test_stream import emit
+from tests.support.about import PLATFORM
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 AT_ONCE, WARM, MEASURED = 10, 3, 5
@@ -46,7 +47,7 @@ async def objects() -> int:
     return len(gc.get_objects())
 
 
-@pytest.mark.expensive(10, "stores and reads a long run", about=("platform", "trainer_core"))
+@pytest.mark.expensive(10, "stores and reads a long run", about=PLATFORM)
 async def test_memory_does_not_grow_with_the_browsers_that_come_and_go(
     make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ from dressage.telemetry.models import Moment, Point, RolledUp, Rollup, Series
 from dressage.telemetry.rolled import cover
 from dressage.telemetry.rollups import WIDTH, closed
 from tests.platform.runs.fixtures import Worker, step_event
+from tests.support.about import PLATFORM
 
 Launch = Callable[..., tuple[Run, Worker]]
 REPORTED = "v", "rare"
@@ -74,7 +75,7 @@ HISTORIES = {
 }
 
 
-@pytest.mark.expensive(4, "stores and reads a long run", about=("platform", "trainer_core"))
+@pytest.mark.expensive(4, "stores and reads a long run", about=PLATFORM)
 @pytest.mark.parametrize("x", ["step", "tokens"])
 @pytest.mark.parametrize("name", HISTORIES)
 def test_a_chart_is_the_same_with_rollups_as_without(

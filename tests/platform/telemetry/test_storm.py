@@ -18,6 +18,7 @@ from dressage.monitoring.stream import run_consumer
 from dressage.runs.models import Run
 from tests.platform.telemetry.socket import ORIGIN, Socket, cookie
 from tests.platform.telemetry.test_stream import emit, until
+from tests.support.about import PLATFORM
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 BROWSERS = 200
@@ -30,7 +31,7 @@ def subscriptions() -> int:
     return sum(client["db"] == own for client in redis.client_list(_type="pubsub"))
 
 
-@pytest.mark.expensive(3, "stores and reads a long run", about=("platform", "trainer_core"))
+@pytest.mark.expensive(3, "stores and reads a long run", about=PLATFORM)
 async def test_two_hundred_browsers_reconnect_at_once(
     make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:

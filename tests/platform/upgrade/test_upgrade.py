@@ -20,8 +20,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from dressage.config import ROOT
 from tests.platform.upgrade.former import FORMER, migrations
-
-ABOUT = ("platform", "trainer_core")
+from tests.support.about import PLATFORM
 
 FACTS = json.loads((FORMER / "facts.json").read_text())
 RUNS: dict[str, str] = FACTS["runs"]
@@ -192,7 +191,7 @@ def test_the_rows_are_of_before_what_is_migrated_now(upgraded: Upgraded) -> None
     assert {app for app, _ in migrations()} >= set(ours)
 
 
-@pytest.mark.expensive(8, "upgrades an installation", about=ABOUT)
+@pytest.mark.expensive(8, "upgrades an installation", about=(*PLATFORM, "tests/data/installation"))
 def test_every_page_answers_what_it_answered_then(upgraded: Upgraded) -> None:
     paths = list(FACTS["answers"])
     answers = upgraded.ask(*({"method": "get", "path": path, "headers": TOKEN} for path in paths))
@@ -209,7 +208,7 @@ def test_accounts_of_before_are_their_owners_where_the_password_is(upgraded: Upg
     assert shown <= {(False, True), (True, False)} and (False, True) in shown
 
 
-@pytest.mark.expensive(7, "upgrades an installation", about=ABOUT)
+@pytest.mark.expensive(7, "upgrades an installation", about=(*PLATFORM, "tests/data/installation"))
 def test_a_worker_of_before_goes_on(upgraded: Upgraded) -> None:
     """It has the token and the numbers of then, and speaks the messages of then."""
     main = RUNS["main"]
@@ -245,7 +244,7 @@ def test_a_worker_of_before_goes_on(upgraded: Upgraded) -> None:
     assert states[FACTS["revert"]] == "settled"
 
 
-@pytest.mark.expensive(8, "upgrades an installation", about=ABOUT)
+@pytest.mark.expensive(8, "upgrades an installation", about=(*PLATFORM, "tests/data/installation"))
 def test_a_token_of_before_belongs_to_its_maker_and_ends_some_day(upgraded: Upgraded) -> None:
     [listed] = upgraded.ask({"method": "get", "path": "/tokens", "headers": TOKEN})
     [token] = listed["body"]["data"]
@@ -254,7 +253,7 @@ def test_a_token_of_before_belongs_to_its_maker_and_ends_some_day(upgraded: Upgr
     assert token["expires_at"] is not None
 
 
-@pytest.mark.expensive(7, "upgrades an installation", about=ABOUT)
+@pytest.mark.expensive(7, "upgrades an installation", about=(*PLATFORM, "tests/data/installation"))
 def test_people_and_programs_go_on(upgraded: Upgraded) -> None:
     """Passwords, tokens, idempotency keys and checkpoints of before are good."""
     kept, paused = FACTS["idempotent"], RUNS["paused"]

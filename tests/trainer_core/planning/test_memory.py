@@ -13,6 +13,7 @@ import torch
 from transformers import Qwen3ForCausalLM
 
 from tests.bench.learner_memory import SHAPES, compare
+from tests.support.about import LEARNING
 from tests.trainer_core.specs import document, spec
 from trainer_core.__main__ import main
 from trainer_core.explain import explain
@@ -314,7 +315,7 @@ def test_the_engine_and_the_choices(size: PolicySize) -> None:
     assert {one.zero_stage for one in eight.choices} == {0}
 
 
-@pytest.mark.expensive(26, "simulates runs", about=("kernels", "trainer_core"))
+@pytest.mark.expensive(26, "simulates runs", about=LEARNING)
 @pytest.mark.parametrize("shape", ["windows"])
 def test_the_estimate_is_within_15_percent_of_a_measured_peak(shape: str) -> None:
     predicted, measured = compare(SHAPES[shape])

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import LEARNING
 from tests.trainer_core.planning.rates_for_planning import rates, work
 from tests.trainer_core.specs import spec
 from trainer_core.planning import PlanError, plan
@@ -80,9 +81,7 @@ def test_gpus_that_gain_nothing_stay_unused() -> None:
     assert sync.unused_gpus == 90
 
 
-@pytest.mark.expensive(
-    2, "simulates runs", about=("trainer_core/metrics", "trainer_core/planning", "trainer_core/spec")
-)
+@pytest.mark.expensive(2, "simulates runs", about=LEARNING)
 @pytest.mark.parametrize("gpus", [2, 64, 4096])
 def test_the_work_of_a_plan_is_bounded(gpus: int, monkeypatch: pytest.MonkeyPatch) -> None:
     moments = 0

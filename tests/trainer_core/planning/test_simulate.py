@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.about import LEARNING
 from tests.trainer_core.planning.rates_for_planning import rates, work
 from trainer_core.planning.simulate import most_engines, simulate
 from trainer_core.planning.workload import LoopMode
@@ -147,9 +148,7 @@ def test_the_clock_of_all_sequences_agrees_with_one_token_at_a_time(tokens: list
     assert simulate(some, SYNC, 1, 1).engine_seconds == pytest.approx(2.0 + seconds)
 
 
-@pytest.mark.expensive(
-    2, "simulates runs", about=("trainer_core/metrics", "trainer_core/planning", "trainer_core/spec")
-)
+@pytest.mark.expensive(2, "simulates runs", about=LEARNING)
 @settings(max_examples=25, deadline=None)
 @given(
     sigma=st.floats(0, 1.5),

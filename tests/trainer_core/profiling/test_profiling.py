@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.support.about import LEARNING
 from tests.trainer_core.profiling.synthetic import SyntheticPolicy, profile, rates_of
 from trainer_core.profiling import (
     BetaPrior,
@@ -23,8 +24,6 @@ from trainer_core.profiling import (
 )
 from trainer_core.profiling.allocation import is_settled, look_ahead
 from trainer_core.profiling.beta import beta_cdf
-
-ABOUT = ("trainer_core/profiling",)
 
 BAND = PassBand(0.2, 0.8)
 
@@ -131,7 +130,7 @@ def wrong_classes(policy: SyntheticPolicy, prior: BetaPrior) -> float:
     return wrong / len(policy.rates)
 
 
-@pytest.mark.expensive(8, "computes many cases", about=ABOUT)
+@pytest.mark.expensive(8, "computes many cases", about=LEARNING)
 @pytest.mark.parametrize("shape", ["ends", "even", "hard"])
 def test_fewer_samples_than_uniform_at_equal_error(shape: str) -> None:
     rates = rates_of(shape, 1500, 1)
@@ -154,7 +153,7 @@ def test_planted_wrong_golds_are_found_by_a_strong_policy(seed: int) -> None:
     assert len(listed - policy.planted) <= 0.1 * len(listed)
 
 
-@pytest.mark.expensive(5, "computes many cases", about=ABOUT)
+@pytest.mark.expensive(5, "computes many cases", about=LEARNING)
 def test_a_weak_policy_accuses_nobody() -> None:
     policy = SyntheticPolicy(rates_of("hard", 1000, 5), 5, wrong=0.05)
     prior = profile(policy, SamplingPlan(BAND, budget=12_000))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from tests.support.about import TRAINING
 from tests.trainer_core.batches import group, rewarded, trajectory
 from tests.trainer_core.specs import spec
 from trainer_core.metrics import find, placeholders
@@ -55,7 +56,7 @@ def test_one_sample_per_prompt_has_wilsons_interval_of_the_prompts() -> None:
     assert (found.low, found.high) == pytest.approx(wilson(0.8, 9), abs=1e-12)
 
 
-@pytest.mark.expensive(4, "starts grading processes", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(4, "starts grading processes", about=TRAINING)
 @pytest.mark.parametrize("k", [1, 4])
 def test_the_interval_holds_the_truth_19_times_out_of_20(k: int) -> None:
     rng = np.random.default_rng(1)

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from pydantic import ValidationError
 from referencing import Resource
 
+from tests.support.about import LEARNING
 from tests.support.hostile_inputs import chain
 from trainer_core.rewards import Sample
 from trainer_core.rewards.errors import GraderError
@@ -121,7 +122,7 @@ def test_what_is_no_schema_is_refused_in_words(schema: dict[str, Any], told: str
     assert refused.value.errors()[0]["msg"].startswith(f"Value error, {told}")
 
 
-@pytest.mark.expensive(2, "starts grading processes", about=("trainer_core/rewards", "trainer_core/spec"))
+@pytest.mark.expensive(2, "starts grading processes", about=LEARNING)
 def test_what_refers_to_itself_or_often_is_no_fan_out() -> None:
     assert grade(TREE, '{"l": {"r": {}}, "r": {}}') == 1.0
     assert grade(TREE, '{"l": {"r": {"x": 1}}}') == 0.0

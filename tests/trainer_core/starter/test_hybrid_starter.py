@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from tests.support.about import LEARNING
 from trainer_core.starter.hybrid import build_hybrid
 from trainer_core.starter.make import make_starter
 from trainer_core.starter.plans import full_plan, quick
@@ -16,18 +17,8 @@ from trainer_core.starter.warmup import train_act
 from trainer_core.update.hybrid.lightning import is_constant
 from trainer_core.update.model.policy import load_policy
 
-ABOUT = (
-    "kernels",
-    "trainer_core/methods",
-    "trainer_core/metrics",
-    "trainer_core/spec",
-    "trainer_core/starter",
-    "trainer_core/trajectory.py",
-    "trainer_core/update",
-)
 
-
-@pytest.mark.expensive(3, "computes many cases", about=ABOUT)
+@pytest.mark.expensive(3, "computes many cases", about=LEARNING)
 def test_the_warm_up_trains_every_expert() -> None:
     tokenizer = build_tokenizer(2048)
     model = build_hybrid(tokenizer, seed=3)
@@ -39,7 +30,7 @@ def test_the_warm_up_trains_every_expert() -> None:
         assert bool((moved > 0).all()), name
 
 
-@pytest.mark.expensive(7, "computes many cases", about=ABOUT)
+@pytest.mark.expensive(7, "computes many cases", about=LEARNING)
 def test_the_folder_holds_weights_alone(tmp_path: Path) -> None:
     folder = tmp_path / "policy"
     lines: list[str] = []

@@ -10,14 +10,13 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
+from tests.support.about import LEARNING
 from trainer_core.starter.measure import answer_of, measure
 from trainer_core.starter.model import build_model
 from trainer_core.starter.plans import full_plan, long_tail_plan, quick, teacher_plan
 from trainer_core.starter.problems import ArithmeticProblem
 from trainer_core.starter.tokenizer import build_tokenizer
 from trainer_core.starter.warmup import IGNORED, _batch, train_act
-
-ABOUT = ("kernels", "trainer_core")
 
 ROOT = Path(__file__).parents[3]
 
@@ -59,7 +58,7 @@ def test_labels_cover_the_response_and_nothing_else() -> None:
     assert spoken == ["2<eos>", "11<eos>"]
 
 
-@pytest.mark.expensive(6, "computes many cases", about=ABOUT)
+@pytest.mark.expensive(6, "computes many cases", about=LEARNING)
 @pytest.mark.parametrize("plan", [full_plan(), long_tail_plan()], ids=["full", "long-tail"])
 def test_warm_up_lowers_the_loss_and_is_repeatable(plan) -> None:  # type: ignore[no-untyped-def]
     tokenizer = build_tokenizer(2048)
@@ -82,14 +81,14 @@ def test_command_writes_a_folder_that_hugging_face_loads(folder: Path) -> None:
     assert json.loads((folder / "tokenizer.json").read_text())["padding"] is None
 
 
-@pytest.mark.expensive(9, "computes many cases", about=ABOUT)
+@pytest.mark.expensive(9, "computes many cases", about=LEARNING)
 def test_command_makes_the_same_policy_again(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "again"
     assert make("--out", str(out), "--quick", "--seed", "5").returncode == 0
     assert (out / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
 
 
-@pytest.mark.expensive(7, "computes many cases", about=ABOUT)
+@pytest.mark.expensive(7, "computes many cases", about=LEARNING)
 def test_command_refuses_an_existing_folder_and_leaves_it_alone(folder: Path) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     refused = make("--out", str(folder), "--quick")
@@ -106,7 +105,7 @@ def test_the_teacher_goes_on_thinking_where_the_starter_is_taught_to_blurt() -> 
     assert {response.startswith("<think>") for _, response in started} == {True, False}
 
 
-@pytest.mark.expensive(7, "computes many cases", about=ABOUT)
+@pytest.mark.expensive(7, "computes many cases", about=LEARNING)
 def test_command_refuses_a_teacher_of_another_kind(tmp_path: Path) -> None:
     refused = make("--out", str(tmp_path / "policy"), "--teacher", "--hybrid")
     assert refused.returncode == 2
@@ -114,7 +113,7 @@ def test_command_refuses_a_teacher_of_another_kind(tmp_path: Path) -> None:
     assert not (tmp_path / "policy").exists()
 
 
-@pytest.mark.expensive(7, "computes many cases", about=ABOUT)
+@pytest.mark.expensive(7, "computes many cases", about=LEARNING)
 def test_command_refuses_a_missing_target() -> None:
     refused = make("--quick")
     assert refused.returncode == 2

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.support.about import LEARNING
 from tests.trainer_core.specs import spec
 from trainer_core.metrics import METRICS
 from trainer_core.spec import targets
@@ -81,9 +82,7 @@ def test_at_most_eight_others_are_listed() -> None:
     assert (len(found.others), found.others_moved, found.targets) == (8, 11, ())
 
 
-@pytest.mark.expensive(
-    3, "computes many cases", about=("trainer_core/metrics", "trainer_core/spec", "trainer_core/steering")
-)
+@pytest.mark.expensive(3, "computes many cases", about=LEARNING)
 @pytest.mark.parametrize("phi", [0.0, 0.5])
 def test_no_other_metric_is_named_more_often_than_stated(phi: float) -> None:
     rng = np.random.default_rng(4)

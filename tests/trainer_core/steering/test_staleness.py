@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tests.support.about import LEARNING
 from trainer_core.steering.staleness import GroupState, StalenessError, StalenessLedger
 
 
@@ -139,7 +140,7 @@ class Loop(RuleBasedStateMachine):
 
 
 Loop.TestCase.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
-TestLoop = pytest.mark.expensive(3, "walks through many examples", about=("trainer_core/steering",))(Loop.TestCase)
+TestLoop = pytest.mark.expensive(3, "walks through many examples", about=LEARNING)(Loop.TestCase)
 
 
 def scored(ledger: StalenessLedger, *names: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.about import LEARNING
 from trainer_core.support import ARCHITECTURES
 from trainer_core.support.known_classes import ENGINE_ONLY, IN_BOTH, LEARNER_ONLY
 from trainer_core.support.libraries import nearest_class, of_libraries
@@ -14,9 +15,7 @@ from trainer_core.support.libraries import nearest_class, of_libraries
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.expensive(
-    5, "computes many cases", about=("trainer_core/metrics", "trainer_core/spec", "trainer_core/support")
-)
+@pytest.mark.expensive(5, "computes many cases", about=LEARNING)
 def test_the_list_is_what_the_installed_libraries_know() -> None:
     written = runpy.run_path(str(ROOT / "scripts" / "write_known_classes.py"))["module"]()
     stored = (ROOT / "trainer_core" / "support" / "known_classes.py").read_text()

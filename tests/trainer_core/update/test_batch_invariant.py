@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.formats.precision import Flows
@@ -18,8 +19,6 @@ from trainer_core.update.model.invariance import use_batch_invariance
 from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed import attention, segments
 from trainer_core.update.packed.packing import Packing, pack
-
-ABOUT = ("kernels", "trainer_core")
 
 LORA = {"type": "lora", "rank": 4, "alpha": 8.0}
 TOGETHER = Packing(16_384, exact=True)
@@ -49,7 +48,7 @@ class Sums(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-@pytest.mark.expensive(2, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(2, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("invariant", [True, False])
 def test_no_company_changes_the_shape_of_a_sum(policy_dir: Path, invariant: bool) -> None:
     """On some machines a library's sums are the same in all shapes: then bits alone would tell nothing."""
@@ -64,7 +63,7 @@ def test_no_company_changes_the_shape_of_a_sum(policy_dir: Path, invariant: bool
     assert (together.seen <= alone.seen) is invariant
 
 
-@pytest.mark.expensive(8, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(8, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize(
     ("threads", "plain_keys"),
     [
@@ -141,7 +140,7 @@ def test_a_learner_packs_what_it_can_and_scores_the_rest_one_by_one(policy_dir: 
         assert Learner(policy_dir, spec)._packing == Packing(16_384, alone=True)
 
 
-@pytest.mark.expensive(3, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(3, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("stage", [1, 3])
 def test_partitioned_weights_make_the_same_update(policy_dir: Path, stage: int) -> None:
     found = []

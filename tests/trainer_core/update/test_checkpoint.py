@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update.learner import Learner
 from trainer_core.update.saving.integrity import CheckpointError, verify_manifest, write_manifest
@@ -49,7 +50,7 @@ def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
-@pytest.mark.expensive(8, "three learners", about=("kernels", "trainer_core"))
+@pytest.mark.expensive(8, "three learners", about=LEARNING)
 @pytest.mark.parametrize("stage", [0, 2, 3])
 def test_a_resumed_learner_goes_on_bitwise(policy_dir: Path, tmp_path: Path, stage: int) -> None:
     spec = make_spec(parallelism={"zero_stage": stage})

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from tests.support.about import LEARNING
 from tests.trainer_core.methods.test_corrections import VARIANTS as CORRECTIONS
 from tests.trainer_core.methods.test_losses import VARIANTS as LOSSES
 from tests.trainer_core.update.making import make_groups, make_spec
@@ -88,7 +89,7 @@ def test_formats(policy_dir: Path, parts: dict[str, Any]) -> None:
     learn(policy_dir, make_spec(**parts))
 
 
-@pytest.mark.expensive(2, "builds a learner and steps it", about=("kernels", "trainer_core"))
+@pytest.mark.expensive(2, "builds a learner and steps it", about=LEARNING)
 def test_batch_invariance_and_adapters(policy_dir: Path) -> None:
     spec = make_spec(policy={"base": "tiny", "adapter": {"type": "lora", "rank": 4, "alpha": 8}})
     learn(policy_dir, spec, lambda model: attach(model, spec.policy.adapter, seed=0, base="tiny"))

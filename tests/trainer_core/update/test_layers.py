@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update.formats.travel import travel_type
 from trainer_core.update.learner import Learner
@@ -16,7 +17,7 @@ LORA = {**BF16, "adapter": {"type": "lora", "rank": 4, "alpha": 8}}
 NARROW = {"dtype": "bfloat16", "max_model_len": 128}
 
 
-@pytest.mark.expensive(3, "builds a learner and steps it", about=("kernels", "trainer_core"))
+@pytest.mark.expensive(3, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize(
     ("policy", "stage"), [({"base": "tiny"}, 0), (BF16, 0), (BF16, 2), (BF16, 3), ({"base": "tiny"}, 3), (LORA, 0)]
 )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch.distributed as dist
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
@@ -65,7 +66,7 @@ def test_batch_invariant_logprobs_are_the_same_bits_in_any_company(start: Start)
         assert trajectory.learner_logprobs.tobytes() == own[trajectory.trajectory_id].tobytes()
 
 
-@pytest.mark.expensive(3, "builds a learner and steps it", about=("kernels", "trainer_core"))
+@pytest.mark.expensive(3, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("stage", [1, 2, 3])
 def test_zero_stages_make_the_same_update(start: Start, stage: int) -> None:
     plain = start(make_spec(optimizer=SMOOTH))

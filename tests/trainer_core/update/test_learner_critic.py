@@ -10,13 +10,12 @@ import pytest
 from pydantic import ValidationError
 from safetensors.torch import load_file
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from trainer_core.update.learner import Learner, NonFiniteUpdate
 from trainer_core.update.saving.integrity import CheckpointError
-
-ABOUT = ("kernels", "trainer_core")
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 RATES = {"head": 1e-2, "separate": 1e-3}
@@ -126,7 +125,7 @@ def test_a_cut_completion_is_worth_its_last_state_behind_its_end(policy_dir: Pat
             np.testing.assert_allclose(bootstrapped[g][s], expected, atol=1e-5)
 
 
-@pytest.mark.expensive(3, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(3, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("kind", ["head", "separate"])
 def test_warming_up_trains_the_value_alone(policy_dir: Path, kind: str) -> None:
     optimizer = {**SMOOTH, "weight_decay": 0.1}
@@ -145,7 +144,7 @@ def test_warming_up_trains_the_value_alone(policy_dir: Path, kind: str) -> None:
     assert not any("value" in name for name in learner.weights())
 
 
-@pytest.mark.expensive(8, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(8, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize(("kind", "stage"), [("head", 0), ("head", 2), ("head", 3), ("separate", 0), ("separate", 2)])
 def test_the_first_real_step_is_one_of_a_fresh_optimizer(
     policy_dir: Path, tmp_path: Path, kind: str, stage: int
@@ -168,7 +167,7 @@ def test_the_first_real_step_is_one_of_a_fresh_optimizer(
     assert largest_change(learner.weights(), resumed.weights()) == 0.0
 
 
-@pytest.mark.expensive(9, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(9, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize(("kind", "stage"), [("head", 0), ("head", 2), ("head", 3), ("separate", 0), ("separate", 2)])
 def test_a_resumed_critic_goes_on_bitwise(policy_dir: Path, tmp_path: Path, kind: str, stage: int) -> None:
     spec = critic_spec(kind, parallelism={"zero_stage": stage}, schedule=SCHEDULE)
@@ -191,7 +190,7 @@ def test_a_checkpoint_without_the_critic_is_refused(policy_dir: Path, tmp_path: 
     assert "counters" in json.loads((tmp_path / "c" / "training" / "state.json").read_text())
 
 
-@pytest.mark.expensive(3, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(3, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("kind", ["head", "separate"])
 @pytest.mark.parametrize("budget", [128, 16_384])
 def test_the_cut_does_not_matter(policy_dir: Path, kind: str, budget: int) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.update.learner import Learner
@@ -65,7 +66,7 @@ def test_passes_clip_against_the_policy_before_the_first_update(policy_dir: Path
     assert metrics["actor/ppo_kl"] == pytest.approx(sum(drifts) / 2)
 
 
-@pytest.mark.expensive(2, "builds a learner and steps it", about=("kernels", "trainer_core"))
+@pytest.mark.expensive(2, "builds a learner and steps it", about=LEARNING)
 def test_passes_are_resumed_bitwise(policy_dir: Path, tmp_path: Path) -> None:
     spec = spec_of(2)
     straight, resumed = Learner(policy_dir, spec), Learner(policy_dir, spec)

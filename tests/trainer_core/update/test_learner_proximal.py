@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.proximal import EWMAProximal
@@ -15,8 +16,6 @@ from trainer_core.trajectory import Group
 from trainer_core.update.auxiliary.proximal import ProximalPolicy
 from trainer_core.update.learner import Learner
 from trainer_core.update.packed.packing import pack
-
-ABOUT = ("kernels", "trainer_core")
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 
@@ -77,7 +76,7 @@ def test_interpolation_lies_between_behaviour_and_current_by_age(policy_dir: Pat
     torch.testing.assert_close(found, current.detach() - 0.3 * share, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.expensive(2, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(2, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize(
     "proximal",
     [{"type": "snapshot", "every_steps": 3}, {"type": "ewma", "decay": 0.8}, {"type": "interpolated"}],
@@ -97,7 +96,7 @@ def test_a_resumed_proximal_policy_goes_on_bitwise(
         assert resumed.update(make_groups(step), spec, step) == straight.update(make_groups(step), spec, step)
 
 
-@pytest.mark.expensive(2, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(2, "builds a learner and steps it", about=LEARNING)
 def test_a_streamed_step_has_the_same_proximal_policy(policy_dir: Path) -> None:
     spec = spec_of({"type": "ewma", "decay": 0.8})
     one, other = Learner(policy_dir, spec), Learner(policy_dir, spec)
@@ -109,7 +108,7 @@ def test_a_streamed_step_has_the_same_proximal_policy(policy_dir: Path) -> None:
         assert other.finish() == pytest.approx(metrics, rel=1e-4, abs=1e-6)
 
 
-@pytest.mark.expensive(2, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(2, "builds a learner and steps it", about=LEARNING)
 def test_the_reference_and_adam_start_anew_on_schedule(policy_dir: Path, tmp_path: Path) -> None:
     spec = make_spec(kl={"coefficient": 0.5, "reset_steps": 2}, optimizer=SMOOTH)
     learner = Learner(policy_dir, spec)

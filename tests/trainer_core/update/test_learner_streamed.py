@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.trajectory import Group
 from trainer_core.update.learner import Learner, NonFiniteUpdate
 from trainer_core.update.streaming import CannotStream, refusal
-
-ABOUT = ("kernels", "trainer_core")
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 
@@ -30,7 +29,7 @@ def stream(learner: Learner, groups: list[Group], pieces: int, spec: Any, step: 
     return learner.finish()
 
 
-@pytest.mark.expensive(6, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(6, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize(
     ("aggregation", "stage"),
     [({"type": "token_mean"}, 0), ({"type": "sequence_mean"}, 0), ({"type": "constant", "divisor": 40}, 2)],
@@ -71,7 +70,7 @@ def test_excluded_pieces_and_an_empty_step(policy_dir: Path) -> None:
     assert largest_change(before, one.weights()) == 0.0
 
 
-@pytest.mark.expensive(6, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(6, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("stage", [0, 2, 3])
 def test_an_unfinished_step_leaves_no_trace(policy_dir: Path, tmp_path: Path, stage: int) -> None:
     spec = make_spec(parallelism={"zero_stage": stage}, optimizer=SMOOTH)

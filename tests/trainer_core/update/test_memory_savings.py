@@ -11,6 +11,7 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor, nn
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.update.capabilities import MissingCapability, require
@@ -19,8 +20,6 @@ from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.model.storage import HostMemory
 from trainer_core.update.optimization.engine import UpdateEngine, _config, init_process_group
 from trainer_core.update.packed.packing import pack
-
-ABOUT = ("kernels", "trainer_core")
 
 MICRO_BATCHES = 512
 ROUNDED = {"engine": {"max_model_len": 128, "quantization": {"type": "fp8"}}, "max_tokens": 60}
@@ -41,7 +40,7 @@ class Slopes(nn.Module):
         return (self.weight * slopes.to(self.weight.dtype)).sum()
 
 
-@pytest.mark.expensive(5, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(5, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("stage", [0, 1, 2, 3])
 def test_gradients_of_many_micro_batches_add_up_in_float32(stage: int) -> None:
     init_process_group(0, 1, None, torch.device("cpu"))
@@ -62,7 +61,7 @@ def test_gradients_of_many_micro_batches_add_up_in_float32(stage: int) -> None:
     assert float((naive.double() - exact).abs().mean() / exact.mean()) > 0.2
 
 
-@pytest.mark.expensive(8, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(8, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("stage", [0, 1, 2, 3])
 def test_masters_hear_of_steps_that_bfloat16_cannot_show(policy_dir: Path, tmp_path: Path, stage: int) -> None:
     small = {"learning_rate": 1e-6}
@@ -104,7 +103,7 @@ def test_bfloat16_learns_nearly_as_float32_does(policy_dir: Path) -> None:
     assert found["actor/kl_loss"] == pytest.approx(0.0, abs=1e-6)
 
 
-@pytest.mark.expensive(3, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(3, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("stage", [0, 1, 2, 3])
 def test_the_step_is_adamw_of_float32_masters_under_bfloat16_gradients(stage: int) -> None:
     """Against float64: gradients rounded once a micro-batch, then added up, clipped and stepped on the master."""
@@ -140,7 +139,7 @@ def test_the_step_is_adamw_of_float32_masters_under_bfloat16_gradients(stage: in
         assert torch.equal(module.weight.detach(), found.bfloat16())
 
 
-@pytest.mark.expensive(3, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(3, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize(
     "parts",
     [
@@ -184,7 +183,7 @@ def test_a_moving_average_of_bfloat16_weights_hears_of_small_steps(policy_dir: P
     assert moved.dtype == torch.float32 and 0.0 < float(moved.max()) < 1e-6
 
 
-@pytest.mark.expensive(2, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(2, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.skipif(find_spec("bitsandbytes") is None, reason="bitsandbytes is not installed")
 def test_eight_bit_moments_train_resume_and_take_a_quarter(policy_dir: Path, tmp_path: Path) -> None:
     from trainer_core.update.optimization.optimizer_8bit import moment
@@ -250,7 +249,7 @@ def test_a_cpu_has_nothing_to_offload() -> None:
     assert "offload_optimizer" not in _config(make_spec(), 1)["zero_optimization"]
 
 
-@pytest.mark.expensive(11, "builds a learner and steps it", about=ABOUT)
+@pytest.mark.expensive(11, "builds a learner and steps it", about=LEARNING)
 @pytest.mark.parametrize("stage", [1, 2, 3])
 def test_offloaded_moments_make_the_same_update(
     policy_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: int

@@ -11,6 +11,7 @@ from transformers.models.gemma3.modeling_gemma3 import Gemma3RMSNorm
 from transformers.models.olmo2.modeling_olmo2 import Olmo2RMSNorm
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
 
+from tests.support.about import LEARNING
 from trainer_core.update.model.norms import use_narrow_norms
 from trainer_core.update.packed.segment import Segment
 from trainer_core.update.packed.segments import build_layout
@@ -66,7 +67,7 @@ def test_a_norm_of_another_formula_stays() -> None:
     assert "forward" not in vars(other)
 
 
-@pytest.mark.expensive(4, "builds a learner and steps it", about=("kernels", "trainer_core/update"))
+@pytest.mark.expensive(4, "builds a learner and steps it", about=LEARNING)
 def test_layers_share_a_mask_and_only_the_latest_layout_keeps_it() -> None:
     first, second = (build_layout([Segment(0, length, (0, 0))]) for length in (300, 400))
     mask = first.mask(0, None, torch.bfloat16)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.about import TRAINING
 from tests.trainer_core.update.making import VOCABULARY
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe, list_recipes
@@ -59,7 +60,7 @@ def completion(rng: np.random.Generator, prompt: np.ndarray, temperature: float)
     )
 
 
-@pytest.mark.expensive(2, "builds a learner and steps it", about=("kernels", "trainer_core", "worker/loop"))
+@pytest.mark.expensive(2, "builds a learner and steps it", about=TRAINING)
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_two_steps(recipe: Recipe, policy_dir: Path) -> None:
     spec = small(recipe)

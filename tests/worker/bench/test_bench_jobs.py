@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import TRAINING
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from tests.support.odd_graders import KeyErrorGrader, replace
@@ -22,8 +23,6 @@ from worker.bench.work import BenchWork
 from worker.cluster import actors as ray_cluster
 from worker.link import jobs as link
 from worker.tasks import bench
-
-ABOUT = ("kernels", "trainer_core", "worker")
 
 CLUSTER_SECRET = "the secret that the tests' cluster shares with its platform"
 EXACT = {"components": [{"name": "right", "grader": {"type": "exact"}}]}
@@ -180,7 +179,7 @@ def test_the_lease_is_kept_while_a_judge_takes_its_time(platform_of: Any, judge:
     assert [score["reward"] for score in platform.results[0]["results"][0]] == [3.0, 1.0, None]
 
 
-@pytest.mark.expensive(2, "starts processes", about=ABOUT)
+@pytest.mark.expensive(2, "starts processes", about=TRAINING)
 def test_a_judge_that_hangs_is_an_error_of_the_sample(done: Any, judge: JudgeServer) -> None:
     judge.hang = lambda body: True
     platform = done(job("hung", JUDGED, judges={"default": {"base_url": judge.url, "model": "m"}}, timeout_s=0.5))
@@ -209,7 +208,7 @@ def test_lengths_nobody_knows_are_errors(done: Any) -> None:
     assert row[0]["error"] == "short: the sample's number of tokens is not known"
 
 
-@pytest.mark.expensive(2, "starts processes", about=ABOUT)
+@pytest.mark.expensive(2, "starts processes", about=TRAINING)
 def test_a_grader_in_the_jail_is_told_no_length_that_nobody_knows(done: Any) -> None:
     source = "def grade(sample, item):\n    n = sample['completion_tokens']\n    return -1 if n is None else n"
     graded = {"components": [{"name": "own", "grader": {"type": "python", "source": source}}]}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from transformers import Qwen3ForCausalLM
 
+from tests.support.about import TRAINING
 from tests.worker.engine.policies import start
 from worker.engine import ConcurrencyConfig, InferenceEngine, Request, Sampling
 from worker.engine.concurrency import CacheLoad, ConcurrencyController
@@ -74,7 +75,7 @@ def test_impossible_options_are_refused(change: dict[str, float]) -> None:
         ConcurrencyConfig(**change)  # type: ignore[arg-type]
 
 
-@pytest.mark.expensive(13, "builds an engine", about=("kernels", "trainer_core/update", "worker/engine"))
+@pytest.mark.expensive(13, "builds an engine", about=TRAINING)
 def test_adaptive_limit_settles_where_few_are_preempted(
     shared_engine: InferenceEngine, tied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:

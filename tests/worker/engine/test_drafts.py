@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.support.about import TRAINING
 from worker.engine.speculation.acceptance import DraftAcceptance, kind
 from worker.engine.speculation.continuations import Continuations
 from worker.engine.speculation.costs import StepCosts
@@ -166,7 +167,7 @@ def simulate(accepted: float, token_s: float, running: int = 8, steps: int = 150
     return made / (steps * running) * steps * (4e-3 + 1e-4 * running) / spent, speculator
 
 
-@pytest.mark.expensive(2, "builds an engine", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(2, "builds an engine", about=TRAINING)
 def test_drafts_are_made_where_they_gain_and_only_there() -> None:
     gained, speculator = simulate(0.95, 5e-5)
     assert gained > 2

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from transformers import Qwen3ForCausalLM
 
+from tests.support.about import TRAINING
 from tests.worker.engine.policies import reference_logprobs
 from worker.engine import InferenceEngine, Request, Sampling
 
 SEQUENCE = list(range(2, 52)) * 3
 
 
-@pytest.mark.expensive(5, "builds an engine", about=("kernels", "trainer_core/update", "worker/engine"))
+@pytest.mark.expensive(5, "builds an engine", about=TRAINING)
 def test_preempted_requests_finish_with_the_same_tokens(
     untied_engine: InferenceEngine, untied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:

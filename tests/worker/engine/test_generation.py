@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from transformers import Qwen3ForCausalLM
 
+from tests.support.about import TRAINING
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import EOS, reference_logprobs
 from worker.engine import InferenceEngine, Request, Sampling
@@ -38,7 +39,7 @@ def test_truncated_distribution_is_renormalised(engine: InferenceEngine, collect
     assert collect()["only"].logprobs == pytest.approx([0.0] * 8, abs=1e-6)
 
 
-@pytest.mark.expensive(2, "builds an engine", about=("kernels", "trainer_core/update", "worker/engine"))
+@pytest.mark.expensive(2, "builds an engine", about=TRAINING)
 def test_short_path_and_general_path_agree(engine: InferenceEngine, collect: Collect) -> None:
     outcomes = []
     for short_path in (True, False):

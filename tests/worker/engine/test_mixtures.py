@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedModel
 
+from tests.support.about import TRAINING
 from tests.support.expert_groups import make_group_of_experts
 from tests.worker.engine.expert_faults import FIRST, SECOND, faults, found_by_reading, one_matrix, parts_of
 from tests.worker.engine.mixtures import drawn, files, largest_difference, make_mixture, own_logprobs
@@ -117,17 +118,7 @@ def test_every_weight_is_read_back_and_a_fault_of_one_expert_is_named(mixture: M
 @pytest.mark.expensive(
     2,
     "builds an engine",
-    about=(
-        "kernels",
-        "trainer_core/methods",
-        "trainer_core/metrics",
-        "trainer_core/spec",
-        "trainer_core/starter",
-        "trainer_core/trajectory.py",
-        "trainer_core/update",
-        "worker/engine",
-        "worker/learner",
-    ),
+    about=TRAINING,
 )
 @pytest.mark.parametrize("name", ["qwen3_moe", "mixtral", "gpt_oss", "deepseek_v3"])
 def test_faults_of_experts_are_named_in_bfloat16(name: str, tmp_path: Path, shared_engine: InferenceEngine) -> None:

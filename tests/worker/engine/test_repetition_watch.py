@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.about import TRAINING
 from worker.engine import NgramLoop, ProbabilityRun, Sampling
 from worker.engine.repetition import LoopWatch, RepetitionWatch
 
@@ -39,7 +40,7 @@ def completions(draw: st.DrawFn) -> list[int]:
     return [token for piece, times in pieces for token in piece * times]
 
 
-@pytest.mark.expensive(3, "builds an engine", about=("kernels", "trainer_core/update", "worker/engine"))
+@pytest.mark.expensive(3, "builds an engine", about=TRAINING)
 @settings(max_examples=600, deadline=None)
 @given(completions(), st.integers(1, 7), st.integers(3, 5), st.integers(0, 40))
 def test_loop_is_noticed_at_the_first_token_that_completes_it(

@@ -11,6 +11,7 @@ from typing import Any
 import boto3
 import pytest
 
+from tests.support.about import TRAINING
 from tests.support.installation import free_port, wait_until
 from tests.worker.learner.travelling import expected, fingerprint, layers
 from worker.errors import StartError
@@ -54,7 +55,7 @@ def keys(client: Any) -> list[str]:
     return [entry["Key"] for entry in client.list_objects_v2(Bucket="weights").get("Contents", ())]
 
 
-@pytest.mark.expensive(3, "starts a learner", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(3, "starts a learner", about=TRAINING)
 def test_versions_come_and_go_in_a_bucket(client: Any) -> None:
     topology = Topology(hosts=2, location=LOCATION, folder="run-1")
     assert choose(Travel("files", topology)).name == "files"

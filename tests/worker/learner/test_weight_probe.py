@@ -12,6 +12,7 @@ import pytest
 import torch
 from transformers import Qwen3ForCausalLM
 
+from tests.support.about import TRAINING
 from tests.support.kept_ranks import KeptRanks
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.worker.engine.policies import VOCAB, start
@@ -146,7 +147,7 @@ def test_refused_weights_leave_the_old_version(engine: InferenceEngine, versions
     assert engine.score(versions[1].probe_sequences)[0] == pytest.approx(versions[1].probe_logprobs[0], abs=TOLERANCE)
 
 
-@pytest.mark.expensive(2, "starts a learner", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(2, "starts a learner", about=TRAINING)
 def test_a_policy_in_bfloat16_that_becomes_sharper_passes(
     engine: InferenceEngine, tied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:

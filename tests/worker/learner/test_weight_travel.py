@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.support.about import TRAINING
 from tests.worker.learner.travelling import expected, fingerprint, handed_over, layers, process, read, shared_memory_of
 from worker.errors import StartError
 from worker.learner.transport import TRANSPORTS, WeightTransport
@@ -29,8 +30,6 @@ from worker.learner.transport.files import Files
 from worker.learner.transport.segment import MAGIC, MemorySegment, open_segment
 from worker.learner.transport.shared_memory import SharedMemory
 from worker.learner.transport.topology import Topology
-
-ABOUT = ("kernels", "trainer_core", "worker")
 
 BETWEEN_PROCESSES = ("shared_memory", "distributed", "files")
 
@@ -57,7 +56,7 @@ def test_a_segment_of_this_process_is_counted() -> None:
     assert shared_memory_of(os.getpid()) <= before
 
 
-@pytest.mark.expensive(6, "starts a learner", about=ABOUT)
+@pytest.mark.expensive(6, "starts a learner", about=TRAINING)
 def test_two_readers_find_every_type_exactly(sender: WeightTransport, readers: ProcessPoolExecutor) -> None:
     before = shared_memory_of(os.getpid())
     for version in (1, 2):
@@ -100,7 +99,7 @@ sender.pack(2, dying())
 """
 
 
-@pytest.mark.expensive(3, "starts a learner", about=ABOUT)
+@pytest.mark.expensive(3, "starts a learner", about=TRAINING)
 @pytest.mark.parametrize("name", BETWEEN_PROCESSES)
 def test_a_writer_that_is_killed_in_mid_write_leaves_nothing_that_could_be_taken_for_weights(
     name: str, readers: ProcessPoolExecutor, tmp_path: Path
@@ -194,7 +193,7 @@ def test_a_segment_that_fails_half_way_holds_no_descriptor() -> None:
     assert segments_of_this_process() <= before
 
 
-@pytest.mark.expensive(5, "starts a learner", about=ABOUT)
+@pytest.mark.expensive(5, "starts a learner", about=TRAINING)
 @pytest.mark.usefixtures("cluster")
 def test_an_engine_on_a_host_that_has_joined_reads_through_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     sender = SharedMemory()
@@ -295,7 +294,7 @@ TRANSPORTS["distributed"].unpack(pickle.load(sys.stdin.buffer))
 """
 
 
-@pytest.mark.expensive(4, "starts a learner", about=ABOUT)
+@pytest.mark.expensive(4, "starts a learner", about=TRAINING)
 def test_an_engine_that_dies_while_it_receives_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worker.learner.transport.groups.BUCKET", 1 << 16)
     monkeypatch.setattr("worker.learner.transport.sending.GATHER_S", 30.0)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import TRAINING
 from tests.worker.loop.platform_double import PlatformDouble
 
 
-@pytest.mark.expensive(16, "trains two short runs", about=("trainer_core/link",))
+@pytest.mark.expensive(16, "trains two short runs", about=TRAINING)
 def test_run_trains_an_adapter_and_resumes(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.about import RUNS
+from tests.support.about import RUNS, TRAINING
 from tests.worker.loop.conftest import Launcher
 from tests.worker.loop.platform_double import PlatformDouble
 from tests.worker.loop.test_run_resumes import history
@@ -80,7 +80,7 @@ def test_suspended_and_resumed_equals_uninterrupted(
     again.close()
 
 
-@pytest.mark.expensive(14, "trains two short runs", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(14, "trains two short runs", about=TRAINING)
 def test_a_run_that_stood_before_its_first_step_is_evaluated_once(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import TRAINING
 from tests.worker.loop.platform_double import PlatformDouble
 
 RIGHT = {"name": "right", "weight": 1.0, "grader": {"type": "numeric"}}
@@ -72,7 +73,7 @@ def bad_shadow() -> dict[str, Any]:
     return {"definition": STRICT, "judges": {}, "reward_models": {}}
 
 
-@pytest.mark.expensive(20, "trains two short runs", about=("trainer_core/link",))
+@pytest.mark.expensive(20, "trains two short runs", about=TRAINING)
 def test_a_shadow_is_compared_then_promoted(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], bad_shadow: dict[str, Any]
 ) -> None:

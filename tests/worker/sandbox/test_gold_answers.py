@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.about import TRAINING
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade
 from trainer_core.rewards.graders.math import MathGrader
@@ -9,15 +10,13 @@ from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
 
-ABOUT = ("trainer_core/rewards", "trainer_core/spec", "worker/sandbox")
-
 
 def boxed(answer: str) -> Sample:
     text = rf"\boxed{{{answer}}}"
     return Sample(output_text=text, thinking_text=None, answer_text=text, completion_tokens=1)
 
 
-@pytest.mark.expensive(5, "starts jails", about=ABOUT)
+@pytest.mark.expensive(5, "starts jails", about=TRAINING)
 @pytest.mark.parametrize(
     "gold", [r"\frac{1}{", "(((", r"\begin{pmatrix}1", "1+", "__import__('os')", "1" * 1500 + "+x@"]
 )
@@ -26,7 +25,7 @@ def test_a_gold_answer_that_is_no_mathematics_is_an_error(jail: JailPool, gold: 
         grade(MathGrader(timeout_s=20.0, extraction="boxed"), boxed("7"), {"answer": gold}, Tools(jail))
 
 
-@pytest.mark.expensive(4, "starts jails", about=ABOUT)
+@pytest.mark.expensive(4, "starts jails", about=TRAINING)
 def test_a_gold_answer_that_takes_too_long_is_an_error(jail: JailPool) -> None:
     gold = "(" * 70 + "x" + ")" * 70  # too deep for our grammar: math-verify's parser is kept busy with it
     with pytest.raises(GraderError, match=r"cannot be read: it took more than 1 s of processor time"):

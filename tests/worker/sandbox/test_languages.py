@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import TRAINING
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade, languages
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
@@ -36,7 +37,7 @@ def installed(language: str) -> bool:
     return all(word.startswith("./") or shutil.which(word, path="/usr/bin:/bin") for word in words)
 
 
-@pytest.mark.expensive(4, "starts jails", about=("trainer_core/rewards", "trainer_core/spec", "worker/sandbox"))
+@pytest.mark.expensive(4, "starts jails", about=TRAINING)
 @pytest.mark.parametrize("language", PROGRAMS)
 def test_right_and_wrong_programs(jail: JailPool, language: str) -> None:
     if not installed(language):

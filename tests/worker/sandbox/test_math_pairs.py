@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import TRAINING
 from tests.support.busy import busy
 from tests.support.math_pairs import suite
 from tests.support.math_pairs.in_process import InProcess
@@ -89,7 +90,7 @@ def test_a_busy_machine_changes_no_verdict(jail: JailPool) -> None:
     assert alone == [float(pair.right) for pair in pairs]
 
 
-@pytest.mark.expensive(2, "starts jails", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(2, "starts jails", about=TRAINING)
 def test_what_cannot_be_finished_is_an_error_and_another_gold_answer_still_counts(jail: JailPool) -> None:
     deep = "(" * 70 + "x" + ")" * 70
     grader = MathGrader(timeout_s=0.3)

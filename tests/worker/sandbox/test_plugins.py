@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from tests.support.about import TRAINING
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade, needs_jail, needs_packages
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
@@ -130,7 +131,7 @@ def right(completions, answer):
     assert grade(allowed, sample("$0.5$"), {"answer": r"$\frac{1}{2}$"}, Tools(jail)) == 1.0
 
 
-@pytest.mark.expensive(4, "starts jails", about=("trainer_core/rewards", "trainer_core/spec", "worker/sandbox"))
+@pytest.mark.expensive(4, "starts jails", about=TRAINING)
 @pytest.mark.parametrize(
     ("body", "message"),
     [

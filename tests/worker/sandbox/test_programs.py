@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import TRAINING
 from tests.worker.sandbox.programs import PAIRS
 from tests.worker.sandbox.programs.case import Pair
 from trainer_core.rewards.graders import grade
@@ -68,7 +69,7 @@ def test_the_page_tells_how_many_programs_are_graded() -> None:
     assert f"**{len(PAIRS)} right programs, {len(PAIRS)} wrong programs, 0 silent zeros**" in " ".join(page.split())
 
 
-@pytest.mark.expensive(2, "starts jails", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(2, "starts jails", about=TRAINING)
 @pytest.mark.parametrize("pair", PAIRS, ids=[pair.name for pair in PAIRS])
 def test_right_programs_earn_everything_and_wrong_ones_nothing(jail: JailPool, pair: Pair) -> None:
     assert graded(jail, pair, pair.right) == 1.0

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import TRAINING
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
@@ -12,8 +13,6 @@ from trainer_core.rewards.graders.python import PythonGrader
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
-
-ABOUT = ("kernels", "trainer_core", "worker")
 
 ASSERTS = {"tests": ["assert double(21) == 42", "assert double([1]) == [1, 1]", "assert not double(0)"]}
 CHECK = {
@@ -249,7 +248,7 @@ def sample(text: str) -> Sample:
     return Sample(output_text=text, thinking_text=None, answer_text=text, completion_tokens=1)
 
 
-@pytest.mark.expensive(2, "starts jails", about=ABOUT)
+@pytest.mark.expensive(2, "starts jails", about=TRAINING)
 @pytest.mark.parametrize("hack", HACKS.values(), ids=HACKS.keys())
 @pytest.mark.parametrize(("row", "options"), [(ASSERTS, {}), (CHECK, {"entry_point": "entry_point"}), (STDIN, {})])
 def test_wrong_programs_score_zero(jail: JailPool, hack: str, row: dict[str, Any], options: dict[str, Any]) -> None:
@@ -368,7 +367,7 @@ def test_a_teams_own_grader(jail: JailPool) -> None:
     assert grade(PythonGrader(source=source), sample("abc"), {"length": 4}, Tools(jail)) == 0.75
 
 
-@pytest.mark.expensive(2, "starts jails", about=ABOUT)
+@pytest.mark.expensive(2, "starts jails", about=TRAINING)
 @pytest.mark.parametrize(
     ("source", "message"),
     [

@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.support.about import TRAINING
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from tests.support.odd_graders import KeyErrorGrader, OddGrader, SlowToLoadGrader, replace
@@ -25,8 +26,6 @@ from worker.judge.open import JudgeSetup
 from worker.sandbox.slot import Slot
 from worker.scoring.equipped import EquippedScorer, ToolSetup
 from worker.scoring.scorer import Graded, Job, Scorer, waits
-
-ABOUT = ("kernels", "trainer_core", "worker")
 
 JUDGED = {"type": "score_model", "input": [{"role": "user", "content": "{{sample.output_text}}"}]}
 ANSWER = '{"reason": "", "result": 0.5}'
@@ -134,7 +133,7 @@ def test_waiting_for_ones_turn_costs_no_time(
     assert clock.now == 8.0
 
 
-@pytest.mark.expensive(3, "two graders use a second each", about=("kernels", "trainer_core", "worker"))
+@pytest.mark.expensive(3, "two graders use a second each", about=TRAINING)
 @pytest.mark.usefixtures("clock")
 def test_a_grader_that_never_ends_is_ended(
     bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
@@ -189,7 +188,7 @@ def compute(seconds: float) -> None:
         sum(range(200))
 
 
-@pytest.mark.expensive(2, "starts processes", about=ABOUT)
+@pytest.mark.expensive(2, "starts processes", about=TRAINING)
 def test_many_short_limits_leave_no_stray_interruption(
     bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,7 +263,7 @@ def test_a_jail_that_died_comes_up_again_on_nobodys_time(monkeypatch: pytest.Mon
     assert clock.now >= 10.0
 
 
-@pytest.mark.expensive(2, "starts processes", about=ABOUT)
+@pytest.mark.expensive(2, "starts processes", about=TRAINING)
 @pytest.mark.usefixtures("clock")
 def test_what_graders_load_costs_no_sample_its_time(
     bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch

@@ -21,6 +21,7 @@ from dressage.config import ROOT
 from dressage.policies.imports.carry_out import carry_out
 from dressage.policies.models import Policy, PolicyImport
 from tests.platform.policies.imports.conftest import NAME
+from tests.support.about import PLATFORM
 from tests.support.hub_server import HubServer
 from tests.support.installation import end_with_parent, wait_until
 
@@ -56,7 +57,7 @@ def written(home: Path) -> int:
     return max((one.stat().st_size for one in home.rglob("*") if one.is_file()), default=0)
 
 
-@pytest.mark.expensive(13, "copies files of a policy", about=("platform", "trainer_core"))
+@pytest.mark.expensive(13, "copies files of a policy", about=PLATFORM)
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_worker_is_gone_on_with(

@@ -7,6 +7,7 @@ import pytest
 import torch
 from transformers import MiniMaxForCausalLM
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.hybrid.hybrids import own_logprobs
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.trajectory import Trajectory
@@ -79,7 +80,7 @@ def test_batch_invariant_scores_do_not_depend_on_the_batch(hybrid_dir: Path) -> 
         assert torch.equal(score(model, pack([trajectory], how)[0])[0], together[index])
 
 
-@pytest.mark.expensive(8, "three learners", about=("kernels", "trainer_core"))
+@pytest.mark.expensive(8, "three learners", about=LEARNING)
 @pytest.mark.parametrize("stage", [1, 3])
 def test_it_trains_under_zero_and_resumes(hybrid_dir: Path, tmp_path: Path, stage: int) -> None:
     spec = make_spec(parallelism={"zero_stage": stage})
