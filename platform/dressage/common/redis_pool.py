@@ -1,6 +1,7 @@
 """Connections to Redis: one pool for a process, of a stated size, in which callers wait for their turn."""
 
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from redis import BlockingConnectionPool
@@ -17,7 +18,12 @@ class SharedPool(BlockingConnectionPool):
     @classmethod
     def from_url(cls, url: str, **options: Any) -> "SharedPool":
         """The pool of that address; made at the first call."""
-        return _pool(url, **options)
+        with _one_at_a_time:
+            return _pool(url, **options)
+
+
+_one_at_a_time = Lock()
+"""`cache` alone lets threads that come first together make a pool each."""
 
 
 @cache

@@ -1,6 +1,7 @@
 """Many browsers at once: none is lost, and Redis has no more connections than for one."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from channels.db import database_sync_to_async as in_thread
 from django.conf import settings
 from django.core.cache import cache
-from redis import Redis
+from redis import BlockingConnectionPool, Redis
 from rest_framework.test import APIClient
 
 from dressage.asgi import application
@@ -69,12 +70,29 @@ async def test_threads_wait_for_a_connection(monkeypatch: pytest.MonkeyPatch) ->
         redis_pool._pool.cache_clear()
 
 
-async def test_each_request_has_the_same_pool() -> None:
+async def test_requests_that_come_first_together_have_the_same_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = 5
+    asked: list[None] = []
+    made: list[BlockingConnectionPool] = []
+    make = BlockingConnectionPool.__init__
+
     def pool_of_a_request() -> int:
+        asked.append(None)
         return id(cache._cache._get_connection_pool(write=True))
 
-    pools = await asyncio.gather(*(asyncio.to_thread(pool_of_a_request) for _ in range(5)))
-    assert len(set(pools)) == 1
+    def make_once_all_have_asked(pool: BlockingConnectionPool, *args: Any, **options: Any) -> None:
+        made.append(pool)
+        while len(asked) < requests:
+            time.sleep(0.001)  # waits: this is the poll of a condition
+        make(pool, *args, **options)
+
+    monkeypatch.setattr(BlockingConnectionPool, "__init__", make_once_all_have_asked)
+    redis_pool._pool.cache_clear()
+    try:
+        pools = await asyncio.gather(*(asyncio.to_thread(pool_of_a_request) for _ in range(requests)))
+        assert len(set(pools)) == len(made) == 1
+    finally:
+        redis_pool._pool.cache_clear()
 
 
 async def test_redis_that_is_away_loses_a_message_and_no_more(
