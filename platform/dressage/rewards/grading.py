@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from django.db import connection
@@ -62,9 +62,18 @@ class Grading:
         return self._process.grade(grader, sample, item, GRADE)
 
 
-@lru_cache(maxsize=1)
 def places() -> Places:
-    """The processes of this web process."""
+    """The processes of this web process; made at the first call."""
+    with _one_at_a_time:
+        return _places()
+
+
+_one_at_a_time = threading.Lock()
+"""`cache` alone lets threads that come first together make processes each: the early start and a request, for one."""
+
+
+@cache
+def _places() -> Places:
     made = Places(
         PROCESSES,
         most_per_key=MOST_PER_TEAM,

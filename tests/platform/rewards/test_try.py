@@ -1,6 +1,8 @@
 """The reward bench."""
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -179,6 +181,31 @@ def test_graders_that_cannot_be_loaded_early_are_told_in_the_log(
     monkeypatch.setattr(grading.places().template, "start", start)
     grading._load_graders()
     assert [record.message.partition(":")[0] for record in caplog.records] == ["the graders are not loaded"]
+
+
+def test_the_early_start_and_requests_share_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = 3
+    asked: list[None] = []
+    made: list[Places] = []
+
+    def make_once_all_have_asked(*args: Any, **options: Any) -> Places:
+        while len(asked) < threads:
+            time.sleep(0.001)  # waits: this is the poll of a condition
+        made.append(Places(*args, **options))
+        return made[-1]
+
+    def ask(_: int) -> Places:
+        asked.append(None)
+        return grading.places()
+
+    monkeypatch.setattr(grading, "Places", make_once_all_have_asked)
+    grading._places.cache_clear()
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            assert set(pool.map(ask, range(threads))) == set(made)
+        assert len(made) == 1
+    finally:
+        grading._places.cache_clear()
 
 
 def test_a_pattern_that_explodes_is_an_error_not_a_zero(bench: Callable[..., Any]) -> None:
