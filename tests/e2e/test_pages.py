@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timed]
 
 SCREENS = {"desk-light": (1440, 900, "light"), "phone-dark": (390, 844, "dark")}
 CONSOLE = ("frontend/src",)
-DESK = pytest.mark.expensive(85, "opens each of 37 pages and asks axe-core about it")
+DESK = pytest.mark.expensive(85, "opens each of 37 pages and asks axe-core about it", about=INSTALLATION)
 PHONE = pytest.mark.expensive(65, "opens each of 37 pages and asks axe-core about it", about=CONSOLE)
 FAILED = pytest.mark.expensive(60, "opens pages once for each of 70 reads, which fails", about=CONSOLE)
 

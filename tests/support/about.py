@@ -5,7 +5,7 @@ PLATFORM = ("platform", "trainer_core")
 LEARNING = ("kernels", "trainer_core")
 """The science: what neither starts engines nor answers requests."""
 TRAINING = (*LEARNING, "worker")
-"""All that trains: one of a kind, of which some always run."""
+"""All that trains. One test of each kind is about all of it; the others are about `RUNS` or less."""
 INSTALLATION = ("deploy", "frontend/src", "platform", *TRAINING)
 """A whole installation, perhaps with a browser in front of it."""
 RUNS = (

@@ -11,21 +11,21 @@ import pytest
 
 from tests.architectures.cases import Case, slice_of_cases
 from tests.architectures.loop import run_case, start_engine
-from tests.support.about import ENGINES, RANKS
+from tests.support.about import ENGINES, RANKS, TRAINING
 from trainer_core.starter.architectures import make_tiny
 from worker.engine import InferenceEngine
 
 FEW = ("gemma3", "mixtral", "phi3", "qwen3")
 """Architectures that always run: both heads, both modes and every kind are among them."""
 COST = 3.0
-ALWAYS = pytest.mark.expensive(COST, "starts an engine")
+WIDELY = pytest.mark.expensive(COST, "starts an engine", about=TRAINING)
 FURTHER = pytest.mark.expensive(COST, "starts an engine", about=(*ENGINES, *RANKS, "trainer_core/support"))
 
 
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(case, marks=ALWAYS if case.architecture in FEW else FURTHER, id=str(case))
+        pytest.param(case, marks=WIDELY if case.architecture in FEW else FURTHER, id=str(case))
         for case in slice_of_cases()
     ],
 )

@@ -16,7 +16,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from tests.support import combinations
-from tests.support.about import RUNS
+from tests.support.about import RUNS, TRAINING
 from tests.support.warm_loop import WarmLoop, demo_bundle
 from tests.worker.loop.conftest import RUN_CPU_S
 from tests.worker.loop.platform_double import PlatformDouble
@@ -89,13 +89,13 @@ def few_with_everything(recipes: Sequence[Recipe]) -> set[str]:
 
 
 FEW = few_with_everything(list_recipes())
-"""Recipes that always run; all of them learn in ``trainer_core/update/test_recipes_learn.py``."""
-ALWAYS = pytest.mark.expensive(RUN_CPU_S, "trains a short run")
+"""Recipes that run whatever is changed in the science; all learn in ``trainer_core/update/test_recipes_learn.py``."""
+WIDELY = pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=TRAINING)
 FURTHER = pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=RUNS)
 
 
 @pytest.mark.parametrize(
-    "recipe", [pytest.param(one, marks=ALWAYS if one.name in FEW else FURTHER, id=one.name) for one in list_recipes()]
+    "recipe", [pytest.param(one, marks=WIDELY if one.name in FEW else FURTHER, id=one.name) for one in list_recipes()]
 )
 def test_recipe_runs(recipe: Recipe, warm_loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
     assert_recipe_runs(recipe, warm_loop, platform, policy)

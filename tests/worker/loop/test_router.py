@@ -15,7 +15,7 @@ import ray
 import torch
 from safetensors.torch import load_file
 
-from tests.support.about import RUNS
+from tests.support.about import RUNS, TRAINING
 from tests.support.installation import wait_until
 from tests.worker.loop.conftest import POLICY
 from tests.worker.loop.processes import ray_processes
@@ -203,7 +203,7 @@ def test_a_worker_that_passes_its_second_probe_tells_of_the_first_and_generates_
     assert (router.regenerated, ray_processes("RolloutWorker")) == (0, [pid]), "nothing was lost or replaced"
 
 
-@pytest.mark.expensive(SECONDS, "starts an engine")
+@pytest.mark.expensive(SECONDS, "starts an engine", about=TRAINING)
 def test_a_worker_that_fails_its_probe_twice_generates_nothing_more_and_is_not_replaced(
     build: Build, told: list[str]
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support.about import TRAINING
 from tests.worker.loop.platform_double import PlatformDouble
 from trainer_core.link.traces import TOKEN_COLUMNS, TraceRow
 
@@ -36,7 +37,7 @@ def traced(platform: PlatformDouble) -> dict[int, int]:
     return {step: len(found) for step, found in sorted(groups.items())}
 
 
-@pytest.mark.expensive(11, "trains a short run")
+@pytest.mark.expensive(11, "trains a short run", about=TRAINING)
 @pytest.mark.parametrize("name", MODES)
 def test_mode_trains(warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], name: str) -> None:
     mode, bound = MODES[name]

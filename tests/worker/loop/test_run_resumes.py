@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.about import TRAINING
 from tests.worker.loop.platform_double import PlatformDouble
 
 CONTROLS = [
@@ -59,7 +60,7 @@ def history(platform: PlatformDouble, first: int) -> list[Any]:
 
 
 @pytest.mark.live
-@pytest.mark.expensive(60, "starts a run twice with processes of its own")
+@pytest.mark.expensive(60, "starts a run twice with processes of its own", about=TRAINING)
 def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
     document = spec(
         schedule__prompts_per_step=4,
