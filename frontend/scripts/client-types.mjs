@@ -5,7 +5,7 @@
  * not valid yet. In the console they are therefore JSON documents of one type, `Spec`; the OpenAPI document keeps their
  * exact components for other clients.
  */
-const DOCUMENTS = ["RunSpec", "RunSpecRequest", "RewardDefinition", "RewardDefinitionRequest"];
+const DOCUMENTS = ["RunSpec", "RewardDefinition"];
 const reference = name => `#/components/schemas/${name}`;
 const SPEC = {
   type: "object",
@@ -21,7 +21,7 @@ export default function clientTypes(document) {
     throw new Error(`The OpenAPI document has no ${missing.join(", ")}: mend scripts/client-types.mjs.`);
   const linked = replaceReferences({ ...document, components: { ...document.components, schemas } });
   linked.components.schemas.Spec = SPEC;
-  return { ...linked, components: { ...linked.components, schemas: reachable(linked) } };
+  return { ...linked, components: reachable(linked) };
 }
 
 /** The same document with references to `Spec` where it refers to one of `DOCUMENTS`. */
@@ -40,13 +40,16 @@ function reachable({ paths, components }) {
   const found = new Set();
   const walk = node => {
     if (node === null || typeof node !== "object") return;
-    const name = typeof node.$ref === "string" ? node.$ref.slice(reference("").length) : null;
-    if (name !== null && !found.has(name)) {
-      found.add(name);
-      walk(components.schemas[name]);
+    if (typeof node.$ref === "string" && !found.has(node.$ref)) {
+      found.add(node.$ref);
+      const [kind, name] = node.$ref.split("/").slice(2);
+      walk(components[kind][name]);
     }
     Object.values(node).forEach(walk);
   };
   walk(paths);
-  return Object.fromEntries(Object.entries(components.schemas).filter(([name]) => found.has(name)));
+  const named = (kind, all) => Object.entries(all).filter(([name]) => found.has(`#/components/${kind}/${name}`));
+  return Object.fromEntries(
+    Object.entries(components).map(([kind, all]) => [kind, Object.fromEntries(named(kind, all))]),
+  );
 }

@@ -175,6 +175,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SORT_OPERATIONS": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "dressage.common.shared_parameters.share_parameters",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "RunStateEnum": "dressage.runs.states.RunState",
         "DesiredStateEnum": "dressage.runs.states.DesiredState",

@@ -1,7 +1,8 @@
 """Checks answers against the OpenAPI document from which the console's client is written."""
 
 import json
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -36,8 +37,9 @@ def check_answer(response: Response) -> None:
         return
     where = f"{method.upper()} {path} → {response.status_code}"
     status = str(response.status_code)
-    if kind in operation["responses"].get(status, {}).get("content", {}):
-        schema = ("paths", path, method, "responses", status, "content", kind, "schema")
+    place, declared = _resolved(("paths", path, method, "responses", status), operation["responses"].get(status, {}))
+    if kind in declared.get("content", {}):
+        schema = (*place, "content", kind, "schema")
     elif kind == PROBLEM and response.status_code >= 400:
         # Whatever an operation names: the body may be broken, the database away, and the platform at fault.
         schema = ("components", "schemas", "Problem")
@@ -48,10 +50,13 @@ def check_answer(response: Response) -> None:
         raise AssertionError(f"{where} is not as the OpenAPI document says:\n{faults}")
 
 
+@cache
 def documented_paths() -> dict[str, Any]:
-    """Operations of each path."""
-    paths: dict[str, Any] = document()["paths"]
-    return paths
+    """Operations of each path, with the parameters and responses that they refer to."""
+    return {
+        path: {method: _whole(operation) for method, operation in operations.items()}
+        for path, operations in document()["paths"].items()
+    }
 
 
 def check_declared(path: str, method: str, response: Any) -> None:
@@ -67,6 +72,22 @@ def check_declared(path: str, method: str, response: Any) -> None:
 def document() -> dict[str, Any]:
     """The whole OpenAPI document."""
     return dict(json.loads(DOCUMENT.read_text()))
+
+
+def _whole(operation: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **operation,
+        "parameters": [_resolved((), one)[1] for one in operation.get("parameters", [])],
+        "responses": {status: _resolved((), one)[1] for status, one in operation["responses"].items()},
+    }
+
+
+def _resolved(place: tuple[str, ...], node: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The path to ``node`` in the document, and the node; of a reference, those of its target."""
+    if "$ref" not in node:
+        return place, node
+    place = tuple(node["$ref"].removeprefix("#/").split("/"))
+    return place, reduce(getitem, place, document())
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from tests.platform.openapi import check_answer
+from tests.platform.openapi import check_answer, document
 
 
 def test_an_answer_of_another_shape_is_refused_with_each_place(api: Callable[..., APIClient]) -> None:
@@ -25,3 +25,13 @@ def test_an_answer_of_another_shape_is_refused_with_each_place(api: Callable[...
         '  $.name: 3 is not of type "string"',
         '  $.slug: null is not of type "string"',
     ]
+
+
+def test_a_problem_that_the_document_refers_to_is_checked(api: Callable[..., APIClient]) -> None:
+    assert document()["paths"]["/api/v1/runs/{run_id}"]["get"]["responses"]["404"].keys() == {"$ref"}
+    answer: Any = api("viewer").get("/api/v1/runs/run_none")
+    check_answer(answer)
+    body = {**answer.json(), "errors": None}
+    answer.json = lambda: body
+    with pytest.raises(AssertionError, match=r"→ 404 is not as the OpenAPI document says:\n  \$.errors: null is not"):
+        check_answer(answer)

@@ -204,6 +204,6 @@ export interface List<T> {
 }
 
 /** Conditions on rows, as a search and the operation `filter` take them. */
-export type RowQuery = G.RowQueryRequest;
+export type RowQuery = G.RowQuery;
 export type VerdictBody = G.AskedVerdictRequest;
 export type NoteCondition = NonNullable<RowQuery["notes"]>[number];

@@ -4,7 +4,9 @@ from typing import Any, cast
 
 from drf_spectacular.drainage import get_override
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter
+from pydantic import BaseModel
 from rest_framework.fields import _UnvalidatedField
 from rest_framework.serializers import DictField, JSONField
 
@@ -62,6 +64,12 @@ class ProblemAutoSchema(AutoSchema):
         ways = [{**way, _SCHEME: [needed.value]} if _SCHEME in way and needed else way for way in super().get_auth()]
         return [way for way in ways if needed or _SCHEME not in way]
 
+    def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
+        # A pydantic model has one JSON form for requests and answers, so it needs no second component "…Request".
+        if isinstance(serializer, type) and issubclass(serializer, BaseModel):
+            direction = "response"
+        return super()._get_serializer_name(serializer, direction, bypass_extensions)
+
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> dict[str, Any]:
         if isinstance(field, JSONField | DictField):
             schema = self._any_json(field)
@@ -97,10 +105,7 @@ class ProblemAutoSchema(AutoSchema):
         bodies = super()._get_response_bodies(*args, **kwargs)
         for status in self._problem_statuses():
             if status not in bodies:
-                bodies[status] = {
-                    "description": _DESCRIPTIONS.get(status, "Problem"),
-                    "content": {"application/problem+json": {"schema": self._problem_reference()}},
-                }
+                bodies[status] = self._problem(status).ref
         return dict(sorted(bodies.items()))
 
     def _problem_statuses(self) -> list[str]:
@@ -119,5 +124,17 @@ class ProblemAutoSchema(AutoSchema):
             statuses.add("409")
         return sorted(statuses)
 
-    def _problem_reference(self) -> dict[str, Any]:
-        return self.resolve_serializer(cast(Any, ProblemSerializer), "response").ref
+    def _problem(self, status: str) -> ResolvedComponent:
+        """The problem response of a status, which all operations share."""
+        problem = self.resolve_serializer(cast(Any, ProblemSerializer), "response").ref
+        component = ResolvedComponent(
+            name=f"Problem{status}",
+            type=ResolvedComponent.RESPONSE,
+            object=status,
+            schema={
+                "description": _DESCRIPTIONS.get(status, "Problem"),
+                "content": {"application/problem+json": {"schema": problem}},
+            },
+        )
+        self.registry.register_on_missing(component)
+        return component

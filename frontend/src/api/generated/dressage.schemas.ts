@@ -201,7 +201,7 @@ export interface AskedMarkRequest {
 /**
  * Bounds of the sampling, as clients ask for them.
  */
-export interface AskedPlanRequest {
+export interface AskedPlan {
   /**
    * Lower edge of the band that rows are sorted by.
    * @minimum 0
@@ -702,6 +702,11 @@ export interface BenchSample {
 }
 
 /**
+ * Pasted samples, rows of a dataset, or rollouts of a run.
+ */
+export type BenchSamples = BenchSamplesPastedSample[] | BenchSamplesFromDataset | BenchSamplesFromRun;
+
+/**
  * Numbers of rows, from 0 on.
  */
 export type BenchSamplesFromDatasetRows = number[] | null;
@@ -786,11 +791,6 @@ export interface BenchSamplesPastedSample {
   completion_tokens?: BenchSamplesPastedSampleCompletionTokens;
   finish_reason?: FinishReasonEnum;
 }
-
-/**
- * Pasted samples, rows of a dataset, or rollouts of a run.
- */
-export type BenchSamplesRequest = BenchSamplesPastedSample[] | BenchSamplesFromDataset | BenchSamplesFromRun;
 
 export type BenchSamplesRolloutFilterStep = number | null;
 
@@ -1087,35 +1087,6 @@ export interface ChartView {
  * The charts of a run page: which stand first and in which order, and how they are drawn.
  */
 export interface ChartsDocument {
-  /** The x axis of all charts. */
-  x?: XEnum;
-  /**
-   * Weight of the moving average.
-   * @minimum 0
-   * @maximum 0.98
-   */
-  smooth?: number;
-  /**
-   * Charts that stand first, in order.
-   * @maxItems 100
-   */
-  pins?: string[];
-  /**
-   * Metrics whose lines are not drawn.
-   * @maxItems 200
-   */
-  hide?: string[];
-  /**
-   * Ids of the charts whose axis is not the one they have by themselves.
-   * @maxItems 200
-   */
-  log?: string[];
-}
-
-/**
- * The charts of a run page: which stand first and in which order, and how they are drawn.
- */
-export interface ChartsDocumentRequest {
   /** The x axis of all charts. */
   x?: XEnum;
   /**
@@ -1725,7 +1696,7 @@ export type CreateBenchJobRequestCluster = string | null;
  */
 export interface CreateBenchJobRequest {
   definitions: BenchEntryRequest[];
-  samples: BenchSamplesRequest;
+  samples: BenchSamples;
   /** Also score adversarial outputs, and flag high rewards. */
   probes?: boolean;
   thinking?: ThinkingTagsRequest;
@@ -1752,7 +1723,7 @@ export interface CreateChartViewRequest {
    * @maxLength 80
    */
   name: string;
-  charts: ChartsDocumentRequest;
+  charts: ChartsDocument;
   /** Whether the whole team sees it; editors share and change what is shared. */
   shared?: boolean;
   /** Whether the charts of a run open with it. One of a team: another ceases to be it. */
@@ -1936,7 +1907,7 @@ export type CreateProfileRequestCluster = string | null;
 export interface CreateProfileRequest {
   /** Of a run over the version alone: its policy, reward, format of prompts and sampling are used. */
   spec: Spec;
-  plan: AskedPlanRequest;
+  plan: AskedPlan;
   /** Reward from which an answer counts as right; null: the reward's own. */
   threshold?: CreateProfileRequestThreshold;
   /**
@@ -1994,7 +1965,7 @@ export interface CreateReportRequest {
    * @maxLength 200
    */
   title: string;
-  content: ReportContentRequest;
+  content: ReportContent;
 }
 
 /**
@@ -2060,7 +2031,7 @@ export interface CreateSavedMappingRequest {
    * @maxLength 120
    */
   name: string;
-  mapping: DatasetMappingRequest;
+  mapping: DatasetMapping;
   /**
    * All columns of the file that it was made for: files with the same are offered it.
    * @minItems 1
@@ -2517,55 +2488,6 @@ export interface DatasetMappingMappedTests {
   optional?: boolean;
 }
 
-export type DatasetMappingRequestPrompt = DatasetMappingTemplatePrompt | DatasetMappingChatPrompt;
-
-/**
- * Template of a system message in front of the chat, where it has none of its own.
- */
-export type DatasetMappingRequestSystem = string | null;
-
-export type DatasetMappingRequestAnswer = DatasetMappingMappedAnswer | null;
-
-export type DatasetMappingRequestTests = DatasetMappingMappedTests | null;
-
-/**
- * Place at which a row says what it comes from; it becomes the column `source`.
- */
-export type DatasetMappingRequestSource = string | null;
-
-/**
- * Columns that are made of values further inside, such as `{"level": "metadata.level"}`: rows are found by them.
- */
-export type DatasetMappingRequestTags = {[key: string]: string};
-
-/**
- * A mapping: what becomes of a file's columns. Columns that it does not name are kept as they are.
- */
-export interface DatasetMappingRequest {
-  version?: 1;
-  prompt: DatasetMappingRequestPrompt;
-  /** Template of a system message in front of the chat, where it has none of its own. */
-  system?: DatasetMappingRequestSystem;
-  answer?: DatasetMappingRequestAnswer;
-  tests?: DatasetMappingRequestTests;
-  /** Place at which a row says what it comes from; it becomes the column `source`. */
-  source?: DatasetMappingRequestSource;
-  /** Columns that are made of values further inside, such as `{"level": "metadata.level"}`: rows are found by them. */
-  tags?: DatasetMappingRequestTags;
-  /**
-   * Columns of text that is read as JSON before all else.
-   * @maxItems 256
-   */
-  json_columns?: string[];
-  /**
-   * Columns that are not stored. What is made of them is.
-   * @maxItems 256
-   */
-  left_out?: string[];
-  /** Whether a row that cannot be mapped refuses the file, or is left out with a warning. */
-  faulty_rows?: FaultyRowsEnum;
-}
-
 /**
  * A prompt that a template makes of columns.
  */
@@ -2595,6 +2517,11 @@ export interface DatasetOffer {
   description: string;
   expires_at: string;
 }
+
+/**
+ * What is to be made of a version.
+ */
+export type DatasetOperation = DatasetOperationEditRows | DatasetOperationFilterRows | DatasetOperationSplitRows | DatasetOperationMergeVersions | DatasetOperationIntegerAnswers;
 
 export type DatasetOperationEditRowsName = typeof DatasetOperationEditRowsName[keyof typeof DatasetOperationEditRowsName];
 
@@ -2721,11 +2648,6 @@ export interface DatasetOperationNoteCondition {
   /** Largest number. */
   most?: DatasetOperationNoteConditionMost;
 }
-
-/**
- * What is to be made of a version.
- */
-export type DatasetOperationRequest = DatasetOperationEditRows | DatasetOperationFilterRows | DatasetOperationSplitRows | DatasetOperationMergeVersions | DatasetOperationIntegerAnswers;
 
 /**
  * Id of the row; for a row that is added, its own or one that follows from its content when omitted.
@@ -3165,7 +3087,7 @@ export type DeriveRequestLatest = number | null;
  * An operation on a version.
  */
 export interface DeriveRequest {
-  operation: DatasetOperationRequest;
+  operation: DatasetOperation;
   /** Null makes the next version of the same dataset. */
   into?: DeriveRequestInto;
   /**
@@ -4230,7 +4152,7 @@ export interface Home {
   policies: RecentPolicy[];
 }
 
-export type HowToReadRequestMapping = DatasetMappingRequest | null;
+export type HowToReadRequestMapping = DatasetMapping | null;
 
 /**
  * Id of a mapping that the team has saved.
@@ -5041,11 +4963,6 @@ export interface LabOperationNoteCondition {
   /** Largest number. */
   most?: LabOperationNoteConditionMost;
 }
-
-/**
- * What is to be done with the rows of a version.
- */
-export type LabOperationRequest = LabOperationFindDuplicates | LabOperationFindContamination | LabOperationFindStatistics | LabOperationFindParaphrases | LabOperationAssessQuality | LabOperationSynthesiseRows | LabOperationFindMemorised;
 
 /**
  * Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes.
@@ -6832,7 +6749,7 @@ export interface PatchedUpdateChartViewRequest {
    * @maxLength 80
    */
   name?: string;
-  charts?: ChartsDocumentRequest;
+  charts?: ChartsDocument;
   /** Whether the whole team sees it; editors share and change what is shared. */
   shared?: boolean;
   /** Whether the charts of a run open with it. One of a team: another ceases to be it. */
@@ -6948,7 +6865,7 @@ export interface PatchedUpdateReportRequest {
    * @maxLength 200
    */
   title?: string;
-  content?: ReportContentRequest;
+  content?: ReportContent;
 }
 
 /**
@@ -6983,7 +6900,7 @@ export interface PatchedUpdateSavedMappingRequest {
    * @maxLength 120
    */
   name?: string;
-  mapping?: DatasetMappingRequest;
+  mapping?: DatasetMapping;
 }
 
 export interface PatchedUpdateServiceAccountRequest {
@@ -7063,7 +6980,7 @@ export interface PlanRequestRequest {
    */
   gpus: number;
   /** Speeds of engine and learner, as the command line measures them. */
-  rates?: RatesRequest;
+  rates?: Rates;
   /**
    * A run of the team whose reported times tell the rates. Without it and without `rates`, the newest run with the same policy does.
    * @minLength 1
@@ -7430,7 +7347,7 @@ export interface ProfileCost {
  */
 export interface ProfileCostBodyRequest {
   spec: Spec;
-  plan: AskedPlanRequest;
+  plan: AskedPlan;
 }
 
 /**
@@ -7707,6 +7624,60 @@ export interface QualityReport {
 }
 
 /**
+ * Completion lengths; the spec's ``max_tokens`` cuts them.
+ */
+export type RatesLengths = RatesLognormalLengths | RatesEmpiricalLengths;
+
+/**
+ * Everything that the planner must know beside the run spec.
+ */
+export interface Rates {
+  /**
+   * Origin of the figures: who measured what, on which machine.
+   * @minLength 1
+   * @maxLength 2000
+   */
+  source: string;
+  /** Rates of one rollout engine. */
+  engine: RatesEngineRates;
+  /** Rates of the learner. */
+  learner: RatesLearnerRates;
+  /** Rates of a weight update. */
+  sync?: RatesSyncRates;
+  /**
+   * Seconds from a completion's last token to its reward.
+   * @minimum 0
+   * @maximum 86400
+   */
+  reward_seconds?: number;
+  /**
+   * Seconds that a step costs beside its phases: hand-overs between processes, advantages, reports.
+   * @minimum 0
+   * @maximum 3600
+   */
+  loop_seconds?: number;
+  /**
+   * Mean prompt length.
+   * @minimum 1
+   * @maximum 10000000
+   */
+  prompt_tokens: number;
+  /** Completion lengths; the spec's ``max_tokens`` cuts them. */
+  lengths: RatesLengths;
+  /**
+   * Share of the completions that the learner sees; filters leave out the rest.
+   * @maximum 1
+   */
+  learned_share?: number;
+  /**
+   * Factor on the time of engine and learner while both work, where they share a machine.
+   * @minimum 1
+   * @maximum 10
+   */
+  overlap_slowdown?: number;
+}
+
+/**
  * One line of an engine's table.
  */
 export interface RatesDecodePoint {
@@ -7808,60 +7779,6 @@ export interface RatesLognormalLengths {
    * @maximum 5
    */
   sigma?: number;
-}
-
-/**
- * Completion lengths; the spec's ``max_tokens`` cuts them.
- */
-export type RatesRequestLengths = RatesLognormalLengths | RatesEmpiricalLengths;
-
-/**
- * Everything that the planner must know beside the run spec.
- */
-export interface RatesRequest {
-  /**
-   * Origin of the figures: who measured what, on which machine.
-   * @minLength 1
-   * @maxLength 2000
-   */
-  source: string;
-  /** Rates of one rollout engine. */
-  engine: RatesEngineRates;
-  /** Rates of the learner. */
-  learner: RatesLearnerRates;
-  /** Rates of a weight update. */
-  sync?: RatesSyncRates;
-  /**
-   * Seconds from a completion's last token to its reward.
-   * @minimum 0
-   * @maximum 86400
-   */
-  reward_seconds?: number;
-  /**
-   * Seconds that a step costs beside its phases: hand-overs between processes, advantages, reports.
-   * @minimum 0
-   * @maximum 3600
-   */
-  loop_seconds?: number;
-  /**
-   * Mean prompt length.
-   * @minimum 1
-   * @maximum 10000000
-   */
-  prompt_tokens: number;
-  /** Completion lengths; the spec's ``max_tokens`` cuts them. */
-  lengths: RatesRequestLengths;
-  /**
-   * Share of the completions that the learner sees; filters leave out the rest.
-   * @maximum 1
-   */
-  learned_share?: number;
-  /**
-   * Factor on the time of engine and learner while both work, where they share a machine.
-   * @minimum 1
-   * @maximum 10
-   */
-  overlap_slowdown?: number;
 }
 
 /**
@@ -8427,19 +8344,6 @@ export interface ReportContentEvaluationsBlock {
   as_of?: ReportContentEvaluationsBlockAsOf;
 }
 
-export type ReportContentRequestBlocksItem = ReportContentTextBlock | ReportContentChartBlock | ReportContentEvaluationsBlock | ReportContentSpecBlock | ReportContentSampleBlock;
-
-/**
- * The blocks of a report, in order.
- */
-export interface ReportContentRequest {
-  /**
-   * From top to bottom.
-   * @maxItems 100
-   */
-  blocks?: ReportContentRequestBlocksItem[];
-}
-
 /**
  * A run that a block is about. Its name stays here, for when the run is gone.
  */
@@ -8932,6 +8836,64 @@ export interface RowNotes {
 }
 
 /**
+ * Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes.
+ */
+export type RowQueryText = string | null;
+
+/**
+ * The gold answer, exactly.
+ */
+export type RowQueryAnswer = string | null;
+
+/**
+ * Least number of signs of the prompt or the chat.
+ */
+export type RowQueryMinLength = number | null;
+
+/**
+ * Largest number of signs.
+ */
+export type RowQueryMaxLength = number | null;
+
+/**
+ * Script of most letters.
+ */
+export type RowQueryScript = 'Latin' | 'Han' | 'Hiragana' | 'Katakana' | 'Hangul' | 'Cyrillic' | 'Greek' | 'Arabic' | 'Hebrew' | 'Devanagari' | 'Bengali' | 'Thai' | 'Tamil' | 'Telugu' | 'Georgian' | 'Armenian' | 'Ethiopic' | 'Khmer' | 'Myanmar' | 'none' | null;
+
+/**
+ * Ids of rows, any of them.
+ */
+export type RowQueryIds = string[] | null;
+
+/**
+ * Conditions on rows, all of which hold of what is found.
+ */
+export interface RowQuery {
+  /** Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes. */
+  text?: RowQueryText;
+  /** The gold answer, exactly. */
+  answer?: RowQueryAnswer;
+  /** Least number of signs of the prompt or the chat. */
+  min_length?: RowQueryMinLength;
+  /** Largest number of signs. */
+  max_length?: RowQueryMaxLength;
+  /**
+   * ``column=value``, such as ``level=3``: all of them.
+   * @maxItems 10
+   */
+  tags?: string[];
+  /** Script of most letters. */
+  script?: RowQueryScript;
+  /** Ids of rows, any of them. */
+  ids?: RowQueryIds;
+  /**
+   * Conditions on what operations have found about the rows; with no value, that it is known.
+   * @maxItems 10
+   */
+  notes?: RowQueryNoteCondition[];
+}
+
+/**
  * The value, exactly.
  */
 export type RowQueryNoteConditionEquals = boolean | number | number | string | null;
@@ -8970,64 +8932,6 @@ export interface RowQueryNoteCondition {
   least?: RowQueryNoteConditionLeast;
   /** Largest number. */
   most?: RowQueryNoteConditionMost;
-}
-
-/**
- * Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes.
- */
-export type RowQueryRequestText = string | null;
-
-/**
- * The gold answer, exactly.
- */
-export type RowQueryRequestAnswer = string | null;
-
-/**
- * Least number of signs of the prompt or the chat.
- */
-export type RowQueryRequestMinLength = number | null;
-
-/**
- * Largest number of signs.
- */
-export type RowQueryRequestMaxLength = number | null;
-
-/**
- * Script of most letters.
- */
-export type RowQueryRequestScript = 'Latin' | 'Han' | 'Hiragana' | 'Katakana' | 'Hangul' | 'Cyrillic' | 'Greek' | 'Arabic' | 'Hebrew' | 'Devanagari' | 'Bengali' | 'Thai' | 'Tamil' | 'Telugu' | 'Georgian' | 'Armenian' | 'Ethiopic' | 'Khmer' | 'Myanmar' | 'none' | null;
-
-/**
- * Ids of rows, any of them.
- */
-export type RowQueryRequestIds = string[] | null;
-
-/**
- * Conditions on rows, all of which hold of what is found.
- */
-export interface RowQueryRequest {
-  /** Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes. */
-  text?: RowQueryRequestText;
-  /** The gold answer, exactly. */
-  answer?: RowQueryRequestAnswer;
-  /** Least number of signs of the prompt or the chat. */
-  min_length?: RowQueryRequestMinLength;
-  /** Largest number of signs. */
-  max_length?: RowQueryRequestMaxLength;
-  /**
-   * ``column=value``, such as ``level=3``: all of them.
-   * @maxItems 10
-   */
-  tags?: string[];
-  /** Script of most letters. */
-  script?: RowQueryRequestScript;
-  /** Ids of rows, any of them. */
-  ids?: RowQueryRequestIds;
-  /**
-   * Conditions on what operations have found about the rows; with no value, that it is known.
-   * @maxItems 10
-   */
-  notes?: RowQueryNoteCondition[];
 }
 
 /**
@@ -9521,7 +9425,7 @@ export type SearchRowsRequestAfter = number | null;
  */
 export interface SearchRowsRequest {
   /** The same that the operation `filter` takes; an empty one finds every row. */
-  query: RowQueryRequest;
+  query: RowQuery;
   /**
    * `next` of the page before, or the index of any row: what is behind it is looked at.
    * @minimum 0
@@ -9570,7 +9474,7 @@ export interface SecondStageRequest {
    * @maxLength 63
    */
   policy: string;
-  plan: AskedPlanRequest;
+  plan: AskedPlan;
 }
 
 export type SeriesMinItem = number | null;
@@ -9919,7 +9823,7 @@ export type StageOneOrSeveralRequest = StageControlRequest | StageControlsReques
 
 export type Staged = Control | ControlList;
 
-export type StartDatasetImportRequestMapping = DatasetMappingRequest | null;
+export type StartDatasetImportRequestMapping = DatasetMapping | null;
 
 /**
  * Id of a mapping that the team has saved.
@@ -10027,7 +9931,7 @@ export interface StartGoldilocksRequest {
   /** Of a run over the version alone: its policy is the first one; of the rest the reward, the format of prompts and the sampling are used, for both stages. */
   spec: Spec;
   /** Bounds of the first stage; its band is the stage's. */
-  plan: AskedPlanRequest;
+  plan: AskedPlan;
   /** Null: stage one only, which makes the version to train the second policy on. */
   second?: StartGoldilocksRequestSecond;
   /** Rows outside the first band that lie inside the second one: the second policy decides about all rows, or these stay out.
@@ -10096,7 +10000,7 @@ export interface StartImportRequest {
  * An operation on the rows of a version.
  */
 export interface StartLabJobRequest {
-  operation: LabOperationRequest;
+  operation: LabOperation;
   /** Only tell what it would cost. */
   dry_run?: boolean;
 }
@@ -10930,19 +10834,266 @@ export const XEnum = {
  */
 export interface Spec {[key: string]: Json}
 
+/**
+ * The request cannot be read: broken JSON, or a NUL character in the query.
+ */
+export type Problem400Response = Problem;
+
+/**
+ * Not signed in, or the token is not valid.
+ */
+export type Problem401Response = Problem;
+
+/**
+ * The role or the token's scopes do not allow this, or the CSRF token is missing.
+ */
+export type Problem403Response = Problem;
+
+/**
+ * No such thing in this team.
+ */
+export type Problem404Response = Problem;
+
+/**
+ * The body stopped coming.
+ */
+export type Problem408Response = Problem;
+
+/**
+ * The request contradicts the present state.
+ */
+export type Problem409Response = Problem;
+
+/**
+ * Problem
+ */
+export type Problem410Response = Problem;
+
+/**
+ * A large body needs a Content-Length.
+ */
+export type Problem411Response = Problem;
+
+/**
+ * Problem
+ */
+export type Problem412Response = Problem;
+
+/**
+ * The body is too large.
+ */
+export type Problem413Response = Problem;
+
+/**
+ * A body of another media type than the operation takes.
+ */
+export type Problem415Response = Problem;
+
+/**
+ * Problem
+ */
+export type Problem416Response = Problem;
+
+/**
+ * The request is invalid; `errors` names each fault.
+ */
+export type Problem422Response = Problem;
+
+/**
+ * Problem
+ */
+export type Problem428Response = Problem;
+
+/**
+ * Too many requests.
+ */
+export type Problem429Response = Problem;
+
+/**
+ * Problem
+ */
+export type Problem460Response = Problem;
+
+/**
+ * Problem
+ */
+export type Problem502Response = Problem;
+
+/**
+ * Too many such requests of all teams, or a part of the platform is away; try again.
+ */
+export type Problem503Response = Problem;
+
+/**
+ * Problem
+ */
+export type Problem507Response = Problem;
+
+/**
+ * A retry with the same key gets the first answer.
+ */
+export type IdempotencyKeyParameter = string;
+
+/**
+ * Action, such as `member.add`, or the noun that it begins with.
+ */
+export type ActionParameter = string;
+
+/**
+ * Id or name of whoever acted.
+ */
+export type ActorParameter = string;
+
+/**
+ * Id of the last row seen.
+ */
+export type AfterParameter = string;
+
+/**
+ * Only steps that were done by then; what was repeated since is as it was.
+ */
+export type AsOfParameter = string;
+
+/**
+ * Groups with a sample that was cut, or with one that was not.
+ */
+export type CutParameter = boolean;
+
+/**
+ * Only groups whose rewards are all equal, or only the others.
+ */
+export type DeadParameter = boolean;
+
+/**
+ * Groups with a sample whose reward failed, or did not.
+ */
+export type ErrorParameter = boolean;
+
+/**
+ * Groups with a sample that ended so: `stop`, `length` and so on.
+ */
+export type FinishReasonParameter = string;
+
+/**
+ * Only this step and later ones.
+ */
+export type FirstStepParameter = number;
+
+/**
+ * Smallest x.
+ */
+export type FromParameter = number;
+
+/**
+ * Only this prompt group.
+ */
+export type GroupIdParameter = string;
+
+/**
+ * Metric names, separated by commas.
+ */
+export type KeysParameter = string;
+
+/**
+ * Only this step and earlier ones.
+ */
+export type LastStepParameter = number;
+
+/**
+ * Largest number of rows.
+ */
+export type LimitParameter = number;
+
+/**
+ * Most buckets.
+ */
+export type MaxPointsParameter = number;
+
+/**
+ * Groups with a sample whose reward is at most this.
+ */
+export type MaxRewardParameter = number;
+
+/**
+ * Groups with a token on which engine and learner differ by at least this.
+ */
+export type MinGapParameter = number;
+
+/**
+ * Groups with a sample whose reward is at least this.
+ */
+export type MinRewardParameter = number;
+
+/**
+ * Only this prompt: `<source>:<row, from 0>`.
+ */
+export type PromptIdParameter = string;
+
+/**
+ * Groups with this text, in any case, in a prompt or completion.
+ */
+export type QParameter = string;
+
+/**
+ * Ids of runs, separated by commas.
+ */
+export type RunsParameter = string;
+
+/**
+ * Earliest time.
+ */
+export type SinceParameter = string;
+
+/**
+ * Only this source.
+ */
+export type SourceParameter = string;
+
+/**
+ * Only this step.
+ */
+export type StepParameter = number;
+
+/**
+ * Instead, what later attempts have done again.
+ */
+export type SupersededParameter = boolean;
+
+/**
+ * Largest x.
+ */
+export type ToParameter = number;
+
+/**
+ * Time before which entries are.
+ */
+export type UntilParameter = string;
+
+export type XParameter = typeof XParameter[keyof typeof XParameter];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const XParameter = {
+  step: 'step',
+  time: 'time',
+  tokens: 'tokens',
+  gpu_hours: 'gpu_hours',
+  cost: 'cost',
+} as const;
+
 export type ListAccountEventsParams = {
 /**
  * Id of the last row seen.
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type ListPasskeysParams = {
@@ -10951,13 +11102,13 @@ export type ListPasskeysParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type ListSessionsParams = {
@@ -10966,13 +11117,13 @@ export type ListSessionsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type ListAuditEntriesParams = {
@@ -10981,33 +11132,33 @@ export type ListAuditEntriesParams = {
  * @minLength 1
  * @maxLength 80
  */
-action?: string;
+action?: ActionParameter;
 /**
  * Id or name of whoever acted.
  * @minLength 1
  * @maxLength 300
  */
-actor?: string;
+actor?: ActorParameter;
 /**
  * Id of the last row seen.
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 /**
  * Earliest time.
  */
-since?: string;
+since?: SinceParameter;
 /**
  * Time before which entries are.
  */
-until?: string;
+until?: UntilParameter;
 };
 
 export type ExportAuditParams = {
@@ -11016,22 +11167,22 @@ export type ExportAuditParams = {
  * @minLength 1
  * @maxLength 80
  */
-action?: string;
+action?: ActionParameter;
 /**
  * Id or name of whoever acted.
  * @minLength 1
  * @maxLength 300
  */
-actor?: string;
+actor?: ActorParameter;
 /**
  * Earliest time.
  */
-since?: string;
+since?: SinceParameter;
 type?: ExportAuditType;
 /**
  * Time before which entries are.
  */
-until?: string;
+until?: UntilParameter;
 };
 
 export type ExportAuditType = typeof ExportAuditType[keyof typeof ExportAuditType];
@@ -11065,7 +11216,7 @@ export type RegisterCheckpointHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListDatasetImportsParams = {
@@ -11074,41 +11225,41 @@ export type ListDatasetImportsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type StartDatasetImportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CancelDatasetImportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ReadDatasetImportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type RetryDatasetImportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListDatasetMappingsParams = {
@@ -11117,27 +11268,27 @@ export type ListDatasetMappingsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateDatasetMappingHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type AcceptDatasetHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListDatasetUploadsParams = {
@@ -11146,20 +11297,20 @@ export type ListDatasetUploadsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type StartDatasetUploadHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type SendDatasetUploadPartHeaders = {
@@ -11179,20 +11330,20 @@ export type ListDatasetsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateDatasetHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type WriteDatasetCardHeaders = {
@@ -11208,34 +11359,34 @@ export type ListDatasetSharesParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type OfferDatasetHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CreateDatasetVersionHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type DeriveDatasetVersionHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type DiffDatasetVersionsParams = {
@@ -11259,7 +11410,7 @@ kind?: DiffDatasetVersionsKind;
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type DiffDatasetVersionsKind = typeof DiffDatasetVersionsKind[keyof typeof DiffDatasetVersionsKind];
@@ -11306,13 +11457,13 @@ export type ListGoldilocksParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type ListLabJobsParams = {
@@ -11321,20 +11472,20 @@ export type ListLabJobsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type StartLabJobHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListRowNotesParams = {
@@ -11343,13 +11494,13 @@ export type ListRowNotesParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type ListProfilesParams = {
@@ -11358,13 +11509,13 @@ export type ListProfilesParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type ListDatasetRowsParams = {
@@ -11379,28 +11530,28 @@ after?: number;
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type StartGoldilocksHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CancelGoldilocksHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type UndoGoldilocksHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListJudgeEndpointsParams = {
@@ -11409,27 +11560,27 @@ export type ListJudgeEndpointsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateJudgeEndpointHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CancelLabJobHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type GetLabMarksParams = {
@@ -11449,39 +11600,39 @@ export type ResumeLabJobHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type UndoLabJobHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type GetMetricsOfRunsParams = {
 /**
  * Only steps that were done by then; what was repeated since is as it was.
  */
-as_of?: string;
+as_of?: AsOfParameter;
 /**
  * Smallest x.
  */
-from?: number;
+from?: FromParameter;
 /**
  * Metric names, separated by commas.
  */
-keys: string;
+keys: KeysParameter;
 /**
  * Most buckets.
  * @minimum 1
  * @maximum 10000
  */
-max_points?: number;
+max_points?: MaxPointsParameter;
 /**
  * Ids of runs, separated by commas.
  */
-runs: string;
+runs: RunsParameter;
 /**
  * Also what later attempts have done again.
  */
@@ -11489,30 +11640,18 @@ superseded?: boolean;
 /**
  * Largest x.
  */
-to?: number;
+to?: ToParameter;
 /**
  * Time is in seconds since the start. GPU hours are those that all attempts have held by then; cost is their price, where the installation has one.
  */
-x?: GetMetricsOfRunsX;
+x?: XParameter;
 };
-
-export type GetMetricsOfRunsX = typeof GetMetricsOfRunsX[keyof typeof GetMetricsOfRunsX];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const GetMetricsOfRunsX = {
-  step: 'step',
-  time: 'time',
-  tokens: 'tokens',
-  gpu_hours: 'gpu_hours',
-  cost: 'cost',
-} as const;
 
 export type ListMetricNamesOfRunsParams = {
 /**
  * Ids of runs, separated by commas.
  */
-runs: string;
+runs: RunsParameter;
 };
 
 export type ListPoliciesParams = {
@@ -11521,20 +11660,20 @@ export type ListPoliciesParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type RegisterPolicyHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListPolicyImportsParams = {
@@ -11543,62 +11682,62 @@ export type ListPolicyImportsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type StartPolicyImportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CancelPolicyImportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type RetryPolicyImportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CreateProfileHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CancelProfileHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type DeriveFromReviewHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type DeriveFromProfileHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListRehearsalsParams = {
@@ -11607,27 +11746,27 @@ export type ListRehearsalsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateRehearsalHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CancelRehearsalHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListReportsParams = {
@@ -11636,20 +11775,20 @@ export type ListReportsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateReportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type UpdateReportHeaders = {
@@ -11665,13 +11804,13 @@ export type ListReportRevisionsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type ListRewardsParams = {
@@ -11680,20 +11819,20 @@ export type ListRewardsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateRewardHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListRubricProposalsParams = {
@@ -11702,13 +11841,13 @@ export type ListRubricProposalsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 /**
  * Only those of this run.
  * @minLength 1
@@ -11735,21 +11874,21 @@ export type AcceptRubricProposalHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type RetireRubricProposalHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CreateRewardVersionHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListRewardBenchesParams = {
@@ -11758,20 +11897,20 @@ export type ListRewardBenchesParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateRewardBenchHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type GetRewardSchema200 = {[key: string]: unknown};
@@ -11782,13 +11921,13 @@ export type ListRunsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 /**
  * Only runs in these states, separated by commas.
  */
@@ -11799,21 +11938,21 @@ export type CreateRunHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CancelRunHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type CheckpointRunHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListCheckpointsParams = {
@@ -11822,13 +11961,13 @@ export type ListCheckpointsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type ListControlsParams = {
@@ -11837,20 +11976,20 @@ export type ListControlsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type StageControlHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 /**
  * The run's revision as last seen.
  */
@@ -11861,21 +12000,21 @@ export type CancelControlHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type RevertControlHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type RewindControlHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListEventsParams = {
@@ -11894,7 +12033,7 @@ kind?: string;
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 /**
  * Newest or oldest first.
  */
@@ -11914,7 +12053,7 @@ export type ForkRunHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListGroupsParams = {
@@ -11927,113 +12066,113 @@ after?: string;
 /**
  * Groups with a sample that was cut, or with one that was not.
  */
-cut?: boolean;
+cut?: CutParameter;
 /**
  * Only groups whose rewards are all equal, or only the others.
  */
-dead?: boolean;
+dead?: DeadParameter;
 /**
  * Groups with a sample whose reward failed, or did not.
  */
-error?: boolean;
+error?: ErrorParameter;
 /**
  * Groups with a sample that ended so: `stop`, `length` and so on.
  * @minLength 1
  * @maxLength 200
  */
-finish_reason?: string;
+finish_reason?: FinishReasonParameter;
 /**
  * Only this step and later ones.
  * @minimum 0
  * @maximum 2147483647
  */
-first_step?: number;
+first_step?: FirstStepParameter;
 /**
  * Only this prompt group.
  * @minLength 1
  * @maxLength 200
  */
-group_id?: string;
+group_id?: GroupIdParameter;
 /**
  * Only this step and earlier ones.
  * @minimum 0
  * @maximum 2147483647
  */
-last_step?: number;
+last_step?: LastStepParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 /**
  * Groups with a sample whose reward is at most this.
  */
-max_reward?: number;
+max_reward?: MaxRewardParameter;
 /**
  * Groups with a token on which engine and learner differ by at least this.
  */
-min_gap?: number;
+min_gap?: MinGapParameter;
 /**
  * Groups with a sample whose reward is at least this.
  */
-min_reward?: number;
+min_reward?: MinRewardParameter;
 /**
  * Only this prompt: `<source>:<row, from 0>`.
  * @minLength 1
  * @maxLength 200
  */
-prompt_id?: string;
+prompt_id?: PromptIdParameter;
 /**
  * Groups with this text, in any case, in a prompt or completion.
  * @minLength 1
  * @maxLength 200
  */
-q?: string;
+q?: QParameter;
 /**
  * Only this source.
  * @minLength 1
  * @maxLength 200
  */
-source?: string;
+source?: SourceParameter;
 /**
  * Only this step.
  * @minimum 0
  * @maximum 2147483647
  */
-step?: number;
+step?: StepParameter;
 /**
  * Instead, what later attempts have done again.
  */
-superseded?: boolean;
+superseded?: SupersededParameter;
 };
 
 export type MeasureRunNoiseHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type GetMetricsParams = {
 /**
  * Only steps that were done by then; what was repeated since is as it was.
  */
-as_of?: string;
+as_of?: AsOfParameter;
 /**
  * Smallest x.
  */
-from?: number;
+from?: FromParameter;
 /**
  * Metric names, separated by commas.
  */
-keys: string;
+keys: KeysParameter;
 /**
  * Most buckets.
  * @minimum 1
  * @maximum 10000
  */
-max_points?: number;
+max_points?: MaxPointsParameter;
 /**
  * Also what later attempts have done again.
  */
@@ -12041,44 +12180,32 @@ superseded?: boolean;
 /**
  * Largest x.
  */
-to?: number;
+to?: ToParameter;
 /**
  * Time is in seconds since the start. GPU hours are those that all attempts have held by then; cost is their price, where the installation has one.
  */
-x?: GetMetricsX;
+x?: XParameter;
 };
-
-export type GetMetricsX = typeof GetMetricsX[keyof typeof GetMetricsX];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const GetMetricsX = {
-  step: 'step',
-  time: 'time',
-  tokens: 'tokens',
-  gpu_hours: 'gpu_hours',
-  cost: 'cost',
-} as const;
 
 export type PauseRunHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ReleaseRunHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ResumeRunHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListRolloutsParams = {
@@ -12087,19 +12214,19 @@ export type ListRolloutsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Only this prompt group.
  * @minLength 1
  * @maxLength 200
  */
-group_id?: string;
+group_id?: GroupIdParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 /**
  * Only rewards of at least this.
  */
@@ -12113,23 +12240,23 @@ order?: ListRolloutsOrder;
  * @minLength 1
  * @maxLength 200
  */
-prompt_id?: string;
+prompt_id?: PromptIdParameter;
 /**
  * Only this source.
  * @minLength 1
  * @maxLength 200
  */
-source?: string;
+source?: SourceParameter;
 /**
  * Only this step.
  * @minimum 0
  * @maximum 2147483647
  */
-step?: number;
+step?: StepParameter;
 /**
  * Instead, what later attempts have done again.
  */
-superseded?: boolean;
+superseded?: SupersededParameter;
 };
 
 export type ListRolloutsOrder = typeof ListRolloutsOrder[keyof typeof ListRolloutsOrder];
@@ -12148,79 +12275,79 @@ export type ExportRolloutsParams = {
 /**
  * Groups with a sample that was cut, or with one that was not.
  */
-cut?: boolean;
+cut?: CutParameter;
 /**
  * Only groups whose rewards are all equal, or only the others.
  */
-dead?: boolean;
+dead?: DeadParameter;
 /**
  * Groups with a sample whose reward failed, or did not.
  */
-error?: boolean;
+error?: ErrorParameter;
 /**
  * Groups with a sample that ended so: `stop`, `length` and so on.
  * @minLength 1
  * @maxLength 200
  */
-finish_reason?: string;
+finish_reason?: FinishReasonParameter;
 /**
  * Only this step and later ones.
  * @minimum 0
  * @maximum 2147483647
  */
-first_step?: number;
+first_step?: FirstStepParameter;
 /**
  * Only this prompt group.
  * @minLength 1
  * @maxLength 200
  */
-group_id?: string;
+group_id?: GroupIdParameter;
 /**
  * Only this step and earlier ones.
  * @minimum 0
  * @maximum 2147483647
  */
-last_step?: number;
+last_step?: LastStepParameter;
 /**
  * Groups with a sample whose reward is at most this.
  */
-max_reward?: number;
+max_reward?: MaxRewardParameter;
 /**
  * Groups with a token on which engine and learner differ by at least this.
  */
-min_gap?: number;
+min_gap?: MinGapParameter;
 /**
  * Groups with a sample whose reward is at least this.
  */
-min_reward?: number;
+min_reward?: MinRewardParameter;
 /**
  * Only this prompt: `<source>:<row, from 0>`.
  * @minLength 1
  * @maxLength 200
  */
-prompt_id?: string;
+prompt_id?: PromptIdParameter;
 /**
  * Groups with this text, in any case, in a prompt or completion.
  * @minLength 1
  * @maxLength 200
  */
-q?: string;
+q?: QParameter;
 /**
  * Only this source.
  * @minLength 1
  * @maxLength 200
  */
-source?: string;
+source?: SourceParameter;
 /**
  * Only this step.
  * @minimum 0
  * @maximum 2147483647
  */
-step?: number;
+step?: StepParameter;
 /**
  * Instead, what later attempts have done again.
  */
-superseded?: boolean;
+superseded?: SupersededParameter;
 /**
  * Format of the file.
  */
@@ -12240,14 +12367,14 @@ export type StartRunHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListRunsByIdParams = {
 /**
  * Ids of runs, separated by commas.
  */
-runs: string;
+runs: RunsParameter;
 };
 
 export type ListServiceAccountsParams = {
@@ -12256,20 +12383,20 @@ export type ListServiceAccountsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateServiceAccountHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListSharedDatasetsParams = {
@@ -12278,13 +12405,13 @@ export type ListSharedDatasetsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type GetSpecSchema200 = {[key: string]: unknown};
@@ -12295,27 +12422,27 @@ export type ListInvitationsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type InviteHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ResendInvitationHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListMembersParams = {
@@ -12324,13 +12451,13 @@ export type ListMembersParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type ListTokensParams = {
@@ -12339,20 +12466,20 @@ export type ListTokensParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateTokenHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
 export type ListChartViewsParams = {
@@ -12361,19 +12488,19 @@ export type ListChartViewsParams = {
  * @minLength 1
  * @maxLength 40
  */
-after?: string;
+after?: AfterParameter;
 /**
  * Largest number of rows.
  * @minimum 1
  * @maximum 200
  */
-limit?: number;
+limit?: LimitParameter;
 };
 
 export type CreateChartViewHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
-'Idempotency-Key'?: string;
+'Idempotency-Key'?: IdempotencyKeyParameter;
 };
 
