@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.monitoring.row_history import RowHistory
-from dressage.telemetry.documents import EventDocument, RolloutDocument
+from dressage.telemetry.documents import RolloutDocument, RunEventDocument
 from dressage.telemetry.selectors import MetricNameDocument, MetricsDocument
 from dressage.telemetry.traces.groups import GroupDocument
 from dressage.telemetry.traces.kept import KeptDocument
@@ -51,7 +51,7 @@ class RunsMetricNamesSerializer(serializers.Serializer):
     missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that are not there.")
 
 
-class EventSerializer(DocumentSerializer, document=EventDocument):
+class EventSerializer(DocumentSerializer, document=RunEventDocument):
     """Something that happened in a run."""
 
 

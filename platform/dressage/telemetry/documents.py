@@ -17,7 +17,7 @@ EVENT_KINDS = tuple(sorted({*KINDS, "control", "desired", "run", "traces"} - {"o
 WITHHELD = "Withheld: graders quote the dataset's rows, and this token lacks the scope datasets:read or rewards:read."
 
 
-class EventDocument(TypedDict):
+class RunEventDocument(TypedDict):
     """Something that happened in a run."""
 
     seq: int
@@ -75,7 +75,7 @@ class RolloutDocument(TypedDict):
     """What versions that only watch give, by ``slug@n``; None where one could not be computed."""
 
 
-def event_document(event: Event) -> EventDocument:
+def event_document(event: Event) -> RunEventDocument:
     """An event as the API and the live stream show it."""
     return {
         "seq": event.seq,

@@ -23,7 +23,7 @@ _IF_SEVERAL = "CASE WHEN max(n) > 1 THEN"
 
 
 @dataclass
-class SeriesDocument:
+class MetricSeriesDocument:
     """A down-sampled metric. Lists have one entry per bucket; entries are None where no value was finite."""
 
     x: list[float] = field(default_factory=list)
@@ -59,7 +59,7 @@ def query(
     high: float | None,
     max_points: int,
     superseded: bool = False,
-) -> dict[str, SeriesDocument]:
+) -> dict[str, MetricSeriesDocument]:
     """Down-sample.
 
     Args:
@@ -73,7 +73,7 @@ def query(
         max_points: most buckets per series.
         superseded: instead of the line, what later attempts have replaced.
     """
-    found = {name: SeriesDocument() for name in series.values()}
+    found = {name: MetricSeriesDocument() for name in series.values()}
     condition = _counts(line, superseded)
     source, arguments = _source(run_id, axes, list(series), line, x, condition, superseded)
     bounds = " AND ".join(

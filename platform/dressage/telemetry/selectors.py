@@ -19,8 +19,8 @@ class MetricsDocument(TypedDict):
     """Charts of several metrics."""
 
     x: XAxis
-    series: dict[str, downsample.SeriesDocument]
-    superseded: NotRequired[dict[str, downsample.SeriesDocument]]
+    series: dict[str, downsample.MetricSeriesDocument]
+    superseded: NotRequired[dict[str, downsample.MetricSeriesDocument]]
     """Steps that a later attempt has done again."""
 
 
@@ -62,7 +62,7 @@ def chart(
     ids = {series.id: series.name for series in Series.objects.filter(run_id=run_id, name__in=keys)}
     options: dict[str, Any] = {"x": x, "low": low, "high": high, "max_points": max_points}
     found = downsample.query(run_id, axes, ids, line, **options) if ids else {}
-    empty = downsample.SeriesDocument()
+    empty = downsample.MetricSeriesDocument()
     document: MetricsDocument = {"x": x, "series": {key: _as_json(found.get(key, empty)) for key in keys}}
     if superseded:
         ghosts = downsample.query(run_id, axes, ids, line, **options, superseded=True) if ids else {}
@@ -77,7 +77,7 @@ def last_step_by(run_id: str, line: Line, instant: datetime) -> int | None:
     return last
 
 
-def _as_json(series: downsample.SeriesDocument) -> Any:
+def _as_json(series: downsample.MetricSeriesDocument) -> Any:
     """The series as JSON-able data.
 
     Not by ``dataclasses.asdict``: it would copy every number of every list, which took longer than writing the JSON.

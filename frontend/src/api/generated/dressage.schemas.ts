@@ -521,7 +521,7 @@ export interface BenchFlag {
   label: string;
   probe: ProbeEnum;
   reward: number;
-  severity: NoteSeverityEnum;
+  severity: NoteSeverity;
   detail: string;
 }
 
@@ -572,7 +572,7 @@ export type BenchJobJudge = BenchJudge | null;
  */
 export interface BenchJob {
   id: string;
-  state: BenchStateEnum;
+  state: BenchState;
   error: BenchJobError;
   definitions: BenchDefinition[];
   source: BenchSource;
@@ -622,7 +622,7 @@ export type BenchJobRowFinishedAt = string | null;
  */
 export interface BenchJobRow {
   id: string;
-  state: BenchStateEnum;
+  state: BenchState;
   error: BenchJobRowError;
   definitions: BenchDefinition[];
   source: BenchSource;
@@ -920,11 +920,11 @@ export const BenchSourceTypeEnum = {
 * `done` - Done
 * `failed` - Failed
  */
-export type BenchStateEnum = typeof BenchStateEnum[keyof typeof BenchStateEnum];
+export type BenchState = typeof BenchState[keyof typeof BenchState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const BenchStateEnum = {
+export const BenchState = {
   queued: 'queued',
   running: 'running',
   done: 'done',
@@ -1088,7 +1088,7 @@ export interface ChartView {
  */
 export interface ChartsDocument {
   /** The x axis of all charts. */
-  x?: XEnum;
+  x?: XAxis;
   /**
    * Weight of the moving average.
    * @minimum 0
@@ -1559,7 +1559,7 @@ export interface Control {
   before: Json;
   /** Any JSON value of the target's type. */
   value: Json;
-  state: ControlStateEnum;
+  state: ControlState;
   apply_at: ControlApplyAt;
   /** Steps over which the value moves from `before` to `value`; null: it counts at once. */
   ramp_steps: ControlRampSteps;
@@ -1632,11 +1632,11 @@ export interface ControlList {
 * `rejected` - Rejected by the worker
 * `cancelled` - Cancelled before it took effect
  */
-export type ControlStateEnum = typeof ControlStateEnum[keyof typeof ControlStateEnum];
+export type ControlState = typeof ControlState[keyof typeof ControlState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const ControlStateEnum = {
+export const ControlState = {
   staged: 'staged',
   applied: 'applied',
   settled: 'settled',
@@ -1680,7 +1680,7 @@ export interface CountedName {
  * Variations that were refused for one reason.
  */
 export interface CountedRefusals {
-  reason: RefusalReasonEnum;
+  reason: RefusalReason;
   variations: number;
 }
 
@@ -2046,7 +2046,7 @@ export interface CreateServiceAccountRequest {
    * @maxLength 120
    */
   name: string;
-  role: RoleEnum;
+  role: Role;
 }
 
 /**
@@ -2112,7 +2112,7 @@ export interface CreateTokenRequest {
 * `editor` - Editor: creates datasets, rewards, policies and draft runs
 * `operator` - Operator: starts, stops and steers runs
 * `admin` - Admin: manages members, tokens and reads the audit log */
-  role: RoleEnum;
+  role: Role;
   /**
    * What of that it may do; omitted or null: all of it. To write includes to read.
    * @maxItems 12
@@ -2294,7 +2294,7 @@ export interface DatasetImport {
   slug: string;
   /** The dataset of which it is to be the next version. */
   dataset: DatasetImportDataset;
-  source: DatasetSourceKindEnum;
+  source: DatasetSourceKind;
   /** Of an address, without its query. */
   location: string;
   /** As it was asked for; empty for the main branch. */
@@ -2308,7 +2308,7 @@ export interface DatasetImport {
   /** As the repository's card names it. */
   licence: string;
   review: boolean;
-  state: DatasetImportStateEnum;
+  state: DatasetImportState;
   /** Why it failed or waits, and what to do; else empty. */
   error: string;
   /** Whether it waits or has failed with all its files here, so that a mapping can be tried on them. */
@@ -2341,11 +2341,11 @@ export interface DatasetImport {
 * `failed` - Ended with a sentence that says what to do
 * `cancelled` - Ended by a person
  */
-export type DatasetImportStateEnum = typeof DatasetImportStateEnum[keyof typeof DatasetImportStateEnum];
+export type DatasetImportState = typeof DatasetImportState[keyof typeof DatasetImportState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const DatasetImportStateEnum = {
+export const DatasetImportState = {
   queued: 'queued',
   downloading: 'downloading',
   verifying: 'verifying',
@@ -2909,11 +2909,11 @@ export interface DatasetShare {
 * `url` - An address that the operator allows
 * `folder` - A folder of the platform's machine that the operator allows
  */
-export type DatasetSourceKindEnum = typeof DatasetSourceKindEnum[keyof typeof DatasetSourceKindEnum];
+export type DatasetSourceKind = typeof DatasetSourceKind[keyof typeof DatasetSourceKind];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const DatasetSourceKindEnum = {
+export const DatasetSourceKind = {
   hub: 'hub',
   url: 'url',
   folder: 'folder',
@@ -3148,11 +3148,11 @@ export interface DerivedVersion {
 * `paused` - Paused
 * `cancelled` - Cancelled
  */
-export type DesiredStateEnum = typeof DesiredStateEnum[keyof typeof DesiredStateEnum];
+export type DesiredState = typeof DesiredState[keyof typeof DesiredState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const DesiredStateEnum = {
+export const DesiredState = {
   running: 'running',
   paused: 'paused',
   cancelled: 'cancelled',
@@ -3314,25 +3314,6 @@ export interface Estimate {
   high: EstimateHigh;
 }
 
-export type EventStep = number | null;
-
-export type EventData = {[key: string]: Json};
-
-/**
- * Something that happened in a run.
- */
-export interface Event {
-  /** 1, 2, 3 … without gaps. */
-  seq: number;
-  /** state, desired, control, step, eval, rollouts, rubric_proposals, pass_rates, checkpoint, alert, log, run
-or traces. */
-  kind: string;
-  step: EventStep;
-  at: string;
-  attempt: number;
-  data: EventData;
-}
-
 /**
  * The `after` of the next page.
  */
@@ -3340,7 +3321,7 @@ export type EventPageNext = string | null;
 
 export interface EventPage {
   object: ObjectEnum;
-  data: Event[];
+  data: RunEvent[];
   has_more: boolean;
   /** The `after` of the next page. */
   next: EventPageNext;
@@ -3474,7 +3455,7 @@ export interface Finding {
   /** Name of the guard, or its metric's; `stuck` for a run that does not move. */
   guard: string;
   metric: FindingMetric;
-  severity: FindingSeverityEnum;
+  severity: FindingSeverity;
   /** Step of the first objection. */
   since: number;
   /** Step at which the guard acted last. */
@@ -3486,11 +3467,11 @@ export interface Finding {
   outcome: FindingOutcome;
 }
 
-export type FindingSeverityEnum = typeof FindingSeverityEnum[keyof typeof FindingSeverityEnum];
+export type FindingSeverity = typeof FindingSeverity[keyof typeof FindingSeverity];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const FindingSeverityEnum = {
+export const FindingSeverity = {
   warn: 'warn',
   error: 'error',
 } as const;
@@ -3690,7 +3671,7 @@ export type GoldilocksFinishedAt = string | null;
  */
 export interface Goldilocks {
   id: string;
-  state: GoldilocksStateEnum;
+  state: GoldilocksState;
   /** Why it failed, and what to do. */
   error: GoldilocksError;
   /** The version whose rows are tried: `slug@number`. */
@@ -3699,9 +3680,9 @@ export interface Goldilocks {
   spec: Spec;
   threshold: number;
   /** What becomes of rows outside the first band that lie inside the second. */
-  outside_first: OutsideFirstEnum;
+  outside_first: OutsideFirst;
   /** What becomes of rows with a suspect gold. */
-  suspects: SuspectGoldsEnum;
+  suspects: SuspectGolds;
   stages: GoldilocksStage[];
   report: GoldilocksReportProperty;
   /** Null where none was made, or it was deleted. */
@@ -3828,11 +3809,11 @@ export interface GoldilocksStageReport {
 * `failed` - Ended with a sentence that says what to do; no version was made
 * `cancelled` - Ended by a person; no version was made
  */
-export type GoldilocksStateEnum = typeof GoldilocksStateEnum[keyof typeof GoldilocksStateEnum];
+export type GoldilocksState = typeof GoldilocksState[keyof typeof GoldilocksState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const GoldilocksStateEnum = {
+export const GoldilocksState = {
   first: 'first',
   second: 'second',
   done: 'done',
@@ -4135,7 +4116,7 @@ export const HealthStateEnum = {
 export interface Holder {
   id: string;
   name: string;
-  state: RunStateEnum;
+  state: RunState;
 }
 
 /**
@@ -4230,11 +4211,11 @@ export interface ImportReport {
 * `failed` - Ended with a sentence that says what to do
 * `cancelled` - Ended by a person
  */
-export type ImportStateEnum = typeof ImportStateEnum[keyof typeof ImportStateEnum];
+export type ImportState = typeof ImportState[keyof typeof ImportState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const ImportStateEnum = {
+export const ImportState = {
   queued: 'queued',
   downloading: 'downloading',
   verifying: 'verifying',
@@ -4280,7 +4261,7 @@ export interface Incident {
   /** Names it within its run as long as it begins at the same step. */
   key: string;
   kind: IncidentKindEnum;
-  severity: FindingSeverityEnum;
+  severity: FindingSeverity;
   /** `open` while it lasts; of a run that has ended: at its end. */
   state: IncidentStateEnum;
   /** Step of the first objection. */
@@ -4392,7 +4373,7 @@ export const IndexStateStateEnum = {
 export interface Invitation {
   id: string;
   email: string;
-  role: RoleEnum;
+  role: Role;
   /** Whether the link was sent to the address; else its inviter was shown it. */
   mailed: boolean;
   /** Why the letter could not be sent: send it again. Empty where it was sent, or is on its way. */
@@ -4409,7 +4390,7 @@ export interface InviteRequest {
    * @maxLength 254
    */
   email: string;
-  role: RoleEnum;
+  role: Role;
 }
 
 export type JsonOneOf = {[key: string]: Json};
@@ -4552,9 +4533,9 @@ export interface LabJob {
   id: string;
   /** The version. */
   ref: string;
-  kind: LabKindEnum;
+  kind: LabKind;
   operation: LabOperation;
-  state: LabStateEnum;
+  state: LabState;
   /** Why it failed or waits, and what to do; else empty. */
   error: string;
   /** What it does at present. */
@@ -4602,9 +4583,9 @@ export interface LabJobWithReport {
   id: string;
   /** The version. */
   ref: string;
-  kind: LabKindEnum;
+  kind: LabKind;
   operation: LabOperation;
-  state: LabStateEnum;
+  state: LabState;
   /** Why it failed or waits, and what to do; else empty. */
   error: string;
   /** What it does at present. */
@@ -4637,11 +4618,11 @@ export interface LabJobWithReport {
 * `memorisation` - Rows that a model knows by heart
 * `synthesis` - Verified variations of rows
  */
-export type LabKindEnum = typeof LabKindEnum[keyof typeof LabKindEnum];
+export type LabKind = typeof LabKind[keyof typeof LabKind];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const LabKindEnum = {
+export const LabKind = {
   duplicates: 'duplicates',
   contamination: 'contamination',
   statistics: 'statistics',
@@ -4700,7 +4681,7 @@ export interface LabOperationAssessQuality {
    */
   items: LabOperationRubricItem[];
   /** Met or not (1 or 0), or how well from 1 to 5 (0 to 1 in quarters). */
-  scale?: RubricScaleEnum;
+  scale?: RubricScale;
   /**
    * What the judge sees of a row, as for duplicates.
    * @minItems 1
@@ -5195,11 +5176,11 @@ export interface LabReport {
 * `failed` - Ended with a sentence that says what to do
 * `cancelled` - Ended by a person; nothing was noted
  */
-export type LabStateEnum = typeof LabStateEnum[keyof typeof LabStateEnum];
+export type LabState = typeof LabState[keyof typeof LabState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const LabStateEnum = {
+export const LabState = {
   queued: 'queued',
   running: 'running',
   waiting: 'waiting',
@@ -5348,8 +5329,8 @@ export interface LiveRun {
   id: string;
   name: string;
   notes: string;
-  state: RunStateEnum;
-  desired_state: DesiredStateEnum;
+  state: RunState;
+  desired_state: DesiredState;
   state_reason: string;
   health: Health;
   /** Its place in the team's queue, from 1; null when it does not wait. */
@@ -5463,7 +5444,7 @@ export interface Member {
   id: string;
   email: string;
   name: string;
-  role: RoleEnum;
+  role: Role;
   created_at: string;
 }
 
@@ -5660,18 +5641,39 @@ export interface MetricNameList {
   data: MetricName[];
 }
 
-export type MetricsSeries = {[key: string]: Series};
+export type MetricSeriesMinItem = number | null;
+
+export type MetricSeriesMeanItem = number | null;
+
+export type MetricSeriesMaxItem = number | null;
+
+/**
+ * A down-sampled metric. Lists have one entry per bucket; entries are null where no value was finite.
+ */
+export interface MetricSeries {
+  /** Where each bucket's last point is. */
+  x: number[];
+  min: MetricSeriesMinItem[];
+  mean: MetricSeriesMeanItem[];
+  max: MetricSeriesMaxItem[];
+  /** Points behind the buckets, those that are not finite included. */
+  raw_count: number;
+  /** x of the values that are not finite. */
+  nan: number[];
+}
+
+export type MetricsSeries = {[key: string]: MetricSeries};
 
 /**
  * Steps that a later attempt has done again.
  */
-export type MetricsSuperseded = {[key: string]: Series};
+export type MetricsSuperseded = {[key: string]: MetricSeries};
 
 /**
  * Charts of several metrics.
  */
 export interface Metrics {
-  x: XEnum;
+  x: XAxis;
   series: MetricsSeries;
   /** Steps that a later attempt has done again. */
   superseded?: MetricsSuperseded;
@@ -5824,7 +5826,7 @@ export type NewInvitationLink = string | null;
 export interface NewInvitation {
   id: string;
   email: string;
-  role: RoleEnum;
+  role: Role;
   /** Whether the link was sent to the address; else its inviter was shown it. */
   mailed: boolean;
   /** Why the letter could not be sent: send it again. Empty where it was sent, or is on its way. */
@@ -5840,7 +5842,7 @@ export interface NewInvitation {
 /**
  * What it may do now: never more than its owner; null for one that does not act.
  */
-export type NewTokenEffectiveRole = RoleEnum | NullEnum;
+export type NewTokenEffectiveRole = Role | NullEnum;
 
 /**
  * * `runs:read` - See runs, their metrics, rollouts, events and checkpoints; check specs and plans
@@ -5906,14 +5908,14 @@ export interface NewToken {
 * `editor` - Editor: creates datasets, rewards, policies and draft runs
 * `operator` - Operator: starts, stops and steers runs
 * `admin` - Admin: manages members, tokens and reads the audit log */
-  role: RoleEnum;
+  role: Role;
   /** What it may do now: never more than its owner; null for one that does not act. */
   readonly effective_role: NewTokenEffectiveRole;
   /** null for all that the role may. */
   scopes: NewTokenScopes;
   readonly owner: TokenOwner;
   /** Whether it acts, and why it does not. */
-  readonly state: TokenStateEnum;
+  readonly state: TokenState;
   created_by: string;
   created_at: string;
   expires_at: NewTokenExpiresAt;
@@ -5947,11 +5949,11 @@ export const NoteColumnTypeEnum = {
   string: 'string',
 } as const;
 
-export type NoteSeverityEnum = typeof NoteSeverityEnum[keyof typeof NoteSeverityEnum];
+export type NoteSeverity = typeof NoteSeverity[keyof typeof NoteSeverity];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const NoteSeverityEnum = {
+export const NoteSeverity = {
   info: 'info',
   warn: 'warn',
 } as const;
@@ -6001,7 +6003,7 @@ export const OfEnum = {
 export interface Offer {
   /** The team's name. */
   team: string;
-  role: RoleEnum;
+  role: Role;
   /** The address that is invited. */
   email: string;
   invited_by: string;
@@ -6134,11 +6136,11 @@ export interface Outcome {
   refused: OutcomeRefused;
 }
 
-export type OutsideFirstEnum = typeof OutsideFirstEnum[keyof typeof OutsideFirstEnum];
+export type OutsideFirst = typeof OutsideFirst[keyof typeof OutsideFirst];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const OutsideFirstEnum = {
+export const OutsideFirst = {
   may_return: 'may_return',
   stay_out: 'stay_out',
 } as const;
@@ -6728,7 +6730,7 @@ export interface PastedSampleRequest {
 }
 
 export interface PatchedChangeRoleRequest {
-  role?: RoleEnum;
+  role?: Role;
 }
 
 export interface PatchedHandOverTokenRequest {
@@ -6909,7 +6911,7 @@ export interface PatchedUpdateServiceAccountRequest {
    * @maxLength 120
    */
   name?: string;
-  role?: RoleEnum;
+  role?: Role;
   /** A disabled account's tokens do not act. */
   disabled?: boolean;
 }
@@ -6935,7 +6937,7 @@ export interface Pause {
  * A place that datasets are imported from.
  */
 export interface PlaceRequest {
-  source: DatasetSourceKindEnum;
+  source: DatasetSourceKind;
   /**
    * `owner/name` of a dataset of the hub; an address; or the path of a file or folder of the platform's machine. Addresses and folders must be allowed by the installation.
    * @minLength 1
@@ -7067,13 +7069,13 @@ export interface PolicyImport {
   name: string;
   /** How run specs will name the policy. */
   slug: string;
-  source: SourceKindEnum;
+  source: SourceKind;
   location: string;
   /** As it was asked for; empty for the main branch. */
   revision: string;
   /** What the revision was resolved to; empty until then, and in a bucket. */
   commit: string;
-  state: ImportStateEnum;
+  state: ImportState;
   /** Why it failed or waits, and what to do; else empty. */
   error: string;
   /** 0 until the files are known. */
@@ -7099,7 +7101,7 @@ export type PolicyOriginCommit = string | null;
  * Where a policy was imported from.
  */
 export interface PolicyOrigin {
-  source: SourceKindEnum;
+  source: SourceKind;
   /** Name of the repository, or the address of the folder in a bucket. */
   location: string;
   /** Branch, tag or commit that was asked for; empty for the main branch. */
@@ -7290,7 +7292,7 @@ export type ProfileReportProperty = ProfileReport | null;
  */
 export interface Profile {
   id: string;
-  state: RehearsalStateEnum;
+  state: RehearsalState;
   /** Reason why it failed, and what to do. */
   error: ProfileError;
   /** The version whose rows are sampled: `slug@number`. */
@@ -7476,7 +7478,7 @@ export type ProfileRowFinishedAt = string | null;
  */
 export interface ProfileRow {
   id: string;
-  state: RehearsalStateEnum;
+  state: RehearsalState;
   /** Reason why it failed, and what to do. */
   error: ProfileRowError;
   /** The version whose rows are sampled: `slug@number`. */
@@ -7553,11 +7555,11 @@ export interface ProofRequest {
 * `accepted` - Accepted: a version of the reward has it
 * `retired` - Retired
  */
-export type ProposalStateEnum = typeof ProposalStateEnum[keyof typeof ProposalStateEnum];
+export type ProposalState = typeof ProposalState[keyof typeof ProposalState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const ProposalStateEnum = {
+export const ProposalState = {
   proposed: 'proposed',
   accepted: 'accepted',
   retired: 'retired',
@@ -7851,11 +7853,11 @@ export interface RecoveryCodes {
   recovery_codes: string[];
 }
 
-export type RefusalReasonEnum = typeof RefusalReasonEnum[keyof typeof RefusalReasonEnum];
+export type RefusalReason = typeof RefusalReason[keyof typeof RefusalReason];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const RefusalReasonEnum = {
+export const RefusalReason = {
   empty: 'empty',
   unreadable: 'unreadable',
   control_tokens: 'control_tokens',
@@ -7877,7 +7879,7 @@ export const RefusalReasonEnum = {
 export interface RefusedVariation {
   row: ShownRow;
   text: string;
-  reason: RefusalReasonEnum;
+  reason: RefusalReason;
   /** The reason in a sentence. */
   detail: string;
 }
@@ -7942,7 +7944,7 @@ export type RehearsalStepTime = StepTime | null;
  */
 export interface Rehearsal {
   id: string;
-  state: RehearsalStateEnum;
+  state: RehearsalState;
   /** Reason why it failed, and what to do. */
   error: RehearsalError;
   /** Slug of the base policy. */
@@ -8081,7 +8083,7 @@ export type RehearsalRowFinishedAt = string | null;
  */
 export interface RehearsalRow {
   id: string;
-  state: RehearsalStateEnum;
+  state: RehearsalState;
   /** Reason why it failed, and what to do. */
   error: RehearsalRowError;
   /** Slug of the base policy. */
@@ -8176,11 +8178,11 @@ measured, and from workers of former releases. */
 * `failed` - Failed
 * `cancelled` - Cancelled by a person
  */
-export type RehearsalStateEnum = typeof RehearsalStateEnum[keyof typeof RehearsalStateEnum];
+export type RehearsalState = typeof RehearsalState[keyof typeof RehearsalState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const RehearsalStateEnum = {
+export const RehearsalState = {
   queued: 'queued',
   running: 'running',
   done: 'done',
@@ -8296,7 +8298,7 @@ export interface ReportContentChartBlock {
   /** Whether all metrics share one chart; else each has its own. */
   together?: boolean;
   /** The x axis. */
-  x?: XEnum;
+  x?: XAxis;
   /** Smallest x that is drawn. */
   x_from?: ReportContentChartBlockXFrom;
   /** Largest x that is drawn. */
@@ -8669,11 +8671,11 @@ export interface RewindRequest {
 * `operator` - Operator: starts, stops and steers runs
 * `admin` - Admin: manages members, tokens and reads the audit log
  */
-export type RoleEnum = typeof RoleEnum[keyof typeof RoleEnum];
+export type Role = typeof Role[keyof typeof Role];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const RoleEnum = {
+export const Role = {
   viewer: 'viewer',
   editor: 'editor',
   operator: 'operator',
@@ -9074,7 +9076,7 @@ export type RubricProposalAcceptedVersion = string | null;
  */
 export interface RubricProposal {
   id: string;
-  state: ProposalStateEnum;
+  state: ProposalState;
   component: string;
   name: string;
   description: string;
@@ -9101,11 +9103,11 @@ export interface RubricProposal {
   accepted_name: string;
 }
 
-export type RubricScaleEnum = typeof RubricScaleEnum[keyof typeof RubricScaleEnum];
+export type RubricScale = typeof RubricScale[keyof typeof RubricScale];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const RubricScaleEnum = {
+export const RubricScale = {
   binary: 'binary',
   likert: 'likert',
 } as const;
@@ -9171,8 +9173,8 @@ export interface Run {
   id: string;
   name: string;
   notes: string;
-  state: RunStateEnum;
-  desired_state: DesiredStateEnum;
+  state: RunState;
+  desired_state: DesiredState;
   state_reason: string;
   health: Health;
   /** Its place in the team's queue, from 1; null when it does not wait. */
@@ -9205,6 +9207,25 @@ export interface Run {
   spec: Spec;
   /** The spec with every applied control. */
   effective_spec: Spec;
+}
+
+export type RunEventStep = number | null;
+
+export type RunEventData = {[key: string]: Json};
+
+/**
+ * Something that happened in a run.
+ */
+export interface RunEvent {
+  /** 1, 2, 3 … without gaps. */
+  seq: number;
+  /** state, desired, control, step, eval, rollouts, rubric_proposals, pass_rates, checkpoint, alert, log, run
+or traces. */
+  kind: string;
+  step: RunEventStep;
+  at: string;
+  attempt: number;
+  data: RunEventData;
 }
 
 /**
@@ -9240,18 +9261,18 @@ export interface RunMetricNames {
   data: MetricName[];
 }
 
-export type RunMetricsSeries = {[key: string]: Series};
+export type RunMetricsSeries = {[key: string]: MetricSeries};
 
 /**
  * Steps that a later attempt has done again.
  */
-export type RunMetricsSuperseded = {[key: string]: Series};
+export type RunMetricsSuperseded = {[key: string]: MetricSeries};
 
 /**
  * Charts of several metrics of one run among others.
  */
 export interface RunMetrics {
-  x: XEnum;
+  x: XAxis;
   series: RunMetricsSeries;
   /** Steps that a later attempt has done again. */
   superseded?: RunMetricsSuperseded;
@@ -9269,11 +9290,11 @@ export interface RunMetrics {
 * `failed` - Failed
 * `cancelled` - Cancelled
  */
-export type RunStateEnum = typeof RunStateEnum[keyof typeof RunStateEnum];
+export type RunState = typeof RunState[keyof typeof RunState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const RunStateEnum = {
+export const RunState = {
   draft: 'draft',
   queued: 'queued',
   starting: 'starting',
@@ -9477,27 +9498,6 @@ export interface SecondStageRequest {
   plan: AskedPlan;
 }
 
-export type SeriesMinItem = number | null;
-
-export type SeriesMeanItem = number | null;
-
-export type SeriesMaxItem = number | null;
-
-/**
- * A down-sampled metric. Lists have one entry per bucket; entries are null where no value was finite.
- */
-export interface Series {
-  /** Where each bucket's last point is. */
-  x: number[];
-  min: SeriesMinItem[];
-  mean: SeriesMeanItem[];
-  max: SeriesMaxItem[];
-  /** Points behind the buckets, those that are not finite included. */
-  raw_count: number;
-  /** x of the values that are not finite. */
-  nan: number[];
-}
-
 /**
  * Since when its tokens do not act.
  */
@@ -9515,7 +9515,7 @@ export interface ServiceAccount {
 * `editor` - Editor: creates datasets, rewards, policies and draft runs
 * `operator` - Operator: starts, stops and steers runs
 * `admin` - Admin: manages members, tokens and reads the audit log */
-  role: RoleEnum;
+  role: Role;
   created_by: string;
   created_at: string;
   /** Since when its tokens do not act. */
@@ -9533,7 +9533,7 @@ export type SessionUser = User | null;
 
 export type SessionTeam = Team | null;
 
-export type SessionRole = RoleEnum | NullEnum;
+export type SessionRole = Role | NullEnum;
 
 /**
  * Who is signed in, and to which team.
@@ -9669,7 +9669,7 @@ export interface Sign {
   source: SignSourceEnum;
   /** Key of the guard, code of the alert, name of the metric, or of the state. */
   name: string;
-  severity: FindingSeverityEnum;
+  severity: FindingSeverity;
   since: number;
   until: SignUntil;
   message: string;
@@ -9690,11 +9690,11 @@ export const SignSourceEnum = {
  * * `hub` - The Hugging Face hub, or the mirror that the operator names
 * `bucket` - A bucket of an S3-compatible object store
  */
-export type SourceKindEnum = typeof SourceKindEnum[keyof typeof SourceKindEnum];
+export type SourceKind = typeof SourceKind[keyof typeof SourceKind];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const SourceKindEnum = {
+export const SourceKind = {
   hub: 'hub',
   bucket: 'bucket',
 } as const;
@@ -9850,7 +9850,7 @@ export type StartDatasetImportRequestDataset = string | null;
  * A dataset elsewhere, or the next version of one that is here.
  */
 export interface StartDatasetImportRequest {
-  source: DatasetSourceKindEnum;
+  source: DatasetSourceKind;
   /**
    * `owner/name` of a dataset of the hub; an address; or the path of a file or folder of the platform's machine. Addresses and folders must be allowed by the installation.
    * @minLength 1
@@ -9938,12 +9938,12 @@ export interface StartGoldilocksRequest {
 
 * `may_return` - may_return
 * `stay_out` - stay_out */
-  outside_first?: OutsideFirstEnum;
+  outside_first?: OutsideFirst;
   /** Rows whose gold the last stage's samples contradict; those that a person has called right stay.
 
 * `leave_out` - leave_out
 * `keep` - keep */
-  suspects?: SuspectGoldsEnum;
+  suspects?: SuspectGolds;
   /** Take a stored profile that has sampled alike in the place of sampling again. */
   reuse?: boolean;
   /** Reward from which an answer counts as right; null: the reward's own. */
@@ -9982,7 +9982,7 @@ export interface StartImportRequest {
    * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
    */
   slug?: StartImportRequestSlug;
-  source: SourceKindEnum;
+  source: SourceKind;
   /**
    * `owner/name` of a repository of the hub, or `s3://bucket/folder`.
    * @minLength 1
@@ -10207,11 +10207,11 @@ steps. */
   p95_seconds: SummaryP95Seconds;
 }
 
-export type SuspectGoldsEnum = typeof SuspectGoldsEnum[keyof typeof SuspectGoldsEnum];
+export type SuspectGolds = typeof SuspectGolds[keyof typeof SuspectGolds];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const SuspectGoldsEnum = {
+export const SuspectGolds = {
   leave_out: 'leave_out',
   keep: 'keep',
 } as const;
@@ -10353,7 +10353,7 @@ export interface ThinkingTagsRequest {
 /**
  * What it may do now: never more than its owner; null for one that does not act.
  */
-export type TokenEffectiveRole = RoleEnum | NullEnum;
+export type TokenEffectiveRole = Role | NullEnum;
 
 /**
  * * `runs:read` - See runs, their metrics, rollouts, events and checkpoints; check specs and plans
@@ -10416,14 +10416,14 @@ export interface Token {
 * `editor` - Editor: creates datasets, rewards, policies and draft runs
 * `operator` - Operator: starts, stops and steers runs
 * `admin` - Admin: manages members, tokens and reads the audit log */
-  role: RoleEnum;
+  role: Role;
   /** What it may do now: never more than its owner; null for one that does not act. */
   readonly effective_role: TokenEffectiveRole;
   /** null for all that the role may. */
   scopes: TokenScopes;
   readonly owner: TokenOwner;
   /** Whether it acts, and why it does not. */
-  readonly state: TokenStateEnum;
+  readonly state: TokenState;
   created_by: string;
   created_at: string;
   expires_at: TokenExpiresAt;
@@ -10476,11 +10476,11 @@ export const TokenOwnerKindEnum = {
   nobody: 'nobody',
 } as const;
 
-export type TokenStateEnum = typeof TokenStateEnum[keyof typeof TokenStateEnum];
+export type TokenState = typeof TokenState[keyof typeof TokenState];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const TokenStateEnum = {
+export const TokenState = {
   active: 'active',
   revoked: 'revoked',
   expired: 'expired',
@@ -10817,11 +10817,11 @@ export interface WriteDatasetCardRequest {
   keep_days?: WriteDatasetCardRequestKeepDays;
 }
 
-export type XEnum = typeof XEnum[keyof typeof XEnum];
+export type XAxis = typeof XAxis[keyof typeof XAxis];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const XEnum = {
+export const XAxis = {
   step: 'step',
   time: 'time',
   tokens: 'tokens',
