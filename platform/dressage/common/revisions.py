@@ -11,13 +11,13 @@ from dressage.common.problems import Problem
 _ETAG = re.compile(r'^(?:W/)?"?([0-9]{1,9})"?$')
 
 
-def if_match(what: str) -> OpenApiParameter:
+def if_match(what: str, *, required: bool = True) -> OpenApiParameter:
     """The header as the OpenAPI document has it; ``what`` is a noun such as ``run``."""
     return OpenApiParameter(
         "If-Match",
         OpenApiTypes.STR,
         OpenApiParameter.HEADER,
-        required=True,
+        required=required,
         description=f"The {what}'s revision as last seen.",
     )
 

@@ -12008,6 +12008,10 @@ export type RevertControlHeaders = {
  * A retry with the same key gets the first answer.
  */
 'Idempotency-Key'?: IdempotencyKeyParameter;
+/**
+ * The run's revision as last seen.
+ */
+'If-Match'?: string;
 };
 
 export type RewindControlHeaders = {

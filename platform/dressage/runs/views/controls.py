@@ -121,10 +121,14 @@ class CancelControlView(ApiView):
 class RevertControlView(ApiView):
     noun = Noun.RUNS
     roles = {"POST": IsOperator}
-    problem_statuses = {"POST": (409, 412)}
+    problem_statuses = {"POST": (409, 412, 428)}
 
     @extend_schema(
-        operation_id="revertControl", tags=["controls"], request=RevertSerializer, responses={202: ControlSerializer}
+        operation_id="revertControl",
+        tags=["controls"],
+        parameters=[if_match("run", required=False)],
+        request=RevertSerializer,
+        responses={202: ControlSerializer},
     )
     @idempotent
     def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
