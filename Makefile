@@ -39,6 +39,10 @@ lint: ## run every static check, side by side: style, types, contracts, dead cod
 	@scripts/setup.sh dev
 	@$(PY) -m scripts.lint $(ARGS)
 
+openapi: ## write frontend/openapi.json from the platform's code
+	@scripts/setup.sh dev
+	@$(PY) manage.py spectacular --format openapi-json --file frontend/openapi.json
+
 lock: ## compile requirements/*.lock from pyproject.toml; nothing is upgraded unless asked, see scripts/lock.sh
 	@scripts/setup.sh dev
 	@scripts/lock.sh $(ARGS)
@@ -73,4 +77,4 @@ docs: ## write the method reference and the simulated clusters, and draw the roo
 	@$(PY) scripts/write_simulation_page.py
 	@$(PY) scripts/draw_rooms.py
 
-.PHONY: help demo test test-long test-repeat check test-gpu test-cluster lint lock bundle bench bench-learner bench-recipes architectures pictures docs
+.PHONY: help demo test test-long test-repeat check test-gpu test-cluster lint openapi lock bundle bench bench-learner bench-recipes architectures pictures docs

@@ -76,7 +76,7 @@ const slash = text => text.replaceAll("/", "\\u002F");
 const CAST = {
   selector: "TSAsExpression > TSAsExpression[typeAnnotation.type='TSUnknownKeyword']",
   message:
-    "A cast through unknown hides what the types know. Types of answers come from the platform (npm run api); " +
+    "A cast through unknown hides what the types know. Types of answers are generated from openapi.json; " +
     "read free JSON with a function that checks it, as src/api/events.ts does.",
 };
 

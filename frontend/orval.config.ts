@@ -1,11 +1,10 @@
 import { defineConfig } from "orval";
 
-/** The typed client, written from the platform's OpenAPI document by `npm run api`. */
+/** The typed client, which `npm run api` generates from the platform's OpenAPI document. */
 export default defineConfig({
   dressage: {
     input: {
       target: "./openapi.json",
-      filters: { mode: "exclude", tags: ["link"] },
       override: { transformer: "./scripts/client-types.mjs" },
     },
     output: {

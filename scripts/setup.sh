@@ -105,7 +105,15 @@ if changed .venv/.dressage "$wanted"; then
   stamp .venv/.dressage "$wanted"
 fi
 
-sources() { (cd frontend && find src public index.html package-lock.json vite.config.ts tsconfig*.json -type f 2>/dev/null | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16); }
+# What the console is built from. The client is not among it: it is generated from openapi.json.
+sources() {
+  (
+    cd frontend
+    find src public scripts index.html openapi.json orval.config.ts package-lock.json vite.config.ts tsconfig*.json \
+      -path src/api/generated -prune -o -type f -print 2>/dev/null |
+      LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16
+  )
+}
 console=$(sources)
 if [ "$kind" = demo ] && ! changed frontend/dist/.dressage "$console"; then
   exit 0 # the console is built; Node is there to build it
@@ -127,6 +135,7 @@ if changed node_modules/.dressage "$wanted"; then
   run npm ci --loglevel=error --no-audit --no-fund --no-update-notifier
   stamp node_modules/.dressage "$wanted"
 fi
+run npm run --silent api # for editors and tools that are not started through npm
 if changed dist/.dressage "$console"; then
   say "Building the console"
   run npm run --silent build -- --logLevel warn

@@ -12,7 +12,7 @@ def _own(module: str, *arguments: str) -> tuple[str, ...]:
 STEPS = (
     Step("mypy", ("mypy",)),
     Step("eslint", ("node", "node_modules/eslint/bin/eslint.js", ".", "--max-warnings", "0"), folder="frontend"),
-    Step("tsc", ("node", "node_modules/typescript/bin/tsc", "--noEmit"), folder="frontend"),
+    Step("tsc", ("npm", "run", "--silent", "typecheck"), folder="frontend"),
     Step(
         "prettier",
         ("node", "node_modules/prettier/bin/prettier.cjs", "--check", "--log-level", "warn", "."),
@@ -25,7 +25,7 @@ STEPS = (
     Step(
         "openapi",
         _own("django_checks", "openapi"),
-        remedy="Run npm run api in frontend/ and commit what it writes.",
+        remedy="Run make openapi and commit frontend/openapi.json.",
     ),
     Step("migrations", _own("django_checks", "migrations"), remedy="Run manage.py makemigrations."),
     Step("deploy", _own("django_checks", "deploy")),

@@ -22,9 +22,11 @@ def tree(tmp_path: Path) -> Path:
         shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
     shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for name in ("src", "public"):
+    for name in ("src", "public", "scripts"):
         (tmp_path / "frontend" / name).mkdir(parents=True)
-    for name in ("package-lock.json", "index.html", "vite.config.ts", "tsconfig.json"):
+    for name in (
+        "package-lock.json", "index.html", "openapi.json", "orval.config.ts", "vite.config.ts", "tsconfig.json"
+    ):  # fmt: skip
         (tmp_path / "frontend" / name).write_text("{}")
     (tmp_path / "bin").mkdir()
     program(tmp_path / "bin" / "uname", "echo x86_64")
@@ -123,9 +125,15 @@ def test_a_bundle_asks_no_index_and_needs_no_node(tree: Path) -> None:
     assert said.count("--no-index --find-links bundle/wheels") == said.count("pip install")
     assert "nodeenv" in said and "npm" in said  # its console is not that of its sources
     (tree / "frontend" / "dist").mkdir()
-    command = "find src public index.html package-lock.json vite.config.ts tsconfig*.json -type f 2>/dev/null"
-    stamp = f"{command} | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16"
-    done = subprocess.run(["bash", "-c", stamp], cwd=tree / "frontend", capture_output=True, text=True, check=True)
+    sources = re.search(r"(?ms)^sources\(\) {\n.*?^}\n", (tree / "scripts" / "setup.sh").read_text())
+    assert sources is not None
+    command = ["bash", "-c", f"{sources[0]}sources"]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True)
     (tree / "frontend" / "dist" / ".dressage").write_text(done.stdout)
+    client = tree / "frontend" / "src" / "api" / "generated" / "client.ts"
+    client.parent.mkdir(parents=True)
+    client.write_text("// made of openapi.json")
     said = set_up(tree)
     assert "nodeenv" not in said and "npm" not in said
+    (tree / "frontend" / "openapi.json").write_text('{"openapi": "3.1.0"}')
+    assert "would run: npm run --silent api" in set_up(tree)

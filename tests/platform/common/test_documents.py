@@ -90,7 +90,7 @@ def test_the_component_is_what_the_class_says() -> None:
 def test_the_openapi_document_is_the_same_every_time() -> None:
     first = SchemaGenerator().get_schema(request=None, public=True)
     assert SchemaGenerator().get_schema(request=None, public=True) == first
-    assert json.loads(OpenApiJsonRenderer().render(first)) == openapi.document(), "run npm run api in frontend/"
+    assert json.loads(OpenApiJsonRenderer().render(first)) == openapi.document(), "run make openapi"
     assert first["components"]["schemas"]["BenchFlag"]["properties"]["severity"]["$ref"].endswith("/NoteSeverity")
     assert "NoteSeverity" in first["components"]["schemas"]
 
