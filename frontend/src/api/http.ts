@@ -1,4 +1,5 @@
-/** The one place that talks HTTP: session cookie, CSRF header, problem documents as errors. */
+/** The one place that talks HTTP: session cookie, CSRF header, idempotency key, problem documents as errors. */
+import { newKey } from "@/lib/key";
 
 export interface FieldError {
   pointer: string;
@@ -68,6 +69,8 @@ export async function http<T>(config: RequestConfig, options?: RequestInit): Pro
   }
   const method = config.method.toUpperCase();
   if (method !== "GET" && method !== "HEAD") headers.set("X-CSRFToken", csrfToken());
+  // Callers that repeat a request give the key of its first try. Operations that make nothing ignore the header.
+  if (method === "POST" && !headers.has("Idempotency-Key")) headers.set("Idempotency-Key", newKey());
   const response = await fetch(config.url + query(config.params), {
     ...options,
     method,

@@ -1,7 +1,7 @@
 import { Alert, Button, Text } from "@mantine/core";
 import { IconDeviceLaptop } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
-import { account } from "@/api/client";
+import * as api from "@/api/client";
 import { formatTime } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";
 import { toastError } from "@/ui/toast";
@@ -9,7 +9,7 @@ import { toastError } from "@/ui/toast";
 /** A link with which a new browser signs in without a wait, while somebody guesses at the password. */
 export function DevicePass() {
   const make = useMutation({
-    mutationFn: () => account.devicePass(),
+    mutationFn: () => api.makeDevicePass(),
     onError: error => toastError("There is no link", error),
   });
   if (!make.data) {

@@ -1,6 +1,6 @@
 import { Button, Group, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { account } from "@/api/client";
+import * as api from "@/api/client";
 import type { TotpKey } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { useSubmit } from "@/lib/useSubmit";
@@ -20,7 +20,7 @@ export function EnrolApp({ onCodes, onChanged }: Props) {
 
 function Begin({ onKey }: { onKey: (key: TotpKey) => void }) {
   const [current, setCurrent] = useState("");
-  const begin = useSubmit({ mutationFn: () => account.beginTotp(current), onSuccess: onKey });
+  const begin = useSubmit({ mutationFn: () => api.beginTotp({ current }), onSuccess: onKey });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     begin.mutate();
@@ -50,7 +50,7 @@ function Begin({ onKey }: { onKey: (key: TotpKey) => void }) {
 function Confirm({ made, onCodes, onChanged }: Props & { made: TotpKey }) {
   const [code, setCode] = useState("");
   const confirm = useSubmit({
-    mutationFn: () => account.confirmTotp(code),
+    mutationFn: () => api.confirmTotp({ code }),
     onSuccess: async ({ recovery_codes }) => {
       onCodes(recovery_codes);
       await onChanged();

@@ -2,7 +2,7 @@
 import { Button, Divider, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { account } from "@/api/client";
+import * as api from "@/api/client";
 import type { Passkey } from "@/api/model";
 import { createPasskey, hasPasskeys, refusalText } from "@/features/session/webauthn";
 import { formatAgo, formatTime } from "@/lib/format";
@@ -63,7 +63,7 @@ function Row({ passkey, onChanged }: { passkey: Passkey; onChanged: () => Promis
       </Group>
       {removing && (
         <ProofForm
-          act={proof => account.removePasskey(passkey.id, proof)}
+          act={proof => api.removePasskey(passkey.id, proof)}
           label="Remove the passkey"
           danger
           onDone={onChanged}
@@ -80,7 +80,7 @@ function Add({ onCodes, onChanged }: Omit<Props, "origin">) {
   const [refusal, setRefusal] = useState<string | null>(null);
   const add = async (proof: { current: string; code: string }) => {
     setRefusal(null);
-    const { options } = await account.beginPasskey(proof);
+    const { options } = await api.beginPasskey(proof);
     const credential = await createPasskey(options).catch((error: unknown) => {
       const text = refusalText(error);
       if (text === null) throw error;
@@ -88,7 +88,7 @@ function Add({ onCodes, onChanged }: Omit<Props, "origin">) {
       return null;
     });
     if (credential === null) return [];
-    return (await account.addPasskey({ name: name.trim() || "Passkey", credential })).recovery_codes;
+    return (await api.addPasskey({ name: name.trim() || "Passkey", credential })).recovery_codes;
   };
   const done = async (codes: string[]) => {
     setProving(false);

@@ -2,7 +2,7 @@
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { account } from "@/api/client";
+import * as api from "@/api/client";
 import type { SecondFactors } from "@/api/model";
 import { sessionQuery } from "@/features/session/session";
 import { formatTime } from "@/lib/format";
@@ -38,9 +38,9 @@ export function SecondFactor() {
   );
 }
 
-const renew = async (proof: Proof) => (await account.renewRecoveryCodes(proof)).recovery_codes;
+const renew = async (proof: Proof) => (await api.renewRecoveryCodes(proof)).recovery_codes;
 const turnOff = async (proof: Proof): Promise<string[]> => {
-  await account.turnTotpOff(proof);
+  await api.turnTotpOff(proof);
   return [];
 };
 

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Table, Text, VisuallyHidden } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { account } from "@/api/client";
+import * as api from "@/api/client";
 import type { UserSession } from "@/api/model";
 import { DASH, formatAgo, formatTime } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
@@ -14,12 +14,12 @@ export function Sessions() {
   const client = useQueryClient();
   const refresh = () => void client.invalidateQueries({ queryKey: ["account"] });
   const end = useMutation({
-    mutationFn: (id: string) => account.endSession(id),
+    mutationFn: (id: string) => api.endSession(id),
     onError: error => toastError("The session has not ended", error),
     onSettled: refresh,
   });
   const endOthers = useMutation({
-    mutationFn: () => account.endOtherSessions(),
+    mutationFn: () => api.endOtherSessions(),
     onError: error => toastError("The sessions have not ended", error),
     onSettled: refresh,
   });

@@ -2,7 +2,7 @@
 import { Paper } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
 import { useCallback, useContext, useMemo, useState } from "react";
-import type { MetricData, XAxis } from "@/api/model";
+import type { Metrics, XAxis } from "@/api/model";
 import { dropTarget } from "@/lib/dropTarget";
 import { ChartHead } from "./ChartHead";
 import { ChartTable } from "./ChartTable";
@@ -16,14 +16,14 @@ import { WholePage } from "./wholePage";
 
 interface Props {
   chart: ChartSpec;
-  data: MetricData | undefined;
+  data: Metrics | undefined;
   names: string[];
   /** The x of the run's steps. */
   steps: number[];
   /** The same by line, where each is of a run of its own. */
   stepsByLine?: Record<string, number[]>;
   /** The same metrics of another run, to be drawn faintly behind these. */
-  ghost?: { data: MetricData; steps: number[] };
+  ghost?: { data: Metrics; steps: number[] };
   xAxis: XAxis;
   marks: Mark[];
   smoothing: number;

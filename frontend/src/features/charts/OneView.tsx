@@ -3,9 +3,9 @@ import { ActionIcon, Button, Group, Menu, Text, TextInput } from "@mantine/core"
 import { IconDots } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { chartViews } from "@/api/client";
+import * as api from "@/api/client";
 import { errorText } from "@/api/http";
-import type { ChartsDocument, ChartView } from "@/api/model";
+import type { ChartsDocument, ChartView, PatchedUpdateChartViewRequest } from "@/api/model";
 import { formatAgo } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
@@ -23,7 +23,7 @@ export function OneView({ view, charts, isEditor }: Props) {
   const client = useQueryClient();
   const again = () => client.invalidateQueries({ queryKey: viewsQuery.queryKey });
   const change = useSubmit({
-    mutationFn: (fields: Parameters<typeof chartViews.change>[1]) => chartViews.change(view.id, fields),
+    mutationFn: (fields: PatchedUpdateChartViewRequest) => api.updateChartView(view.id, fields),
     onSuccess: async () => {
       setName(null);
       await again();
@@ -33,7 +33,7 @@ export function OneView({ view, charts, isEditor }: Props) {
     },
   });
   const remove = useSubmit({
-    mutationFn: () => chartViews.remove(view.id),
+    mutationFn: () => api.deleteChartView(view.id),
     onSuccess: again,
     onError: error => toastError("The view was not deleted", error),
   });

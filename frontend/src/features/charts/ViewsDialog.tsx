@@ -2,7 +2,7 @@
 import { Button, Group, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { chartViews } from "@/api/client";
+import * as api from "@/api/client";
 import { errorText } from "@/api/http";
 import type { ChartsSearch } from "@/features/runs/data/search";
 import { useCan } from "@/features/session/session";
@@ -25,7 +25,7 @@ export function ViewsDialog({ search, pins, onChange }: Props) {
   const [shared, setShared] = useState(false);
   const charts = chartsOf(search, pins);
   const keep = useSubmit({
-    mutationFn: () => chartViews.create({ name: name.trim(), charts, shared }),
+    mutationFn: () => api.createChartView({ name: name.trim(), charts, shared }),
     onSuccess: async view => {
       setName("");
       onChange(searchOf(view));

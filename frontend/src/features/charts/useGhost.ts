@@ -1,13 +1,13 @@
 /** The parent's metrics, placed where they lie on the axis of a run that began with one of its checkpoints. */
 import { skipToken, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { MetricData, Run } from "@/api/model";
+import type { Metrics, Run } from "@/api/model";
 import { originOf, shiftQuery, shifted } from "@/features/runs/data/lineage";
 import { metricsQuery, type Window } from "@/features/runs/data/queries";
 import { stepsOf } from "./gaps";
 
 export interface Ghost {
-  data: MetricData;
+  data: Metrics;
   steps: number[];
 }
 

@@ -1,6 +1,6 @@
 /** Saved views: how the address says what one of them says, and the other way round. */
 import { queryOptions } from "@tanstack/react-query";
-import { chartViews } from "@/api/client";
+import * as api from "@/api/client";
 import type { ChartsDocument, ChartView } from "@/api/model";
 import type { ChartsSearch } from "@/features/runs/data/search";
 
@@ -9,7 +9,7 @@ const DECIDES = ["x", "smooth", "hide", "pins", "log", "view"] as const;
 
 export const viewsQuery = queryOptions({
   queryKey: ["chart-views"],
-  queryFn: ({ signal }) => chartViews.list(signal),
+  queryFn: ({ signal }) => api.listChartViews({ limit: 200 }, { signal }),
 });
 
 export function listed(text: string | undefined): string[] {

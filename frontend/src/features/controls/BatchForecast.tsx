@@ -3,7 +3,7 @@ import { Accordion, Group, Stack, Switch, Text } from "@mantine/core";
 import { useDebouncedValue, useSessionStorage } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { controls } from "@/api/client";
+import * as api from "@/api/client";
 import type { Run, Spec } from "@/api/model";
 import { isLive } from "@/features/runs/data/states";
 import { NumberField } from "@/features/schema-form/NumberField";
@@ -60,7 +60,7 @@ function Drafted({ run, kept, onChange, onDiscard }: DraftedProps) {
   const [text] = useDebouncedValue(drafted, 150);
   const preview = useQuery({
     queryKey: ["run", run.id, "batch", "preview", text],
-    queryFn: ({ signal }) => controls.previewBatch(run.id, JSON.parse(text) as typeof changes, signal),
+    queryFn: ({ signal }) => api.previewBatch(run.id, { changes: JSON.parse(text) as typeof changes }, { signal }),
     placeholderData: keepPreviousData,
     retry: false,
     // A run that goes on stores more.

@@ -2,7 +2,7 @@
 import { Group, Skeleton, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { controls } from "@/api/client";
+import * as api from "@/api/client";
 import type { Curriculum, Target } from "@/api/model";
 import { formatPercent } from "@/lib/format";
 import type { Band } from "./band";
@@ -70,7 +70,7 @@ function Drafted({ runId, band, targets, rates, state, onChange }: DraftedProps)
   const [text] = useDebouncedValue(JSON.stringify(draft), 120);
   const preview = useQuery({
     queryKey: ["run", runId, "curriculum", "preview", text],
-    queryFn: ({ signal }) => controls.previewCurriculum(runId, JSON.parse(text) as typeof draft, signal),
+    queryFn: ({ signal }) => api.previewCurriculum(runId, { changes: JSON.parse(text) as typeof draft }, { signal }),
     placeholderData: keepPreviousData,
     retry: false,
   });

@@ -10,13 +10,24 @@ import {
   IconRulerMeasure,
 } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
-import { type RunAct, runs } from "@/api/client";
+import * as api from "@/api/client";
 import type { Run } from "@/api/model";
 import { isAtWork, isLive, isStill } from "@/features/runs/data/states";
 import { useCan } from "@/features/session/session";
 import { useConnectionLost } from "@/lib/connection";
 import { useSubmit } from "@/lib/useSubmit";
 import { toast, toastError } from "@/ui/toast";
+
+const ACTS = {
+  start: api.startRun,
+  pause: api.pauseRun,
+  resume: api.resumeRun,
+  cancel: api.cancelRun,
+  checkpoint: api.checkpointRun,
+  release: api.releaseRun,
+  measureNoise: api.measureRunNoise,
+};
+type RunAct = keyof typeof ACTS;
 
 const FAILED: Record<RunAct, string> = {
   start: "The run was not started",
@@ -31,7 +42,7 @@ const FAILED: Record<RunAct, string> = {
 export function useRunAct(run: Run) {
   const client = useQueryClient();
   return useSubmit({
-    mutationFn: (act: RunAct) => runs.act(run.id, act),
+    mutationFn: (act: RunAct) => ACTS[act](run.id),
     onSuccess: (_, act) => {
       if (act === "release") toast("The worker saves the run and gives its place back.");
       if (act === "measureNoise")

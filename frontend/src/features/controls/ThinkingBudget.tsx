@@ -1,7 +1,7 @@
 /** The budget over the thinking lengths of the last rollouts: what it would cut is seen before it is sent. */
 import { Badge, Group, Slider, Switch, Text, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { telemetry } from "@/api/client";
+import * as api from "@/api/client";
 import { metricsQuery } from "@/features/runs/data/queries";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { formatPercent } from "@/lib/format";
@@ -22,7 +22,7 @@ interface Props {
 export function ThinkingBudget({ runId, path, state, longest }: Props) {
   const recent = useQuery({
     queryKey: ["run", runId, "rollouts", "recent"],
-    queryFn: ({ signal }) => telemetry.rollouts(runId, { limit: 200 }, signal),
+    queryFn: ({ signal }) => api.listRollouts(runId, { limit: 200 }, { signal }),
   });
   const violations = useQuery(metricsQuery(runId, [VIOLATIONS], { x: "step" })).data?.series[VIOLATIONS];
   const broken = violations?.max.at(-1) ?? 0;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { MetricData } from "@/api/model";
+import type { Metrics } from "@/api/model";
 import { addable, refsOf, shadowFacts, shadowKeys } from "./shadow";
 
 const series = (x: number[], mean: (number | null)[]) => ({
@@ -16,7 +16,7 @@ const DATA = {
     "reward_shadow/math@2/mean": series([1, 2, 3], [0.2, 0.4, null]),
     "reward_shadow/math@2/agreement": series([1, 2], [0.9, 0.8]),
   },
-} as unknown as MetricData;
+} as unknown as Metrics;
 
 it("reads the newest value of each metric, and knows what is not known", () => {
   expect(shadowFacts("math@2", DATA)).toEqual({ mean: 0.4, agreement: 0.8, correlation: null, errors: null, step: 3 });

@@ -1,5 +1,5 @@
 /** Reward versions beside the one that trains: what a run reports of each. */
-import type { Json, MetricData } from "@/api/model";
+import type { Json, Metrics } from "@/api/model";
 
 export const DEFINITION = "reward.definition";
 export const SHADOW = "reward.shadow";
@@ -19,7 +19,7 @@ export interface ShadowFacts {
 }
 
 /** The newest values of one shadow. */
-export function shadowFacts(ref: string, data: MetricData | undefined): ShadowFacts {
+export function shadowFacts(ref: string, data: Metrics | undefined): ShadowFacts {
   const series = (name: string) => data?.series[`reward_shadow/${ref}/${name}`];
   const last = (name: string) => series(name)?.mean.findLast(value => value !== null) ?? null;
   return {

@@ -1,18 +1,14 @@
 /** Sends controls. Nothing is drawn as applied here: the worker's word comes over the stream. */
-import { controls } from "@/api/client";
+import * as api from "@/api/client";
 import { useIsMutating, useQueryClient } from "@tanstack/react-query";
-import type { Control, Json } from "@/api/model";
+import type { Control } from "@/api/model";
 import { mergeControl, writeControl, writeRun } from "@/features/runs/data/merge";
 import { fetchInOrder, outdate } from "@/lib/updates";
 import { useSubmit } from "@/lib/useSubmit";
 import { seenRevision } from "./conflict";
 import { noteOwnChange } from "./ownChanges";
 import type { When } from "./schedule";
-
-export interface Change {
-  target: string;
-  value: Json;
-}
+import { type Change, stage } from "./stage";
 
 export interface SteerInput {
   changes: Change[];
@@ -35,7 +31,7 @@ export function useSteer(runId: string) {
     mutationKey: steerKey(runId),
     mutationFn: ({ changes, reason, revision, when }: SteerInput) =>
       fetchInOrder(
-        () => controls.stage(runId, changes, reason, revision, when),
+        () => stage(runId, changes, reason, revision, when),
         (made, since) => made.map(one => mergeControl(runId, one, since)),
       ),
     onSuccess: (made, { revision }) => {
@@ -70,12 +66,12 @@ export function useControlAct(runId: string) {
         const why = `reverts ${together.map(one => `revision ${one.revision}`).join(" and ")}`;
         const made =
           others.length > 0
-            ? await controls.stage(runId, back, why, revision)
-            : [await controls.revert(runId, control.id, revision)];
+            ? await stage(runId, back, why, revision)
+            : [await api.revertControl(runId, control.id, {}, { "If-Match": `"${revision}"` })];
         noteOwnChange(client, runId, { after: revision, revision: seenRevision(made) });
         return control;
       }
-      return act === "cancel" ? controls.cancel(runId, control.id) : controls.rewind(runId, control.id);
+      return act === "cancel" ? api.cancelControl(runId, control.id) : api.rewindControl(runId, control.id, {});
     },
     onSettled: () => outdate(client, { queryKey: ["run", runId] }),
   });

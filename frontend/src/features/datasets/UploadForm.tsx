@@ -14,7 +14,7 @@ import {
 } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { datasets as datasetsApi } from "@/api/client";
+import * as api from "@/api/client";
 import { Problem } from "@/api/http";
 import type { Dataset } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
@@ -56,8 +56,8 @@ export function UploadForm({ dataset, dropped = null, onDone, onHolds }: Props) 
       if (!file) throw new Error("Choose a file first.");
       const fields = fieldsOf(reading, preview.data);
       return sending.send(file, async given => {
-        if (dataset) return datasetsApi.createVersion(dataset.id, { ...given, ...fields }).then(() => dataset.id);
-        return datasetsApi.create({ ...given, ...fields, name, description }).then(made => made.id);
+        if (dataset) return api.createDatasetVersion(dataset.id, { ...given, ...fields }).then(() => dataset.id);
+        return api.createDataset({ ...given, ...fields, name, description }).then(made => made.id);
       });
     },
     onSuccess: async id => {

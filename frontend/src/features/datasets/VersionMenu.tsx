@@ -4,7 +4,7 @@ import { modals } from "@mantine/modals";
 import { IconChevronDown, IconDownload, IconGitCompare, IconPlayerPlay, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { datasets } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset, DatasetVersion } from "@/api/model";
 import { useMayEdit } from "@/features/datasets/data/read-only";
 import { useCan } from "@/features/session/session";
@@ -105,7 +105,7 @@ function useRemoval(dataset: Dataset, version: DatasetVersion) {
   const client = useQueryClient();
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
   const removeVersion = useMutation({
-    mutationFn: () => datasets.removeVersion(dataset.id, version.number),
+    mutationFn: () => api.deleteDatasetVersion(dataset.id, version.number),
     onSuccess: async () => {
       await navigate({ search: {}, replace: true });
       await client.invalidateQueries({ queryKey: ["datasets"] });
@@ -113,7 +113,7 @@ function useRemoval(dataset: Dataset, version: DatasetVersion) {
     onError: error => toastError("The version was not deleted", error),
   });
   const removeDataset = useMutation({
-    mutationFn: () => datasets.remove(dataset.id),
+    mutationFn: () => api.deleteDataset(dataset.id),
     onSuccess: async () => {
       await navigate({ to: "/datasets" });
       client.removeQueries({ queryKey: ["datasets", dataset.id] });

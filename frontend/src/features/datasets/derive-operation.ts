@@ -1,5 +1,5 @@
 /** What the form for a new version asks the platform for. */
-import type { DeriveBody } from "@/api/client";
+import type { DeriveRequest } from "@/api/model";
 
 export type DeriveKind = "filter" | "split" | "integers";
 
@@ -33,7 +33,7 @@ export const EMPTY: DeriveFields = {
 };
 
 /** The body of the request. */
-export function deriveBody(fields: DeriveFields, dryRun: boolean): Omit<DeriveBody, "latest"> {
+export function deriveBody(fields: DeriveFields, dryRun: boolean): Omit<DeriveRequest, "latest"> {
   const name = fields.name.trim();
   return { operation: operationOf(fields), into: name ? { name } : null, dry_run: dryRun };
 }
@@ -47,7 +47,7 @@ export function isComplete(fields: DeriveFields): boolean {
   );
 }
 
-function operationOf(fields: DeriveFields): DeriveBody["operation"] {
+function operationOf(fields: DeriveFields): DeriveRequest["operation"] {
   if (fields.kind === "split") {
     const test = fields.testPercent / 100;
     return {

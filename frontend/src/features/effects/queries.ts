@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { controls } from "@/api/client";
+import * as api from "@/api/client";
 import type { Control, Run } from "@/api/model";
 
 /** Steps after which a window is full, as the platform reckons it. */
@@ -9,7 +9,7 @@ const AFTER = 20;
 export const effectQuery = (run: Run, control: Control) =>
   queryOptions({
     queryKey: ["run", run.id, "effect", control.id, control.state, stateOf(run), run.revision, lastStep(run, control)],
-    queryFn: ({ signal }) => controls.effect(run.id, control.id, signal),
+    queryFn: ({ signal }) => api.getControlEffect(run.id, control.id, { signal }),
     placeholderData: keepPreviousData,
   });
 

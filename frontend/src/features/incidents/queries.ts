@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { runs } from "@/api/client";
+import * as api from "@/api/client";
 import type { Run } from "@/api/model";
 import { isLive } from "@/features/runs/data/states";
 
@@ -10,6 +10,6 @@ const ANEW = 30_000;
 export const incidentsQuery = (run: Pick<Run, "id" | "state">) =>
   queryOptions({
     queryKey: ["run", run.id, "incidents"],
-    queryFn: ({ signal }) => runs.incidents(run.id, signal),
+    queryFn: ({ signal }) => api.listIncidents(run.id, { signal }),
     refetchInterval: isLive(run.state) ? ANEW : false,
   });

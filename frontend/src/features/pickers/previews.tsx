@@ -2,7 +2,7 @@
 import { Anchor, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { datasets } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset, DatasetVersion, Json, Policy, Reward, RewardVersion, SharedDataset } from "@/api/model";
 import { formatBytes, formatCount, formatNumber } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
@@ -67,7 +67,7 @@ function FirstRows({ id, number }: { id: string; number: number }) {
   const [open, setOpen] = useState(false);
   const rows = useQuery({
     queryKey: ["datasets", id, "first", number],
-    queryFn: ({ signal }) => datasets.rows(id, number, { limit: FEW }, signal),
+    queryFn: ({ signal }) => api.listDatasetRows(id, number, { limit: FEW }, { signal }),
     enabled: open,
     staleTime: Infinity, // versions never change
   });

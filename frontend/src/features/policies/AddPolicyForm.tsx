@@ -2,7 +2,7 @@
 import { Button, Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { policies, policyImports } from "@/api/client";
+import * as api from "@/api/client";
 import type { PolicySources } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { useSubmit } from "@/lib/useSubmit";
@@ -49,8 +49,8 @@ export function AddPolicyForm({ onDone }: { onDone: () => void }) {
   const name = named ?? nameOf(location);
   const add = useSubmit({
     mutationFn: async () => {
-      if (source === "folder") await policies.register(name, location);
-      else await policyImports.start({ name, source, location, revision: source === "hub" ? revision.trim() : "" });
+      if (source === "folder") await api.registerPolicy({ name, path: location });
+      else await api.startPolicyImport({ name, source, location, revision: source === "hub" ? revision.trim() : "" });
     },
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: [source === "folder" ? "policies" : "policy-imports"] });

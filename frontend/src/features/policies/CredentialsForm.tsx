@@ -2,7 +2,7 @@
 import { Alert, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { policySources } from "@/api/client";
+import * as api from "@/api/client";
 import type { PolicySource } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { formatAgo } from "@/lib/format";
@@ -28,8 +28,8 @@ export function CredentialsForm() {
 function HubToken({ source }: { source: PolicySource }) {
   const [token, setToken] = useState("");
   const { save, forget } = useCredentials(
-    () => policySources.setHubToken(token.trim()),
-    policySources.forgetHubToken,
+    () => api.setHubToken({ token: token.trim() }),
+    () => api.forgetHubToken(),
     () => setToken(""),
   );
   return (
@@ -58,8 +58,8 @@ function BucketKeys({ source }: { source: PolicySource }) {
   const [id, setId] = useState("");
   const [secret, setSecret] = useState("");
   const { save, forget } = useCredentials(
-    () => policySources.setBucketKeys({ access_key_id: id.trim(), secret_access_key: secret.trim() }),
-    policySources.forgetBucketKeys,
+    () => api.setBucketKeys({ access_key_id: id.trim(), secret_access_key: secret.trim() }),
+    () => api.forgetBucketKeys(),
     () => {
       setId("");
       setSecret("");

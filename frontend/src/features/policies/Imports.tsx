@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { policyImports } from "@/api/client";
+import * as api from "@/api/client";
 import type { PolicyImport } from "@/api/model";
 import { toastError } from "@/ui/toast";
 import { isOpen, percent, progressText, shown } from "./data/imports";
@@ -29,7 +29,8 @@ export function Imports({ editor }: { editor: boolean }) {
 export function ImportCard({ row, editor }: { row: PolicyImport; editor: boolean }) {
   const client = useQueryClient();
   const act = useMutation({
-    mutationFn: (what: "cancel" | "retry") => policyImports[what](row.id),
+    mutationFn: (what: "cancel" | "retry") =>
+      what === "cancel" ? api.cancelPolicyImport(row.id) : api.retryPolicyImport(row.id),
     onError: error => toastError("The import was not changed", error),
     onSettled: () => void client.invalidateQueries({ queryKey: ["policy-imports"] }),
   });

@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Loader, Progress, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
-import { rehearsals } from "@/api/client";
+import * as api from "@/api/client";
 import type { Rehearsal } from "@/api/model";
 import { onCluster } from "@/features/clusters/data/words";
 import { useCan } from "@/features/session/session";
@@ -18,7 +18,7 @@ export function Held({ rehearsal }: { rehearsal: Rehearsal }) {
   const client = useQueryClient();
   const editor = useCan("editor");
   const cancel = useSubmit({
-    mutationFn: () => rehearsals.cancel(rehearsal.id),
+    mutationFn: () => api.cancelRehearsal(rehearsal.id),
     onSuccess: ended => client.setQueryData(rehearsalQuery(rehearsal.id).queryKey, ended),
     onError: () => void client.invalidateQueries({ queryKey: rehearsalQuery(rehearsal.id).queryKey }),
   });

@@ -3,8 +3,8 @@ import { Alert, Anchor, Button, Group, NumberInput, Paper, Stack, Text, Title } 
 import { IconExternalLink, IconPlayerTrackNext } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type RehearsalPlace, rehearsals } from "@/api/client";
-import type { Rehearsal, Spec } from "@/api/model";
+import * as api from "@/api/client";
+import type { Rehearsal, CreateRehearsalRequest, Spec } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
@@ -26,7 +26,7 @@ interface Props {
   spec: Spec;
   ready: boolean;
   /** Where to hold it: a cluster by name, null for any, or left out where `run` tells. */
-  where?: RehearsalPlace;
+  where?: Pick<CreateRehearsalRequest, "cluster" | "run">;
 }
 
 export function RehearsePanel({ spec, ready, where = {} }: Props) {
@@ -41,7 +41,7 @@ export function RehearsePanel({ spec, ready, where = {} }: Props) {
   const create = useSubmit({
     mutationFn: () => {
       const body = { spec, prompts: Number(prompts), samples: Number(samples), ...where };
-      return rehearsals.create(body, keyFor({ body, tries }));
+      return api.createRehearsal(body, { "Idempotency-Key": keyFor({ body, tries }) });
     },
     onSuccess: made => {
       client.setQueryData(rehearsalQuery(made.id).queryKey, made);

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { rehearsals } from "@/api/client";
+import * as api from "@/api/client";
 import type { Rehearsal } from "@/api/model";
 
 export const isOpen = ({ state }: Pick<Rehearsal, "state">) => state === "queued" || state === "running";
@@ -8,6 +8,6 @@ export const isOpen = ({ state }: Pick<Rehearsal, "state">) => state === "queued
 export const rehearsalQuery = (id: string) =>
   queryOptions({
     queryKey: ["rehearsals", id],
-    queryFn: ({ signal }) => rehearsals.read(id, signal),
+    queryFn: ({ signal }) => api.getRehearsal(id, { signal }),
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 1000 : false),
   });

@@ -1,13 +1,13 @@
 /** The runs of a block, once they are read; those that are gone are named, and the others stand. */
 import { Alert, Skeleton } from "@mantine/core";
 import { useMemo, type ReactNode } from "react";
-import type { Run, RunMention } from "@/api/model";
+import type { Run, ReportContentRunMention } from "@/api/model";
 import { useRuns } from "@/features/runs/overlay/useRuns";
 import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";
 
 interface Props {
-  mentions: RunMention[];
+  mentions: ReportContentRunMention[];
   children: (runs: Run[]) => ReactNode;
 }
 
@@ -25,7 +25,7 @@ export function BlockRuns({ mentions, children }: Props) {
   );
 }
 
-function Gone({ mentions, areAll }: { mentions: RunMention[]; areAll: boolean }) {
+function Gone({ mentions, areAll }: { mentions: ReportContentRunMention[]; areAll: boolean }) {
   const names = mentions.map(run => (run.name ? `“${run.name}” (${run.id})` : run.id)).join(", ");
   const [is, run] = mentions.length === 1 ? ["is", "The run"] : ["are", "The runs"];
   return (

@@ -2,7 +2,7 @@
 import { Alert, Button, Group } from "@mantine/core";
 import { IconHistory } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { reports } from "@/api/client";
+import * as api from "@/api/client";
 import type { Report } from "@/api/model";
 import { textOf } from "@/features/reports/data/blocks";
 import { revisionQuery } from "@/features/reports/data/queries";
@@ -26,7 +26,7 @@ export function EarlierRevision({ report, revision, editor, onClose }: Props) {
   const old = useQuery(revisionQuery(report.id, revision));
   const restore = useSubmit({
     mutationFn: ({ title, content }: Pick<Report, "title" | "content">) =>
-      reports.change(report.id, report.revision, { title, content }),
+      api.updateReport(report.id, { title, content }, { "If-Match": `"${report.revision}"` }),
     onSuccess: async saved => {
       client.setQueryData(["report", report.id], saved);
       await client.invalidateQueries({ queryKey: ["report", report.id, "revisions"] });

@@ -5,7 +5,7 @@ import { IconDots, IconDownload, IconHistory, IconLink, IconPencil, IconPrinter,
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { reports } from "@/api/client";
+import * as api from "@/api/client";
 import type { Report } from "@/api/model";
 import { WholePage } from "@/features/charts/wholePage";
 import { textOf } from "@/features/reports/data/blocks";
@@ -81,7 +81,7 @@ function More({ report, editor, onHistory }: { report: Report; editor: boolean; 
   const navigate = useNavigate();
   const download = useExport(report);
   const remove = useSubmit({
-    mutationFn: () => reports.remove(report.id),
+    mutationFn: () => api.deleteReport(report.id),
     onSuccess: async () => {
       await navigate({ to: "/reports" });
       client.removeQueries({ queryKey: ["report", report.id] });

@@ -1,14 +1,14 @@
 /** Chooses the runs of a block by name. Those that are gone stay until they are taken out. */
 import { MultiSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { RunMention } from "@/api/model";
+import type { ReportContentRunMention } from "@/api/model";
 import { mention } from "@/features/reports/data/blocks";
 import { runsQuery } from "@/features/runs/data/queries";
 import { MOST_COMPARED } from "@/features/runs/data/search";
 
 interface Props {
-  runs: RunMention[];
-  onChange: (next: RunMention[]) => void;
+  runs: ReportContentRunMention[];
+  onChange: (next: ReportContentRunMention[]) => void;
 }
 
 export function RunsPicker({ runs, onChange }: Props) {
@@ -33,7 +33,7 @@ export function RunsPicker({ runs, onChange }: Props) {
 }
 
 /** The name, with the end of the id where another has the same. */
-function labelOf({ id, name }: RunMention, all: RunMention[]): string {
+function labelOf({ id, name }: ReportContentRunMention, all: ReportContentRunMention[]): string {
   if (!name) return id;
   return all.some(other => other.id !== id && other.name === name) ? `${name} (${id.slice(-4)})` : name;
 }

@@ -1,6 +1,6 @@
 /** A report as Markdown: its texts as they are, and tables of what its charts, results and changed keys show. */
 import type { QueryClient } from "@tanstack/react-query";
-import type { Report, ReportBlock, Run, RunMention } from "@/api/model";
+import type { Report, ReportBlock, Run, ReportContentRunMention } from "@/api/model";
 import { AXIS_NAMES, formatX } from "@/features/charts/options";
 import { type BlockOf, textOf } from "@/features/reports/data/blocks";
 import { evaluationKeys, evaluationRows, evaluationsQuery, measuredText } from "@/features/runs/data/evaluations";
@@ -38,7 +38,10 @@ async function one(client: QueryClient, block: ReportBlock, origin: string): Pro
   return differences(runs) + missing;
 }
 
-async function read(client: QueryClient, mentions: RunMention[]): Promise<{ runs: Run[]; gone: RunMention[] }> {
+async function read(
+  client: QueryClient,
+  mentions: ReportContentRunMention[],
+): Promise<{ runs: Run[]; gone: ReportContentRunMention[] }> {
   const found = await Promise.all(
     mentions.map(async mention => {
       try {

@@ -1,6 +1,6 @@
 /** Saves a draft over the revision that its writer has seen. */
 import { useQueryClient } from "@tanstack/react-query";
-import { reports } from "@/api/client";
+import * as api from "@/api/client";
 import { Problem } from "@/api/http";
 import type { Report } from "@/api/model";
 import { textOf } from "@/features/reports/data/blocks";
@@ -16,11 +16,18 @@ export function useSaveReport(report: Report, draft: ReportDraft) {
       const sent = draft.text;
       const { title, blocks } = sent;
       try {
-        return { sent, saved: await reports.change(report.id, draft.revision, { title, content: { blocks } }) };
+        return {
+          sent,
+          saved: await api.updateReport(
+            report.id,
+            { title, content: { blocks } },
+            { "If-Match": `"${draft.revision}"` },
+          ),
+        };
       } catch (error) {
         if (!(error instanceof Problem && error.status === 412)) throw error;
         // An answer that never came: what is there is what was sent.
-        const now = await reports.read(report.id, undefined);
+        const now = await api.getReport(report.id);
         client.setQueryData(["report", report.id], now);
         if (sameText(textOf(now), sent)) return { sent, saved: now };
         throw error;

@@ -1,6 +1,6 @@
 /** Queries of groups and tokens. All begin as the stream outdates them: `["run", id, "rollouts"]`. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { page, telemetry } from "@/api/client";
+import * as api from "@/api/client";
 import type { RunSearch } from "@/features/runs/data/search";
 import { readTokens } from "./tokens";
 
@@ -31,7 +31,7 @@ export const groupsQuery = (id: string, filter: GroupFilter) =>
   infiniteQueryOptions({
     queryKey: ["run", id, "rollouts", "groups", filter],
     queryFn: ({ signal, pageParam }) =>
-      telemetry.groups(id, { ...groupParams(filter), limit: 50, ...page(pageParam) }, signal),
+      api.listGroups(id, { ...groupParams(filter), limit: 50, after: pageParam ?? undefined }, { signal }),
     initialPageParam: null as string | null,
     getNextPageParam: last => (last.has_more ? last.next : null),
     placeholderData: keepPreviousData,
@@ -40,21 +40,21 @@ export const groupsQuery = (id: string, filter: GroupFilter) =>
 export const siblingsQuery = (id: string, group: string) =>
   queryOptions({
     queryKey: ["run", id, "rollouts", "group", group],
-    queryFn: ({ signal }) => telemetry.rollouts(id, { group_id: group, limit: 200 }, signal),
+    queryFn: ({ signal }) => api.listRollouts(id, { group_id: group, limit: 200 }, { signal }),
     select: list => [...list.data].sort((a, b) => b.step - a.step || a.sample - b.sample),
   });
 
 export const keptQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "rollouts", "kept"],
-    queryFn: ({ signal }) => telemetry.kept(id, signal),
+    queryFn: ({ signal }) => api.retrieveKeptRollouts(id, { signal }),
   });
 
 /** Tokens never change; they only go. */
 export const tokensQuery = (id: string, rollout: string) =>
   queryOptions({
     queryKey: ["run", id, "tokens", rollout],
-    queryFn: async ({ signal }) => readTokens(await telemetry.tokens(id, rollout, signal)),
+    queryFn: async ({ signal }) => readTokens(await api.retrieveRolloutTokens(id, rollout, { signal })),
     staleTime: Infinity,
     gcTime: 60_000,
   });

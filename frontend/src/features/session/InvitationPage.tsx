@@ -3,7 +3,7 @@ import { Button, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { invitation } from "@/api/client";
+import * as api from "@/api/client";
 import type { Offer, Session } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { formatTime } from "@/lib/format";
@@ -21,7 +21,7 @@ export function InvitationPage() {
   const temporary = session.user?.password_is_temporary ?? false;
   const offer = useQuery({
     queryKey: ["invitation", token],
-    queryFn: ({ signal }) => invitation.read(token, signal),
+    queryFn: ({ signal }) => api.readInvitation(encodeURIComponent(token), { signal }),
     enabled: !temporary,
   });
   if (temporary) return <TemporaryPasswordPage />;
@@ -95,7 +95,7 @@ function Accept({ token, offer, user }: { token: string; offer: Offer; user: Ses
   const choose = !user?.address_proven;
   const accept = useSubmit({
     mutationFn: () =>
-      invitation.accept(token, {
+      api.acceptInvitation(encodeURIComponent(token), {
         ...(choose ? { password } : {}),
         ...(user ? {} : { name }),
         ...(user && choose ? proof : {}),

@@ -1,7 +1,7 @@
 import { Button, Text } from "@mantine/core";
 import { IconFingerprint } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
-import { session } from "@/api/client";
+import * as api from "@/api/client";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { sessionQuery } from "./session";
@@ -11,7 +11,8 @@ import { askPasskey, hasPasskeys, refusalText } from "./webauthn";
 export function PasskeyButton({ onDone }: { onDone: () => void }) {
   const client = useQueryClient();
   const signIn = useSubmit({
-    mutationFn: async () => session.signInWithPasskey(await askPasskey((await session.passkeyOptions()).options)),
+    mutationFn: async () =>
+      api.signInWithPasskey({ credential: await askPasskey((await api.beginPasskeySignIn()).options) }),
     onSuccess: async () => {
       await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
       onDone();

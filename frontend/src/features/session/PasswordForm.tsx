@@ -1,7 +1,7 @@
 import { Button, Group, PasswordInput, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { session } from "@/api/client";
+import * as api from "@/api/client";
 import { fieldError, restError } from "@/api/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
@@ -13,7 +13,7 @@ export function PasswordForm() {
   const [next, setNext] = useState("");
   const client = useQueryClient();
   const change = useSubmit({
-    mutationFn: () => session.changePassword({ current, new: next }),
+    mutationFn: () => api.changePassword({ current, new: next }),
     onSuccess: async () => {
       setCurrent("");
       setNext("");

@@ -1,5 +1,5 @@
 import { Button, Text } from "@mantine/core";
-import { session } from "@/api/client";
+import * as api from "@/api/client";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 
@@ -21,7 +21,7 @@ interface Props {
 /** Signs in with the installation's OpenID Connect provider. */
 export function ProviderButton({ name, problem }: Props) {
   const begin = useSubmit({
-    mutationFn: () => session.beginOidc(),
+    mutationFn: () => api.beginOidc(),
     onSuccess: ({ url }) => window.location.assign(url),
   });
   return (

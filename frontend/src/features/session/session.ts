@@ -1,11 +1,11 @@
 /** Who is signed in, and what the role allows. */
-import { session } from "@/api/client";
+import * as api from "@/api/client";
 import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { Role, Session } from "@/api/model";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: ({ signal }) => session.read(signal),
+  queryFn: ({ signal }) => api.getSession({ signal }),
   staleTime: 60_000,
 });
 
@@ -24,7 +24,7 @@ export function useCan(role: Role): boolean {
 export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: { email: string; password: string; device_pass?: string }) => session.signIn(body),
+    mutationFn: (body: { email: string; password: string; device_pass?: string }) => api.signIn(body),
     onSuccess: () => client.fetchQuery({ ...sessionQuery, staleTime: 0 }),
   });
 }
@@ -33,7 +33,7 @@ export function useSignIn() {
 export function useGiveCode(onDone: () => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (code: string) => session.giveCode(code),
+    mutationFn: (code: string) => api.giveCode({ code }),
     onSuccess: async () => {
       await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
       // Here, and not with the call: the form is gone once the session is known.
@@ -45,7 +45,7 @@ export function useGiveCode(onDone: () => void) {
 export function useSignOut() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => session.signOut(),
+    mutationFn: () => api.signOut(),
     onSuccess: () => {
       client.clear();
       forgetDrafts();
@@ -56,7 +56,7 @@ export function useSignOut() {
 export function useChooseTeam() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (team: string) => session.chooseTeam(team),
+    mutationFn: (team: string) => api.chooseTeam({ team }),
     onSuccess: () => client.clear(),
   });
 }

@@ -2,7 +2,7 @@
 /** Answers of queries and frames of the stream that overtake one another. */
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { beforeEach, expect, it, vi } from "vitest";
-import type { Control, List, MetricData, Run } from "@/api/model";
+import type { Control, List, Metrics, Run } from "@/api/model";
 import {
   checkpointsQuery,
   controlsQuery,
@@ -153,7 +153,7 @@ it("adds to a late answer the points that came while it was on its way", async (
   tell([point(2), point(3)]);
   requests[0]?.({ x: "step", series: { reward: series(1, 2) } });
   await settle();
-  expect(cached<MetricData>(query.queryKey)?.series.reward?.x).toEqual([1, 2, 3]);
+  expect(cached<Metrics>(query.queryKey)?.series.reward?.x).toEqual([1, 2, 3]);
 });
 
 it("adds only points of the newest attempt", async () => {
@@ -164,7 +164,7 @@ it("adds only points of the newest attempt", async () => {
   tell([point(2, 2)]);
   requests[0]?.({ x: "step", series: { reward: series(1) } });
   await settle();
-  expect(cached<MetricData>(query.queryKey)?.series.reward?.x).toEqual([1, 2]);
+  expect(cached<Metrics>(query.queryKey)?.series.reward?.x).toEqual([1, 2]);
 });
 
 it("keeps the spans of a step that a slow answer does not know yet", async () => {

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { beforeEach, expect, it, vi } from "vitest";
-import type { MetricData, Run } from "@/api/model";
+import type { Metrics, Run } from "@/api/model";
 import { MAX_POINTS, metricsKey } from "@/features/runs/data/queries";
 import { aControl } from "@/test/control";
 import type { Frame } from "./streamClient";
@@ -10,7 +10,7 @@ import { receiver } from "./useRunStream";
 let client: QueryClient;
 let receive: (frame: Frame) => void;
 const key = [...metricsKey("run_1", { x: "step" }), "reward"];
-const data: MetricData = {
+const data: Metrics = {
   x: "step",
   series: { reward: { x: [1], min: [0.1], mean: [0.1], max: [0.1], raw_count: 1, nan: [] } },
 };
@@ -38,7 +38,7 @@ beforeEach(() => {
 
 it("writes steps into the drawn metrics and the run into its header", () => {
   receive({ type: "events", seq: 12, events: [step(2)], run: { step: 2, attempt: 1 } });
-  const drawn = client.getQueryData<MetricData>(key);
+  const drawn = client.getQueryData<Metrics>(key);
   expect(drawn?.series.reward?.x).toEqual([1, 2]);
   expect(drawn?.series["not/drawn"]).toBeUndefined();
   expect(client.getQueryData<Run>(["run", "run_1"])).toMatchObject({ step: 2, spec: {} });
@@ -47,19 +47,19 @@ it("writes steps into the drawn metrics and the run into its header", () => {
 it("asks again for everything drawn when a new attempt repeats steps", () => {
   receive({ type: "events", seq: 12, events: [step(1, 2)], run: { step: 1, attempt: 2 } });
   expect(client.getQueryState(key)?.isInvalidated).toBe(true);
-  expect(client.getQueryData<MetricData>(key)?.series.reward?.x).toEqual([1]);
+  expect(client.getQueryData<Metrics>(key)?.series.reward?.x).toEqual([1]);
 });
 
 it("asks once for fewer points, however many frames come until they are there", async () => {
   client.setQueryData(key, { ...data, series: { reward: long } });
-  const asked: ((found: MetricData) => void)[] = [];
-  const queryFn = () => new Promise<MetricData>(done => asked.push(done));
+  const asked: ((found: Metrics) => void)[] = [];
+  const queryFn = () => new Promise<Metrics>(done => asked.push(done));
   const stop = new QueryObserver(client, { queryKey: key, queryFn, staleTime: Infinity }).subscribe(() => undefined);
   for (const number of [0, 1, 2])
     receive({ type: "events", seq: 5000 + number, events: [step(long.x.length + number)] });
   expect(asked).toHaveLength(1);
   asked[0]?.(data);
-  await vi.waitFor(() => expect(client.getQueryData<MetricData>(key)?.series.reward?.x).toEqual([1]));
+  await vi.waitFor(() => expect(client.getQueryData<Metrics>(key)?.series.reward?.x).toEqual([1]));
   stop();
 });
 
@@ -68,7 +68,7 @@ it("lets go of points that nobody looks at any more, once they are too many", ()
   const observer = new QueryObserver(client, { queryKey: key, queryFn: asked, enabled: false });
   const stop = observer.subscribe(() => undefined);
   receive({ type: "events", seq: 12, events: [step(2)] });
-  expect(client.getQueryData<MetricData>(key)?.series.reward?.x).toEqual([1, 2]);
+  expect(client.getQueryData<Metrics>(key)?.series.reward?.x).toEqual([1, 2]);
   client.setQueryData(key, { ...data, series: { reward: long } });
   receive({ type: "events", seq: 5000, events: [step(long.x.length)] });
   expect(client.getQueryState(key)).toBeUndefined();

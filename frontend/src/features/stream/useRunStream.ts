@@ -2,7 +2,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { controlOf } from "@/api/events";
-import type { MetricData, Run, RunEvent } from "@/api/model";
+import type { Metrics, Run, RunEvent } from "@/api/model";
 import { type RunUpdate, writeControl, writeRun } from "@/features/runs/data/merge";
 import { type LivePoint, livePoint, needsReload, pointTopic, withPoints } from "@/features/runs/data/points";
 import { MAX_POINTS, timelineQuery } from "@/features/runs/data/queries";
@@ -108,7 +108,7 @@ function writePoints(client: QueryClient, runId: string, points: LivePoint[], at
     const { queryKey } = query;
     const [from, to, keys] = queryKey.slice(4) as [number | null, number | null, string];
     if (from !== null || to !== null) continue; // a zoomed window is history
-    const drawn = client.setQueryData<MetricData>(queryKey, data =>
+    const drawn = client.setQueryData<Metrics>(queryKey, data =>
       data ? withPoints(client, runId, keys.split(","), data, points) : data,
     );
     // After a long while of watching, the platform thins the points out again.

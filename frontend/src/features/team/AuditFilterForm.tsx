@@ -2,8 +2,8 @@ import { Button, Group, TextInput } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import type { AuditFilter } from "@/api/client";
 import { auditFile } from "./auditFile";
+import type { AuditFilter } from "./queries";
 
 /** Narrows the log, and gives what is left of it as a file. */
 export function AuditFilterForm({ filter }: { filter: AuditFilter }) {

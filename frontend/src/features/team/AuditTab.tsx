@@ -1,4 +1,4 @@
-import { team } from "@/api/client";
+import * as api from "@/api/client";
 import { Badge, Group, Table, Text } from "@mantine/core";
 import { IconShieldCheck, IconShieldX } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
@@ -100,7 +100,7 @@ function short(value: AuditEntry["after"]): string {
 function Chain() {
   const check = useQuery({
     queryKey: ["audit", "verification"],
-    queryFn: ({ signal }) => team.verifyAudit(signal),
+    queryFn: ({ signal }) => api.verifyAudit({ signal }),
   });
   if (!check.data) {
     return (

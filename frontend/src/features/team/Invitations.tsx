@@ -16,7 +16,7 @@ import { modals } from "@mantine/modals";
 import { IconMailForward, IconTrash, IconUserPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { team } from "@/api/client";
+import * as api from "@/api/client";
 import type { Invitation, NewInvitation, Role } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { formatTime } from "@/lib/format";
@@ -58,7 +58,7 @@ function InviteForm({ onInvited }: { onInvited: (invitation: NewInvitation) => v
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("viewer");
   const invite = useSubmit({
-    mutationFn: () => team.invite({ email, role }),
+    mutationFn: () => api.invite({ email, role }),
     onSuccess: invitation => {
       setEmail("");
       onInvited(invitation);
@@ -102,12 +102,12 @@ function OpenInvitations({ onSent }: { onSent: (invitation: NewInvitation) => vo
   const invitations = useQuery(invitationsQuery);
   const client = useQueryClient();
   const again = useSubmit({
-    mutationFn: (id: string) => team.inviteAgain(id),
+    mutationFn: (id: string) => api.resendInvitation(id),
     onSuccess: onSent,
     onError: error => toastError("The invitation was not sent again", error),
   });
   const withdraw = useMutation({
-    mutationFn: (id: string) => team.withdrawInvitation(id),
+    mutationFn: (id: string) => api.withdrawInvitation(id),
     onError: error => toastError("The invitation was not withdrawn", error),
     onSettled: () => client.invalidateQueries({ queryKey: ["invitations"] }),
   });

@@ -15,7 +15,7 @@ import {
 } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { judges } from "@/api/client";
+import * as api from "@/api/client";
 import type { JudgeEndpoint } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { policiesQuery } from "@/features/policies/data/queries";
@@ -35,7 +35,9 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
   const save = useSubmit({
     mutationFn: () => {
       const body = judgeBody(draft);
-      return judge ? judges.update(judge.id, body) : judges.create({ ...body, slug: draft.slug.trim() || null });
+      return judge
+        ? api.updateJudgeEndpoint(judge.id, body)
+        : api.createJudgeEndpoint({ ...body, slug: draft.slug.trim() || null });
     },
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ["judges"] });

@@ -1,5 +1,5 @@
 /** Judges of the team: where definitions ask for verdicts. Keys go in and never come out. */
-import { judges } from "@/api/client";
+import * as api from "@/api/client";
 import { ActionIcon, Badge, Button, Group, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconGavel, IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
@@ -22,7 +22,7 @@ export function JudgesTab() {
   /** What the form is open for: nothing, a new judge, or one that is there. */
   const [editing, setEditing] = useState<JudgeEndpoint | "new" | null>(null);
   const remove = useMutation({
-    mutationFn: (id: string) => judges.remove(id),
+    mutationFn: (id: string) => api.deleteJudgeEndpoint(id),
     onError: error => toastError("The judge was not deleted", error),
     onSettled: () => void client.invalidateQueries({ queryKey: ["judges"] }),
   });

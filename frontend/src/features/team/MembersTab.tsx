@@ -2,7 +2,7 @@ import { ActionIcon, Select, Table, Text, Tooltip, VisuallyHidden } from "@manti
 import { modals } from "@mantine/modals";
 import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { team } from "@/api/client";
+import * as api from "@/api/client";
 import type { Member, Role } from "@/api/model";
 import { useCan, useSession } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
@@ -20,12 +20,12 @@ export function MembersTab() {
   const client = useQueryClient();
   const refresh = () => void client.invalidateQueries({ queryKey: ["members"] });
   const change = useMutation({
-    mutationFn: ({ id, role }: { id: string; role: Role }) => team.changeRole(id, role),
+    mutationFn: ({ id, role }: { id: string; role: Role }) => api.changeMemberRole(id, { role }),
     onError: error => toastError("The role was not changed", error),
     onSettled: refresh,
   });
   const remove = useMutation({
-    mutationFn: (id: string) => team.removeMember(id),
+    mutationFn: (id: string) => api.removeMember(id),
     onError: error => toastError("The member was not removed", error),
     onSettled: refresh,
   });

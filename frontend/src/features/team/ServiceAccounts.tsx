@@ -3,7 +3,7 @@ import { Badge, Button, Group, Select, Table, Text, TextInput, Title, VisuallyHi
 import { IconRobot } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { team } from "@/api/client";
+import * as api from "@/api/client";
 import type { Role, ServiceAccount } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { formatAgo } from "@/lib/format";
@@ -22,7 +22,7 @@ export function ServiceAccounts({ onChanged }: { onChanged: () => void }) {
   const accounts = useQuery(serviceAccountsQuery);
   const change = useMutation({
     mutationFn: ({ id, ...body }: { id: string; role?: Role; disabled?: boolean }) =>
-      team.updateServiceAccount(id, body),
+      api.updateServiceAccount(id, body),
     onError: error => toastError("The service account was not changed", error),
     onSettled: onChanged,
   });
@@ -116,7 +116,7 @@ function NewAccount({ onMade }: { onMade: () => void }) {
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>("editor");
   const create = useSubmit({
-    mutationFn: () => team.createServiceAccount({ name, role }),
+    mutationFn: () => api.createServiceAccount({ name, role }),
     onSuccess: () => {
       setName("");
       onMade();

@@ -13,7 +13,7 @@ import {
 } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { team } from "@/api/client";
+import * as api from "@/api/client";
 import type { NewToken, Role, TokenOptions } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { useSession } from "@/features/session/session";
@@ -36,7 +36,7 @@ export function TokenForm({ options, onMade, onClose }: Props) {
   const [draft, setDraft] = useState<TokenDraft>(() => emptyDraft(options));
   const accounts = useQuery(serviceAccountsQuery).data?.data ?? [];
   const { user } = useSession();
-  const create = useSubmit({ mutationFn: () => team.createToken(tokenBody(draft, Date.now())), onSuccess: onMade });
+  const create = useSubmit({ mutationFn: () => api.createToken(tokenBody(draft, Date.now())), onSuccess: onMade });
   const set = (change: Partial<TokenDraft>) => setDraft(previous => ({ ...previous, ...change }));
   const submit = (event: FormEvent) => {
     event.preventDefault();

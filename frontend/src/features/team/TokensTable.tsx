@@ -2,7 +2,7 @@ import { ActionIcon, Badge, Group, Menu, Table, Text, Tooltip, VisuallyHidden } 
 import { modals } from "@mantine/modals";
 import { IconTrash, IconUserShare } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { team } from "@/api/client";
+import * as api from "@/api/client";
 import type { ServiceAccount, Token } from "@/api/model";
 import { DASH, formatAgo } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
@@ -14,7 +14,7 @@ import { standing } from "./token";
 export function TokensTable({ rows, onChanged }: { rows: Token[]; onChanged: () => void }) {
   const now = useNow(60_000);
   const revoke = useMutation({
-    mutationFn: (id: string) => team.revokeToken(id),
+    mutationFn: (id: string) => api.revokeToken(id),
     onError: error => toastError("The token was not revoked", error),
     onSettled: onChanged,
   });
@@ -129,7 +129,7 @@ function HandOver({ token, onChanged }: { token: Token; onChanged: () => void })
   const accounts = useQuery(serviceAccountsQuery).data?.data ?? [];
   const open = accounts.filter(account => account.disabled_at === null);
   const give = useMutation({
-    mutationFn: (account: ServiceAccount) => team.handOverToken(token.id, account.id),
+    mutationFn: (account: ServiceAccount) => api.handOverToken(token.id, { service_account: account.id }),
     onError: error => toastError("The token was not handed over", error),
     onSettled: onChanged,
   });

@@ -1,4 +1,4 @@
-import type { AuditFilter } from "@/api/client";
+import type { AuditFilter } from "./queries";
 
 /** Address of the audit log, or of the part that the filter leaves, as a file. */
 export function auditFile(type: "csv" | "jsonl", filter: AuditFilter): string {

@@ -1,5 +1,5 @@
 /** What a token's row says, and what a new one is sent as. */
-import type { Role, Scope, Token, TokenOptions } from "@/api/model";
+import type { Role, ScopeEnum, Token, TokenOptions } from "@/api/model";
 
 const DAY_MS = 86_400_000;
 /** Days before its end from which a token is pointed out. */
@@ -85,7 +85,7 @@ export function lives(options: TokenOptions): number[] {
 export function tokenBody(draft: TokenDraft, now: number) {
   const scopes = Object.entries(draft.verbs)
     .filter(([, verb]) => verb !== "none")
-    .map(([noun, verb]) => `${noun}:${verb}` as Scope);
+    .map(([noun, verb]) => `${noun}:${verb}` as ScopeEnum);
   return {
     name: draft.name.trim(),
     role: draft.role,

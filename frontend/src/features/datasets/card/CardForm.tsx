@@ -2,7 +2,7 @@
 import { Autocomplete, Button, Group, NumberInput, Select, Stack, Textarea } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { datasets } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { useSubmit } from "@/lib/useSubmit";
@@ -21,7 +21,7 @@ export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => 
   const client = useQueryClient();
   const members = useQuery(ownersQuery);
   const save = useSubmit({
-    mutationFn: () => datasets.writeCard(dataset.id, card.revision, fields),
+    mutationFn: () => api.writeDatasetCard(dataset.id, fields, { "If-Match": `"${card.revision}"` }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["datasets"] });
       onDone();

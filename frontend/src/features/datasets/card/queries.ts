@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import { team } from "@/api/client";
+import * as api from "@/api/client";
 
 /** Who may own a dataset. */
 export const ownersQuery = queryOptions({
   queryKey: ["members"],
-  queryFn: ({ signal }) => team.members(signal),
+  queryFn: ({ signal }) => api.listMembers({ limit: 200 }, { signal }),
 });

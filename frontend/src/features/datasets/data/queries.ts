@@ -1,35 +1,35 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { datasetMappings, datasetShares, datasets } from "@/api/client";
+import * as api from "@/api/client";
 import type { RowQuery } from "@/api/model";
 
 export const datasetsQuery = queryOptions({
   queryKey: ["datasets"],
-  queryFn: ({ signal }) => datasets.list(signal),
+  queryFn: ({ signal }) => api.listDatasets({ limit: 200 }, { signal }),
 });
 
 /** Datasets of other teams that this team reads. */
 export const sharedDatasetsQuery = queryOptions({
   queryKey: ["datasets", "shared"],
-  queryFn: ({ signal }) => datasetShares.received(signal),
+  queryFn: ({ signal }) => api.listSharedDatasets({ limit: 200 }, { signal }),
 });
 
 /** What the team keeps. Asked anew with the datasets. */
 export const usageQuery = queryOptions({
   queryKey: ["datasets", "usage"],
-  queryFn: ({ signal }) => datasets.usage(signal),
+  queryFn: ({ signal }) => api.getDatasetUsage({ signal }),
 });
 
 export const datasetQuery = (id: string) =>
   queryOptions({
     queryKey: ["datasets", id],
-    queryFn: ({ signal }) => datasets.read(id, signal),
+    queryFn: ({ signal }) => api.getDataset(id, { signal }),
   });
 
 export const rowsQuery = (id: string, version: number) =>
   infiniteQueryOptions({
     queryKey: ["datasets", id, "rows", version],
     queryFn: ({ signal, pageParam }) =>
-      datasets.rows(id, version, { limit: 50, ...(pageParam === null ? {} : { after: pageParam }) }, signal),
+      api.listDatasetRows(id, version, { limit: 50, after: pageParam ?? undefined }, { signal }),
     initialPageParam: null as number | null,
     getNextPageParam: page => (page.has_more ? page.next : null),
     staleTime: Infinity, // versions never change
@@ -44,14 +44,14 @@ export const WITH_NOTES = ["window", "found", "row", "values"] as const;
 export const notesQuery = (id: string, version: number) =>
   queryOptions({
     queryKey: ["datasets", id, "notes", version],
-    queryFn: ({ signal }) => datasets.notes(id, version, signal),
+    queryFn: ({ signal }) => api.listRowNotes(id, version, { limit: 200 }, { signal }),
   });
 
 /** Values that filters offer. */
 export const rowValuesQuery = (id: string, version: number) =>
   queryOptions({
     queryKey: ["datasets", id, "values", version],
-    queryFn: ({ signal }) => datasets.rowValues(id, version, signal),
+    queryFn: ({ signal }) => api.listDatasetRowValues(id, version, { signal }),
     staleTime: 60_000,
   });
 
@@ -60,7 +60,12 @@ export const rowWindowQuery = (id: string, version: number, number: number) =>
   queryOptions({
     queryKey: ["datasets", id, "window", version, number],
     queryFn: ({ signal }) =>
-      datasets.search(id, version, { query: {}, after: number > 0 ? number * PAGE - 1 : null, limit: PAGE }, signal),
+      api.searchDatasetRows(
+        id,
+        version,
+        { query: {}, after: number > 0 ? number * PAGE - 1 : null, limit: PAGE },
+        { signal },
+      ),
     staleTime: 60_000, // versions never change; what is known about their rows does
     refetchOnWindowFocus: false,
   });
@@ -69,7 +74,8 @@ export const rowWindowQuery = (id: string, version: number, number: number) =>
 export const foundRowsQuery = (id: string, version: number, query: RowQuery) =>
   infiniteQueryOptions({
     queryKey: ["datasets", id, "found", version, query],
-    queryFn: ({ signal, pageParam }) => datasets.search(id, version, { query, after: pageParam, limit: PAGE }, signal),
+    queryFn: ({ signal, pageParam }) =>
+      api.searchDatasetRows(id, version, { query, after: pageParam, limit: PAGE }, { signal }),
     initialPageParam: null as number | null,
     getNextPageParam: page => (page.has_more ? page.next : null),
     refetchInterval: ({ state }) =>
@@ -81,13 +87,13 @@ export const foundRowsQuery = (id: string, version: number, query: RowQuery) =>
 export const oneRowQuery = (id: string, version: number, index: number) =>
   queryOptions({
     queryKey: ["datasets", id, "row", version, index],
-    queryFn: ({ signal }) => datasets.row(id, version, index, signal),
+    queryFn: ({ signal }) => api.getDatasetRow(id, version, index, { signal }),
   });
 
 export const rowHistoryQuery = (id: string, version: number, index: number) =>
   queryOptions({
     queryKey: ["datasets", id, "row", version, index, "history"],
-    queryFn: ({ signal }) => datasets.rowHistory(id, version, index, signal),
+    queryFn: ({ signal }) => api.getRowHistory(id, version, index, { signal }),
     staleTime: 10_000,
   });
 
@@ -95,7 +101,7 @@ export const diffQuery = (id: string, version: number, against: number) =>
   infiniteQueryOptions({
     queryKey: ["datasets", id, "diff", version, against],
     queryFn: ({ signal, pageParam }) =>
-      datasets.diff(id, version, { against, limit: 50, ...(pageParam === null ? {} : { after: pageParam }) }, signal),
+      api.diffDatasetVersions(id, version, { against, limit: 50, after: pageParam ?? undefined }, { signal }),
     initialPageParam: null as number | null,
     getNextPageParam: page => (page.has_more ? page.next : null),
     staleTime: Infinity, // versions never change
@@ -103,5 +109,5 @@ export const diffQuery = (id: string, version: number, against: number) =>
 
 export const mappingsQuery = queryOptions({
   queryKey: ["dataset-mappings"],
-  queryFn: ({ signal }) => datasetMappings.list(signal),
+  queryFn: ({ signal }) => api.listDatasetMappings({ limit: 200 }, { signal }),
 });

@@ -1,8 +1,8 @@
 /** Makes versions of a version, once for each request, and has the page know of them. */
 import { useQueryClient } from "@tanstack/react-query";
-import { type DeriveBody, datasets } from "@/api/client";
+import * as api from "@/api/client";
+import type { Dataset, DatasetVersion, DeriveRequest } from "@/api/model";
 import { Problem } from "@/api/http";
-import type { Dataset, DatasetVersion } from "@/api/model";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { datasetQuery, datasetsQuery } from "./queries";
 
@@ -14,7 +14,7 @@ export function useDerive(dataset: Dataset, version: DatasetVersion) {
    *
    * @throws Problem; where a newer version was made meanwhile, the page knows of it thereafter.
    */
-  return async (given: Omit<DeriveBody, "latest">) => {
+  return async (given: Omit<DeriveRequest, "latest">) => {
     const body = { ...given, latest: dataset.latest_version.number };
     const fresh = () =>
       Promise.all([
@@ -22,7 +22,9 @@ export function useDerive(dataset: Dataset, version: DatasetVersion) {
         client.invalidateQueries({ queryKey: datasetQuery(dataset.id).queryKey, exact: true }),
       ]);
     try {
-      const made = await datasets.derive(dataset.id, version.number, body, keyFor([version.number, body]));
+      const made = await api.deriveDatasetVersion(dataset.id, version.number, body, {
+        "Idempotency-Key": keyFor([version.number, body]),
+      });
       if (!body.dry_run) await fresh();
       return made;
     } catch (error) {

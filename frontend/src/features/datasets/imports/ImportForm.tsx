@@ -2,7 +2,7 @@
 import { Button, Checkbox, Group, Loader, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { datasetImports } from "@/api/client";
+import * as api from "@/api/client";
 import { errorText } from "@/api/http";
 import type { Dataset, DatasetSources } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
@@ -44,7 +44,7 @@ export function ImportForm({ place, sources, dataset, onDone }: Props) {
   const name = named ?? suggestedName(location);
   const listing = useQuery({
     queryKey: ["dataset-listing", place, listed],
-    queryFn: ({ signal }) => datasetImports.listing({ source: place, ...listed! }, signal),
+    queryFn: ({ signal }) => api.listImportableFiles({ source: place, ...listed! }, { signal }),
     enabled: listed !== null,
     retry: false,
     staleTime: 60_000,
@@ -54,7 +54,7 @@ export function ImportForm({ place, sources, dataset, onDone }: Props) {
   const files = chosen?.files.map(file => file.path).filter(path => !left.includes(path)) ?? [];
   const start = useSubmit({
     mutationFn: () =>
-      datasetImports.start({
+      api.startDatasetImport({
         source: place,
         location: listed!.location,
         // The commit that was listed: what the person saw is what comes.

@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Modal, Paper, Progress, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { datasetImports } from "@/api/client";
+import * as api from "@/api/client";
 import type { DatasetImport } from "@/api/model";
 import { percent } from "@/features/policies/data/imports";
 import { ErrorState } from "@/ui/ErrorState";
@@ -51,7 +51,8 @@ interface CardProps {
 export function ImportCard({ row, editor, onRead }: CardProps) {
   const client = useQueryClient();
   const act = useMutation({
-    mutationFn: (what: "cancel" | "retry") => datasetImports[what](row.id),
+    mutationFn: (what: "cancel" | "retry") =>
+      what === "cancel" ? api.cancelDatasetImport(row.id) : api.retryDatasetImport(row.id),
     onError: error => toastError("The import was not changed", error),
     onSettled: () => void client.invalidateQueries({ queryKey: importsQuery.queryKey }),
   });
@@ -117,7 +118,7 @@ export function ImportCard({ row, editor, onRead }: CardProps) {
 /** All faults as CSV, fetched when somebody wants them: there may be thousands. */
 function FaultReport({ row }: { row: DatasetImport }) {
   const download = useMutation({
-    mutationFn: () => datasetImports.report(row.id),
+    mutationFn: () => api.getDatasetImportReport(row.id),
     onSuccess: ({ report }) => {
       const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
       const lines = report.map(({ place, detail }) => [place, cell(detail)].join(","));

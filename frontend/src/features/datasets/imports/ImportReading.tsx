@@ -3,7 +3,7 @@ import { Alert, Button, Group, Stack } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { datasetImports } from "@/api/client";
+import * as api from "@/api/client";
 import type { DatasetImport } from "@/api/model";
 import { restError } from "@/api/problems";
 import { FilePreview } from "@/features/datasets/mapping/FilePreview";
@@ -18,7 +18,7 @@ export function ImportReading({ row, onDone }: { row: DatasetImport; onDone: () 
   const client = useQueryClient();
   const preview = useQuery({
     queryKey: ["dataset-import-preview", row.id, settled],
-    queryFn: ({ signal }) => datasetImports.preview(row.id, bodyOf(settled), signal),
+    queryFn: ({ signal }) => api.previewDatasetImport(row.id, bodyOf(settled), { signal }),
     placeholderData: before => before,
     retry: false,
     staleTime: 60_000,
@@ -26,7 +26,7 @@ export function ImportReading({ row, onDone }: { row: DatasetImport; onDone: () 
   const read = useSubmit({
     mutationFn: () => {
       const proposed = preview.data?.by === "proposal" ? (preview.data.mapping ?? undefined) : undefined;
-      return datasetImports.read(
+      return api.readDatasetImport(
         row.id,
         bodyOf(reading.mapping || reading.mappingId ? reading : { mapping: proposed }),
       );

@@ -1,7 +1,7 @@
 /** Files of the team that have come in part: who chooses one again goes on with it. */
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { datasetUploads } from "@/api/client";
+import * as api from "@/api/client";
 import { formatBytes, formatTime } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
 import { toastError } from "@/ui/toast";
@@ -12,7 +12,7 @@ export function UnfinishedUploads() {
   const rows = uploads.data?.data ?? [];
   const client = useQueryClient();
   const remove = useMutation({
-    mutationFn: (id: string) => datasetUploads.cancel(id),
+    mutationFn: (id: string) => api.cancelDatasetUpload(id),
     onError: error => toastError("The upload was not removed", error),
     onSettled: () => void client.invalidateQueries({ queryKey: uploadsQuery.queryKey }),
   });

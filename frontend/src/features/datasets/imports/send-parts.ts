@@ -2,7 +2,7 @@
  * Sends a file in parts, and goes on where it was left: after a pause, a lost network, or a reload of the page. What has
  * come is the platform's to say; after any doubt it is asked.
  */
-import { datasetUploads } from "@/api/client";
+import * as api from "@/api/client";
 import { Problem } from "@/api/http";
 import { newKey } from "@/lib/key";
 import type { Gate } from "./gate";
@@ -34,7 +34,8 @@ export async function sendParts(file: File, gate: Gate, tell: Tell): Promise<str
     await gate.passed();
     try {
       if (id === null) {
-        id = (await datasetUploads.start({ name: file.name.slice(-200), size: file.size }, key)).id;
+        const asked = { name: file.name.slice(-200), size: file.size };
+        id = (await api.startDatasetUpload(asked, { "Idempotency-Key": key })).id;
         remember(file, id);
         offset = 0;
       }
@@ -48,7 +49,12 @@ export async function sendParts(file: File, gate: Gate, tell: Tell): Promise<str
       if (faults === 0) tell("sending", sent); // else it waits until a part has come again
       if (offset === file.size) return id;
       const part = file.slice(offset, offset + PART_BYTES);
-      await datasetUploads.send(id, offset, part, await checksum(part), gate.signal);
+      await api.sendDatasetUploadPart(
+        id,
+        part,
+        { "Upload-Offset": String(offset), ...(await checksum(part)) },
+        { signal: gate.signal },
+      );
       offset += part.size;
       sent = offset;
       faults = refusals = 0;
@@ -70,7 +76,7 @@ export async function sendParts(file: File, gate: Gate, tell: Tell): Promise<str
 /** Bytes that have come; null when the upload is gone, or another file's. */
 async function offsetOf(id: string, file: File, signal: AbortSignal): Promise<number | null> {
   try {
-    const upload = await datasetUploads.read(id, signal);
+    const upload = await api.getDatasetUpload(id, { signal });
     return upload.size === file.size ? upload.offset : null;
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return null;
@@ -85,9 +91,9 @@ function passes(error: unknown): boolean {
   return error.code === "wrong_checksum" || error.status === 408 || error.status === 502 || error.status === 503;
 }
 
-/** As tus has it; null where the page may not compute one, as without https. */
-async function checksum(part: Blob): Promise<string | null> {
-  if (!globalThis.crypto?.subtle) return null;
+/** The header of tus; none if the page may not compute a checksum, as without https. */
+async function checksum(part: Blob): Promise<{ "Upload-Checksum"?: string }> {
+  if (!globalThis.crypto?.subtle) return {};
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await part.arrayBuffer()));
-  return `sha256 ${btoa(String.fromCharCode(...digest))}`;
+  return { "Upload-Checksum": `sha256 ${btoa(String.fromCharCode(...digest))}` };
 }

@@ -1,6 +1,6 @@
 /** A file on its way: sent at once where it is small, else in parts, then checked row by row. */
 import { useEffect, useRef, useState } from "react";
-import { datasetUploads } from "@/api/client";
+import * as api from "@/api/client";
 import { Gate } from "./gate";
 import { Rate } from "./rate";
 import { forget, remembered } from "./remembered";
@@ -68,7 +68,7 @@ export function useTransfer() {
       if (!file) return;
       const id = remembered(file);
       forget(file);
-      if (id !== null) datasetUploads.cancel(id).catch(() => undefined); // else it expires
+      if (id !== null) api.cancelDatasetUpload(id).catch(() => undefined); // else it expires
     },
   };
 }

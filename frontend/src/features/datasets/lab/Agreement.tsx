@@ -2,7 +2,7 @@
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { lab } from "@/api/client";
+import * as api from "@/api/client";
 import type { Marks, ReviewerAgreement, RowToMark } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { Loaded } from "@/ui/Loaded";
@@ -24,7 +24,7 @@ export function Agreement({ job, threshold, marking, onMarking }: Props) {
   const client = useQueryClient();
   const query = useQuery(marksQuery(job, threshold));
   const mark = useMutation({
-    mutationFn: (said: Said) => lab.mark(job, [said]),
+    mutationFn: (said: Said) => api.markLabRows(job, { marks: [said] }),
     onError: error => toastError("The mark was not kept", error),
     onSuccess: (_, { row, word }) =>
       client.setQueriesData<Marks>({ queryKey: ["lab-jobs", job, "marks"] }, old =>

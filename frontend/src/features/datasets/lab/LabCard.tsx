@@ -2,8 +2,7 @@
 import { Alert, Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { LabOperation } from "@/api/client";
-import type { Dataset, DatasetVersion, LabJob, LabReport, NoteCondition } from "@/api/model";
+import type { Dataset, DatasetVersion, LabJob, LabOperation, LabReport, RowQueryNoteCondition } from "@/api/model";
 import { restError } from "@/api/problems";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatDuration } from "@/lib/format";
@@ -26,7 +25,7 @@ export interface CardProps {
 export interface MadeVersion {
   label: string;
   /** What the row notes say of its rows. */
-  condition: Omit<NoteCondition, "notes">;
+  condition: Omit<RowQueryNoteCondition, "notes">;
   disabled: boolean;
 }
 

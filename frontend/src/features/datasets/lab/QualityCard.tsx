@@ -1,8 +1,7 @@
 /** Quality: a rubric by which a judge scores rows, and a version without the low ones. */
 import { NumberInput } from "@mantine/core";
 import { useState } from "react";
-import type { LabCriterion } from "@/api/client";
-import type { Json, LabReport } from "@/api/model";
+import type { Json, LabOperationRubricItem, LabReport } from "@/api/model";
 import { itemsOf } from "@/features/rewards/rubric/rubric";
 import { RubricItems } from "@/features/rewards/rubric/RubricItems";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
@@ -91,7 +90,7 @@ export function QualityCard({ dataset, version, jobs }: CardProps) {
 }
 
 /** The criteria as the operation has them; null where one is not written yet, or none can be won. */
-export function criteriaOf(items: Json): LabCriterion[] | null {
+export function criteriaOf(items: Json): LabOperationRubricItem[] | null {
   const found = itemsOf(items).flatMap(({ name, description, weight }) =>
     name && description && typeof weight === "number" && weight !== 0 ? [{ name, description, weight }] : [],
   );

@@ -1,6 +1,5 @@
 /** Words and choices of a synthesis: what a model is asked to make of rows, and why variations are refused. */
-import type { LabOperation } from "@/api/client";
-import type { RefusedVariation } from "@/api/model";
+import type { LabOperation, RefusedVariation } from "@/api/model";
 
 /** What a model may be asked for: an instruction, and whether the numbers usually stay those of the source. */
 export const PURPOSES = {

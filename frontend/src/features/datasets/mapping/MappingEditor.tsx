@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Stack, Switch, Text, TextInput, Title } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { datasetMappings } from "@/api/client";
+import * as api from "@/api/client";
 import { errorText } from "@/api/http";
 import type { DatasetMapping, DatasetPreview } from "@/api/model";
 import { fieldError } from "@/api/problems";
@@ -60,7 +60,7 @@ function SaveMapping({ mapping, columns }: { mapping: DatasetMapping; columns: s
   const [name, setName] = useState("");
   const client = useQueryClient();
   const save = useSubmit({
-    mutationFn: () => datasetMappings.create({ name, mapping, columns }),
+    mutationFn: () => api.createDatasetMapping({ name, mapping, columns }),
     onSuccess: async () => {
       toast(`The mapping ${name} is kept.`);
       setName("");

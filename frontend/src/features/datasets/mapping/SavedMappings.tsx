@@ -3,7 +3,7 @@ import { ActionIcon, Button, Group, Stack, Text, TextInput } from "@mantine/core
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { datasetMappings } from "@/api/client";
+import * as api from "@/api/client";
 import { errorText } from "@/api/http";
 import type { SavedMapping } from "@/api/model";
 import { mappingsQuery } from "@/features/datasets/data/queries";
@@ -39,14 +39,14 @@ function OneMapping({ saved }: { saved: SavedMapping }) {
   const client = useQueryClient();
   const again = () => client.invalidateQueries({ queryKey: ["dataset-mappings"] });
   const rename = useSubmit({
-    mutationFn: (next: string) => datasetMappings.change(saved.id, { name: next }),
+    mutationFn: (next: string) => api.updateDatasetMapping(saved.id, { name: next }),
     onSuccess: async () => {
       setName(null);
       await again();
     },
   });
   const remove = useSubmit({
-    mutationFn: () => datasetMappings.remove(saved.id),
+    mutationFn: () => api.deleteDatasetMapping(saved.id),
     onSuccess: again,
     onError: error => toastError("The mapping was not deleted", error),
   });

@@ -1,7 +1,7 @@
 /** The preview of a file before it is sent: of a large one, of its beginning. */
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useDebouncedValue } from "@mantine/hooks";
-import { datasets } from "@/api/client";
+import * as api from "@/api/client";
 import type { DatasetMapping, DatasetPreview } from "@/api/model";
 import { isComplete } from "./draft";
 
@@ -20,7 +20,7 @@ export function usePreview(file: File | null, reading: Reading): UseQueryResult<
   const [settled] = useDebouncedValue(askable(reading), 350);
   return useQuery({
     queryKey: ["dataset-preview", file && fileKey(file), settled],
-    queryFn: ({ signal }) => datasets.preview(previewBody(file, settled), signal),
+    queryFn: ({ signal }) => api.previewDataset(previewBody(file, settled), { signal }),
     enabled: file !== null,
     placeholderData: (before, query) => (file && query?.queryKey[1] === fileKey(file) ? before : undefined),
     retry: false,

@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Paper, Progress, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { goldilocks } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset, DatasetVersion, Goldilocks } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { percentOf } from "@/lib/format";
@@ -98,7 +98,7 @@ function Working({ job, editor, onCancelled }: { job: Goldilocks; editor: boolea
   const id = stage?.profile ?? null;
   const profile = useQuery({ ...profileQuery(id ?? ""), enabled: id !== null }).data;
   const cancel = useMutation({
-    mutationFn: () => goldilocks.cancel(job.id),
+    mutationFn: () => api.cancelGoldilocks(job.id),
     onSuccess: onCancelled,
     onError: error => toastError("It was not cancelled", error),
     onSettled: () => client.invalidateQueries({ queryKey: ["datasets"] }),

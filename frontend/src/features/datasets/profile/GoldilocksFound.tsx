@@ -1,7 +1,7 @@
 /** What a goldilocks kept and left out, its version, its suspects, and stage two where only the first was asked for. */
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { goldilocks } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset, Goldilocks } from "@/api/model";
 import { formatAgo, formatCount } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
@@ -23,7 +23,7 @@ interface Props {
 export function GoldilocksFound({ job, dataset, editor, onStageTwo }: Props) {
   const client = useQueryClient();
   const undo = useMutation({
-    mutationFn: () => goldilocks.undo(job.id),
+    mutationFn: () => api.undoGoldilocks(job.id),
     onError: error => toastError("The version was not deleted", error),
     onSettled: () => client.invalidateQueries({ queryKey: ["datasets"] }),
   });

@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { profiles } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset, DatasetVersion } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { useRequestKey } from "@/lib/useRequestKey";
@@ -30,9 +30,9 @@ export function ProfileForm({ dataset, version, onDone }: Props) {
     spec: specOf(dataset, version, policy, sampling),
     plan: { budget: Number(sampling.each) * version.rows },
   };
-  const cost = useMutation({ mutationFn: () => profiles.cost(body) });
+  const cost = useMutation({ mutationFn: () => api.costProfile(body) });
   const create = useSubmit({
-    mutationFn: () => profiles.create(body, keyFor(body)),
+    mutationFn: () => api.createProfile(body, { "Idempotency-Key": keyFor(body) }),
     onSuccess: async made => {
       client.setQueryData(profileQuery(made.id).queryKey, made);
       await client.invalidateQueries({ queryKey: profilesQuery(dataset.id, version.number).queryKey });

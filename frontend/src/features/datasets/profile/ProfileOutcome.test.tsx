@@ -2,7 +2,7 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Dataset, Profile, Review, VerdictBody } from "@/api/model";
+import type { Dataset, Profile, Review, AskedVerdictRequest } from "@/api/model";
 import { formatPercent } from "@/lib/format";
 import { renderWith } from "@/test/render";
 import { ProfileOutcome } from "./ProfileOutcome";
@@ -23,9 +23,9 @@ beforeEach(() => {
   sent = [];
   vi.stubGlobal("fetch", (url: string, init?: RequestInit) => {
     if (init?.method === "PUT") {
-      const body = JSON.parse(init.body as string) as { verdicts: VerdictBody[] };
+      const body = JSON.parse(init.body as string) as { verdicts: AskedVerdictRequest[] };
       sent.push(body);
-      const [said] = body.verdicts as [VerdictBody & { verdict: "wrong"; answer: string }];
+      const [said] = body.verdicts as [AskedVerdictRequest & { verdict: "wrong"; answer: string }];
       review = {
         verdicts: [{ ...said, by: "eve@example.org", at: "2026-01-01T00:00:00Z" }],
         right: 0,

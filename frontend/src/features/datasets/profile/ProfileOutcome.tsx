@@ -1,7 +1,7 @@
 /** What a profile has found: pass rates with a band, dead groups, and suspects; and versions that are made of it. */
 import { Alert, Button, Group, Paper, RangeSlider, Stack, Text, Title } from "@mantine/core";
 import { useState } from "react";
-import { profiles } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset, Profile } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatCount, formatPercent } from "@/lib/format";
@@ -121,7 +121,7 @@ function useVersions(profile: Profile, dataset: Dataset) {
   return useSubmit({
     mutationFn: (kept: { min_pass_rate?: number; max_pass_rate?: number; without_suspects?: boolean }) => {
       const body = { ...kept, latest: dataset.latest_version.number };
-      return profiles.derive(profile.id, body, keyFor(body));
+      return api.deriveFromProfile(profile.id, body, { "Idempotency-Key": keyFor(body) });
     },
     onSuccess: openMade,
   });

@@ -1,7 +1,7 @@
 /** One profile: on its way, ended without a result, or with what it has found. */
 import { Alert, Button, Progress, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { profiles } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset, Profile } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatCount, percentOf } from "@/lib/format";
@@ -45,7 +45,7 @@ function Working({ profile }: { profile: Profile }) {
   const client = useQueryClient();
   const editor = useCan("editor");
   const cancel = useSubmit({
-    mutationFn: () => profiles.cancel(profile.id),
+    mutationFn: () => api.cancelProfile(profile.id),
     onSuccess: ended => client.setQueryData(profileQuery(profile.id).queryKey, ended),
   });
   return (

@@ -2,7 +2,7 @@
 import { Button, Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { errorText } from "@/api/http";
-import type { Profile, RowVerdict, VerdictBody } from "@/api/model";
+import type { Profile, RowVerdict, AskedVerdictRequest } from "@/api/model";
 import { formatAgo } from "@/lib/format";
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
   editor: boolean;
   /** Why the last verdict on this row was not kept. */
   error: Error | null;
-  onSay: (verdict: VerdictBody) => void;
+  onSay: (verdict: AskedVerdictRequest) => void;
 }
 
 const CHOICES = [
@@ -47,7 +47,7 @@ export function SuspectVerdict({ suspect, said, disabled, editor, error, onSay }
         onChange={next =>
           onSay({
             row,
-            verdict: next as NonNullable<VerdictBody["verdict"]>,
+            verdict: next as NonNullable<AskedVerdictRequest["verdict"]>,
             ...(next === "wrong" ? { answer: answer.trim() || suspect.answer } : {}),
           })
         }

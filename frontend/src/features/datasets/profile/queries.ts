@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { goldilocks, profiles } from "@/api/client";
+import * as api from "@/api/client";
 import type { Goldilocks, Profile } from "@/api/model";
 
 export const isOpen = ({ state }: Pick<Profile, "state">) => state === "queued" || state === "running";
@@ -8,21 +8,21 @@ export const isOpen = ({ state }: Pick<Profile, "state">) => state === "queued" 
 export const profilesQuery = (dataset: string, version: number) =>
   queryOptions({
     queryKey: ["datasets", dataset, "versions", version, "profiles"],
-    queryFn: ({ signal }) => profiles.list(dataset, version, signal),
+    queryFn: ({ signal }) => api.listProfiles(dataset, version, { limit: 50 }, { signal }),
   });
 
 /** What people have said of the golds of a profile's version. */
 export const reviewQuery = (id: string) =>
   queryOptions({
     queryKey: ["profiles", id, "review"],
-    queryFn: ({ signal }) => profiles.review(id, signal),
+    queryFn: ({ signal }) => api.getReview(id, { signal }),
   });
 
 /** One profile; asked for again and again until it has ended. */
 export const profileQuery = (id: string) =>
   queryOptions({
     queryKey: ["profiles", id],
-    queryFn: ({ signal }) => profiles.read(id, signal),
+    queryFn: ({ signal }) => api.getProfile(id, { signal }),
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 1000 : false),
   });
 
@@ -32,6 +32,6 @@ export const isTrying = ({ state }: Pick<Goldilocks, "state">) => state === "fir
 export const goldilocksQuery = (dataset: string, version: number) =>
   queryOptions({
     queryKey: ["datasets", dataset, "versions", version, "goldilocks"],
-    queryFn: ({ signal }) => goldilocks.list(dataset, version, signal),
+    queryFn: ({ signal }) => api.listGoldilocks(dataset, version, { limit: 20 }, { signal }),
     refetchInterval: ({ state }) => (state.data?.data.some(isTrying) ? 1000 : false),
   });

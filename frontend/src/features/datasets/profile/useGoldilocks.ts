@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { goldilocks } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset, DatasetVersion } from "@/api/model";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
@@ -16,10 +16,10 @@ export function useGoldilocks(
   const client = useQueryClient();
   const keyFor = useRequestKey();
   const body = goldilocksOf(dataset, version, fields);
-  const cost = useMutation({ mutationFn: () => goldilocks.cost(body) });
+  const cost = useMutation({ mutationFn: () => api.startGoldilocks({ ...body, dry_run: true }) });
   const start = useSubmit({
     // A start behind another look at the cost is another one, though it asks for the same.
-    mutationFn: () => goldilocks.start(body, keyFor([body, cost.submittedAt])),
+    mutationFn: () => api.startGoldilocks(body, { "Idempotency-Key": keyFor([body, cost.submittedAt]) }),
     onSuccess: () => {
       cost.reset();
       onStarted();

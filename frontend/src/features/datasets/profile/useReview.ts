@@ -1,8 +1,8 @@
 /** What people say of suspect golds: read, said, and made a version of. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { profiles } from "@/api/client";
-import type { Dataset, Profile, VerdictBody } from "@/api/model";
+import * as api from "@/api/client";
+import type { Dataset, Profile, AskedVerdictRequest } from "@/api/model";
 import { notesQuery, WITH_NOTES } from "@/features/datasets/data/queries";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
@@ -17,7 +17,7 @@ export function useReview(profile: Profile, dataset: Dataset) {
   const found = useQuery(reviewQuery(profile.id));
   const version = Number(profile.version.split("@").at(-1));
   const say = useSubmit({
-    mutationFn: (verdict: VerdictBody) => profiles.say(profile.id, { verdicts: [verdict] }),
+    mutationFn: (verdict: AskedVerdictRequest) => api.sayVerdicts(profile.id, { verdicts: [verdict] }),
     onMutate: ({ row }) => setAsked(row),
     onSuccess: async said => {
       client.setQueryData(reviewQuery(profile.id).queryKey, said);
@@ -29,7 +29,7 @@ export function useReview(profile: Profile, dataset: Dataset) {
   const make = useSubmit({
     mutationFn: () => {
       const body = { latest: dataset.latest_version.number };
-      return profiles.deriveFromReview(profile.id, body, keyFor([body, found.data]));
+      return api.deriveFromReview(profile.id, body, { "Idempotency-Key": keyFor([body, found.data]) });
     },
     onSuccess: openMade,
   });

@@ -1,5 +1,5 @@
 /** Filters of rows: as the address has them, and as the platform is asked for them. */
-import type { NoteCondition, RowQuery } from "@/api/model";
+import type { RowQueryNoteCondition, RowQuery } from "@/api/model";
 import type { DatasetSearch } from "@/features/datasets/data/search";
 
 export type RowFilters = Pick<DatasetSearch, "q" | "answer" | "min" | "max" | "tags" | "script" | "notes">;
@@ -96,7 +96,7 @@ export function numberFault(text: string): string | null {
  * A condition on notes as it stands in the address: `difficulty.pass_rate:0.2..0.8` or `suspect.suspect:true`. Null
  * where it cannot be read. Of a column whose type is not known, it is taken for what it looks like.
  */
-export function noteCondition(text: string, types: NoteTypes = NO_TYPES): NoteCondition | null {
+export function noteCondition(text: string, types: NoteTypes = NO_TYPES): RowQueryNoteCondition | null {
   const [, notes, column, written] = /^([^.:]+)\.([^:]+):(.*)$/u.exec(text) ?? [];
   if (notes === undefined || column === undefined || !written) return null;
   const value = plain(written);

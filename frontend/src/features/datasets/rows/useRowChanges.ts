@@ -1,8 +1,7 @@
 /** Versions made of a version by changes of its rows, or of some of them. */
 import { useNavigate } from "@tanstack/react-router";
-import type { DeriveBody } from "@/api/client";
+import type { Dataset, DatasetVersion, DeriveRequest, RowQuery } from "@/api/model";
 import { errorText } from "@/api/http";
-import type { Dataset, DatasetVersion, RowQuery } from "@/api/model";
 import { useDerive } from "@/features/datasets/data/useDerive";
 import { useSubmit } from "@/lib/useSubmit";
 import { toast, toastError } from "@/ui/toast";
@@ -22,7 +21,7 @@ export interface RowChanges {
 
 interface Making {
   what: "change" | "remove" | "take";
-  body: Pick<DeriveBody, "operation" | "into">;
+  body: Pick<DeriveRequest, "operation" | "into">;
   next?: "open" | "run";
 }
 

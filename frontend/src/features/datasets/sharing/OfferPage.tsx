@@ -4,7 +4,7 @@ import { IconDatabase } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { datasetShares } from "@/api/client";
+import * as api from "@/api/client";
 import type { DatasetOffer } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { useCan, useSession } from "@/features/session/session";
@@ -40,7 +40,7 @@ function Offer({ offer, secret }: { offer: DatasetOffer; secret: string }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const accept = useSubmit({
-    mutationFn: () => datasetShares.accept(secret, { slug }),
+    mutationFn: () => api.acceptDataset(encodeURIComponent(secret), { slug }),
     onSuccess: async made => {
       await client.invalidateQueries({ queryKey: ["datasets"] });
       await navigate({ to: "/datasets/$datasetId", params: { datasetId: made.dataset_id } });

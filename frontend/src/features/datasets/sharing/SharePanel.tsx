@@ -4,7 +4,7 @@ import { modals } from "@mantine/modals";
 import { IconKey, IconShare } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { datasetShares } from "@/api/client";
+import * as api from "@/api/client";
 import type { Dataset, DatasetShare } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { formatAgo, formatTime } from "@/lib/format";
@@ -46,7 +46,7 @@ function OfferForm({ dataset }: { dataset: Dataset }) {
   const [link, setLink] = useState<string | null>(null);
   const client = useQueryClient();
   const offer = useSubmit({
-    mutationFn: () => datasetShares.create(dataset.id, { note }),
+    mutationFn: () => api.offerDataset(dataset.id, { note }),
     onSuccess: made => {
       setLink(made.link);
       setNote("");
@@ -99,7 +99,7 @@ function Share({ dataset, share }: { dataset: Dataset; share: DatasetShare }) {
   const now = useNow();
   const client = useQueryClient();
   const revoke = useSubmit({
-    mutationFn: () => datasetShares.revoke(dataset.id, share.id),
+    mutationFn: () => api.revokeDatasetShare(dataset.id, share.id),
     onError: error => toastError("The share was not ended", error),
     onSettled: () => client.invalidateQueries({ queryKey: ["dataset-shares"] }),
   });

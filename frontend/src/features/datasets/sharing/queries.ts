@@ -1,17 +1,17 @@
 import { queryOptions } from "@tanstack/react-query";
-import { datasetShares } from "@/api/client";
+import * as api from "@/api/client";
 
 /** Offers and shares of a dataset. */
 export const sharesQuery = (id: string) =>
   queryOptions({
     queryKey: ["dataset-shares", id],
-    queryFn: ({ signal }) => datasetShares.list(id, signal),
+    queryFn: ({ signal }) => api.listDatasetShares(id, { limit: 200 }, { signal }),
   });
 
 /** What the holder of a link is offered. A link that is over stays over. */
 export const offerQuery = (secret: string) =>
   queryOptions({
     queryKey: ["dataset-offer", secret],
-    queryFn: ({ signal }) => datasetShares.offer(secret, signal),
+    queryFn: ({ signal }) => api.readDatasetOffer(encodeURIComponent(secret), { signal }),
     retry: false,
   });

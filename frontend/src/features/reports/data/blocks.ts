@@ -1,5 +1,5 @@
 /** Blocks of a report as values: made, moved, copied and checked by pure functions. */
-import type { Report, ReportBlock, Run, RunMention } from "@/api/model";
+import type { Report, ReportBlock, Run, ReportContentRunMention } from "@/api/model";
 import { newKey } from "@/lib/key";
 
 export type Kind = ReportBlock["type"];
@@ -15,7 +15,7 @@ export const MOST_TEXT = 20_000;
 
 export const newId = () => newKey().slice(0, 12);
 
-export function mention({ id, name }: Pick<Run, "id" | "name">): RunMention {
+export function mention({ id, name }: Pick<Run, "id" | "name">): ReportContentRunMention {
   return { id, name };
 }
 
@@ -28,7 +28,7 @@ export function textBlock(markdown = ""): BlockOf<"text"> {
 }
 
 export function chartBlock(
-  runs: RunMention[],
+  runs: ReportContentRunMention[],
   metrics: string[],
   drawn: Partial<BlockOf<"chart">> = {},
 ): BlockOf<"chart"> {
@@ -36,7 +36,7 @@ export function chartBlock(
 }
 
 /** An empty block of a kind, about `runs` where it is about any. */
-export function emptyBlock(kind: Kind, runs: RunMention[]): ReportBlock {
+export function emptyBlock(kind: Kind, runs: ReportContentRunMention[]): ReportBlock {
   if (kind === "text") return textBlock();
   if (kind === "chart") return chartBlock(runs, ["critic/score/mean"]);
   if (kind === "sample")
@@ -45,7 +45,7 @@ export function emptyBlock(kind: Kind, runs: RunMention[]): ReportBlock {
 }
 
 /** The runs that a report speaks of last: what is added is most likely about them. */
-export function spokenOf(blocks: ReportBlock[]): RunMention[] {
+export function spokenOf(blocks: ReportBlock[]): ReportContentRunMention[] {
   const last = blocks.findLast(block => "runs" in block && block.runs.length > 0);
   return last && "runs" in last ? last.runs : [];
 }

@@ -1,5 +1,5 @@
 /** Whether two texts of a report say the same, however they are written down. */
-import type { ReportBlock, RunMention } from "@/api/model";
+import type { ReportBlock, ReportContentRunMention } from "@/api/model";
 import type { ReportText } from "./blocks";
 
 /** What the platform takes for a member that is left out. */
@@ -24,10 +24,10 @@ function isLeftOut(name: string, value: unknown): boolean {
 
 function plainValue(name: string, value: unknown): unknown {
   if (name === "as_of") return Date.parse(String(value));
-  if (name === "runs") return (value as RunMention[]).map(plainMention);
-  return name === "run" ? plainMention(value as RunMention) : value;
+  if (name === "runs") return (value as ReportContentRunMention[]).map(plainMention);
+  return name === "run" ? plainMention(value as ReportContentRunMention) : value;
 }
 
-const plainMention = ({ id, name = "" }: RunMention) => [id, name];
+const plainMention = ({ id, name = "" }: ReportContentRunMention) => [id, name];
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);

@@ -1,7 +1,7 @@
 /** Makes a report of what is being looked at, and goes there to write. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { reports } from "@/api/client";
+import * as api from "@/api/client";
 import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
 import type { ReportText } from "./blocks";
@@ -11,7 +11,7 @@ export function useMakeReport(onMade?: () => void) {
   const client = useQueryClient();
   const navigate = useNavigate();
   return useSubmit({
-    mutationFn: ({ title, blocks }: ReportText) => reports.create({ title, content: { blocks } }),
+    mutationFn: ({ title, blocks }: ReportText) => api.createReport({ title, content: { blocks } }),
     onSuccess: async report => {
       onMade?.();
       client.setQueryData(["report", report.id], report);

@@ -4,7 +4,7 @@ import { IconFlask } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { bench } from "@/api/client";
+import * as api from "@/api/client";
 import type { Reward, RewardVersion } from "@/api/model";
 import { restError } from "@/api/problems";
 import { curl } from "@/api/snippets";
@@ -65,7 +65,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
   const readable = kind !== "pasted" || samples.every(sample => isObjectText(sample.item));
   const body = () => benchBody(definitions, draft.definition, chosen, probes, cluster);
   const start = useSubmit({
-    mutationFn: () => bench.create(body()),
+    mutationFn: () => api.createRewardBench(body()),
     onSuccess: job => {
       client.setQueryData(["benches", job.id], job);
       void client.invalidateQueries({ queryKey: ["benches"], exact: true });

@@ -2,7 +2,7 @@
 import { Button, Checkbox, Group, Paper, Select, Stack, Table, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { errorText } from "@/api/http";
-import type { Row } from "@/api/model";
+import type { DatasetRow } from "@/api/model";
 import { datasetsQuery, rowsQuery } from "@/features/datasets/data/queries";
 import { MAX_SAMPLES } from "@/features/rewards/samples/samples";
 import { toggled } from "@/lib/toggled";
@@ -86,7 +86,7 @@ function Preview({ datasetId, number, picked, onToggle }: PreviewProps) {
   );
 }
 
-function RowTable({ rows, picked, onToggle }: { rows: Row[] } & Pick<PreviewProps, "picked" | "onToggle">) {
+function RowTable({ rows, picked, onToggle }: { rows: DatasetRow[] } & Pick<PreviewProps, "picked" | "onToggle">) {
   const full = picked.length >= MAX_SAMPLES;
   return (
     // A box that scrolls must be reachable by keyboard.

@@ -1,6 +1,5 @@
 /** What the bench shows of a job, and what it sends: pure functions over documents. */
-import type { BenchBody } from "@/api/client";
-import type { BenchFlag, BenchJob, BenchSample, BenchScore, Json, Spec } from "@/api/model";
+import type { BenchFlag, BenchJob, BenchSample, BenchScore, CreateBenchJobRequest, Json, Spec } from "@/api/model";
 import { type Pasted, toBody } from "@/features/rewards/samples/samples";
 import { DASH, formatNumber } from "@/lib/format";
 
@@ -87,7 +86,7 @@ export function benchBody(
   chosen: Samples,
   probes: boolean,
   cluster: string | null,
-): BenchBody {
+): CreateBenchJobRequest {
   return {
     definitions: definitions.map(one => (one === DRAFT ? { definition: draft, label: DRAFT } : { ref: one })),
     samples: samplesBody(chosen),
@@ -96,7 +95,7 @@ export function benchBody(
   };
 }
 
-function samplesBody(chosen: Samples): BenchBody["samples"] {
+function samplesBody(chosen: Samples): CreateBenchJobRequest["samples"] {
   switch (chosen.kind) {
     case "pasted":
       return chosen.samples.map(toBody);

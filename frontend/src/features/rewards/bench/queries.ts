@@ -1,10 +1,10 @@
-import { bench } from "@/api/client";
+import * as api from "@/api/client";
 import { queryOptions } from "@tanstack/react-query";
 
 /** Bench jobs of the team, without samples and results. */
 export const benchesQuery = queryOptions({
   queryKey: ["benches"],
-  queryFn: ({ signal }) => bench.list(signal),
+  queryFn: ({ signal }) => api.listRewardBenches({ limit: 50 }, { signal }),
 });
 
 const OPEN = ["queued", "running"];
@@ -13,6 +13,6 @@ const OPEN = ["queued", "running"];
 export const benchQuery = (id: string) =>
   queryOptions({
     queryKey: ["benches", id],
-    queryFn: ({ signal }) => bench.read(id, signal),
+    queryFn: ({ signal }) => api.getRewardBench(id, { signal }),
     refetchInterval: ({ state }) => (state.data && OPEN.includes(state.data.state) ? 700 : false),
   });

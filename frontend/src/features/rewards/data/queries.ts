@@ -1,19 +1,20 @@
 import { queryOptions } from "@tanstack/react-query";
-import { rewards } from "@/api/client";
+import * as api from "@/api/client";
+import type { JsonSchema } from "@/api/model";
 
 export const rewardsQuery = queryOptions({
   queryKey: ["rewards"],
-  queryFn: ({ signal }) => rewards.list(signal),
+  queryFn: ({ signal }) => api.listRewards({ limit: 200 }, { signal }),
 });
 
 export const rewardQuery = (id: string) =>
   queryOptions({
     queryKey: ["rewards", id],
-    queryFn: ({ signal }) => rewards.read(id, signal),
+    queryFn: ({ signal }) => api.getReward(id, { signal }),
   });
 
 export const rewardSchemaQuery = queryOptions({
   queryKey: ["rewards", "schema"],
-  queryFn: ({ signal }) => rewards.schema(signal),
+  queryFn: ({ signal }) => api.getRewardSchema({ signal }) as Promise<JsonSchema>,
   staleTime: Infinity,
 });

@@ -2,9 +2,9 @@
 import { Button, Group, Paper, Select, Stack, Text, Title } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { datasets as datasetsApi, rewards } from "@/api/client";
+import * as api from "@/api/client";
 import { errorText } from "@/api/http";
-import type { Dataset, Row, Spec } from "@/api/model";
+import type { Dataset, DatasetRow, Spec } from "@/api/model";
 import { restError } from "@/api/problems";
 import { datasetsQuery } from "@/features/datasets/data/queries";
 import { PastedSamples } from "@/features/rewards/samples/PastedSamples";
@@ -28,7 +28,7 @@ export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
   const editor = useCan("editor");
   const run = useSubmit({
     mutationFn: (asked: { definition: Spec; samples: Pasted[] }) =>
-      rewards.score({ definition: asked.definition, samples: asked.samples.map(toBody) }),
+      api.scoreSamples({ definition: asked.definition, samples: asked.samples.map(toBody) }),
   });
   // A score is of the definition and the sample as they were: it goes when either is changed.
   const scored = run.variables?.definition === definition ? run.variables.samples : [];
@@ -72,10 +72,10 @@ export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
   );
 }
 
-function FromDataset({ onRows }: { onRows: (rows: Row[]) => void }) {
+function FromDataset({ onRows }: { onRows: (rows: DatasetRow[]) => void }) {
   const datasets = useQuery(datasetsQuery);
   const load = useSubmit({
-    mutationFn: ({ id, latest_version }: Dataset) => datasetsApi.rows(id, latest_version.number, { limit: 5 }),
+    mutationFn: ({ id, latest_version }: Dataset) => api.listDatasetRows(id, latest_version.number, { limit: 5 }),
     onSuccess: page => onRows(page.data),
   });
   const choices = datasets.data?.data ?? [];

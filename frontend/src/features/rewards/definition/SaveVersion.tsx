@@ -3,7 +3,7 @@ import { Button, Group, Modal, ScrollArea, Stack, Text, Textarea } from "@mantin
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
-import { rewards } from "@/api/client";
+import * as api from "@/api/client";
 import type { FieldError } from "@/api/http";
 import type { JsonSchema, Reward, RewardVersion, Spec } from "@/api/model";
 import { ChangeList } from "@/features/schema-form/ChangeList";
@@ -34,7 +34,7 @@ export function SaveVersion({ opened, onClose, schema, reward, latest, definitio
   const client = useQueryClient();
   const next = (latest?.number ?? 0) + 1;
   const save = useSubmit({
-    mutationFn: () => rewards.createVersion(reward.id, definition, note.trim()),
+    mutationFn: () => api.createRewardVersion(reward.id, { note: note.trim(), definition }),
     onMutate: () => onRefused([]),
     onError: error => onRefused(definitionErrors(error)),
     onSuccess: async () => {

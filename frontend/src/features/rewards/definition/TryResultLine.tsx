@@ -1,11 +1,11 @@
 import { Group, Text } from "@mantine/core";
-import type { TryResult } from "@/api/model";
+import type { Score } from "@/api/model";
 import { partsOf } from "@/features/rollouts/parts";
 import { RewardParts } from "@/features/rollouts/RewardParts";
 import { formatNumber } from "@/lib/format";
 
 /** The reward and its parts; an error is an error, never a zero. The line is kept free, so that nothing jumps. */
-export function TryResultLine({ result, pending }: { result: TryResult | undefined; pending: boolean }) {
+export function TryResultLine({ result, pending }: { result: Score | undefined; pending: boolean }) {
   if (pending || !result) {
     return (
       <Text size="sm" c="dimmed" mih={24}>

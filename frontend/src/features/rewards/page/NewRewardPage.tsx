@@ -3,7 +3,7 @@ import { Button, Group, Paper, Stack, TextInput, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { rewards } from "@/api/client";
+import * as api from "@/api/client";
 import type { JsonSchema } from "@/api/model";
 import { fieldError } from "@/api/problems";
 import { rewardSchemaQuery } from "@/features/rewards/data/queries";
@@ -44,7 +44,7 @@ function NewReward({ schema }: { schema: JsonSchema }) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const save = useSubmit({
-    mutationFn: () => rewards.create(name, draft.definition),
+    mutationFn: () => api.createReward({ name, definition: draft.definition }),
     onSuccess: async made => {
       forgetDraft(KEY);
       await client.invalidateQueries({ queryKey: ["rewards"] });

@@ -1,4 +1,4 @@
-import { proposals } from "@/api/client";
+import * as api from "@/api/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { RubricProposal } from "@/api/model";
 
@@ -8,5 +8,5 @@ export type ProposalState = RubricProposal["state"];
 export const proposalsQuery = (reward: string, state: ProposalState | undefined) =>
   queryOptions({
     queryKey: ["rewards", reward, "proposals", state ?? null],
-    queryFn: ({ signal }) => proposals.list(reward, state, signal),
+    queryFn: ({ signal }) => api.listRubricProposals(reward, { limit: 200, state }, { signal }),
   });

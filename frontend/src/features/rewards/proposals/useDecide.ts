@@ -1,4 +1,4 @@
-import { proposals } from "@/api/client";
+import * as api from "@/api/client";
 import { useQueryClient } from "@tanstack/react-query";
 import type { Reward, RubricProposal } from "@/api/model";
 import { useSubmit } from "@/lib/useSubmit";
@@ -11,12 +11,12 @@ export function useDecide(reward: Reward, proposal: RubricProposal) {
   const onSettled = () => client.invalidateQueries({ queryKey: ["rewards"] });
   const accept = useSubmit({
     mutationFn: (body: { name?: string; description?: string; weight?: number; note: string }) =>
-      proposals.accept(reward.id, proposal.id, body),
+      api.acceptRubricProposal(reward.id, proposal.id, body),
     onSuccess: ({ version }) => toast(`${version.ref} has the item.`, "Accepted"),
     onSettled,
   });
   const retire = useSubmit({
-    mutationFn: (note: string) => proposals.retire(reward.id, proposal.id, note),
+    mutationFn: (note: string) => api.retireRubricProposal(reward.id, proposal.id, { note }),
     onSuccess: ({ version }) =>
       toast(version ? `${version.ref} is without the item.` : "It is kept among the retired."),
     onSettled,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Row } from "@/api/model";
+import type { DatasetRow } from "@/api/model";
 import { fromRow, isObjectText, readLines, toBody } from "./samples";
 
 it("reads lines of samples, with or without a number of tokens", () => {
@@ -39,7 +39,7 @@ it("starts a row with its reference answer", () => {
     prompt: "1+1=",
     answer: "2",
     row: { prompt: "1+1=", answer: "2" },
-  } as unknown as Row);
+  } as unknown as DatasetRow);
   expect(made.output_text).toBe("<think></think>2");
   expect(isObjectText(made.item)).toBe(true);
   expect(isObjectText("[]")).toBe(false);

@@ -1,5 +1,5 @@
 /** Samples as people paste them: text that is not valid yet may stand in any field. */
-import type { Json, Row } from "@/api/model";
+import type { Json, DatasetRow } from "@/api/model";
 import { isObject } from "@/features/schema-form/schema";
 
 export interface Pasted {
@@ -22,7 +22,7 @@ export const MAX_PICKED = 200;
 export const MAX_MATCHED = 500;
 
 /** A row of a dataset as a sample whose completion is still to be written; it begins with the reference answer. */
-export function fromRow(row: Row): Pasted {
+export function fromRow(row: DatasetRow): Pasted {
   return { output_text: `<think></think>${row.answer ?? ""}`, item: JSON.stringify(row.row), tokens: 16 };
 }
 

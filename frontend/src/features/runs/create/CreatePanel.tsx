@@ -1,7 +1,6 @@
 import { Alert, Anchor, Button, Loader, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
-import type { Spec } from "@/api/model";
-import type { RehearsalPlace } from "@/api/client";
+import type { CreateRehearsalRequest, Spec } from "@/api/model";
 import { RehearsePanel } from "@/features/rehearsals/RehearsePanel";
 import { ClusterPanel } from "@/features/runs/forecast/ClusterPanel";
 import { ExplainPanel } from "@/features/runs/forecast/ExplainPanel";
@@ -17,7 +16,7 @@ import type { Checked } from "./useValidation";
 interface Props {
   spec: Spec;
   /** Where the run is to go, and so its rehearsal. */
-  where: RehearsalPlace;
+  where: Pick<CreateRehearsalRequest, "cluster" | "run">;
   changes: Change[];
   baseLabel: string;
   checked: Checked;

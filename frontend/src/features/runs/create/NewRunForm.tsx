@@ -2,7 +2,7 @@
 import { Tabs, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { runs } from "@/api/client";
+import * as api from "@/api/client";
 import type { Json, JsonSchema, Spec } from "@/api/model";
 import { ClusterSelect } from "@/features/pickers/ClusterSelect";
 import { PICKERS } from "@/features/pickers/pickers";
@@ -52,10 +52,10 @@ export function NewRunForm({ schema, base, initial = base, baseLabel, name: firs
   const create = useSubmit({
     mutationFn: async (start: boolean) => {
       const made = { name, spec, start, ...where };
-      if (!fork) return runs.create(made, keyFor(made));
+      if (!fork) return api.createRun(made, { "Idempotency-Key": keyFor(made) });
       const body = { name, spec, checkpoint: fork.checkpoint, ...where };
-      const run = await runs.fork(fork.run, body, keyFor(body));
-      if (start) await runs.act(run.id, "start");
+      const run = await api.forkRun(fork.run, body, { "Idempotency-Key": keyFor(body) });
+      if (start) await api.startRun(run.id);
       return run;
     },
     onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id }, ignoreBlocker: true }),

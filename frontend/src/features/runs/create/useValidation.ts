@@ -1,6 +1,6 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { spec as specApi } from "@/api/client";
+import * as api from "@/api/client";
 import type { Spec, Validation } from "@/api/model";
 import { faultsWithin } from "@/api/problems";
 
@@ -16,7 +16,7 @@ export function useValidation(spec: Spec): Checked {
   const [settled] = useDebouncedValue(spec, 350);
   const query = useQuery({
     queryKey: ["spec", "validate", settled],
-    queryFn: () => specApi.validate(settled),
+    queryFn: () => api.validateSpec({ spec: settled }),
     placeholderData: keepPreviousData,
     gcTime: 60_000,
     staleTime: 30_000,

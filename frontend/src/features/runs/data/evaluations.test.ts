@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { MetricData, MetricName } from "@/api/model";
+import type { Metrics, MetricName } from "@/api/model";
 import { bestRun, evaluationKeys, evaluationRows } from "./evaluations";
 
 const metric = (name: string, title = name): MetricName => ({ name, title, formula: "", unit: "" }) as MetricName;
-const found = (series: Record<string, [number[], (number | null)[]]>): MetricData => ({
+const found = (series: Record<string, [number[], (number | null)[]]>): Metrics => ({
   x: "step",
   series: Object.fromEntries(
     Object.entries(series).map(([name, [x, mean]]) => [

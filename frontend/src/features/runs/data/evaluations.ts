@@ -1,6 +1,6 @@
 /** What held-out evaluations have found, run by run. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { MetricData, MetricName, MetricSeries } from "@/api/model";
+import type { Metrics, MetricName, MetricSeries } from "@/api/model";
 import { formatNumber } from "@/lib/format";
 import { requestMetrics } from "./requestMetrics";
 
@@ -54,7 +54,7 @@ const PASSES = /\/(pass_rate|pass_at\/\d+\/mean)$/;
  * @param metrics all that the runs have reported
  * @param found the metrics of each run over its steps
  */
-export function evaluationRows(metrics: MetricName[], found: (MetricData | undefined)[]): EvaluationRow[] {
+export function evaluationRows(metrics: MetricName[], found: (Metrics | undefined)[]): EvaluationRow[] {
   const passing = metrics.filter(({ name }) => PASSES.test(name));
   const others = metrics.filter(({ name }) => !PASSES.test(name));
   return [...passing, ...others].flatMap(({ name, title }) => {
@@ -68,7 +68,7 @@ export function evaluationRows(metrics: MetricName[], found: (MetricData | undef
   });
 }
 
-function results(found: MetricData | undefined, name: string) {
+function results(found: Metrics | undefined, name: string) {
   const series = found?.series[name];
   if (!series) return null;
   const at = (place: number) => measured(found, name, place);
@@ -79,7 +79,7 @@ function results(found: MetricData | undefined, name: string) {
   return { last: at(last), best: at(best) };
 }
 
-function measured(found: MetricData, name: string, place: number): Measured {
+function measured(found: Metrics, name: string, place: number): Measured {
   const series = found.series[name] as MetricSeries;
   const ends = name.endsWith("/mean") ? name.slice(0, -"/mean".length) : name;
   return {
@@ -100,10 +100,10 @@ function valueOf(series: MetricSeries | undefined, x: number | undefined): numbe
  *
  * @returns null where the run was not evaluated by then
  */
-export function resultAt(found: MetricData | undefined, name: string, step: number): Measured | null {
+export function resultAt(found: Metrics | undefined, name: string, step: number): Measured | null {
   const series = found?.series[name];
   const place = series ? series.x.findLastIndex((x, at) => x <= step && series.mean[at] !== null) : -1;
-  return place < 0 ? null : measured(found as MetricData, name, place);
+  return place < 0 ? null : measured(found as Metrics, name, place);
 }
 
 /** A result with its interval and its step. */

@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import type { MetricData, Run } from "@/api/model";
+import type { Metrics, Run } from "@/api/model";
 import { originOf, shifted, shiftQuery } from "./lineage";
 
 const child = (step: number | null, continues: boolean) =>
@@ -32,7 +32,7 @@ it("moves a fork by what its parent had cost at the checkpoint", async () => {
 });
 
 it("moves points and what was no number alike, and values not at all", () => {
-  const data: MetricData = {
+  const data: Metrics = {
     x: "step",
     series: { loss: { x: [1, 2], mean: [5, 6], min: [5, 6], max: [5, 6], raw_count: 2, nan: [3] } },
   };

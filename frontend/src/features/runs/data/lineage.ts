@@ -1,7 +1,7 @@
 /** Where a run stands on the axes of its parent, of which it has a checkpoint. */
 import { queryOptions } from "@tanstack/react-query";
-import { telemetry } from "@/api/client";
-import type { MetricData, MetricSeries, Run, XAxis } from "@/api/model";
+import * as api from "@/api/client";
+import type { Metrics, MetricSeries, Run, XAxis } from "@/api/model";
 import { interpolate } from "@/lib/interpolate";
 
 /** A metric that every step has, to translate steps into seconds and tokens. */
@@ -34,7 +34,7 @@ export const shiftQuery = (origin: Origin, x: XAxis) =>
       if (origin.continues && (x === "step" || x === "tokens")) return 0;
       if (x === "step" || origin.step === 0) return origin.step;
       const read = (axis: XAxis) =>
-        telemetry.metrics(origin.run, { keys: EVERY_STEP, x: axis, max_points: MOST_POINTS }, signal);
+        api.getMetrics(origin.run, { keys: EVERY_STEP, x: axis, max_points: MOST_POINTS }, { signal });
       const [steps, places] = await Promise.all([read("step"), read(x)]);
       return interpolate(steps.series[EVERY_STEP]?.x ?? [], places.series[EVERY_STEP]?.x ?? [], origin.step);
     },
@@ -43,7 +43,7 @@ export const shiftQuery = (origin: Origin, x: XAxis) =>
   });
 
 /** The same points further along the axis. */
-export function shifted(data: MetricData, by: number): MetricData {
+export function shifted(data: Metrics, by: number): Metrics {
   if (by === 0) return data;
   const move = (one: MetricSeries): MetricSeries => ({
     ...one,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Json, MetricData, RunEvent } from "@/api/model";
+import type { Json, Metrics, RunEvent } from "@/api/model";
 import { decodeValue, livePoint, mergePoints, needsReload } from "./points";
 
 const series = (x: number[]) => ({ x, min: x, mean: x, max: x, raw_count: x.length, nan: [] });
-const DATA: MetricData = { x: "step", series: { reward: series([1, 2, 3]) } };
+const DATA: Metrics = { x: "step", series: { reward: series([1, 2, 3]) } };
 const event = (step: number, metrics: Record<string, Json>, more: Partial<RunEvent> = {}): RunEvent => ({
   seq: step,
   kind: "step",
@@ -58,7 +58,7 @@ describe("mergePoints", () => {
   });
 
   it("places points on the axis of seconds and of tokens", () => {
-    const empty = (x: MetricData["x"]): MetricData => ({ x, series: {} });
+    const empty = (x: Metrics["x"]): Metrics => ({ x, series: {} });
     const origin = Date.parse("2026-11-21T06:00:00.000Z");
     expect(mergePoints(empty("time"), points(event(7, { reward: 1 })), origin).series.reward?.x).toEqual([7]);
     expect(mergePoints(empty("tokens"), points(event(7, { reward: 1 })), origin).series.reward?.x).toEqual([700]);

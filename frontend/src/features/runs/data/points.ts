@@ -1,6 +1,6 @@
 /** Adds live points to what the metrics query answered, without doubles and without gaps. */
 import type { QueryClient } from "@tanstack/react-query";
-import type { MetricData, MetricSeries, Run, RunEvent } from "@/api/model";
+import type { Metrics, MetricSeries, Run, RunEvent } from "@/api/model";
 import type { Since, Topic } from "@/lib/updates";
 
 /** One step as the stream reports it. */
@@ -36,7 +36,7 @@ export function livePoint(event: RunEvent): LivePoint | null {
  * What is on the x axis at a point. Time counts seconds since `origin`, the start of the run. null where only the
  * platform can tell: what a run has cost by then.
  */
-function position(point: LivePoint, x: MetricData["x"], origin: number): number | null {
+function position(point: LivePoint, x: Metrics["x"], origin: number): number | null {
   if (x === "step") return point.step;
   if (x === "time") return (Date.parse(point.at) - origin) / 1000;
   return x === "tokens" ? point.tokens : null;
@@ -48,7 +48,7 @@ const empty = (): MetricSeries => ({ x: [], min: [], mean: [], max: [], raw_coun
  * `data` with `points` added. A point at or before the end of a series is a repetition (the query saw it already, or
  * the stream resent it) and is left out. Points of a new attempt need more, see {@link needsReload}.
  */
-export function mergePoints(data: MetricData, points: LivePoint[], origin: number): MetricData {
+export function mergePoints(data: Metrics, points: LivePoint[], origin: number): Metrics {
   if (points.length === 0) return data;
   const series = { ...data.series };
   const copied = new Set<string>();
@@ -103,9 +103,9 @@ export function withPoints(
   client: QueryClient,
   runId: string,
   keys: string[],
-  data: MetricData,
+  data: Metrics,
   found: LivePoint[],
-): MetricData {
+): Metrics {
   const wanted = new Set(keys);
   const own = found.map(point => ({
     ...point,
@@ -122,9 +122,9 @@ export function mergeMetrics(
   client: QueryClient,
   runId: string,
   keys: string[],
-  answer: MetricData,
+  answer: Metrics,
   since: Since,
-): MetricData {
+): Metrics {
   const found = since(pointTopic(runId));
   const attempt = Math.max(...found.map(point => point.attempt));
   const newest = found.filter(point => point.attempt === attempt);

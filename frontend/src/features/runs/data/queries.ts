@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { controls, page, runs, spec, telemetry } from "@/api/client";
+import * as api from "@/api/client";
 import { worstTokensOf } from "@/api/events";
-import type { MetricName, Recipe, RunState, Target, XAxis } from "@/api/model";
+import type { JsonSchema, MetricName, Recipe, RunState, Target, XAxis } from "@/api/model";
 import { fetchInOrder } from "@/lib/updates";
 import { mergeControls, mergeRun } from "./merge";
 import { mergeMetrics } from "./points";
@@ -14,7 +14,7 @@ export const runsQuery = (state?: RunState) =>
     queryKey: ["runs", { state: state ?? null }],
     queryFn: ({ signal }) =>
       fetchInOrder(
-        () => runs.list(state, signal),
+        () => api.listRuns({ limit: 100, state }, { signal }),
         (list, since) => ({ ...list, data: list.data.map(run => mergeRun(run, since)) }),
       ),
     placeholderData: keepPreviousData,
@@ -31,7 +31,7 @@ export const controlsQuery = (id: string) =>
     queryKey: ["run", id, "controls"],
     queryFn: ({ signal }) =>
       fetchInOrder(
-        () => controls.list(id, signal),
+        () => api.listControls(id, { limit: 200 }, { signal }),
         (list, since) => mergeControls(id, list, since),
       ),
   });
@@ -39,13 +39,13 @@ export const controlsQuery = (id: string) =>
 export const curriculumQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "curriculum"],
-    queryFn: ({ signal }) => controls.curriculum(id, signal),
+    queryFn: ({ signal }) => api.getCurriculum(id, { signal }),
   });
 
 export const targetsQuery = (id: string, revision: number) =>
   queryOptions({
     queryKey: ["run", id, "targets", revision],
-    queryFn: ({ signal }) => controls.targets(id, signal),
+    queryFn: ({ signal }) => api.listTargets(id, { signal }),
     select: (found): Target[] => found.data,
     placeholderData: keepPreviousData,
   });
@@ -98,7 +98,7 @@ export const rolloutsQuery = (id: string, filter: RolloutFilter) =>
   infiniteQueryOptions({
     queryKey: ["run", id, "rollouts", filter],
     queryFn: ({ signal, pageParam }) =>
-      telemetry.rollouts(
+      api.listRollouts(
         id,
         {
           step: filter.step,
@@ -106,9 +106,9 @@ export const rolloutsQuery = (id: string, filter: RolloutFilter) =>
           prompt_id: filter.prompt,
           min_reward: filter.min,
           limit: 64,
-          ...page(pageParam),
+          after: pageParam ?? undefined,
         },
-        signal,
+        { signal },
       ),
     initialPageParam: null as string | null,
     getNextPageParam: page => (page.has_more ? page.next : null),
@@ -122,10 +122,10 @@ export const eventsQuery = (id: string, kind?: string) =>
   infiniteQueryOptions({
     queryKey: ["run", id, "events", kind ?? null],
     queryFn: ({ signal, pageParam }) =>
-      telemetry.events(
+      api.listEvents(
         id,
         { kind: kind ?? EVERY_KIND, limit: 100, ...(pageParam === null ? {} : { after: Number(pageParam) }) },
-        signal,
+        { signal },
       ),
     initialPageParam: null as string | null,
     getNextPageParam: page => (page.has_more ? page.next : null),
@@ -136,7 +136,7 @@ export const worstTokensQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "rollouts", "worst"],
     queryFn: async ({ signal }) => {
-      const found = await telemetry.events(id, { kind: "rollouts", limit: 1 }, signal);
+      const found = await api.listEvents(id, { kind: "rollouts", limit: 1 }, { signal });
       const event = found.data[0];
       return { step: event?.step ?? null, tokens: event ? worstTokensOf(event) : [] };
     },
@@ -147,7 +147,7 @@ export const timelineQuery = (id: string) =>
     queryKey: ["run", id, "timeline"],
     queryFn: ({ signal }) => {
       const request = async () => {
-        const found = await telemetry.events(id, { kind: "step", limit: SHOWN_STEPS }, signal);
+        const found = await api.listEvents(id, { kind: "step", limit: SHOWN_STEPS }, { signal });
         return addSteps(
           [],
           found.data.map(stepSpans).filter(one => one !== null),
@@ -161,18 +161,18 @@ export const timelineQuery = (id: string) =>
 export const checkpointsQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "checkpoints"],
-    queryFn: ({ signal }) => runs.checkpoints(id, signal),
+    queryFn: ({ signal }) => api.listCheckpoints(id, { limit: 200 }, { signal }),
   });
 
 export const specSchemaQuery = queryOptions({
   queryKey: ["spec", "schema"],
-  queryFn: ({ signal }) => spec.schema(signal),
+  queryFn: ({ signal }) => api.getSpecSchema({ signal }) as Promise<JsonSchema>,
   staleTime: Infinity,
 });
 
 export const recipesQuery = queryOptions({
   queryKey: ["spec", "recipes"],
-  queryFn: ({ signal }) => spec.recipes(signal),
+  queryFn: ({ signal }) => api.listRecipes({ signal }),
   select: (found): Recipe[] => found.data,
   staleTime: Infinity,
 });

@@ -1,6 +1,6 @@
 /** Metrics of a run, asked for in as many requests as it takes; those of several runs at once in common ones. */
-import { telemetry } from "@/api/client";
-import type { MetricData, MetricName, XAxis } from "@/api/model";
+import * as api from "@/api/client";
+import type { Metrics, MetricName, XAxis } from "@/api/model";
 import { gathering } from "@/lib/gather";
 
 /** What one request may name, and points that its answer may have. */
@@ -17,30 +17,25 @@ interface Drawn {
   as_of?: string;
 }
 
-const requestPart = gathering<Drawn & { keys: string }, MetricData>({
-  one: telemetry.metrics,
+const requestPart = gathering<Drawn & { keys: string }, Metrics>({
+  one: (id, params, signal) => api.getMetrics(id, params, { signal }),
   several: async (ids, params, signal) => {
-    const { data } = await telemetry.metricsOfRuns(ids, params, signal);
+    const { data } = await api.getMetricsOfRuns({ runs: ids.join(","), ...params }, { signal });
     return new Map(data.map(({ run, ...found }) => [run, found]));
   },
   most: ({ keys, max_points }) => Math.min(MOST_RUNS, Math.floor(MOST_VALUES / (keys.split(",").length * max_points))),
 });
 
 const requestAllNames = gathering<null, MetricName[]>({
-  one: async (id, _, signal) => (await telemetry.names(id, signal)).data,
+  one: async (id, _, signal) => (await api.listMetricNames(id, { signal })).data,
   several: async (ids, _, signal) => {
-    const { data } = await telemetry.namesOfRuns(ids, signal);
+    const { data } = await api.listMetricNamesOfRuns({ runs: ids.join(",") }, { signal });
     return new Map(data.map(({ run, data: found }) => [run, found]));
   },
   most: () => MOST_RUNS,
 });
 
-export async function requestMetrics(
-  id: string,
-  keys: string[],
-  drawn: Drawn,
-  signal?: AbortSignal,
-): Promise<MetricData> {
+export async function requestMetrics(id: string, keys: string[], drawn: Drawn, signal?: AbortSignal): Promise<Metrics> {
   const parts = Array.from({ length: Math.ceil(keys.length / MOST_KEYS) }, (_, part) =>
     keys.slice(part * MOST_KEYS, (part + 1) * MOST_KEYS),
   );

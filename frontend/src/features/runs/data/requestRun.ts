@@ -1,5 +1,5 @@
 /** Runs with their specs; those that are asked for at once in a common request. */
-import { runs } from "@/api/client";
+import * as api from "@/api/client";
 import type { Run } from "@/api/model";
 import { gathering } from "@/lib/gather";
 
@@ -7,9 +7,9 @@ import { gathering } from "@/lib/gather";
 const MOST_RUNS = 20;
 
 const requestGathered = gathering<null, Run>({
-  one: (id, _, signal) => runs.read(id, signal),
+  one: (id, _, signal) => api.getRun(id, { signal }),
   several: async (ids, _, signal) => {
-    const { data } = await runs.byId(ids, signal);
+    const { data } = await api.listRunsById({ runs: ids.join(",") }, { signal });
     return new Map(data.map(run => [run.id, run]));
   },
   most: () => MOST_RUNS,

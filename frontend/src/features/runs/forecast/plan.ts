@@ -1,13 +1,13 @@
 /** What the platform predicts for a spec: time, idle shares, and the best split of GPUs in each mode. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { spec as specApi } from "@/api/client";
+import * as api from "@/api/client";
 import type { GpuEnum, ModePlan, Spec } from "@/api/model";
 import { formatDuration } from "@/lib/format";
 
 export const planQuery = (spec: Spec, gpus: number, enabled: boolean) =>
   queryOptions({
     queryKey: ["spec", "plan", spec, gpus],
-    queryFn: ({ signal }) => specApi.plan(spec, gpus, signal),
+    queryFn: ({ signal }) => api.planSpec({ spec, gpus }, { signal }),
     enabled,
     placeholderData: keepPreviousData,
     gcTime: 60_000,
@@ -28,7 +28,7 @@ export const GPU_KINDS = Object.keys({
 export const clusterPlanQuery = (spec: Spec, gpu: GpuEnum, price: number | null, enabled: boolean) =>
   queryOptions({
     queryKey: ["spec", "plan", "clusters", spec, gpu, price],
-    queryFn: ({ signal }) => specApi.planOnClusters(spec, gpu, price, signal),
+    queryFn: ({ signal }) => api.planSpecOnClusters({ spec, gpu, ...(price === null ? {} : { price }) }, { signal }),
     enabled,
     placeholderData: keepPreviousData,
     gcTime: 60_000,

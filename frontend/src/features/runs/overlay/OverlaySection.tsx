@@ -2,7 +2,7 @@
 import { Title } from "@mantine/core";
 import { keepPreviousData, useQueries, type UseQueryResult } from "@tanstack/react-query";
 import { type ComponentProps, useCallback, useState } from "react";
-import type { MetricData, Run } from "@/api/model";
+import type { Metrics, Run } from "@/api/model";
 import { ChartCard } from "@/features/charts/ChartCard";
 import { ChartPlace } from "@/features/charts/ChartPlace";
 import classes from "@/features/charts/charts.module.css";
@@ -36,7 +36,7 @@ export function OverlaySection({ section, runs, shifts, window, asOf, common }: 
   const { ref, seen } = useSeen();
   const { x, from, to } = window;
   const combine = useCallback(
-    (found: UseQueryResult<MetricData>[]) => ({
+    (found: UseQueryResult<Metrics>[]) => ({
       error: found.find(one => one.isError && one.data === undefined)?.error,
       retry: () => found.filter(one => one.isError).forEach(one => void one.refetch()),
       // Of each part: all of its runs, which stand next to each other.
@@ -46,7 +46,7 @@ export function OverlaySection({ section, runs, shifts, window, asOf, common }: 
       ...overlaidData(
         runs.map(({ id }, place) => {
           const own = found.filter((one, at) => at % runs.length === place && one.data);
-          const series = Object.assign({}, ...own.map(one => one.data?.series)) as MetricData["series"];
+          const series = Object.assign({}, ...own.map(one => one.data?.series)) as Metrics["series"];
           return { id, data: { x, series }, shift: shifts[place] ?? 0 };
         }),
         x,

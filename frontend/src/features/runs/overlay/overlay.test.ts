@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { MetricData, MetricName } from "@/api/model";
+import type { Metrics, MetricName } from "@/api/model";
 import { BLOCK, labels, lineKey, overlaidData, overlaySections, runStyle, splitKey } from "./overlay";
 
 const RUNS = [
@@ -46,7 +46,7 @@ it("keeps colons of a metric in its line's key", () => {
 });
 
 it("moves a child's points, and keeps each run's own steps", () => {
-  const data = (x: number[]): MetricData => ({ x: "step", series: { loss: one(x) } });
+  const data = (x: number[]): Metrics => ({ x: "step", series: { loss: one(x) } });
   const both = overlaidData(
     [
       { id: "run_a", data: data([1, 2, 3]), shift: 0 },

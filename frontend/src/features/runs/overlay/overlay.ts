@@ -1,5 +1,5 @@
 /** Charts of several runs: each metric has a chart of its own, with one line per run. */
-import type { MetricData, MetricName, MetricSeries, Run } from "@/api/model";
+import type { Metrics, MetricName, MetricSeries, Run } from "@/api/model";
 import { CHARTS, type ChartSpec, DASHES } from "@/features/charts/charts";
 import { stepsOf } from "@/features/charts/gaps";
 import { moreCharts } from "@/features/charts/more";
@@ -103,9 +103,9 @@ function overlaid(
 
 /** The runs' metrics as one document, each line under its key, with the steps that it is due at. */
 export function overlaidData(
-  runs: { id: string; data: MetricData | undefined; shift: number }[],
-  x: MetricData["x"],
-): { data: MetricData; stepsByLine: Record<string, number[]> } {
+  runs: { id: string; data: Metrics | undefined; shift: number }[],
+  x: Metrics["x"],
+): { data: Metrics; stepsByLine: Record<string, number[]> } {
   const series: Record<string, MetricSeries> = {};
   const stepsByLine: Record<string, number[]> = {};
   for (const { id, data, shift } of runs) {

@@ -1,5 +1,5 @@
 /** What a report of one run, or of several, begins with: the charts that are looked at, as they are drawn. */
-import type { MetricName, ReportBlock, Run, RunMention } from "@/api/model";
+import type { MetricName, ReportBlock, Run, ReportContentRunMention } from "@/api/model";
 import { CHARTS, type ChartSpec } from "@/features/charts/charts";
 import { isFound, moreCharts } from "@/features/charts/more";
 import { listed } from "@/features/charts/views";
@@ -70,7 +70,7 @@ export function reportOfCompared(runs: Run[], search: CompareSearch, metrics: Me
   };
 }
 
-function results(runs: RunMention[], metrics: MetricName[]): ReportBlock[] {
+function results(runs: ReportContentRunMention[], metrics: MetricName[]): ReportBlock[] {
   return evaluationKeys(metrics).length > 0 ? [{ type: "evaluations", id: newId(), runs }] : [];
 }
 

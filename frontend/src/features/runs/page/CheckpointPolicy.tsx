@@ -3,7 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconBrain } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { policies } from "@/api/client";
+import * as api from "@/api/client";
 import type { Checkpoint, Run } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
 import { useRequestKey } from "@/lib/useRequestKey";
@@ -36,7 +36,7 @@ function Form({ run, row, onDone }: { run: Run; row: Checkpoint; onDone: () => v
   const keyFor = useRequestKey();
   const client = useQueryClient();
   const make = useSubmit({
-    mutationFn: () => policies.fromCheckpoint(row.id, name, keyFor(name)),
+    mutationFn: () => api.registerCheckpoint(row.id, { name }, { "Idempotency-Key": keyFor(name) }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["policies"] });
       onDone();

@@ -12,7 +12,7 @@ import {
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
-import { runs } from "@/api/client";
+import * as api from "@/api/client";
 import type { Run } from "@/api/model";
 import { curl } from "@/api/snippets";
 import { usePins } from "@/features/charts/usePins";
@@ -167,7 +167,7 @@ function Rename({ run, onDone }: { run: Run; onDone: () => void }) {
   const [name, setName] = useState(run.name);
   const client = useQueryClient();
   const rename = useSubmit({
-    mutationFn: () => runs.rename(run.id, name),
+    mutationFn: () => api.updateRun(run.id, { name }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["run", run.id], exact: true });
       onDone();

@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
-import type { Checkpoint, MetricData, MetricName } from "@/api/model";
+import type { Checkpoint, Metrics, MetricName } from "@/api/model";
 import { heldOut } from "./heldOut";
 
 const METRICS = ["actor/lr", "eval/maths/score/mean", "eval/maths/score/low"].map(name => ({ name }) as MetricName);
-const series = (x: number[], mean: (number | null)[]) => ({ x, mean }) as MetricData["series"][string];
+const series = (x: number[], mean: (number | null)[]) => ({ x, mean }) as Metrics["series"][string];
 const FOUND = {
   x: "step",
   series: {
     "eval/maths/score/mean": series([10, 20, 30], [0.25, 0.75, null]),
     "eval/maths/score/low": series([20], [0.5]),
   },
-} as unknown as MetricData;
+} as unknown as Metrics;
 const row = (id: string, step: number, available = true) => ({ id, step, available }) as Checkpoint;
 
 it("tells what was last measured of the weights of a checkpoint, and nothing from later", () => {

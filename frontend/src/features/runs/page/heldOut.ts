@@ -1,6 +1,6 @@
 /** Held-out results beside checkpoints: which weights were how good. */
 import { useQuery } from "@tanstack/react-query";
-import type { Checkpoint, MetricData, MetricName, Run } from "@/api/model";
+import type { Checkpoint, Metrics, MetricName, Run } from "@/api/model";
 import { evaluationKeys, evaluationsQuery, type Measured, resultAt } from "@/features/runs/data/evaluations";
 import { metricEntriesQuery } from "@/features/runs/data/queries";
 
@@ -22,7 +22,7 @@ export function useHeldOut(run: Run, rows: Checkpoint[]) {
   return heldOut(metrics.data ?? [], found.data, rows);
 }
 
-export function heldOut(metrics: MetricName[], found: MetricData | undefined, rows: Checkpoint[]): HeldOut {
+export function heldOut(metrics: MetricName[], found: Metrics | undefined, rows: Checkpoint[]): HeldOut {
   const sources = metrics.flatMap(({ name }) => SCORE.exec(name)?.[1] ?? []);
   const of = (row: Checkpoint, source: string) => resultAt(found, `eval/${source}/score/mean`, row.step);
   const best = (source: string) => {

@@ -2,10 +2,9 @@ import { Button } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { runs } from "@/api/client";
+import * as api from "@/api/client";
 import { recipesQuery } from "@/features/runs/data/queries";
 import { useCan } from "@/features/session/session";
-import { newKey } from "@/lib/key";
 import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
 
@@ -16,7 +15,7 @@ export function DemoRunButton() {
   const operator = useCan("operator");
   const navigate = useNavigate();
   const create = useSubmit({
-    mutationFn: () => runs.create({ name: demo?.title ?? "Demo", spec: demo?.spec ?? {}, start: operator }, newKey()),
+    mutationFn: () => api.createRun({ name: demo?.title ?? "Demo", spec: demo?.spec ?? {}, start: operator }),
     onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id } }),
     onError: error => toastError("The demo run was not created", error),
   });

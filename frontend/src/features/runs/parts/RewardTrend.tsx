@@ -1,7 +1,7 @@
 /** Latest reward with its course. */
 import { Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { telemetry } from "@/api/client";
+import * as api from "@/api/client";
 import type { Run } from "@/api/model";
 import { formatNumber } from "@/lib/format";
 import { Sparkline } from "@/ui/Sparkline";
@@ -11,7 +11,7 @@ const REWARD = "critic/score/mean";
 export function RewardTrend({ run }: { run: Run }) {
   const trend = useQuery({
     queryKey: ["trend", run.id, Math.floor(run.step / 5)],
-    queryFn: ({ signal }) => telemetry.metrics(run.id, { keys: REWARD, x: "step", max_points: 40 }, signal),
+    queryFn: ({ signal }) => api.getMetrics(run.id, { keys: REWARD, x: "step", max_points: 40 }, { signal }),
     enabled: run.step > 0,
     placeholderData: previous => previous,
     staleTime: 60_000,
