@@ -4,7 +4,7 @@ import { IconExternalLink, IconPlayerTrackNext } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import * as api from "@/api/client";
-import type { Rehearsal, CreateRehearsalRequest, Spec } from "@/api/model";
+import type { CreateRehearsalRequest, Rehearsal, Spec } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";

@@ -1,7 +1,7 @@
 /** The runs of a block, once they are read; those that are gone are named, and the others stand. */
 import { Alert, Skeleton } from "@mantine/core";
 import { useMemo, type ReactNode } from "react";
-import type { Run, ReportContentRunMention } from "@/api/model";
+import type { ReportContentRunMention, Run } from "@/api/model";
 import { useRuns } from "@/features/runs/overlay/useRuns";
 import { ErrorState } from "@/ui/ErrorState";
 import { Nothing } from "@/ui/Nothing";

@@ -1,6 +1,6 @@
 /** A report as Markdown: its texts as they are, and tables of what its charts, results and changed keys show. */
 import type { QueryClient } from "@tanstack/react-query";
-import type { Report, ReportBlock, Run, ReportContentRunMention } from "@/api/model";
+import type { Report, ReportBlock, ReportContentRunMention, Run } from "@/api/model";
 import { AXIS_NAMES, formatX } from "@/features/charts/options";
 import { type BlockOf, textOf } from "@/features/reports/data/blocks";
 import { evaluationKeys, evaluationRows, evaluationsQuery, measuredText } from "@/features/runs/data/evaluations";

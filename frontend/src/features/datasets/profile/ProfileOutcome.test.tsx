@@ -2,7 +2,7 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Dataset, Profile, Review, AskedVerdictRequest } from "@/api/model";
+import type { AskedVerdictRequest, Dataset, Profile, Review } from "@/api/model";
 import { formatPercent } from "@/lib/format";
 import { renderWith } from "@/test/render";
 import { ProfileOutcome } from "./ProfileOutcome";

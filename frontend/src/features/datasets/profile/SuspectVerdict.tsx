@@ -2,7 +2,7 @@
 import { Button, Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { errorText } from "@/api/http";
-import type { Profile, RowVerdict, AskedVerdictRequest } from "@/api/model";
+import type { AskedVerdictRequest, Profile, RowVerdict } from "@/api/model";
 import { formatAgo } from "@/lib/format";
 
 interface Props {

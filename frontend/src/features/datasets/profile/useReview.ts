@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import * as api from "@/api/client";
-import type { Dataset, Profile, AskedVerdictRequest } from "@/api/model";
+import type { AskedVerdictRequest, Dataset, Profile } from "@/api/model";
 import { notesQuery, WITH_NOTES } from "@/features/datasets/data/queries";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";

@@ -1,5 +1,5 @@
 /** Filters of rows: as the address has them, and as the platform is asked for them. */
-import type { RowQueryNoteCondition, RowQuery } from "@/api/model";
+import type { RowQuery, RowQueryNoteCondition } from "@/api/model";
 import type { DatasetSearch } from "@/features/datasets/data/search";
 
 export type RowFilters = Pick<DatasetSearch, "q" | "answer" | "min" | "max" | "tags" | "script" | "notes">;

@@ -1,5 +1,5 @@
 /** Blocks of a report as values: made, moved, copied and checked by pure functions. */
-import type { Report, ReportBlock, Run, ReportContentRunMention } from "@/api/model";
+import type { Report, ReportBlock, ReportContentRunMention, Run } from "@/api/model";
 import { newKey } from "@/lib/key";
 
 export type Kind = ReportBlock["type"];

@@ -1,5 +1,5 @@
 /** Samples as people paste them: text that is not valid yet may stand in any field. */
-import type { Json, DatasetRow } from "@/api/model";
+import type { DatasetRow, Json } from "@/api/model";
 import { isObject } from "@/features/schema-form/schema";
 
 export interface Pasted {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Metrics, MetricName } from "@/api/model";
+import type { MetricName, Metrics } from "@/api/model";
 import { bestRun, evaluationKeys, evaluationRows } from "./evaluations";
 
 const metric = (name: string, title = name): MetricName => ({ name, title, formula: "", unit: "" }) as MetricName;

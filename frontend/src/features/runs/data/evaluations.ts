@@ -1,6 +1,6 @@
 /** What held-out evaluations have found, run by run. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { Metrics, MetricName, MetricSeries } from "@/api/model";
+import type { MetricName, Metrics, MetricSeries } from "@/api/model";
 import { formatNumber } from "@/lib/format";
 import { requestMetrics } from "./requestMetrics";
 

@@ -1,6 +1,6 @@
 /** Metrics of a run, asked for in as many requests as it takes; those of several runs at once in common ones. */
 import * as api from "@/api/client";
-import type { Metrics, MetricName, XAxis } from "@/api/model";
+import type { MetricName, Metrics, XAxis } from "@/api/model";
 import { gathering } from "@/lib/gather";
 
 /** What one request may name, and points that its answer may have. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Metrics, MetricName } from "@/api/model";
+import type { MetricName, Metrics } from "@/api/model";
 import { BLOCK, labels, lineKey, overlaidData, overlaySections, runStyle, splitKey } from "./overlay";
 
 const RUNS = [

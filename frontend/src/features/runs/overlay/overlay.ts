@@ -1,5 +1,5 @@
 /** Charts of several runs: each metric has a chart of its own, with one line per run. */
-import type { Metrics, MetricName, MetricSeries, Run } from "@/api/model";
+import type { MetricName, Metrics, MetricSeries, Run } from "@/api/model";
 import { CHARTS, type ChartSpec, DASHES } from "@/features/charts/charts";
 import { stepsOf } from "@/features/charts/gaps";
 import { moreCharts } from "@/features/charts/more";

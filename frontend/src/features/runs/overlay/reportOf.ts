@@ -1,5 +1,5 @@
 /** What a report of one run, or of several, begins with: the charts that are looked at, as they are drawn. */
-import type { MetricName, ReportBlock, Run, ReportContentRunMention } from "@/api/model";
+import type { MetricName, ReportBlock, ReportContentRunMention, Run } from "@/api/model";
 import { CHARTS, type ChartSpec } from "@/features/charts/charts";
 import { isFound, moreCharts } from "@/features/charts/more";
 import { listed } from "@/features/charts/views";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Checkpoint, Metrics, MetricName } from "@/api/model";
+import type { Checkpoint, MetricName, Metrics } from "@/api/model";
 import { heldOut } from "./heldOut";
 
 const METRICS = ["actor/lr", "eval/maths/score/mean", "eval/maths/score/low"].map(name => ({ name }) as MetricName);

@@ -1,6 +1,6 @@
 /** Held-out results beside checkpoints: which weights were how good. */
 import { useQuery } from "@tanstack/react-query";
-import type { Checkpoint, Metrics, MetricName, Run } from "@/api/model";
+import type { Checkpoint, MetricName, Metrics, Run } from "@/api/model";
 import { evaluationKeys, evaluationsQuery, type Measured, resultAt } from "@/features/runs/data/evaluations";
 import { metricEntriesQuery } from "@/features/runs/data/queries";
 
