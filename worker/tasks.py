@@ -14,18 +14,15 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from trainer_core.link import admission, celery_queue
 from trainer_core.link.cluster import ClusterReport, ResourceBundle
-from worker.bench.actor import BenchWorker
+from trainer_core.link.job_kinds import JOB_KINDS, JobKind
 from worker.cluster import actors as cluster
 from worker.cluster import measuring
 from worker.cluster.app import app
 from worker.errors import ClusterError, FencedError
+from worker.jobs.actor import JobWorker
 from worker.link.admission import fetch_token
 from worker.link.cluster import tell_size
-from worker.link.job_actor import JobActor
 from worker.loop.controller import RunController
-from worker.profile.actor import ProfileWorker
-from worker.rehearsal.actor import RehearsalWorker
-from worker.serving.actor import ServingWorker
 
 log = logging.getLogger(__name__)
 
@@ -42,31 +39,18 @@ def start(run_id: str, attempt: int, link_url: str, link_token: str | None = Non
     )
 
 
-@app.task(name=celery_queue.BENCH)
-def bench(job_id: str, link_url: str, token: str | None = None) -> bool:
-    """Have the worker of a bench job begin, which then works by itself. False: it has, or shall not."""
-    return _begin(cluster.bench_name(job_id), BenchWorker, (job_id,), link_url, admission.bench_path(job_id), token)
+def _job_task(kind: JobKind) -> None:
+    """Register the task that has the worker of a job of this kind begin."""
+
+    @app.task(name=kind.task)
+    def work(job_id: str, link_url: str, token: str | None = None) -> bool:
+        """False: a worker has begun, or none may. ``token`` is in messages of platforms before tokens were fetched."""
+        arguments = (job_id, kind.name)
+        return _begin(kind.actor(job_id), JobWorker, arguments, link_url, kind.token_address(job_id), token)
 
 
-@app.task(name=celery_queue.REHEARSE)
-def rehearse(job_id: str, link_url: str) -> bool:
-    """Have the worker of a rehearsal begin, which then works by itself. False: it has, or shall not."""
-    path = admission.rehearsal_path(job_id)
-    return _begin(cluster.rehearsal_name(job_id), RehearsalWorker, (job_id,), link_url, path, None)
-
-
-@app.task(name=celery_queue.PROFILE)
-def profile(job_id: str, link_url: str) -> bool:
-    """Have the worker of a profile begin, which then works by itself. False: it has, or shall not."""
-    path = admission.profile_path(job_id)
-    return _begin(cluster.profile_name(job_id), ProfileWorker, (job_id,), link_url, path, None)
-
-
-@app.task(name=celery_queue.SERVE)
-def serve(job_id: str, link_url: str) -> bool:
-    """Have the worker of a serving begin, which then works by itself. False: it has, or shall not."""
-    path = admission.serving_path(job_id)
-    return _begin(cluster.serving_name(job_id), ServingWorker, (job_id,), link_url, path, None)
+for _kind in JOB_KINDS:
+    _job_task(_kind)
 
 
 @app.task(name=celery_queue.STOP)
@@ -101,7 +85,7 @@ def measure(cluster: str, link_url: str, demand: Sequence[dict[str, Any]] = ()) 
 
 def _begin(
     name: str,
-    actor_class: type[RunController] | type[JobActor],
+    actor_class: type[RunController] | type[JobWorker],
     arguments: tuple[object, ...],
     link_url: str,
     path: str,
@@ -132,7 +116,7 @@ def _begin(
             return True
 
 
-def _make(name: str, actor_class: type[RunController] | type[JobActor], arguments: tuple[object, ...]) -> ActorHandle:
+def _make(name: str, actor_class: type[RunController] | type[JobWorker], arguments: tuple[object, ...]) -> ActorHandle:
     """The new actor. Raises ValueError where there is one of that name."""
     options = {**cluster.actor_options(name), "lifetime": "detached", "max_restarts": 0}
     if (head := cluster.head_node()) is not None:

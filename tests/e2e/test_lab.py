@@ -18,7 +18,7 @@ from tests.support.judge_endpoint import JudgeServer
 pytestmark = [pytest.mark.e2e, pytest.mark.timed]
 LAB = ("frontend/src", "platform/dressage/lab", "platform/dressage/datasets", "platform/dressage/jobs")
 LAB += ("platform/dressage/rewards", "trainer_core/datasets", "worker/judge")
-SERVED = (*LAB, "platform/dressage/serving", "platform/dressage/profiles", "worker/serving", "worker/profile")
+SERVED = (*LAB, "platform/dressage/serving", "platform/dressage/profiles", "worker/jobs/serving", "worker/jobs/profile")
 SERVED += ("worker/engine", "worker/rollout", "worker/cluster", "worker/link")
 JOBS = pytest.mark.expensive(30, "jobs of the lab, each in a process of its own, and a browser", about=LAB)
 

@@ -26,7 +26,7 @@ pytestmark = [
             "platform/dressage/rewards",
             "platform/dressage/telemetry",
             "trainer_core/rewards",
-            "worker/bench",
+            "worker/jobs/bench",
             "worker/rewards",
             "worker/scoring",
             "worker/judge",

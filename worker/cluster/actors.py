@@ -47,22 +47,6 @@ def controller_name(run_id: str, attempt: int) -> str:
     return f"run-{run_id}-{attempt}"
 
 
-def bench_name(job_id: str) -> str:
-    return f"bench-{job_id}"
-
-
-def rehearsal_name(job_id: str) -> str:
-    return f"rehearsal-{job_id}"
-
-
-def profile_name(job_id: str) -> str:
-    return f"profile-{job_id}"
-
-
-def serving_name(job_id: str) -> str:
-    return f"serving-{job_id}"
-
-
 def worker_name(run_id: str, attempt: int, role: str, index: int, generation: int = 0) -> str:
     """Name of a worker actor; ``generation`` counts its replacements."""
     return f"{controller_name(run_id, attempt)}/{role}-{index}.{generation}"

@@ -23,7 +23,7 @@ from tests.support.about import INSTALLATION
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from trainer_core.rewards import RewardDefinition
-from worker.bench.work import BenchWork
+from worker.jobs.bench.work import BenchWork
 from worker.sandbox import capability
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from dressage.jobs.tokens import job_token
 from dressage.rewards.models import BenchJob
 from tests.platform.bench.fixtures import BenchWorker, bench_score
 from trainer_core.link import version
-from worker.bench.work import BenchWork
+from worker.jobs.bench.work import BenchWork
 
 NEW = "This cluster runs Dressage's link version 2, the platform speaks 1: upgrade the platform."
 OLD = "This cluster runs Dressage's link version 1, the platform speaks 2: upgrade the cluster's workers."

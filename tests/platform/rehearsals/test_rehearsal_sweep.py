@@ -10,7 +10,8 @@ from dressage.rehearsals.models import Rehearsal
 from dressage.rehearsals.sweep import sweep_rehearsals
 from tests.platform.jobs import age
 from tests.platform.rehearsals.fixtures import RehearsalWorker, report
-from trainer_core.link.admission import SCHEME, proof, rehearsal_path
+from trainer_core.link.admission import SCHEME, proof
+from trainer_core.link.job_kinds import REHEARSAL
 
 Start = Callable[..., Any]
 
@@ -51,7 +52,7 @@ def test_the_token_is_given_to_who_has_a_place_and_waits(start: Start, settings:
     first, second = start()["id"], start()["id"]
 
     def ask(rehearsal: str, status: int) -> Any:
-        path = rehearsal_path(rehearsal)
+        path = REHEARSAL.token_address(rehearsal)
         given = proof(settings.CLUSTER_SECRET, settings.LINK_URL, path)
         response = APIClient(headers={"Authorization": f"{SCHEME} {given}"}).post(path)
         assert response.status_code == status, response.content
@@ -62,7 +63,7 @@ def test_the_token_is_given_to_who_has_a_place_and_waits(start: Start, settings:
     RehearsalWorker(first, token).take()
     assert ask(first, 409)["error"]["code"] == "token_taken"
     ask("rhs_unknown", 404)
-    assert APIClient(headers={"Authorization": f"{SCHEME} 00"}).post(rehearsal_path(second)).status_code == 401
+    assert APIClient(headers={"Authorization": f"{SCHEME} 00"}).post(REHEARSAL.token_address(second)).status_code == 401
 
 
 def test_a_lost_message_is_sent_again(start: Start, enqueued: list[str]) -> None:

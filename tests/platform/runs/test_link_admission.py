@@ -14,7 +14,8 @@ from dressage.runs.tokens import link_token
 from tests.platform.bench.fixtures import BenchWorker, bench_score, start_bench
 from tests.platform.runs.fixtures import Worker
 from trainer_core.link import version
-from trainer_core.link.admission import attempt_path, bench_path, proof
+from trainer_core.link.admission import attempt_path, proof
+from trainer_core.link.job_kinds import BENCH
 from worker.errors import ClusterError, FencedError
 from worker.link.admission import fetch_token
 
@@ -60,12 +61,12 @@ def test_a_bench_job_is_given_its_token_until_it_is_taken(
     start_bench: Callable[..., Any], cluster: Callable[..., Any]
 ) -> None:
     job = start_bench()["id"]
-    response = cluster(bench_path(job))
+    response = cluster(BENCH.token_address(job))
     assert (response.status_code, response.json()) == (200, {"token": job_token(BenchJob, job)})
     BenchWorker(job).take()
-    assert cluster(bench_path(job)).json()["error"]["code"] == "token_taken"
+    assert cluster(BENCH.token_address(job)).json()["error"]["code"] == "token_taken"
     BenchWorker(job).answer(results=[[bench_score(1.0), bench_score(0.0)]])
-    assert cluster(bench_path(job)).json()["error"]["code"] == "token_taken"
+    assert cluster(BENCH.token_address(job)).json()["error"]["code"] == "token_taken"
 
 
 def test_nobody_else_is_given_a_token(
@@ -88,7 +89,7 @@ def test_nobody_else_is_given_a_token(
         f"Cluster {proof(secret, url, attempt_path(starting.id, 2))}",
         "Cluster \N{LATIN SMALL LETTER E WITH ACUTE}",
     ):
-        for asked in (path, bench_path(job)):
+        for asked in (path, BENCH.token_address(job)):
             refused = post(asked, authorization)
             assert refused.status_code == 401, (authorization, asked)
             assert "lnk_" not in refused.content.decode() and "bnc_" not in refused.content.decode()
@@ -97,7 +98,7 @@ def test_nobody_else_is_given_a_token(
 
 
 def test_work_that_is_not_there(starting: Run, cluster: Callable[..., Any]) -> None:
-    for path in (attempt_path(starting.id, 2), attempt_path("run_none", 1), bench_path("bench_none")):
+    for path in (attempt_path(starting.id, 2), attempt_path("run_none", 1), BENCH.token_address("bench_none")):
         assert cluster(path).status_code == 404
 
 

@@ -15,7 +15,8 @@ from dressage.serving.sweep import sweep_servings
 from dressage.teams.models import Team
 from tests.platform.jobs import age, enqueued
 from tests.platform.serving.fixtures import FOLDER, ServingWorker, register_policy
-from trainer_core.link.admission import SCHEME, proof, serving_path
+from trainer_core.link.admission import SCHEME, proof
+from trainer_core.link.job_kinds import SERVING
 
 __all__ = ["enqueued"]
 ASKED = {"model": "endpoint", "prompt": "1+1=", "max_tokens": 8}
@@ -147,7 +148,7 @@ def test_a_worker_says_why_it_cannot_serve(open_one: Open) -> None:
 
 def test_only_its_own_worker_is_let_in(open_one: Open, settings: Any, api: Callable[..., APIClient]) -> None:
     serving, other = open_one(), open_one("lab_2")
-    path = serving_path(serving.pk)
+    path = SERVING.token_address(serving.pk)
     given = proof(settings.CLUSTER_SECRET, settings.LINK_URL, path)
     token = APIClient(headers={"Authorization": f"{SCHEME} {given}"}).post(path).json()["token"]
     assert APIClient(headers={"Authorization": f"{SCHEME} 00"}).post(path).status_code == 401

@@ -17,10 +17,11 @@ from tests.support.quiet_handler import QuietHandler
 from trainer_core.link import version
 from trainer_core.link.admission import proof
 from trainer_core.link.bench import BenchSample, ThinkingTags
+from trainer_core.link.job_kinds import BENCH
 from trainer_core.rewards.graders import ExactGrader
-from worker.bench.job import graded_sample
-from worker.bench.work import BenchWork
 from worker.cluster import actors as ray_cluster
+from worker.jobs.bench.job import graded_sample
+from worker.jobs.bench.work import BenchWork
 from worker.link import jobs as link
 from worker.tasks import bench
 
@@ -272,7 +273,7 @@ def test_the_task_makes_one_worker_which_is_gone_with_its_job(
     platform.wait(lambda: platform.results)
     errors = [score["error"] for score in platform.results[0]["results"][0]]
     assert errors == ["the reward took longer than 2 s"] * 3
-    wait_until(lambda: ray_cluster.find(ray_cluster.bench_name("once")) is None, 30)
+    wait_until(lambda: ray_cluster.find(BENCH.actor("once")) is None, 30)
 
 
 def test_judges_that_the_cluster_cannot_serve_are_named(done: Any, cluster: None) -> None:

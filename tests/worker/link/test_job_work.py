@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.support.quiet_handler import QuietHandler
+from trainer_core.link.job_kinds import PROFILE, JobKind
 from trainer_core.link.profile import ProfileBatch, ProfileLease, ProfileResult, ProfileRow
-from worker.link.job_work import JobWork, WorkerLost
+from worker.jobs.work import JobWork, WorkerLost
 
 
 class Job(ProfileLease):
@@ -22,9 +23,7 @@ class Job(ProfileLease):
 class Work(JobWork[Job]):
     """Hands in one batch, then ends as it is told."""
 
-    noun: ClassVar[str] = "profile"
-    title: ClassVar[str] = "profile"
-    path: ClassVar[str] = "/profiles"
+    kind: ClassVar[JobKind] = PROFILE
 
     def __init__(self, url: str, end: Callable[[], ProfileResult]) -> None:
         super().__init__("prf_1", url, "secret", lambda: None)

@@ -13,10 +13,10 @@ from tests.support.about import SAMPLING
 from tests.support.quiet_handler import QuietHandler
 from tests.worker.loop.conftest import POLICY, rows, tiny_spec
 from tests.worker.loop.platform_double import parquet_bytes
+from trainer_core.link.job_kinds import PROFILE
 from trainer_core.link.profile import ProfileBatch, ProfileJob, ProfileResult, ProfileRow
-from worker.cluster import actors as ray_cluster
 from worker.errors import RolloutError
-from worker.profile.work import ProfileWork
+from worker.jobs.profile.work import ProfileWork
 
 PATH = "/api/v1/link/profiles/prf_1"
 NUMBERS = {"components": [{"name": "right", "grader": {"type": "numeric"}}], "success_threshold": 1.0}
@@ -103,7 +103,7 @@ def test_an_engine_that_is_lost_behind_a_batch_is_left_to_another_worker(
             )
         raise RolloutError("The engine is gone.")
 
-    monkeypatch.setattr("worker.profile.work.sample_rows", sample)
+    monkeypatch.setattr("worker.jobs.profile.work.sample_rows", sample)
     ProfileWork("prf_1", platform.url, "prf_secret", lambda: None).run()
     assert len(platform.batches) == batches
     assert [result["error"] for result in platform.results] == answered
@@ -111,7 +111,7 @@ def test_an_engine_that_is_lost_behind_a_batch_is_left_to_another_worker(
 
 @pytest.mark.live
 @pytest.mark.expensive(
-    35, "starts an engine and a reward worker twice", about=(*SAMPLING, "trainer_core/profiling", "worker/profile")
+    35, "starts an engine and a reward worker twice", about=(*SAMPLING, "trainer_core/profiling", "worker/jobs/profile")
 )
 def test_a_profile_by_the_starter_policy_and_another_worker(cluster: None, platform: ProfilePlatform) -> None:
     result = platform.work()
@@ -136,7 +136,7 @@ def test_a_profile_by_the_starter_policy_and_another_worker(cluster: None, platf
     import ray
 
     named = [entry["name"] for entry in ray.util.list_named_actors(all_namespaces=True)]
-    assert not [name for name in named if name.startswith(ray_cluster.profile_name("prf_1"))], "they have ended with it"
+    assert not [name for name in named if name.startswith(PROFILE.actor("prf_1"))], "they have ended with it"
 
     first = batches[0].model_dump(mode="json")["rows"]
     platform.job |= {"done": first, "batches": 1, "plan": {**platform.job["plan"], "budget": 100}}

@@ -8,8 +8,8 @@ from tests.trainer_core.batches import trajectory
 from trainer_core.link.profile import ProfileBatch, ProfilePlan, ProfileRow
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec.generation.thinking import NoThinking
-from worker.profile.sampling import _Sampler
-from worker.rehearsal.hold import Deadline
+from worker.jobs.profile.sampling import _Sampler
+from worker.jobs.rehearsal.hold import Deadline
 
 
 class Generation:

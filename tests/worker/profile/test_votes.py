@@ -13,7 +13,7 @@ from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.score import Sample, Score, score, split_thinking
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.trajectory import Trajectory
-from worker.profile.votes import Ballot, VoteReader
+from worker.jobs.profile.votes import Ballot, VoteReader
 
 THINKING = TaggedThinking()
 MATH = {"type": "math", "extraction": "boxed"}

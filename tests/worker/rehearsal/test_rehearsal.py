@@ -15,11 +15,11 @@ from tests.support.about import SAMPLING
 from tests.support.quiet_handler import QuietHandler
 from tests.worker.loop.conftest import POLICY, REWARD, rows, tiny_spec
 from tests.worker.loop.platform_double import parquet_bytes
+from trainer_core.link.job_kinds import REHEARSAL
 from trainer_core.link.rehearsal import RehearsalResult
-from worker.cluster import actors as ray_cluster
-from worker.rehearsal.work import RehearsalWork
+from worker.jobs.rehearsal.work import RehearsalWork
 
-ABOUT = (*SAMPLING, "trainer_core/diagnosis", "worker/rehearsal")
+ABOUT = (*SAMPLING, "trainer_core/diagnosis", "worker/jobs/rehearsal")
 BOXED = {"components": [{"name": "right", "grader": {"type": "math", "extraction": "boxed"}}]}
 
 
@@ -118,7 +118,7 @@ def actors() -> list[str]:
     import ray
 
     named = [entry["name"] for entry in ray.util.list_named_actors(all_namespaces=True)]
-    return [name for name in named if name.startswith(ray_cluster.rehearsal_name("rhs_1"))]
+    return [name for name in named if name.startswith(REHEARSAL.actor("rhs_1"))]
 
 
 @pytest.mark.live

@@ -12,14 +12,14 @@ import pytest
 
 from tests.support.about import SAMPLING
 from tests.support.quiet_handler import QuietHandler
+from trainer_core.link.job_kinds import SERVING
 from trainer_core.link.serving import EMBEDDING, MOST_AT_ONCE, ServingExchange, unpacked
-from worker.cluster import actors as ray_cluster
-from worker.serving import work
-from worker.serving.work import ServingWork
+from worker.jobs.serving import work
+from worker.jobs.serving.work import ServingWork
 
 pytestmark = [
     pytest.mark.live,
-    pytest.mark.expensive(15, "starts an engine", about=(*SAMPLING, "worker/judge", "worker/serving")),
+    pytest.mark.expensive(15, "starts an engine", about=(*SAMPLING, "worker/judge", "worker/jobs/serving")),
 ]
 PATH = "/api/v1/link/servings/srv_1"
 STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
@@ -120,7 +120,7 @@ def test_the_starter_policy_answers_until_nobody_asks(
     import ray
 
     named = [entry["name"] for entry in ray.util.list_named_actors(all_namespaces=True)]
-    assert not [name for name in named if name.startswith(ray_cluster.serving_name("srv_1"))], "they have ended with it"
+    assert not [name for name in named if name.startswith(SERVING.actor("srv_1"))], "they have ended with it"
 
 
 def test_a_policy_that_cannot_be_served_is_told(cluster: None, platform: ServingPlatform, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 
 from dressage.jobs.models import ClusterJob, JobState
-from trainer_core.link import celery_queue
+from trainer_core.link import job_kinds
 
 
 class BenchState(models.TextChoices):
@@ -22,7 +22,7 @@ class BenchJob(ClusterJob):
 
     id_prefix: ClassVar[str] = "bench"
     noun: ClassVar[str] = "job"
-    task: ClassVar[str] = celery_queue.BENCH
+    task: ClassVar[str] = job_kinds.BENCH.task
     token_prefix: ClassVar[str] = "bnc_"
     token_salt: ClassVar[str] = "dressage.rewards.bench"
     lease_s: ClassVar[float] = 30.0

@@ -17,9 +17,9 @@ from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.answers import Finding, findings, group_facts, readings
 from trainer_core.rewards.errors import grouped
 from trainer_core.trajectory import Trajectory
+from worker.jobs.rehearsal.prompts import VisiblePrompts
+from worker.jobs.rehearsal.startup import RehearsalParts
 from worker.messages.ticket import Batch, Ticket
-from worker.rehearsal.prompts import VisiblePrompts
-from worker.rehearsal.startup import RehearsalParts
 
 
 @dataclass(frozen=True, slots=True)

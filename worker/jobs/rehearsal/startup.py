@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from trainer_core.link.job_kinds import REHEARSAL
 from trainer_core.methods.loading import load_formulas
 from trainer_core.spec.plugins import PluginError
 from trainer_core.steering.curriculum import Curriculum
@@ -126,7 +127,7 @@ class RehearsalStartup(Startup):
 
     def _actor(self) -> str:
         """Name of the actor that its own ones are named after."""
-        return cluster.rehearsal_name(self.bundle.run_id)
+        return REHEARSAL.actor(self.bundle.run_id)
 
     def _name(self, role: str, index: int, generation: int) -> str:
         return f"{self._actor()}/{role}-{index}.{generation}"

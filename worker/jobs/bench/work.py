@@ -10,22 +10,20 @@ from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
 from trainer_core.link.base import first_fault
 from trainer_core.link.bench import BenchJob, BenchResult
+from trainer_core.link.job_kinds import BENCH, JobKind
 from trainer_core.rewards.errors import GraderError
-from worker.bench.score import score_job
-from worker.cluster import actors as cluster
 from worker.errors import ClusterError, StartError
+from worker.jobs.bench.score import score_job
+from worker.jobs.work import JobWork
 from worker.judge.open import JudgeSetup
 from worker.judge.servers import SERVERS_UP_S, JudgeServers, bring_up, served
-from worker.link.job_work import JobWork
 from worker.scoring.equipped import ToolSetup
 
 
 class BenchWork(JobWork[BenchJob]):
     """Scores the samples of one job."""
 
-    noun: ClassVar[str] = "job"
-    title: ClassVar[str] = "bench job"
-    path: ClassVar[str] = "/api/v1/link/bench"
+    kind: ClassVar[JobKind] = BENCH
 
     def _read(self, document: dict[str, Any]) -> BenchJob:
         """Implements ``JobWork._read``."""
@@ -41,7 +39,7 @@ class BenchWork(JobWork[BenchJob]):
         try:
             handles: Mapping[str, Any] = {}
             if served(job.judges):
-                name = cluster.bench_name(job.id)
+                name = self.kind.actor(job.id)
                 servers = bring_up(job.judges, "bench job", lambda slug: f"{name}/judge-{slug}")
                 handles = servers.handles
             return score_job(job, ToolSetup(JudgeSetup(job.judges, handles), job.reward_models))

@@ -9,20 +9,19 @@ from typing import Any, ClassVar
 
 from ray.exceptions import RayError
 
+from trainer_core.link.job_kinds import PROFILE, JobKind
 from trainer_core.link.profile import ProfileBatch, ProfileJob, ProfileProgress, ProfileResult
 from worker.errors import ClusterError, RolloutError, StartError
-from worker.link.job_work import JobWork, WorkerLost
+from worker.jobs.profile.sampling import sample_rows
+from worker.jobs.rehearsal.hold import Deadline
+from worker.jobs.work import JobWork, WorkerLost
 from worker.link.platform import Platform, parse_bundle
-from worker.profile.sampling import sample_rows
-from worker.rehearsal.hold import Deadline
 
 
 class ProfileWork(JobWork[ProfileJob]):
     """Makes one profile, from where an earlier worker has come to."""
 
-    noun: ClassVar[str] = "profile"
-    title: ClassVar[str] = "profile"
-    path: ClassVar[str] = "/api/v1/link/profiles"
+    kind: ClassVar[JobKind] = PROFILE
 
     _phase = "loading"
 
@@ -54,7 +53,7 @@ class ProfileWork(JobWork[ProfileJob]):
 
         try:
             bundle = job.bundle.model_copy(update={"run_dir": folder})
-            deadline = Deadline(job.limit_s, self.noun)
+            deadline = Deadline(job.limit_s, self.kind.title)
             return sample_rows(job.model_copy(update={"bundle": bundle}), platform, deadline, self._note, hand_in)
         except (StartError, ClusterError, RolloutError, RayError) as error:
             if handed_in and not isinstance(error, StartError):

@@ -7,6 +7,7 @@ from concurrent.futures import TimeoutError as NotYet
 from dataclasses import replace
 from itertools import islice
 
+from trainer_core.link.job_kinds import PROFILE
 from trainer_core.link.profile import (
     MOST_ANSWERS,
     ProfileAnswer,
@@ -20,13 +21,12 @@ from trainer_core.link.profile import (
 from trainer_core.profiling import PassBand, RowTally, SamplingPlan, WrongAnswer, count_states, fit_prior, next_round
 from trainer_core.profiling.allocation import is_settled
 from trainer_core.rewards.outcomes import succeeded
-from worker.cluster import actors as cluster
 from worker.errors import StartError
+from worker.jobs.profile.votes import Ballot, VoteReader
+from worker.jobs.rehearsal.hold import POLL_S, Deadline
+from worker.jobs.rehearsal.startup import RehearsalParts, RehearsalStartup
 from worker.link.platform import Platform
 from worker.messages.ticket import Batch, Ticket
-from worker.profile.votes import Ballot, VoteReader
-from worker.rehearsal.hold import POLL_S, Deadline
-from worker.rehearsal.startup import RehearsalParts, RehearsalStartup
 from worker.seeds import derive_seed
 
 ROWS_AT_ONCE = 64
@@ -44,7 +44,7 @@ class ProfileStartup(RehearsalStartup):
     """The parts of a run's start that a profile needs: those of a rehearsal."""
 
     def _actor(self) -> str:
-        return cluster.profile_name(self.bundle.run_id)
+        return PROFILE.actor(self.bundle.run_id)
 
 
 def sample_rows(job: ProfileJob, platform: Platform, deadline: Deadline, tell: Tell, hand_in: HandIn) -> ProfileResult:

@@ -2,7 +2,7 @@
 
 from trainer_core.link.bench import BenchJob, BenchResult
 from trainer_core.rewards import RewardDefinition
-from worker.bench.job import graded_sample, result
+from worker.jobs.bench.job import graded_sample, result
 from worker.scoring.equipped import EquippedScorer, ToolSetup
 from worker.scoring.scorer import Job
 

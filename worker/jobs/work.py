@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from pydantic import ValidationError
 
 from trainer_core.link.base import Message, first_fault
+from trainer_core.link.job_kinds import JobKind
 from worker.errors import FencedError, StartError
-from worker.link.jobs import JobLink, NotUnderstood
+from worker.jobs.link import JobLink, NotUnderstood
 
 log = logging.getLogger(__name__)
 
@@ -39,12 +40,7 @@ J = TypeVar("J", bound=JobMessage)
 class JobWork(ABC, Generic[J]):
     """One job, worked on once. Each kind says how its job is read and what its result is."""
 
-    noun: ClassVar[str]
-    """Word for such a job in sentences."""
-    title: ClassVar[str]
-    """Words for such a job in logs, and where other jobs may be meant."""
-    path: ClassVar[str]
-    """Path of such jobs on the link."""
+    kind: ClassVar[JobKind]
 
     def __init__(self, job_id: str, link_url: str, token: str, fenced: Callable[[], object]) -> None:
         """``fenced`` is called, in another thread, once nobody waits for the result any more: it shall end the work."""
@@ -75,9 +71,9 @@ class JobWork(ABC, Generic[J]):
         try:
             self._attend()
         except (FencedError, WorkerLost) as error:
-            log.warning("%s %s: %s", self.title, self._job_id, error)
+            log.warning("%s %s: %s", self.kind.title, self._job_id, error)
         except Exception:
-            log.exception("%s %s", self.title, self._job_id)
+            log.exception("%s %s", self.kind.title, self._job_id)
         finally:
             self._over.set()
             self._told.set()
@@ -103,7 +99,7 @@ class JobWork(ABC, Generic[J]):
                 return
             except ValidationError as error:
                 where, fault = first_fault(error)
-                link.answer(self._failure(f"The {self.noun} is not valid here: {fault} (at {where})"))
+                link.answer(self._failure(f"The {self.kind.title} is not valid here: {fault} (at {where})"))
                 return
             threading.Thread(target=self._keep_lease, args=(job.lease_s / 3,), name="lease", daemon=True).start()
             link.answer(self._result_or_failure(job))
@@ -118,7 +114,7 @@ class JobWork(ABC, Generic[J]):
         except (FencedError, WorkerLost):
             raise
         except Exception as error:
-            log.exception("%s %s", self.title, job.id)
+            log.exception("%s %s", self.kind.title, job.id)
             return self._failure(f"{type(error).__name__}: {error}")
 
     def _keep_lease(self, every_s: float) -> None:
@@ -132,10 +128,10 @@ class JobWork(ABC, Generic[J]):
                 link.renew(self._over.is_set, self._progress)
         except FencedError as error:
             if not self._over.is_set():
-                log.warning("%s %s: %s", self.title, self._job_id, error)
+                log.warning("%s %s: %s", self.kind.title, self._job_id, error)
                 self._fenced()
         finally:
             link.close()
 
     def _open_link(self) -> JobLink:
-        return JobLink(self._url, self._token, f"{self.path}/{self._job_id}", self.title)
+        return JobLink(self._url, self._token, self.kind.address(self._job_id), self.kind.title)

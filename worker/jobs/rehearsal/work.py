@@ -11,19 +11,18 @@ from pydantic import ValidationError
 from ray.exceptions import RayError
 
 from trainer_core.link.base import first_fault
+from trainer_core.link.job_kinds import REHEARSAL, JobKind
 from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, RehearsalReport, RehearsalResult
 from worker.errors import ClusterError, RolloutError, StartError
-from worker.link.job_work import JobWork
+from worker.jobs.rehearsal.hold import Deadline, hold
+from worker.jobs.work import JobWork
 from worker.link.platform import Platform, parse_bundle
-from worker.rehearsal.hold import Deadline, hold
 
 
 class RehearsalWork(JobWork[RehearsalJob]):
     """Holds one rehearsal."""
 
-    noun: ClassVar[str] = "rehearsal"
-    title: ClassVar[str] = "rehearsal"
-    path: ClassVar[str] = "/api/v1/link/rehearsals"
+    kind: ClassVar[JobKind] = REHEARSAL
 
     _phase = "loading"
 

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import os
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from pkgutil import resolve_name
+from typing import Final
 
 import ray
 
 from worker.cluster.private_files import keep_new_files_private
+from worker.jobs.work import JobWork
+
+WORK: Final = {
+    "bench": "worker.jobs.bench.work:BenchWork",
+    "rehearsal": "worker.jobs.rehearsal.work:RehearsalWork",
+    "profile": "worker.jobs.profile.work:ProfileWork",
+    "serving": "worker.jobs.serving.work:ServingWork",
+}
+"""The work of each kind, by its name. It is imported in the actor alone: a bench job needs no engine's packages."""
 
 
-class JobActor(ABC):
+class JobWorker:
     """Detached, named after the job. The work is done in a thread, so that ``ping`` is answered."""
 
-    def __init__(self, job_id: str) -> None:
+    def __init__(self, job_id: str, kind: str) -> None:
         keep_new_files_private()
-        self._job_id = job_id
+        self._job_id, self._kind = job_id, kind
         self._begun = False
         self._myself = ray.get_runtime_context().current_actor
 
@@ -33,13 +42,10 @@ class JobActor(ABC):
         """The process."""
         return os.getpid()
 
-    @abstractmethod
-    def _work(self, link_url: str, token: str, fenced: Callable[[], object]) -> None:
-        """Do the work. ``fenced`` is to be called once nobody waits for the result any more."""
-
     def _main(self, link_url: str, token: str) -> None:
         try:
-            self._work(link_url, token, self._end)
+            work: type[JobWork] = resolve_name(WORK[self._kind])
+            work(self._job_id, link_url, token, self._end).run()
         finally:
             self._end()
 

@@ -11,11 +11,11 @@ from concurrent.futures import TimeoutError as NotYet
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.rehearsal import DevicePeak, RehearsalFinding, RehearsalJob, RehearsalProgress, RehearsalReport
 from worker.errors import StartError
+from worker.jobs.rehearsal.report import Seen, report
+from worker.jobs.rehearsal.startup import RehearsalParts, RehearsalStartup
 from worker.link.platform import Platform
 from worker.loop.parts import PromptRows
 from worker.messages.ticket import Batch
-from worker.rehearsal.report import Seen, report
-from worker.rehearsal.startup import RehearsalParts, RehearsalStartup
 from worker.seeds import derive_seed
 
 log = logging.getLogger(__name__)

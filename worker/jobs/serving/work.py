@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
+from trainer_core.link.job_kinds import SERVING, JobKind
 from trainer_core.link.serving import (
     EMBEDDING,
     MOST_AT_ONCE,
@@ -19,13 +20,12 @@ from trainer_core.link.serving import (
     ServingQuestions,
     ServingResult,
 )
-from worker.cluster import actors as cluster
 from worker.errors import ClusterError, StartError
+from worker.jobs.link import JobLink
+from worker.jobs.work import JobWork, WorkerLost
 from worker.judge.embedding import EmbeddingServer
 from worker.judge.served import JudgeServer, ServedReply
 from worker.judge.servers import SERVERS_UP_S, bring_up
-from worker.link.job_work import JobWork, WorkerLost
-from worker.link.jobs import JobLink
 
 POLL_S = 0.2
 """Seconds between two exchanges at least."""
@@ -38,9 +38,7 @@ _MOST_BYTES = 4 << 20
 class ServingWork(JobWork[ServingJob]):
     """Serves until the platform refuses: its answers to nobody are of no use."""
 
-    noun: ClassVar[str] = "serving"
-    title: ClassVar[str] = "serving"
-    path: ClassVar[str] = "/api/v1/link/servings"
+    kind: ClassVar[JobKind] = SERVING
 
     def _read(self, document: dict[str, Any]) -> ServingJob:
         """Implements ``JobWork._read``."""
@@ -59,7 +57,7 @@ class ServingWork(JobWork[ServingJob]):
         """
         try:
             server = EmbeddingServer if EMBEDDING in job.models else JudgeServer
-            own = cluster.serving_name(job.id)
+            own = self.kind.actor(job.id)
             servers = bring_up(job.models, "serving", lambda name: f"{own}/{name}", server, ENGINE_CPUS)
         except GetTimeoutError:
             return ServingResult(error=f"The cluster found no place for the model within {SERVERS_UP_S:g} s.")
