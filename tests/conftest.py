@@ -21,15 +21,15 @@ settings.register_profile("same", settings.get_profile("busy"), derandomize=True
 TESTS = Path(__file__).parent
 ROOMS = {
     "worker/loop": "cluster",
-    "worker/rehearsal": "cluster",
-    "worker/profile": "cluster",
+    "worker/jobs/rehearsal": "cluster",
+    "worker/jobs/profile": "cluster",
     "chaos": "installation",
     "e2e": "installation",
     "worker/engine": "engine",
     "worker/judge": "engine",
-    "worker/serving": "engine",
+    "worker/jobs/serving": "engine",
     "worker/learner": "learner",
-    "worker/bench": "learner",
+    "worker/jobs/bench": "learner",
 }
 """Rooms whose tests share what is slow to start: Ray, a whole installation, or engines."""
 

@@ -14,7 +14,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from trainer_core.link import admission, celery_queue
 from trainer_core.link.cluster import ClusterReport, ResourceBundle
-from trainer_core.link.job_kinds import JOB_KINDS, JobKind
+from trainer_core.link.jobs import JOB_KINDS, JobKind
 from worker.cluster import actors as cluster
 from worker.cluster import measuring
 from worker.cluster.app import app

@@ -33,11 +33,7 @@ app.conf.update(
         },
         "ask-clusters": {"task": "runs.ask_clusters", "schedule": 2.0, "options": {"expires": 10}},
         "roll-up": {"task": "runs.roll_up", "schedule": 60.0, "options": {"expires": 50}},
-        "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
-        "sweep-rehearsals": {"task": "rehearsals.sweep", "schedule": 2.0, "options": {"expires": 10}},
-        "sweep-profiles": {"task": "profiles.sweep", "schedule": 2.0, "options": {"expires": 10}},
-        "sweep-goldilocks": {"task": "profiles.sweep_goldilocks", "schedule": 2.0, "options": {"expires": 10}},
-        "sweep-servings": {"task": "serving.sweep", "schedule": 2.0, "options": {"expires": 10}},
+        "sweep-jobs": {"task": "jobs.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-policies": {"task": "policies.sweep_leftovers", "schedule": 3600.0, "options": {"expires": 600}},
         "sweep-imports": {"task": "policies.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
         "sweep-dataset-imports": {"task": "datasets.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
@@ -50,13 +46,10 @@ app.conf.update(
 app.autodiscover_tasks(
     [
         "dressage.runs",
-        "dressage.bench",
-        "dressage.rehearsals",
-        "dressage.profiles",
+        "dressage.jobs",
         "dressage.policies",
         "dressage.datasets",
         "dressage.lab",
-        "dressage.serving",
         "dressage.teams",
     ]
 )

@@ -191,7 +191,7 @@ SPECTACULAR_SETTINGS = {
         "NoteSeverity": ["info", "warn"],
         "MessageRole": ["user", "assistant", "system", "developer"],
         "RehearsalState": "dressage.rehearsals.models.RehearsalState",
-        "BenchState": "dressage.rewards.models.bench.BenchState",
+        "BenchState": "dressage.bench.models.BenchState",
         "ImportState": "dressage.policies.models.ImportState",
         "LabKind": "dressage.lab.models.LabKind",
         "LabState": "dressage.lab.models.LabState",

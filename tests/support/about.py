@@ -33,6 +33,7 @@ SAMPLING = (
     "trainer_core/spec",
     "worker/cluster",
     "worker/engine",
+    "worker/jobs",
     "worker/link",
     "worker/messages",
     "worker/rewards",

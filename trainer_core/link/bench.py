@@ -59,12 +59,6 @@ class BenchJob(Message):
     """The platform believes a worker dead that has not asked for so long."""
 
 
-class BenchLease(Message):
-    """The answer to a renewal."""
-
-    lease_s: float
-
-
 class BenchScore(Message):
     """One sample's score. Long texts are cut: of a deep recursion, the traceback's end is what tells."""
 

@@ -98,12 +98,6 @@ class ProfileProgress(Message):
     """The budget."""
 
 
-class ProfileLease(Message):
-    """The answer to a renewal."""
-
-    lease_s: float
-
-
 class ProfileBatch(Message):
     """Rows that were sampled, as they stand now."""
 
@@ -113,6 +107,13 @@ class ProfileBatch(Message):
     tokens: Count
     """Completion tokens of the batch."""
     seconds: Annotated[float, Field(ge=0.0)]
+
+
+class KeptBatches(Message):
+    """The answer to a batch."""
+
+    batches: int
+    """Number of batches that are kept."""
 
 
 class ProfileResult(Message):

@@ -41,12 +41,6 @@ class RehearsalProgress(Message):
     total: Count = 0
 
 
-class RehearsalLease(Message):
-    """The answer to a renewal."""
-
-    lease_s: float
-
-
 class PromptPiece(Message):
     """One token of a prompt, or several that make one character together."""
 

@@ -78,12 +78,6 @@ class ServingQuestions(Message):
     questions: tuple[ServedQuestion, ...] = ()
 
 
-class ServingLease(Message):
-    """The answer to a renewal."""
-
-    lease_s: float
-
-
 class ServingResult(Message):
     """Why a worker serves no longer. One that is no longer wanted tells nothing: its token opens nothing any more."""
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from pydantic import ValidationError
 
 from trainer_core.link.base import Message, first_fault
-from trainer_core.link.job_kinds import JobKind
+from trainer_core.link.jobs import JobKind
 from worker.errors import FencedError, StartError
 from worker.jobs.link import JobLink, NotUnderstood
 

@@ -10,7 +10,7 @@ class BenchConfig(AppConfig):
     label = "bench"
 
     def ready(self) -> None:
-        from dressage.bench.dataset_pins import bench_jobs_with_rows
-        from dressage.datasets.pins import register_finder_of_pins
+        from dressage.bench.kind import BenchKind
+        from dressage.jobs.kinds import register
 
-        register_finder_of_pins(bench_jobs_with_rows)
+        register(BenchKind())

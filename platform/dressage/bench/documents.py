@@ -4,13 +4,12 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
+from dressage.bench.models import BenchJob, BenchState
 from dressage.bench.report import ReportDocument, report
 from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument
 from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.rewards import needs
-from dressage.rewards.models import BenchJob
-from dressage.rewards.models.bench import BenchState
 from trainer_core.link.bench import BenchJob as LinkBenchJob
 from trainer_core.link.bench import BenchJudge, BenchSample, LabelledDefinition, ThinkingTags
 from trainer_core.rewards import RewardDefinition

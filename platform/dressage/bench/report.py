@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from dressage.bench.models import BenchJob
 from dressage.bench.rescored import RescoredDocument, rescored
-from dressage.rewards.models import BenchJob
 from trainer_core.link.bench import BenchScore
 from trainer_core.rewards.errors import grouped
 from trainer_core.rewards.probes import ProbeKind, meaning

@@ -11,7 +11,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from dressage.rewards.models import BenchJob
+from dressage.bench.models import BenchJob
 
 EQUAL = 1e-8
 """Rewards closer than this count as equal, as in the filter of zero-advantage groups."""

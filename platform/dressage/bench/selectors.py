@@ -2,8 +2,8 @@
 
 from django.db.models import QuerySet
 
+from dressage.bench.models import BenchJob
 from dressage.common.problems import not_found
-from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team
 
 

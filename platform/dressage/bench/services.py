@@ -6,15 +6,14 @@ from typing import Any
 
 from django.db import transaction
 
+from dressage.bench.models import BenchJob, BenchState
 from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument, probe_samples, require_version
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, invalid
 from dressage.datasets import holding
-from dressage.jobs import services as jobs
-from dressage.rewards.models import BenchJob
-from dressage.rewards.models.bench import BenchState
-from dressage.runs.job_clusters import send
+from dressage.jobs import life as jobs
+from dressage.jobs.clusters import send
 from dressage.runs.services import require_cluster
 from dressage.teams.models import Team
 from trainer_core.link.bench import ThinkingTags
@@ -70,9 +69,7 @@ def create_bench_job(
     samples = samples + (probe_samples(samples, ThinkingTags.model_validate(thinking)) if probed else [])
     if len(json.dumps(samples)) > MAX_BYTES:
         raise invalid("/samples", f"The samples have more than {MAX_BYTES >> 20} MiB in all: take fewer.")
-    if jobs.count_open(BenchJob, team) >= MAX_OPEN:
-        detail = f"{MAX_OPEN} bench jobs of this team are waiting already. Try again when one is done."
-        raise Problem(429, "Too many requests", detail, code="too_many_bench_jobs", headers={"Retry-After": "5"})
+    jobs.require_room(BenchJob, team, MAX_OPEN, code="too_many_bench_jobs", retry_after_s=5)
     job = jobs.create_job(
         BenchJob,
         team,

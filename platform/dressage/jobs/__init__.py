@@ -1,1 +1,1 @@
-"""Jobs of the cluster: what bench jobs and rehearsals have in common, from the row to the worker's lease."""
+"""Jobs that clusters work on: one life, one lease, one link and one sweep for every kind. See ``kinds.Kind``."""

@@ -9,12 +9,13 @@ from dressage.common.models import TeamModel
 
 
 class JobState(StrEnum):
-    """States of every kind of job. A kind may have further ones, in which it is over."""
+    """States of every kind of job."""
 
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 OPEN = (JobState.QUEUED, JobState.RUNNING)
@@ -26,6 +27,8 @@ class ClusterJob(TeamModel):
 
     noun: ClassVar[str]
     """Word for such a job in sentences and in codes of problems."""
+    plural: ClassVar[str]
+    """Words for several of them."""
     task: ClassVar[str]
     """Celery task that works on it."""
     token_prefix: ClassVar[str]
@@ -40,13 +43,13 @@ class ClusterJob(TeamModel):
     """Columns that are null unless a worker is at it."""
 
     state = models.CharField(max_length=16, default=JobState.QUEUED.value)
-    """Subclasses declare it anew, with their own choices."""
+    """Subclasses declare it with choices of their own."""
     error = models.CharField(max_length=2000, null=True)
     tries = models.PositiveSmallIntegerField(default=0)
-    """Number of workers that have taken it."""
+    """Number of workers that have claimed it."""
     token_sha256 = models.CharField(max_length=64, unique=True)
     rung_at = models.DateTimeField(null=True)
-    """Time at which the cluster was last asked."""
+    """Time at which the cluster was last notified."""
     lease_expires_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

@@ -1,7 +1,8 @@
-"""Steps of sweeps over jobs whose message or worker was lost. Each is idempotent; several may run at once."""
+"""Looks after jobs of every kind every two seconds. Each step is safe to repeat; several sweeps may run at once."""
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import structlog
@@ -9,13 +10,38 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from dressage.jobs.models import OPEN, J, JobState, jobs_of
-from dressage.jobs.services import fail, queue_again
+from dressage.jobs.clusters import cluster_words, send
+from dressage.jobs.kinds import Kind, kinds
+from dressage.jobs.life import fail, queue_again
+from dressage.jobs.models import OPEN, ClusterJob, J, JobState, PlacedJob, jobs_of
+from dressage.jobs.places import give_places, send_again
 
 logger = structlog.get_logger(__name__)
 
-ENQUEUE_AGAIN_S = 10
-"""Seconds after which a job that no worker has taken is enqueued again."""
+NOTIFY_AGAIN_S = 10
+"""Seconds after which the cluster is notified again of a job that no worker has claimed."""
+
+
+def sweep_jobs() -> None:
+    """One round over all kinds. One kind's fault does not keep the others from theirs."""
+    for kind in kinds():
+        try:
+            sweep(kind)
+        except Exception:
+            logger.exception("jobs could not be swept", kind=kind.names.name)
+
+
+def sweep(kind: Kind[Any]) -> None:
+    """One round over the jobs of a kind."""
+    model = kind.model
+    kind.sweep()
+    for_each(expired(model), partial(_replace_worker, kind))
+    for_each(unclaimed(model, kind.claim_limit_s), partial(_fail_unclaimed, kind))
+    if kind.limit_s is not None:
+        for_each(overdue(model, kind.limit_s), lambda job: kind.give_up(job, "time", kind.too_late))
+    for_each(unnotified(model), _notify)
+    if issubclass(model, PlacedJob):
+        give_places(model)
 
 
 def ago(seconds: float) -> Any:
@@ -35,33 +61,44 @@ def for_each(found: QuerySet[J], act: Callable[[J], object]) -> None:
             logger.exception("a job could not be swept", kind=found.model.__name__, job=job_id)
 
 
-def lost(model: type[J]) -> QuerySet[J]:
-    """Jobs whose worker has not asked again in time."""
+def expired(model: type[J]) -> QuerySet[J]:
+    """Jobs whose worker has not renewed its lease."""
     return jobs_of(model).filter(state=JobState.RUNNING, lease_expires_at__lt=Now())
 
 
-def untaken(model: type[J]) -> QuerySet[J]:
-    """Jobs that no worker has taken yet."""
-    return jobs_of(model).filter(state=JobState.QUEUED, tries=0)
+def unclaimed(model: type[J], limit_s: float) -> QuerySet[J]:
+    """Jobs that no worker has claimed in time: since their creation, or since they were given their place."""
+    since = "placed_at" if issubclass(model, PlacedJob) else "created_at"
+    return jobs_of(model).filter(state=JobState.QUEUED, tries=0, **{f"{since}__lt": ago(limit_s)})
 
 
-def endless(model: type[J], limit_s: float) -> QuerySet[J]:
-    """Jobs that take too long, from their first worker on. One that hangs may go on asking: a lease does not tell."""
+def overdue(model: type[J], limit_s: float) -> QuerySet[J]:
+    """Jobs that take too long, from their first worker on. One that hangs may still renew its lease."""
     return jobs_of(model).filter(state__in=OPEN, started_at__lt=ago(limit_s))
 
 
-def unanswered(model: type[J]) -> QuerySet[J]:
-    """Jobs that wait for a worker although the cluster was asked a while ago, or was not asked yet."""
-    return jobs_of(model).filter(Q(rung_at__lt=ago(ENQUEUE_AGAIN_S)) | Q(rung_at=None), state=JobState.QUEUED)
+def unnotified(model: type[J]) -> QuerySet[J]:
+    """Queued jobs of which the cluster was not notified lately. They have their place if their kind needs one."""
+    found = jobs_of(model).filter(Q(rung_at__lt=ago(NOTIFY_AGAIN_S)) | Q(rung_at=None), state=JobState.QUEUED)
+    return found.filter(placed_at__isnull=False) if issubclass(model, PlacedJob) else found
 
 
-def replace_worker(job: J, max_tries: int, loss: str, send: Callable[[J], object]) -> None:
-    """Ask for another worker by ``send``, or fail a job that has lost ``max_tries``.
+def _notify(job: ClusterJob) -> None:
+    if isinstance(job, PlacedJob):
+        send_again(job)
+    else:
+        send(job)
 
-    ``loss`` says what they were lost over.
-    """
-    if job.tries >= max_tries:
-        fail(job, f"{job.tries} workers were lost while they {loss}")
+
+def _replace_worker(kind: Kind[Any], job: ClusterJob) -> None:
+    """Queue a job again for another worker, or give it up once it has lost too many."""
+    if job.tries >= kind.max_tries:
+        kind.give_up(job, "lost", f"{job.tries} workers were lost while they {kind.lost_while}")
         return
     queue_again(job)
-    send(job)
+    _notify(job)
+
+
+def _fail_unclaimed(kind: Kind[Any], job: ClusterJob) -> None:
+    worker = f"worker of {cluster_words(job.placed_on)}"
+    fail(job, f"No {worker} has taken {kind.claimed} within {kind.claim_limit_s / 60:g} minutes: is it up?")

@@ -10,8 +10,7 @@ class ProfilesConfig(AppConfig):
     label = "profiles"
 
     def ready(self) -> None:
-        from dressage.datasets.pins import register_finder_of_pins
-        from dressage.profiles.dataset_pins import goldilocks_with_rows, profiles_with_rows
+        from dressage.jobs.kinds import register
+        from dressage.profiles.kind import ProfileKind
 
-        register_finder_of_pins(profiles_with_rows)
-        register_finder_of_pins(goldilocks_with_rows)
+        register(ProfileKind())

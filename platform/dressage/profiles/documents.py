@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
+from dressage.jobs.places import ahead_of
 from dressage.profiles import selectors
 from dressage.profiles.models import Profile, ProfileState
 from dressage.profiles.report import ProfileReport
@@ -75,7 +76,7 @@ def profile_row(profile: Profile) -> ProfileRowDocument:
 
 def profile_document(profile: Profile) -> ProfileDocument:
     """A profile as the API shows it."""
-    ahead = selectors.ahead_of(profile)
+    ahead = ahead_of(profile)
     return {**profile_row(profile), "spec": profile.spec, "ahead": ahead, "report": profile.report}
 
 

@@ -8,7 +8,7 @@ from django.db.models import Q
 from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
 from dressage.datasets.models import DatasetVersion
 from dressage.jobs.models import JobState, PlacedJob
-from trainer_core.link import job_kinds
+from trainer_core.link import jobs as kinds
 
 
 class ProfileState(models.TextChoices):
@@ -26,7 +26,8 @@ class Profile(PlacedJob):
 
     id_prefix: ClassVar[str] = "prf"
     noun: ClassVar[str] = "profile"
-    task: ClassVar[str] = job_kinds.PROFILE.task
+    plural: ClassVar[str] = "profiles"
+    task: ClassVar[str] = kinds.PROFILE.task
     token_prefix: ClassVar[str] = "prf_"
     token_salt: ClassVar[str] = "dressage.profiles"
     lease_s: ClassVar[float] = 15.0

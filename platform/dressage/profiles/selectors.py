@@ -1,10 +1,9 @@
 """Reads of profiles."""
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 
 from dressage.common.problems import not_found
 from dressage.datasets.models import DatasetVersion
-from dressage.jobs.models import OPEN
 from dressage.profiles.models import HandedInBatch, Profile, ProfileState
 from dressage.teams.models import Team
 from trainer_core.link.profile import ProfileRow
@@ -24,17 +23,6 @@ def profile(team: Team, profile_id: str) -> Profile:
     if found is None:
         raise not_found("profile")
     return found
-
-
-def ahead_of(waiting: Profile) -> int:
-    """Profiles of all teams that come before one that waits for its place; 0 for any other."""
-    if waiting.state not in OPEN or waiting.placed_at is not None:
-        return 0
-    before = Profile.objects.filter(state__in=OPEN).exclude(pk=waiting.pk)
-    if waiting.cluster:
-        held = Q(placed_at__isnull=False, placed_on=waiting.cluster)
-        before = before.filter(held | Q(placed_at=None, cluster__in=("", waiting.cluster)))
-    return before.filter(created_at__lte=waiting.created_at).count()
 
 
 def handed_in(profile: Profile) -> dict[int, ProfileRow]:

@@ -4,24 +4,23 @@ from collections.abc import Sequence
 from typing import Literal
 
 from django.db import transaction
-from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, invalid, not_found
+from dressage.common.problems import conflict, invalid, not_found
 from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.notes import NoteSource
-from dressage.jobs import services as jobs
+from dressage.jobs import life as jobs
+from dressage.jobs.places import give_places
 from dressage.profiles import selectors
 from dressage.profiles.models import HandedInBatch, Profile, ProfileState
 from dressage.profiles.outcomes import row_outcomes
 from dressage.profiles.report import difficulty_notes, make_report, suspect_notes
 from dressage.runs import references
-from dressage.runs.job_places import give_places
 from dressage.runs.services import require_cluster
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
-from trainer_core.link.profile import ProfileBatch, ProfilePlan, ProfileProgress, ProfileResult
+from trainer_core.link.profile import ProfileBatch, ProfilePlan, ProfileResult
 from trainer_core.profiling import RowTally
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.answers import readings
@@ -102,9 +101,7 @@ def create_profile(
     require_budget(version, plan)
     reward = references.require(team, spec).reward
     assert reward is not None
-    if jobs.count_open(Profile, team) >= MAX_OPEN:
-        detail = f"{MAX_OPEN} profiles of this team are open already. Cancel one, or try again when one is done."
-        raise Problem(429, "Too many requests", detail, code="too_many_profiles", headers={"Retry-After": "60"})
+    jobs.require_room(Profile, team, MAX_OPEN, code="too_many_profiles", retry_after_s=60)
     profile = jobs.create_job(
         Profile,
         team,
@@ -133,23 +130,10 @@ def cancel_profile(team: Team, actor: Actor, profile_id: str) -> Profile:
     profile = Profile.objects.for_team(team).select_for_update().filter(pk=profile_id).first()
     if profile is None:
         raise not_found("profile")
-    if profile.state == ProfileState.CANCELLED:
-        return profile
-    jobs.require_open(profile)
-    jobs.end(profile, ProfileState.CANCELLED)
-    _forget_rows(profile)
-    record_audit(team, actor, "profile.cancel", "profile", profile.id)
+    if jobs.cancel(profile):
+        _forget_rows(profile)
+        record_audit(team, actor, "profile.cancel", "profile", profile.id)
     return profile
-
-
-@transaction.atomic
-def take(profile_id: str, progress: ProfileProgress | None = None) -> None:
-    """Begin or renew the lease of its worker. Raises a 409 problem when it is over."""
-    profile = jobs.take(Profile, profile_id)
-    profile.placed_at = profile.placed_at or timezone.now()
-    if progress is not None:
-        profile.progress = progress.model_dump(mode="json")
-    profile.save(update_fields=["placed_at", "progress"])
 
 
 @transaction.atomic

@@ -4,7 +4,6 @@ from django.urls import path
 
 from dressage.profiles import review_views, views
 from dressage.profiles.goldilocks import views as goldilocks
-from dressage.profiles.link import views as link
 
 urlpatterns = [
     path("profiles", views.ProfilesView.as_view()),
@@ -20,10 +19,4 @@ urlpatterns = [
     path("goldilocks/<str:goldilocks_id>/undo", goldilocks.UndoGoldilocksView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/goldilocks", goldilocks.VersionGoldilocksView.as_view()),
     path("datasets/<str:dataset_id>/versions/<int:number>/profiles", views.VersionProfilesView.as_view()),
-    path("link/profiles/<str:job_id>", link.ProfileTakeView.as_view()),
-    path("link/profiles/<str:job_id>/token", link.ProfileTokenView.as_view()),
-    path("link/profiles/<str:job_id>/datasets/<str:ref>", link.ProfileDatasetView.as_view()),
-    path("link/profiles/<str:job_id>/lease", link.ProfileLeaseView.as_view()),
-    path("link/profiles/<str:job_id>/batches", link.ProfileBatchesView.as_view()),
-    path("link/profiles/<str:job_id>/result", link.ProfileResultView.as_view()),
 ]

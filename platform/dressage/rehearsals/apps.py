@@ -10,7 +10,7 @@ class RehearsalsConfig(AppConfig):
     label = "rehearsals"
 
     def ready(self) -> None:
-        from dressage.datasets.pins import register_finder_of_pins
-        from dressage.rehearsals.dataset_pins import rehearsals_with_rows
+        from dressage.jobs.kinds import register
+        from dressage.rehearsals.kind import RehearsalKind
 
-        register_finder_of_pins(rehearsals_with_rows)
+        register(RehearsalKind())

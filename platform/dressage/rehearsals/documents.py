@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 
 from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
+from dressage.jobs.places import ahead_of
 from dressage.rehearsals.models import Rehearsal, RehearsalState
-from dressage.rehearsals.selectors import ahead_of
 from dressage.rehearsals.services import LIMIT_S
 from dressage.rehearsals.step_time import StepTimeDocument
 from dressage.runs import references, reward_versions

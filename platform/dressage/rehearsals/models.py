@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 
 from dressage.jobs.models import JobState, PlacedJob
-from trainer_core.link import job_kinds
+from trainer_core.link import jobs as kinds
 
 
 class RehearsalState(models.TextChoices):
@@ -23,7 +23,8 @@ class Rehearsal(PlacedJob):
 
     id_prefix: ClassVar[str] = "rhs"
     noun: ClassVar[str] = "rehearsal"
-    task: ClassVar[str] = job_kinds.REHEARSAL.task
+    plural: ClassVar[str] = "rehearsals"
+    task: ClassVar[str] = kinds.REHEARSAL.task
     token_prefix: ClassVar[str] = "rhs_"
     token_salt: ClassVar[str] = "dressage.rehearsals"
     lease_s: ClassVar[float] = 15.0

@@ -1,20 +1,19 @@
 """Writes of rehearsals. Nothing of a run is made by them."""
 
 from django.db import transaction
-from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, invalid, not_found
-from dressage.jobs import services as jobs
+from dressage.common.problems import invalid, not_found
+from dressage.jobs import life as jobs
+from dressage.jobs.places import give_places
 from dressage.rehearsals.models import Rehearsal, RehearsalState
 from dressage.rehearsals.step_time import step_time
 from dressage.runs import references, selectors
-from dressage.runs.job_places import give_places
 from dressage.runs.places import sizes
 from dressage.runs.services import require_cluster
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
-from trainer_core.link.rehearsal import RehearsalProgress, RehearsalReport
+from trainer_core.link.rehearsal import RehearsalReport
 from trainer_core.spec import RunSpec
 
 LIMIT_S = 600.0
@@ -49,9 +48,7 @@ def create_rehearsal(
     answers = prompts * samples * len(spec.data.sources)
     if answers > MAX_ANSWERS:
         raise invalid("/samples", f"These are {answers} answers; a rehearsal has at most {MAX_ANSWERS}: take fewer.")
-    if jobs.count_open(Rehearsal, team) >= MAX_OPEN:
-        detail = f"{MAX_OPEN} rehearsals of this team are open already. Cancel one, or try again when one is done."
-        raise Problem(429, "Too many requests", detail, code="too_many_rehearsals", headers={"Retry-After": "10"})
+    jobs.require_room(Rehearsal, team, MAX_OPEN, code="too_many_rehearsals", retry_after_s=10)
     columns = {"prompts": prompts, "samples": samples, "cluster": cluster or ""}
     rehearsal = jobs.create_job(Rehearsal, team, actor, spec=spec.model_dump(mode="json"), **columns)
     facts = {"policy": spec.policy.base, "prompts": prompts, "samples": samples}
@@ -84,22 +81,9 @@ def cancel_rehearsal(team: Team, actor: Actor, rehearsal_id: str) -> Rehearsal:
     rehearsal = Rehearsal.objects.for_team(team).select_for_update().filter(pk=rehearsal_id).first()
     if rehearsal is None:
         raise not_found("rehearsal")
-    if rehearsal.state == RehearsalState.CANCELLED:
-        return rehearsal
-    jobs.require_open(rehearsal)
-    jobs.end(rehearsal, RehearsalState.CANCELLED)
-    record_audit(team, actor, "rehearsal.cancel", "rehearsal", rehearsal.id)
+    if jobs.cancel(rehearsal):
+        record_audit(team, actor, "rehearsal.cancel", "rehearsal", rehearsal.id)
     return rehearsal
-
-
-@transaction.atomic
-def take(rehearsal_id: str, progress: RehearsalProgress | None = None) -> None:
-    """Begin or renew the lease of its worker. Raises a 409 problem when it is over."""
-    rehearsal = jobs.take(Rehearsal, rehearsal_id)
-    rehearsal.placed_at = rehearsal.placed_at or timezone.now()
-    if progress is not None:
-        rehearsal.progress = progress.model_dump(mode="json")
-    rehearsal.save(update_fields=["placed_at", "progress"])
 
 
 @transaction.atomic

@@ -8,3 +8,9 @@ class ServingConfig(AppConfig):
 
     name = "dressage.serving"
     label = "serving"
+
+    def ready(self) -> None:
+        from dressage.jobs.kinds import register
+        from dressage.serving.kind import ServingKind
+
+        register(ServingKind())

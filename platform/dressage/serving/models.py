@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from dressage.common.models import PrefixedModel, TeamQuerySet
 from dressage.jobs.models import ClusterJob, JobState
-from trainer_core.link import job_kinds
+from trainer_core.link import jobs as kinds
 
 
 class ServingState(models.TextChoices):
@@ -24,7 +24,8 @@ class Serving(ClusterJob):
 
     id_prefix: ClassVar[str] = "srv"
     noun: ClassVar[str] = "serving"
-    task: ClassVar[str] = job_kinds.SERVING.task
+    plural: ClassVar[str] = "servings"
+    task: ClassVar[str] = kinds.SERVING.task
     token_prefix: ClassVar[str] = "srv_"
     token_salt: ClassVar[str] = "dressage.serving"
     lease_s: ClassVar[float] = 15.0

@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from dressage.common.actors import Actor
 from dressage.common.storable import clean
-from dressage.jobs import services as jobs
+from dressage.jobs import life as jobs
+from dressage.jobs.clusters import send
 from dressage.jobs.models import OPEN
 from dressage.rewards.judges.selectors import for_workers, judge_endpoints
-from dressage.runs.job_clusters import send
 from dressage.serving.models import Serving, ServingState, WaitingQuestion
 from dressage.teams.models import Team
 from trainer_core.link.serving import ServedAnswer, ServedQuestion, ServingExchange, ServingJob, ServingResult

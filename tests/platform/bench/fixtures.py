@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.rewards.models import BenchJob
+from dressage.bench.models import BenchJob
 from tests.platform.jobs import JobWorker
 
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}

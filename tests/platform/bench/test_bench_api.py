@@ -8,10 +8,11 @@ import pytest
 from django.test import TestCase
 from rest_framework.test import APIClient
 
+from dressage.bench.models import BenchJob
 from dressage.datasets.services import create_dataset
-from dressage.jobs.tokens import job_token
+from dressage.jobs.life import job_token
 from dressage.rewards.judges.services import create_judge_endpoint
-from dressage.rewards.models import BenchJob, JudgeEndpoint
+from dressage.rewards.models import JudgeEndpoint
 from dressage.rewards.services import create_reward
 from dressage.runs.models import Run
 from dressage.teams.models import AuditEntry, Team

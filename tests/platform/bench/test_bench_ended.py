@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from dressage.jobs.services import give_up
-from dressage.rewards.models import BenchJob
+from dressage.bench.models import BenchJob
+from dressage.jobs.life import fail_open
 from tests.platform.bench.fixtures import BenchWorker, bench_score
 
 GOOD = [[bench_score(1.0), bench_score(0.0)]]
 ENDS: dict[str, Callable[[BenchWorker, str], Any]] = {
     "done": lambda worker, job: worker.answer(results=GOOD),
     "failed": lambda worker, job: worker.answer(error="no jail"),
-    "given up": lambda worker, job: give_up(BenchJob, job, "lost"),
+    "given up": lambda worker, job: fail_open(BenchJob, job, "lost"),
 }
 ENDPOINTS: dict[str, Callable[[BenchWorker], Any]] = {
     "take": lambda worker: worker.take(409),

@@ -9,14 +9,14 @@ import pytest
 from openai.types.fine_tuning.alpha import GraderRunResponse
 
 from dressage.bench.documents import bench_document
+from dressage.bench.models import BenchJob
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.compat.graders import running
-from dressage.jobs.tokens import job_token
+from dressage.jobs.life import job_token
 from dressage.rewards.judges.services import create_judge_endpoint
-from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team
 from tests.platform.tokens import token_of
 from tests.support.about import INSTALLATION

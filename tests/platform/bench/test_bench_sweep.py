@@ -8,8 +8,8 @@ import pytest
 from django.db.models.functions import Now
 from django.test import TestCase
 
-from dressage.bench.sweep import sweep_bench
-from dressage.rewards.models import BenchJob
+from dressage.bench.models import BenchJob
+from dressage.jobs.sweep import sweep_jobs
 from tests.platform.bench.fixtures import BenchWorker, bench_score
 from tests.platform.jobs import age
 
@@ -18,7 +18,7 @@ GOOD = {"results": [[bench_score(1.0), bench_score(0.0)]]}
 
 def sweep() -> None:
     with TestCase.captureOnCommitCallbacks(execute=True):
-        sweep_bench()
+        sweep_jobs()
 
 
 def test_a_lost_message_is_sent_again(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
@@ -81,7 +81,10 @@ def test_a_job_that_nobody_takes_fails(start_bench: Callable[..., Any], enqueued
     age(BenchJob, job, created_at=601)
     sweep()
     found = BenchJob.objects.get()
-    assert (found.state, found.error) == ("failed", "No worker of the cluster has taken the job within ten minutes.")
+    assert (found.state, found.error) == (
+        "failed",
+        "No worker of the cluster has taken the job within 10 minutes: is it up?",
+    )
 
 
 def test_a_worker_that_hangs_has_an_hour(start_bench: Callable[..., Any], enqueued: list[str]) -> None:

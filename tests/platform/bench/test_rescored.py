@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.bench import samples as bench_samples
-from dressage.rewards.models import BenchJob
+from dressage.bench.models import BenchJob
 from dressage.runs.models import Run
 from dressage.teams.models import Team
 from tests.platform.bench.fixtures import DEFINITION, BenchWorker, bench_score

@@ -11,6 +11,7 @@ from django.db import connection, models
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from dressage.bench.models import BenchJob
 from dressage.chart_views.models import ChartView
 from dressage.common.models import TeamModel
 from dressage.datasets.models import (
@@ -29,7 +30,7 @@ from dressage.profiles.goldilocks.asked import AskedGoldilocks
 from dressage.profiles.models import Goldilocks, Profile
 from dressage.rehearsals.models import Rehearsal
 from dressage.reports.models import Report, ReportRevision
-from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
+from dressage.rewards.models import JudgeEndpoint, Reward, RewardVersion, RubricProposal
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.states import RunState
 from dressage.teams.models import (

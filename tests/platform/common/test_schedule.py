@@ -7,17 +7,13 @@ def test_every_task_of_the_schedule_is_registered() -> None:
     app.loader.import_default_modules()
     scheduled = {entry["task"] for entry in app.conf.beat_schedule.values()}
     sweeps = {
-        "rewards.sweep_bench",
-        "rehearsals.sweep",
-        "profiles.sweep",
-        "profiles.sweep_goldilocks",
+        "jobs.sweep",
         "policies.sweep_leftovers",
         "policies.sweep_imports",
         "datasets.sweep_imports",
         "datasets.sweep_uploads",
         "datasets.sweep_versions",
         "lab.sweep",
-        "serving.sweep",
         "teams.sweep",
     }
     assert scheduled == {"runs.reconcile", "runs.ask_clusters", "runs.roll_up", *sweeps}

@@ -10,15 +10,15 @@ import openai
 import pytest
 from openai.types.fine_tuning.alpha import GraderRunResponse
 
+from dressage.bench.models import BenchJob
 from dressage.common.actors import Actor
 from dressage.common.lengthy import FILES
 from dressage.common.roles import Role
 from dressage.compat.graders import running
 from dressage.gateway.handler import THREADS
-from dressage.jobs.tokens import job_token
+from dressage.jobs.life import job_token
 from dressage.rewards import grading
 from dressage.rewards.judges.services import create_judge_endpoint
-from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team
 from tests.platform.tokens import token_of
 from tests.support.installation import wait_until

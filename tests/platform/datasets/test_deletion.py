@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from dressage.bench.models import BenchJob
 from dressage.common.actors import Actor
 from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.selectors import version_by_ref
 from dressage.rehearsals.models import Rehearsal
-from dressage.rewards.models import BenchJob
 from dressage.runs.models import Run
 from dressage.teams.models import AuditEntry, Team
 

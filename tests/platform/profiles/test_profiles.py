@@ -8,9 +8,9 @@ from rest_framework.test import APIClient
 
 from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion, RowNotes
+from dressage.jobs.sweep import sweep_jobs
 from dressage.profiles.models import HandedInBatch, Profile
 from dressage.profiles.services import LEAST_LIMIT_S, LIMIT_S
-from dressage.profiles.sweep import sweep_profiles
 from dressage.rewards.models import RewardVersion
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.jobs import age
@@ -74,7 +74,7 @@ def test_another_worker_goes_on_behind_what_was_handed_in(start: Start, read: Re
     first.take()
     first.hand_in(0, row(0, 4, 2, is9=2))
     age(Profile, made, lease_expires_at=1)
-    sweep_profiles()
+    sweep_jobs()
     assert Profile.objects.get().state == "queued"
     second = ProfileWorker(made)
     job = ProfileJob.model_validate(second.take())
@@ -96,7 +96,7 @@ def test_a_profile_whose_workers_get_nowhere_fails(start: Start, read: Read) -> 
     for _ in range(3):
         ProfileWorker(made).take()
         age(Profile, made, lease_expires_at=1)
-        sweep_profiles()
+        sweep_jobs()
     found = read(made)
     assert found["state"] == "failed"
     assert found["error"].startswith("3 workers were lost")
@@ -108,7 +108,7 @@ def lose(made: str, times: int) -> None:
     for _ in range(times):
         ProfileWorker(made).take()
         age(Profile, made, lease_expires_at=1)
-        sweep_profiles()
+        sweep_jobs()
 
 
 def fail_with_answer(made: str) -> None:
@@ -117,7 +117,7 @@ def fail_with_answer(made: str) -> None:
 
 def be_endless(made: str) -> None:
     age(Profile, made, started_at=2 * LIMIT_S + 1)
-    sweep_profiles()
+    sweep_jobs()
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,19 @@ from typing import Any
 from django.test import TestCase
 from rest_framework.test import APIClient
 
+from dressage.jobs.sweep import sweep_jobs
 from dressage.rehearsals.models import Rehearsal
-from dressage.rehearsals.sweep import sweep_rehearsals
 from tests.platform.jobs import age
 from tests.platform.rehearsals.fixtures import RehearsalWorker, report
 from trainer_core.link.admission import SCHEME, proof
-from trainer_core.link.job_kinds import REHEARSAL
+from trainer_core.link.jobs import REHEARSAL
 
 Start = Callable[..., Any]
 
 
 def sweep() -> None:
     with TestCase.captureOnCommitCallbacks(execute=True):
-        sweep_rehearsals()
+        sweep_jobs()
 
 
 def state(rehearsal: str) -> tuple[str, str | None]:

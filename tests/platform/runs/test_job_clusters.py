@@ -8,17 +8,15 @@ import pytest
 from django.test import TestCase
 from rest_framework.test import APIClient
 
-from dressage.bench.sweep import sweep_bench
+from dressage.bench.models import BenchJob
 from dressage.clusters.models import Cluster
 from dressage.clusters.selectors import SILENT_S
 from dressage.clusters.services import take_report
 from dressage.clusters.sizes import ClusterSize
 from dressage.common.actors import Actor
-from dressage.jobs.sweep import ago
+from dressage.jobs.clusters import choose_for_job
+from dressage.jobs.sweep import ago, sweep_jobs
 from dressage.rehearsals.models import Rehearsal
-from dressage.rehearsals.sweep import sweep_rehearsals
-from dressage.rewards.models import BenchJob
-from dressage.runs.job_clusters import choose_for_job
 from dressage.runs.models import Run
 from dressage.runs.places import sizes
 from dressage.runs.reconcile import sweep
@@ -139,12 +137,12 @@ def test_a_bench_job_leaves_a_cluster_that_falls_silent(ask: Callable[..., Any],
         if moment:
             silence("here")
         sent.clear()
-        round_of(sweep_bench)
+        round_of(sweep_jobs)
         assert dict(sent) == {free: "cluster-far" if moment else "cluster-here", bound: "cluster-here"}
     age(BenchJob, bound, created_at=601)
-    round_of(sweep_bench)
+    round_of(sweep_jobs)
     assert BenchJob.objects.get(pk=bound).error == (
-        "No worker of the cluster “here” has taken the job within ten minutes."
+        "No worker of the cluster “here” has taken the job within 10 minutes: is it up?"
     )
 
 
@@ -155,7 +153,7 @@ def test_a_lost_bench_worker_is_replaced_where_somebody_answers(
     BenchWorker(job).take()
     age(BenchJob, job, lease_expires_at=1)
     take_report("here", ClusterReport(fault="The Ray cluster at 10.0.0.1:6379 cannot be reached."))
-    round_of(sweep_bench)
+    round_of(sweep_jobs)
     assert sent == [(job, "cluster-here"), (job, "cluster-far")]
 
 
@@ -169,7 +167,7 @@ def test_each_cluster_holds_a_rehearsal(
     worker = RehearsalWorker(first)
     worker.take()
     worker.answer(report=report(1.0, 0.0))
-    round_of(sweep_rehearsals)
+    round_of(sweep_jobs)
     assert sent[2:] == [(second, "cluster-here")]
 
 
@@ -177,11 +175,11 @@ def test_a_rehearsal_leaves_a_cluster_that_falls_silent(ask: Callable[..., Any],
     free, held = ask(REHEARSALS)["id"], ask(REHEARSALS, cluster="far")["id"]
     age(Rehearsal, free, rung_at=11)
     silence("here")
-    round_of(sweep_rehearsals)
+    round_of(sweep_jobs)
     assert sent == [(free, "cluster-here"), (held, "cluster-far")]
     assert Rehearsal.objects.get(pk=free).placed_at is None, "it waits for the place on the other"
     Rehearsal.objects.filter(pk=held).update(state="done")
-    round_of(sweep_rehearsals)
+    round_of(sweep_jobs)
     assert sent[2:] == [(free, "cluster-far")]
 
 
@@ -193,7 +191,7 @@ def test_a_job_whose_cluster_is_gone_says_so(
     settings.CLUSTERS = ("here",)
     model: Any = BenchJob if path == BENCH else Rehearsal
     age(model, job, rung_at=11)
-    round_of(sweep_bench if path == BENCH else sweep_rehearsals)
+    round_of(sweep_jobs)
     found = model.objects.get()
     expected = "The cluster “far” is no longer one of this installation: choose another."
     assert (found.state, found.error) == ("failed", expected)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.jobs.tokens import job_token
-from dressage.rewards.models import BenchJob
+from dressage.bench.models import BenchJob
+from dressage.jobs.life import job_token
 from dressage.runs.models import Attempt, Run
 from dressage.runs.reconcile import sweep
 from dressage.runs.tokens import link_token
@@ -15,7 +15,7 @@ from tests.platform.bench.fixtures import BenchWorker, bench_score, start_bench
 from tests.platform.runs.fixtures import Worker
 from trainer_core.link import version
 from trainer_core.link.admission import attempt_path, proof
-from trainer_core.link.job_kinds import BENCH
+from trainer_core.link.jobs import BENCH
 from worker.errors import ClusterError, FencedError
 from worker.link.admission import fetch_token
 

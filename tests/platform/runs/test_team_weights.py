@@ -15,13 +15,13 @@ from django.apps import apps
 from rest_framework.test import APIClient
 from safetensors.numpy import save_file
 
+from dressage.bench.models import BenchJob
 from dressage.common.actors import Actor
 from dressage.common.lengthy import FILES
 from dressage.common.models import StoredResponse
 from dressage.policies import leftovers, services
 from dressage.policies.models import Policy
 from dressage.rewards.judges.services import create_judge_endpoint
-from dressage.rewards.models import BenchJob
 from dressage.runs.models import Checkpoint, Run
 from dressage.teams.models import AuditEntry, Team, UserSession
 from tests.platform.runs.fixtures import Worker, furnish, spec_document

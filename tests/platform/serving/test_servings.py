@@ -8,15 +8,15 @@ from django.test import TestCase
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
+from dressage.jobs.sweep import sweep_jobs
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.serving import services
 from dressage.serving.models import Serving, WaitingQuestion
-from dressage.serving.sweep import sweep_servings
 from dressage.teams.models import Team
 from tests.platform.jobs import age, enqueued
 from tests.platform.serving.fixtures import FOLDER, ServingWorker, register_policy
 from trainer_core.link.admission import SCHEME, proof
-from trainer_core.link.job_kinds import SERVING
+from trainer_core.link.jobs import SERVING
 
 __all__ = ["enqueued"]
 ASKED = {"model": "endpoint", "prompt": "1+1=", "max_tokens": 8}
@@ -37,7 +37,7 @@ def open_one(team: Team, actor: Actor) -> Open:
 
 def sweep() -> None:
     with TestCase.captureOnCommitCallbacks(execute=True):
-        sweep_servings()
+        sweep_jobs()
 
 
 def state(serving: Serving) -> tuple[str, str | None]:
@@ -133,7 +133,7 @@ def test_one_that_nobody_takes_fails(open_one: Open) -> None:
     sweep()
     assert state(serving) == (
         "failed",
-        "No worker of the cluster has taken on the model within 10 minutes: is it up?",
+        "No worker of the cluster has taken the model within 10 minutes: is it up?",
     )
 
 

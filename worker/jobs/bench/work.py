@@ -10,7 +10,7 @@ from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
 from trainer_core.link.base import first_fault
 from trainer_core.link.bench import BenchJob, BenchResult
-from trainer_core.link.job_kinds import BENCH, JobKind
+from trainer_core.link.jobs import BENCH, JobKind
 from trainer_core.rewards.errors import GraderError
 from worker.errors import ClusterError, StartError
 from worker.jobs.bench.score import score_job

@@ -7,7 +7,7 @@ from concurrent.futures import TimeoutError as NotYet
 from dataclasses import replace
 from itertools import islice
 
-from trainer_core.link.job_kinds import PROFILE
+from trainer_core.link.jobs import PROFILE
 from trainer_core.link.profile import (
     MOST_ANSWERS,
     ProfileAnswer,

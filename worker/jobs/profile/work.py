@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ray.exceptions import RayError
 
-from trainer_core.link.job_kinds import PROFILE, JobKind
+from trainer_core.link.jobs import PROFILE, JobKind
 from trainer_core.link.profile import ProfileBatch, ProfileJob, ProfileProgress, ProfileResult
 from worker.errors import ClusterError, RolloutError, StartError
 from worker.jobs.profile.sampling import sample_rows

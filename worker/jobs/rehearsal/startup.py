@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from trainer_core.link.job_kinds import REHEARSAL
+from trainer_core.link.jobs import REHEARSAL
 from trainer_core.methods.loading import load_formulas
 from trainer_core.spec.plugins import PluginError
 from trainer_core.steering.curriculum import Curriculum

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ray.exceptions import RayError
 
 from trainer_core.link.base import first_fault
-from trainer_core.link.job_kinds import REHEARSAL, JobKind
+from trainer_core.link.jobs import REHEARSAL, JobKind
 from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, RehearsalReport, RehearsalResult
 from worker.errors import ClusterError, RolloutError, StartError
 from worker.jobs.rehearsal.hold import Deadline, hold

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NoReturn
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
-from trainer_core.link.job_kinds import SERVING, JobKind
+from trainer_core.link.jobs import SERVING, JobKind
 from trainer_core.link.serving import (
     EMBEDDING,
     MOST_AT_ONCE,

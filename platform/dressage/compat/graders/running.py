@@ -7,15 +7,15 @@ from typing import Any
 
 from django.db import connection
 
+from dressage.bench.models import BenchJob
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job
 from dressage.common.actors import Actor
 from dressage.common.lengthy import LongRequests
 from dressage.common.problems import invalid
 from dressage.compat.graders.reading import as_definition, parts_of
+from dressage.jobs.life import fail_open
 from dressage.jobs.models import OPEN
-from dressage.jobs.services import give_up
-from dressage.rewards.models import BenchJob
 from dressage.rewards.trial import DEFAULT_TAGS, Pasted, try_out
 from dressage.teams.models import Team
 from trainer_core.link.bench import ThinkingTags
@@ -90,7 +90,7 @@ def _on_the_cluster(
     _wait(job, started + WAIT_S)
     late = job.state in OPEN
     if late:
-        give_up(BenchJob, job.id, "Nobody waits for the answer any more.")
+        fail_open(BenchJob, job.id, "Nobody waits for the answer any more.")
     job.refresh_from_db()
     if job.results is None:
         error = f"The cluster gave no answer within {WAIT_S:g} s." if late else job.error

@@ -1,8 +1,7 @@
 """The rows of rewards: definitions, judges, bench jobs, proposals for rubrics."""
 
-from dressage.rewards.models.bench import BenchJob
 from dressage.rewards.models.judge import JudgeEndpoint
 from dressage.rewards.models.proposal import RubricProposal
 from dressage.rewards.models.reward import Reward, RewardVersion
 
-__all__ = ["BenchJob", "JudgeEndpoint", "Reward", "RewardVersion", "RubricProposal"]
+__all__ = ["JudgeEndpoint", "Reward", "RewardVersion", "RubricProposal"]

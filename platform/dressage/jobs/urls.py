@@ -1,0 +1,5 @@
+"""Routes of the jobs' link."""
+
+from dressage.jobs.link import routes
+
+urlpatterns = routes()

@@ -1,0 +1,60 @@
+"""Rehearsals as a kind of job."""
+
+from collections.abc import Collection, Iterator
+from typing import Any, ClassVar
+
+from django.db.models import Q
+
+from dressage.common.problems import validated
+from dressage.datasets.pins import Pin
+from dressage.jobs.kinds import Kind
+from dressage.jobs.models import OPEN
+from dressage.jobs.sweep import ago
+from dressage.rehearsals.documents import job_for_worker
+from dressage.rehearsals.models import Rehearsal
+from dressage.rehearsals.services import LIMIT_S, take_result
+from dressage.runs.dataset_pins import names_dataset
+from dressage.runs.references import dataset_references
+from dressage.teams.models import Team
+from trainer_core.link.jobs import REHEARSAL, JobKind
+from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, RehearsalResult
+from trainer_core.spec import RunSpec
+
+SPARE_S = 60.0
+"""Time beyond its limit after which a rehearsal has failed, whatever its worker reports."""
+KEPT_S = 7 * 86_400
+"""Seconds for which rehearsals are kept."""
+
+
+class RehearsalKind(Kind[Rehearsal]):
+    """A few graded samples of a run that has not begun."""
+
+    model = Rehearsal
+    names: ClassVar[JobKind] = REHEARSAL
+    progress = RehearsalProgress
+    claim_limit_s = 300.0
+    claimed = "the rehearsal"
+    limit_s = LIMIT_S + SPARE_S
+    too_late = f"The rehearsal was not done within {LIMIT_S / 60:g} minutes. Take fewer prompts or shorter answers."
+    max_tries = 2
+    lost_while = "held it: the cluster may lack the memory for its engine."
+
+    def message(self, job: Rehearsal) -> RehearsalJob:
+        return job_for_worker(job)
+
+    def take_result(self, job_id: str, answer: Any) -> Rehearsal:
+        body = validated(RehearsalResult, answer)
+        return take_result(job_id, body.report, body.error)
+
+    def versions(self, job: Rehearsal) -> Collection[str]:
+        return {named for _, named in dataset_references(RunSpec.model_validate(job.spec))}
+
+    def sweep(self) -> None:
+        """Delete old rehearsals."""
+        Rehearsal.objects.filter(created_at__lt=ago(KEPT_S)).delete()
+
+    def pins(self, team: Team, refs: Collection[str]) -> Iterator[Pin]:
+        """Rehearsals that read one of the versions."""
+        for ref in refs:
+            for found in Rehearsal.objects.for_team(team).filter(names_dataset("spec", ref), Q(state__in=OPEN)):
+                yield {"kind": "rehearsal", "id": found.id, "name": found.id, "state": found.state, "ref": ref}

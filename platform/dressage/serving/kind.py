@@ -1,0 +1,46 @@
+"""Servings as a kind of job."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from dressage.common.problems import validated
+from dressage.jobs.kinds import Kind
+from dressage.jobs.models import OPEN
+from dressage.jobs.sweep import ago, for_each
+from dressage.serving.models import Serving
+from dressage.serving.services import end_serving, exchange, job_for_worker, take_result
+from trainer_core.link.base import Message
+from trainer_core.link.jobs import SERVING, JobKind
+from trainer_core.link.serving import ServingExchange, ServingJob, ServingQuestions, ServingResult
+
+UNWANTED_S = 60
+"""Seconds without whoever asks after which a serving is over."""
+KEPT_S = 86_400
+"""Seconds for which servings that are over are kept."""
+
+
+class ServingKind(Kind[Serving]):
+    """Models that the cluster serves to the platform. Three workers may be lost in a row without an answer."""
+
+    model = Serving
+    names: ClassVar[JobKind] = SERVING
+    claimed = "the model"
+    lost_while = "served the model: the cluster may lack the memory for it."
+
+    def message(self, job: Serving) -> ServingJob:
+        return job_for_worker(job)
+
+    def take_result(self, job_id: str, answer: Any) -> Serving:
+        return take_result(job_id, validated(ServingResult, answer))
+
+    def requests(self) -> Mapping[str, Callable[[str, Any], Message]]:
+        return {"exchange": _exchange}
+
+    def sweep(self) -> None:
+        """End servings that are no longer wanted, and delete old ones."""
+        for_each(Serving.objects.filter(state__in=OPEN, asked_at__lt=ago(UNWANTED_S)), end_serving)
+        Serving.objects.exclude(state__in=OPEN).filter(finished_at__lt=ago(KEPT_S)).delete()
+
+
+def _exchange(job_id: str, body: Any) -> ServingQuestions:
+    return ServingQuestions(questions=tuple(exchange(job_id, validated(ServingExchange, body))))
