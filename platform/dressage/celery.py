@@ -35,11 +35,8 @@ app.conf.update(
         "roll-up": {"task": "runs.roll_up", "schedule": 60.0, "options": {"expires": 50}},
         "sweep-jobs": {"task": "jobs.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-policies": {"task": "policies.sweep_leftovers", "schedule": 3600.0, "options": {"expires": 600}},
-        "sweep-imports": {"task": "policies.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
-        "sweep-dataset-imports": {"task": "datasets.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
         "sweep-uploads": {"task": "datasets.sweep_uploads", "schedule": 3600.0, "options": {"expires": 600}},
         "sweep-versions": {"task": "datasets.sweep_versions", "schedule": 3600.0, "options": {"expires": 600}},
-        "sweep-lab": {"task": "lab.sweep", "schedule": 5.0, "options": {"expires": 10}},
         "sweep-teams": {"task": "teams.sweep", "schedule": 3600.0, "options": {"expires": 600}},
     },
 )
@@ -49,7 +46,6 @@ app.autodiscover_tasks(
         "dressage.jobs",
         "dressage.policies",
         "dressage.datasets",
-        "dressage.lab",
         "dressage.teams",
     ]
 )

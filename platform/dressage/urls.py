@@ -17,7 +17,7 @@ urlpatterns = [
     path("api/v1/", include("dressage.policies.urls")),
     path("api/v1/", include("dressage.rehearsals.urls")),
     path("api/v1/", include("dressage.profiles.urls")),
-    path("api/v1/", include("dressage.jobs.urls")),
+    path("api/v1/", include("dressage.cluster_jobs.urls")),
     path("api/v1/", include("dressage.runs.urls")),
     path("api/v1/", include("dressage.home.urls")),
     path("api/v1/", include("dressage.monitoring.urls")),

@@ -16,10 +16,26 @@ from tests.support.installation import ROOT, Installation
 from tests.support.judge_endpoint import JudgeServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timed]
-LAB = ("frontend/src", "platform/dressage/lab", "platform/dressage/datasets", "platform/dressage/jobs")
-LAB += ("platform/dressage/rewards", "trainer_core/datasets", "worker/judge")
-SERVED = (*LAB, "platform/dressage/serving", "platform/dressage/profiles", "worker/jobs/serving", "worker/jobs/profile")
-SERVED += ("worker/engine", "worker/rollout", "worker/cluster", "worker/link")
+LAB = (
+    "frontend/src",
+    "platform/dressage/cluster_jobs",
+    "platform/dressage/datasets",
+    "platform/dressage/jobs",
+    "platform/dressage/lab",
+    "platform/dressage/rewards",
+    "trainer_core/datasets",
+    "worker/judge",
+)
+SERVED = (
+    *LAB,
+    "platform/dressage/profiles",
+    "platform/dressage/serving",
+    "worker/cluster",
+    "worker/engine",
+    "worker/jobs",
+    "worker/link",
+    "worker/rollout",
+)
 JOBS = pytest.mark.expensive(30, "jobs of the lab, each in a process of its own, and a browser", about=LAB)
 
 PICTURES = os.environ.get("DRESSAGE_TEST_PICTURES")

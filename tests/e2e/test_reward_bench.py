@@ -22,6 +22,7 @@ pytestmark = [
         about=(
             "frontend/src",
             "platform/dressage/bench",
+            "platform/dressage/cluster_jobs",
             "platform/dressage/jobs",
             "platform/dressage/rewards",
             "platform/dressage/telemetry",

@@ -8,8 +8,8 @@ import pytest
 from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
-from dressage.jobs.life import job_token
-from dressage.jobs.models import ClusterJob
+from dressage.cluster_jobs.life import job_token
+from dressage.cluster_jobs.models import ClusterJob
 
 
 class JobWorker:

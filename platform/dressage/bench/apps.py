@@ -11,6 +11,6 @@ class BenchConfig(AppConfig):
 
     def ready(self) -> None:
         from dressage.bench.kind import BenchKind
-        from dressage.jobs.kinds import register
+        from dressage.cluster_jobs.registry import register
 
         register(BenchKind())

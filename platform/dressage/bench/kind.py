@@ -8,11 +8,11 @@ from django.db.models import Q
 from dressage.bench.documents import job_for_worker
 from dressage.bench.models import BenchJob
 from dressage.bench.services import take_result
+from dressage.cluster_jobs.kinds import ClusterKind
+from dressage.cluster_jobs.models import OPEN
+from dressage.cluster_jobs.sweep import ago
 from dressage.common.problems import validated
 from dressage.datasets.pins import Pin
-from dressage.jobs.kinds import Kind
-from dressage.jobs.models import OPEN
-from dressage.jobs.sweep import ago
 from dressage.teams.models import Team
 from trainer_core.link.bench import BenchJob as BenchMessage
 from trainer_core.link.bench import BenchResult
@@ -22,7 +22,7 @@ KEPT_S, HIDDEN_KEPT_S = 30 * 86_400, 86_400
 """Seconds for which jobs are kept: those that are listed, and hidden ones."""
 
 
-class BenchKind(Kind[BenchJob]):
+class BenchKind(ClusterKind[BenchJob]):
     """Scores of samples under one or two definitions."""
 
     model = BenchJob

@@ -4,7 +4,8 @@ from typing import ClassVar
 
 from django.db import models
 
-from dressage.jobs.models import ClusterJob, JobState
+from dressage.cluster_jobs.models import ClusterJob
+from dressage.jobs.models import JobState
 from trainer_core.link import jobs as kinds
 
 

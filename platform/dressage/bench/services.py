@@ -8,12 +8,12 @@ from django.db import transaction
 
 from dressage.bench.models import BenchJob, BenchState
 from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument, probe_samples, require_version
+from dressage.cluster_jobs import life as jobs
+from dressage.cluster_jobs.clusters import send
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, invalid
 from dressage.datasets import holding
-from dressage.jobs import life as jobs
-from dressage.jobs.clusters import send
 from dressage.runs.services import require_cluster
 from dressage.teams.models import Team
 from trainer_core.link.bench import ThinkingTags

@@ -260,6 +260,7 @@ class DatasetImport(Import):
 
     id_prefix: ClassVar[str] = "dsi"
     task: ClassVar[str] = "datasets.import"
+    work: ClassVar[str] = "dressage.datasets.imports.carry_out.carry_out"
     active_states: ClassVar[tuple[str, ...]] = (
         DatasetImportState.DOWNLOADING,
         DatasetImportState.VERIFYING,

@@ -8,11 +8,9 @@ from django.conf import settings
 from dressage.datasets import retention
 from dressage.datasets.checking import process
 from dressage.datasets.imports import files
-from dressage.datasets.imports.carry_out import carry_out
-from dressage.datasets.models import DatasetImport, DatasetVersion
+from dressage.datasets.models import DatasetVersion
 from dressage.datasets.search import building
 from dressage.datasets.uploads import services as uploads
-from dressage.imports.sweep import sweep_imports
 
 
 @shared_task(name="datasets.sweep_uploads")
@@ -27,19 +25,6 @@ def sweep_uploads() -> None:
 def sweep_versions() -> None:
     """Sent by beat; may be repeated or run twice at once."""
     retention.sweep()
-
-
-# Acknowledged at once: an import may take longer than a queue waits for it, and the sweep asks again by itself.
-@shared_task(name=DatasetImport.task, acks_late=False)
-def import_dataset(import_id: str) -> None:
-    """Go on with an import; may be repeated or run twice at once."""
-    carry_out(import_id)
-
-
-@shared_task(name="datasets.sweep_imports")
-def sweep_of_imports() -> None:
-    """Sent by beat; may be repeated or run twice at once."""
-    sweep_imports(DatasetImport)
 
 
 @shared_task(name=building.TASK)

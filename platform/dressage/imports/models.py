@@ -4,20 +4,23 @@ from typing import ClassVar
 
 from django.db import models
 
-from dressage.common.models import TeamModel
+from dressage.jobs.models import LocalJob, Slots
 
 QUEUED, DOWNLOADING, VERIFYING = "queued", "downloading", "verifying"
 READY, FAILED, CANCELLED = "ready", "failed", "cancelled"
 """States that every kind of import has. Each kind names them, and its own, as choices."""
 
 
-class Import(TeamModel):
+MAX_ACTIVE = 2
+"""Imports of a kind that are worked on at once in the installation; the others wait for their turn."""
+
+
+class Import(LocalJob):
     """Something on its way from elsewhere."""
 
-    task: ClassVar[str]
-    """Name of the worker's task."""
-    active_states: ClassVar[tuple[str, ...]]
-    """States in which a worker has it."""
+    noun: ClassVar[str] = "import"
+    task_argument: ClassVar[str] = "import_id"
+    slots: ClassVar[tuple[Slots, ...]] = (Slots(MAX_ACTIVE),)
 
     name = models.CharField(max_length=120)
     slug = models.CharField(max_length=63)
@@ -27,31 +30,13 @@ class Import(TeamModel):
     commit = models.CharField(max_length=64, blank=True)
     """The commit that it was resolved to; each further try fetches the same."""
     state = models.CharField(max_length=12, default=QUEUED)
-    error = models.TextField(blank=True)
-    """Why it failed or waits, and what to do."""
     files_total = models.PositiveIntegerField(default=0)
     files_done = models.PositiveIntegerField(default=0)
     bytes_total = models.PositiveBigIntegerField(default=0)
     bytes_done = models.PositiveBigIntegerField(default=0)
     """Bytes that are on the disk; of those that were compared, while it verifies."""
-    attempt = models.PositiveIntegerField(default=0)
-    """Number of the worker that has it: an older one that comes back is told so."""
     faults = models.PositiveIntegerField(default=0)
     """Faults of the network since something was last fetched."""
-    heard_at = models.DateTimeField(null=True)
-    """When its worker last wrote."""
-    rung_at = models.DateTimeField(null=True)
-    """When a worker was last asked."""
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
-    actor = models.JSONField()
-    """Who asked for it: ``{kind, id, name}``."""
-    created_by = models.CharField(max_length=300)
 
     class Meta:
         abstract = True
-
-    @classmethod
-    def open_states(cls) -> tuple[str, ...]:
-        """States in which a worker has it, or is to have it."""
-        return (QUEUED, *cls.active_states)

@@ -1,21 +1,13 @@
-"""Progress of an import, written once a second, and the news that it is over for its worker."""
+"""Progress of an import, written once a second."""
 
 import time
 from pathlib import Path
 
-from dressage.imports.life import report
 from dressage.imports.models import DOWNLOADING, Import
-from dressage.imports.stopping import is_stopping
+from dressage.jobs.local import NotOurs, Stopping, report
+from dressage.jobs.stopping import is_stopping
 
 EVERY_S = 1.0
-
-
-class NotOurs(Exception):
-    """The import was cancelled, or another worker has it."""
-
-
-class Stopping(Exception):
-    """This worker is being stopped."""
 
 
 class Progress:

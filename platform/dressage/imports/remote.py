@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from dressage.jobs.local import Unfinished
+
 Algorithm = Literal["sha256", "git", "md5"]
 Tick = Callable[[], None]
 """Called whenever something has come in. It may raise to end a transfer."""
@@ -14,7 +16,7 @@ class ImportRefused(ValueError):
     """The import cannot succeed as it is asked for. The message says why and what to do, and holds no secret."""
 
 
-class NetworkTrouble(Exception):
+class NetworkTrouble(Unfinished):
     """The network, or the other side, failed in a way that may pass. The message is a sentence."""
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import structlog
 
-from dressage.common.problems import Problem
-from dressage.imports.life import fail, give_back, is_cancelled
 from dressage.imports.models import DOWNLOADING, VERIFYING, Import
-from dressage.imports.progress import NotOurs, Progress, Stopping
+from dressage.imports.progress import Progress
 from dressage.imports.remote import ImportRefused, NetworkTrouble, RemoteFile, Source
 from dressage.imports.verification import verified_sha256
+from dressage.jobs.local import NotOurs, doing, fail, give_back, is_cancelled
 
 logger = structlog.get_logger(__name__)
 
@@ -49,23 +48,12 @@ class ImportWork(ABC):
     def run(self) -> None:
         """Carry it out, and leave it done, queued again, or failed with a sentence."""
         try:
-            self.carry_out()
+            with doing(self._row, *self.refusals):
+                self.carry_out()
         except NotOurs:
             self._leave()
-        except Stopping:
-            give_back(self._row)
         except NetworkTrouble as error:
             self._wait(error)
-        except self.refusals as error:
-            fail(self._row, str(error))
-        except Problem as error:
-            fail(self._row, error.detail)
-        except OSError as error:
-            logger.exception("an import has failed", import_id=self._row.id)
-            fail(self._row, f"The platform's disk cannot be written ({error.strerror or type(error).__name__}).")
-        except Exception:
-            logger.exception("an import has failed", import_id=self._row.id)
-            fail(self._row, "The platform failed at this import; its log says more. Try again, or tell the operator.")
 
     def path_of(self, file: RemoteFile) -> Path:
         """Place of a file's bytes on the disk."""

@@ -1,89 +1,102 @@
 """The columns and constants that every kind of job has."""
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import ClassVar, TypeVar, cast
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from django.db import models
+from django.db.models import Q
 
 from dressage.common.models import TeamModel
 
 
 class JobState(StrEnum):
-    """States of every kind of job."""
+    """States of jobs. Imports name theirs after what they do: see ``LocalJob.active_states``."""
 
     QUEUED = "queued"
     RUNNING = "running"
+    WAITING = "waiting"
+    """For a person."""
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
 
-OPEN = (JobState.QUEUED, JobState.RUNNING)
-"""States in which a result is still awaited."""
+class Job(TeamModel):
+    """One job. The row is the truth; messages only wake a worker."""
 
-
-class ClusterJob(TeamModel):
-    """One job. The row is the truth; messages to the cluster only wake it."""
-
-    noun: ClassVar[str]
-    """Word for such a job in sentences and in codes of problems."""
-    plural: ClassVar[str]
-    """Words for several of them."""
     task: ClassVar[str]
     """Celery task that works on it."""
-    token_prefix: ClassVar[str]
-    """Beginning of its workers' tokens."""
-    token_salt: ClassVar[str]
-    """Text that keeps the tokens of each kind apart. Tokens of open jobs are good only while it stays the same."""
-    lease_s: ClassVar[float]
-    """Seconds after which a worker that has not asked again is believed dead."""
-    large: ClassVar[tuple[str, ...]]
-    """Columns that are not read where only the job's state counts."""
-    while_running: ClassVar[tuple[str, ...]] = ("lease_expires_at",)
-    """Columns that are null unless a worker is at it."""
 
-    state = models.CharField(max_length=16, default=JobState.QUEUED.value)
-    """Subclasses declare it with choices of their own."""
-    error = models.CharField(max_length=2000, null=True)
-    tries = models.PositiveSmallIntegerField(default=0)
-    """Number of workers that have claimed it."""
-    token_sha256 = models.CharField(max_length=64, unique=True)
     rung_at = models.DateTimeField(null=True)
-    """Time at which the cluster was last notified."""
-    lease_expires_at = models.DateTimeField(null=True)
+    """Time at which a worker was last asked."""
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    cluster = models.CharField(max_length=63, blank=True, default="", db_default="")
-    """Name of the cluster that people chose for it; empty: the platform chooses."""
-    placed_on = models.CharField(max_length=63, blank=True, default="", db_default="")
-    """Name of the cluster whose workers are asked for it; empty before the first question."""
     created_by = models.CharField(max_length=300)
 
     class Meta:
         abstract = True
 
 
-class PlacedJob(ClusterJob):
-    """A job with an engine, of which each cluster holds few at a time: it waits for its place there."""
+class Slots(NamedTuple):
+    """How many jobs of a kind are worked on at once in the installation."""
 
-    places: ClassVar[int]
-    """Jobs of the kind that are held at the same time on each cluster, of all teams."""
-    places_lock: ClassVar[int]
-    """Advisory lock under which places of the kind are counted and given."""
+    count: int
+    jobs: Q = Q()
+    """Which of the kind's jobs share these slots."""
 
-    spec = models.JSONField()
-    """Spec of the run that it is about, or that it is like."""
-    placed_at = models.DateTimeField(null=True)
-    """Time at which it was given its place on the cluster."""
+
+class LocalJob(Job):
+    """A job that the platform's own worker does. Workers may be killed anywhere; the next one continues."""
+
+    noun: ClassVar[str] = "job"
+    """Word for such a job in sentences."""
+    work: ClassVar[str]
+    """Function that claims a job by its id and does it, as ``module.name``. Only the worker imports it."""
+    task_argument: ClassVar[str] = "job_id"
+    """Name of the task's argument, the job's id."""
+    active_states: ClassVar[tuple[str, ...]] = (JobState.RUNNING,)
+    """States in which a worker has it; the first is that of a job that was just claimed."""
+    slots: ClassVar[tuple[Slots, ...]]
+    """Every job of the kind is in exactly one."""
+    claimed_with: ClassVar[tuple[str, ...]] = ("team",)
+    """Relations that are fetched with a claimed job."""
+    reset_at_end: ClassVar[Mapping[str, Any]] = {}
+    """Values of columns that only an open job has a use for."""
+
+    state: Any
+    """Column that subclasses declare, with choices of their own."""
+    error = models.TextField(blank=True)
+    """Reason why it failed or waits, and what to do."""
+    attempt = models.PositiveIntegerField(default=0)
+    """Number of the worker that has it. An older one that comes back is refused."""
+    heard_at = models.DateTimeField(null=True)
+    """Time at which its worker last wrote."""
+    actor = models.JSONField()
+    """Who asked for it: ``{kind, id, name}``."""
 
     class Meta:
         abstract = True
 
+    @classmethod
+    def open_states(cls) -> tuple[str, ...]:
+        """States in which a worker has it, or will."""
+        return (JobState.QUEUED, *cls.active_states)
 
-J = TypeVar("J", bound=ClusterJob)
-P = TypeVar("P", bound=PlacedJob)
+    @property
+    def work_folder(self) -> Path | None:
+        """Folder that is removed when the job is over; None if something else removes its files."""
+        return None
+
+    def too_many_lost(self) -> str | None:
+        """Count the worker that has fallen silent. Returns the reason to fail if it was one too many."""
+        return None
 
 
-def jobs_of(model: type[J]) -> "models.QuerySet[J]":
-    """All jobs of a kind, with their type, which Django's does not tell of a model that is given."""
-    return cast("models.QuerySet[J]", model.objects.all())
+L = TypeVar("L", bound=LocalJob)
+
+
+def rows_of(model: type[L]) -> "models.QuerySet[L]":
+    """All jobs of a kind, with their type, which Django's manager does not state for a given model."""
+    return cast("models.QuerySet[L]", model.objects.all())

@@ -19,18 +19,16 @@ import structlog
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
 from dressage.datasets import notes, selectors
 from dressage.datasets.models import DatasetVersion
-from dressage.imports.progress import NotOurs, Stopping
-from dressage.imports.stopping import is_stopping
+from dressage.jobs.local import NotOurs, Stopping, claim, doing, end, fail, is_cancelled, own_locked, report, wait
+from dressage.jobs.stopping import is_stopping
 from dressage.lab.arguments import SynthesiseRows
 from dressage.lab.asking.endpoints import endpoint_for, served_endpoints, solver_for
 from dressage.lab.asking.relay import EVERY_S as RELAY_EVERY_S
 from dressage.lab.asking.relay import ServedRelay
 from dressage.lab.asking.served import ANSWERS, ASKED
 from dressage.lab.child import GONE, NOTES, REASON, REPORT, UNFIT
-from dressage.lab.life import claim, end, fail, folder_of, give_back, park, report_progress
 from dressage.lab.models import LabJob, LabKind, LabState
 from dressage.lab.reports import completed
 from dressage.lab.synthesis.chosen import kept_choice
@@ -58,36 +56,25 @@ _CARRIED = {
 
 
 def carry_out(job_id: str) -> None:
-    """Go on with a job, unless it is over, another worker has it, or it is not its turn."""
-    job = claim(job_id)
+    """Continue a job, unless it is over, another worker has it, or it is not its turn."""
+    job = claim(LabJob, job_id)
     if job is None:
         return
     begun = time.monotonic()
     try:
-        folder = folder_of(job)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # What a process has left wholly is only stored: asking for it may have cost money.
-        status = 0 if (folder / REPORT).exists() else _run(job, _plan(job, folder))
-        if status == 0:
-            _keep(job, folder, time.monotonic() - begun)
-        else:
-            fail(job, _reason(status, folder))
+        with doing(job, LookupError):
+            folder = job.work_folder
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # What a process has left wholly is only stored: asking for it may have cost money.
+            status = 0 if (folder / REPORT).exists() else _run(job, _plan(job, folder))
+            if status == 0:
+                _keep(job, folder, time.monotonic() - begun)
+            else:
+                fail(job, _reason(status, folder))
     except NotStored as error:
-        park(job, str(error))
+        wait(job, str(error), stage="")
     except NotOurs:
-        _leave(job, folder_of(job))
-    except Stopping:
-        give_back(job)
-    except LookupError as error:
-        fail(job, str(error))
-    except Problem as problem:
-        fail(job, str(problem.detail))
-    except OSError as error:
-        logger.exception("a job of the lab has failed", lab_job=job.id)
-        fail(job, f"The platform's disk cannot be used ({error.strerror or type(error).__name__}).")
-    except Exception:
-        logger.exception("a job of the lab has failed", lab_job=job.id)
-        fail(job, "The platform failed at this job; its log says more. Try again, or tell the operator.")
+        _leave(job)
 
 
 def _reason(status: int, folder: Path) -> str:
@@ -96,10 +83,10 @@ def _reason(status: int, folder: Path) -> str:
     return _MISSING if status == GONE else _CRASHED
 
 
-def _leave(job: LabJob, folder: Path) -> None:
+def _leave(job: LabJob) -> None:
     """Remove what the process wrote while its job was cancelled; another worker's stays."""
-    if LabJob.objects.filter(pk=job.pk, state=LabState.CANCELLED).exists():
-        shutil.rmtree(folder, ignore_errors=True)
+    if is_cancelled(job):
+        shutil.rmtree(job.work_folder, ignore_errors=True)
 
 
 def _plan(job: LabJob, folder: Path) -> dict[str, Any]:
@@ -184,7 +171,7 @@ def _wait_and_tell(
         relay.ask(asked)
         _tell_process(process, {ANSWERS: relay.answers()})
         fields |= {} if relay.stage is None else {"stage": relay.stage}
-    if not report_progress(job, **fields):
+    if not report(job, **fields):
         raise NotOurs
 
 
@@ -215,6 +202,6 @@ def _keep(job: LabJob, folder: Path, seconds: float) -> None:
         store_version(job, folder, finish)
         return
     with transaction.atomic():
-        locked = LabJob.objects.select_for_update().get(pk=job.pk)
-        if locked.attempt == job.attempt and locked.state == LabState.RUNNING:
+        locked = own_locked(job)
+        if locked is not None:
             finish(locked, None)

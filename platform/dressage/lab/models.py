@@ -1,12 +1,17 @@
 """Jobs of the lab."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from dressage.common.models import TeamModel
 from dressage.datasets.models import DatasetVersion
+from dressage.jobs.models import LocalJob, Slots
+from dressage.lab.asking.outcomes import PATTERN
 
 
 class LabKind(models.TextChoices):
@@ -36,24 +41,36 @@ class LabState(models.TextChoices):
     CANCELLED = "cancelled", "Ended by a person; nothing was noted"
 
 
-AT_WORK = (LabState.QUEUED, LabState.RUNNING)
-"""States in which a worker has the job, or will."""
-OPEN = (*AT_WORK, LabState.WAITING)
+OPEN = (LabState.QUEUED, LabState.RUNNING, LabState.WAITING)
 """States of jobs that are not over: they need their version, and there is one of a kind for it."""
 
 
-class LabJob(TeamModel):
+KEPT_FILES = ("*.npz", PATTERN)
+"""Files that a worker leaves for the next one."""
+MAX_LOST = 3
+"""Workers that may be lost in a row, without having kept anything new, before a job has failed."""
+_LOST = (
+    f"{MAX_LOST} workers of the platform were lost at this job, most likely for want of memory. Work on fewer rows, or "
+    "have the operator give the platform's worker more memory."
+)
+
+
+class LabJob(LocalJob):
     """An operation on the rows of a version. What it finds becomes row notes; the version itself never changes."""
 
     id_prefix: ClassVar[str] = "lab"
+    task: ClassVar[str] = "lab.job"
+    work: ClassVar[str] = "dressage.lab.carry_out.carry_out"
+    # One that reads rows keeps a core busy. One that asks a model keeps a thread of a worker waiting.
+    slots: ClassVar[tuple[Slots, ...]] = (Slots(1, ~Q(kind__in=ASKING)), Slots(2, Q(kind__in=ASKING)))
+    claimed_with: ClassVar[tuple[str, ...]] = ("team", "version__dataset")
+    reset_at_end: ClassVar[Mapping[str, Any]] = {"stage": ""}
 
     version = models.ForeignKey(DatasetVersion, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=16, choices=LabKind.choices)
     operation = models.JSONField()
     """``arguments.LabOperation`` with all its defaults."""
     state = models.CharField(max_length=10, choices=LabState.choices, default=LabState.QUEUED)
-    error = models.TextField(blank=True)
-    """Why it failed or waits, and what to do."""
     stage = models.CharField(max_length=60, blank=True)
     """What it does at present."""
     steps_done = models.PositiveBigIntegerField(default=0)
@@ -69,23 +86,26 @@ class LabJob(TeamModel):
     """Names of the row notes that it wrote and that were not undone."""
     made = models.ForeignKey(DatasetVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     """The version that it has made, where it makes one."""
-    attempt = models.PositiveIntegerField(default=0)
-    """Number of the worker that has it: an older one that comes back is told so."""
     lost_workers = models.PositiveSmallIntegerField(default=0, db_default=0)
     """Workers that were lost one after the other without having kept anything new."""
     kept_files = models.PositiveIntegerField(default=0, db_default=0)
     """Files that its folder held when the last worker was lost."""
-    heard_at = models.DateTimeField(null=True)
-    """When its worker last wrote."""
-    rung_at = models.DateTimeField(null=True)
-    """When a worker was last asked."""
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
     seconds = models.FloatField(null=True)
     """What its last worker took; null until it is done."""
-    actor = models.JSONField()
-    """Who asked for it: ``{kind, id, name}``."""
-    created_by = models.CharField(max_length=300)
+
+    @property
+    def work_folder(self) -> Path:
+        """What it has done so far, until it is over."""
+        return settings.DATASET_ROOT / "lab" / self.id
+
+    def too_many_lost(self) -> str | None:
+        """A job whose workers are lost again and again would take the next one with it, and all that this one does."""
+        folder = self.work_folder
+        kept = sum(1 for pattern in KEPT_FILES for _ in folder.glob(pattern)) if folder.is_dir() else 0
+        self.lost_workers = 1 if kept > self.kept_files else self.lost_workers + 1
+        self.kept_files = kept
+        self.save(update_fields=["lost_workers", "kept_files"])
+        return _LOST if self.lost_workers >= MAX_LOST else None
 
     @property
     def made_version(self) -> DatasetVersion | None:

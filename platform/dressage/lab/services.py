@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.problems import conflict, invalid
 from dressage.datasets import notes, selectors
 from dressage.datasets.holding import hold
 from dressage.datasets.models import DatasetVersion
+from dressage.jobs.local import end, notify, queue_again
+from dressage.jobs.room import require_room
 from dressage.lab.arguments import (
     AnyOperation,
     AskingOperation,
@@ -21,8 +23,6 @@ from dressage.lab.arguments import (
 from dressage.lab.asking.cost import cost_of_asking
 from dressage.lab.asking.endpoints import asked_endpoint
 from dressage.lab.cost import LabCost, cost_of
-from dressage.lab.enqueue import enqueue_job
-from dressage.lab.life import end
 from dressage.lab.models import OPEN, LabJob, LabState
 from dressage.lab.paraphrases.cost import cost_of_vectors
 from dressage.lab.synthesis.cost import cost_of_synthesis
@@ -88,7 +88,7 @@ def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *,
         )
         after = {"ref": version.ref, "operation": job.operation}
         record_audit(team, actor, "lab.start", "lab_job", job.id, after=after)
-        enqueue_job(job)
+        notify(job)
     return Asked(cost, job)
 
 
@@ -113,10 +113,8 @@ def resume_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
     locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
     if locked.state != LabState.WAITING:
         raise conflict(f"The job waits for nobody: it is {locked.state}.", code="lab_job_does_not_wait")
-    locked.state, locked.error = LabState.QUEUED, ""
-    locked.save(update_fields=["state", "error"])
+    queue_again(locked)
     record_audit(team, actor, "lab.resume", "lab_job", job.id, after={"ref": locked.version.ref, "kind": locked.kind})
-    enqueue_job(locked)
     return locked
 
 
@@ -173,6 +171,4 @@ def _require_room(team: Team, version: DatasetVersion, kind: str) -> None:
     if open_jobs.filter(version=version, kind=kind).exists():
         detail = f"A job of this kind works on {version.ref} already. Wait for its end, or cancel it."
         raise conflict(detail, code="lab_job_is_open")
-    if open_jobs.count() >= MAX_OPEN:
-        detail = f"{MAX_OPEN} jobs of this team are not over yet. Cancel one, or wait for one."
-        raise Problem(429, "Too many requests", detail, code="too_many_lab_jobs", headers={"Retry-After": "30"})
+    require_room(open_jobs, team, MAX_OPEN, plural="jobs", code="too_many_lab_jobs", retry_s=30)

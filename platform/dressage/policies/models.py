@@ -65,6 +65,7 @@ class PolicyImport(Import):
 
     id_prefix: ClassVar[str] = "imp"
     task: ClassVar[str] = "policies.import"
+    work: ClassVar[str] = "dressage.policies.imports.carry_out.carry_out"
     active_states: ClassVar[tuple[str, ...]] = ACTIVE
 
     source = models.CharField(max_length=10, choices=SourceKind.choices)

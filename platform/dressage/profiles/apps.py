@@ -10,7 +10,7 @@ class ProfilesConfig(AppConfig):
     label = "profiles"
 
     def ready(self) -> None:
-        from dressage.jobs.kinds import register
+        from dressage.cluster_jobs.registry import register
         from dressage.profiles.kind import ProfileKind
 
         register(ProfileKind())

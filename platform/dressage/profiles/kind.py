@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
+from dressage.cluster_jobs.kinds import ClusterKind
+from dressage.cluster_jobs.models import OPEN
 from dressage.common.problems import validated
 from dressage.datasets.pins import Pin
-from dressage.jobs.kinds import Kind
-from dressage.jobs.models import OPEN
 from dressage.profiles.documents import job_for_worker
 from dressage.profiles.goldilocks.advance import sweep_goldilocks
 from dressage.profiles.models import GOLDILOCKS_OPEN, Goldilocks, Profile
@@ -17,7 +17,7 @@ from trainer_core.link.jobs import PROFILE, JobKind
 from trainer_core.link.profile import KeptBatches, ProfileBatch, ProfileJob, ProfileProgress, ProfileResult
 
 
-class ProfileKind(Kind[Profile]):
+class ProfileKind(ClusterKind[Profile]):
     """How hard the rows of a version are for a policy."""
 
     model = Profile

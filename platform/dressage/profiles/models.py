@@ -5,9 +5,10 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from dressage.cluster_jobs.models import PlacedJob
 from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
 from dressage.datasets.models import DatasetVersion
-from dressage.jobs.models import JobState, PlacedJob
+from dressage.jobs.models import JobState
 from trainer_core.link import jobs as kinds
 
 

@@ -5,13 +5,13 @@ from typing import Literal
 
 from django.db import transaction
 
+from dressage.cluster_jobs import life as jobs
+from dressage.cluster_jobs.places import give_places
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid, not_found
 from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.notes import NoteSource
-from dressage.jobs import life as jobs
-from dressage.jobs.places import give_places
 from dressage.profiles import selectors
 from dressage.profiles.models import HandedInBatch, Profile, ProfileState
 from dressage.profiles.outcomes import row_outcomes

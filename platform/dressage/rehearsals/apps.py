@@ -10,7 +10,7 @@ class RehearsalsConfig(AppConfig):
     label = "rehearsals"
 
     def ready(self) -> None:
-        from dressage.jobs.kinds import register
+        from dressage.cluster_jobs.registry import register
         from dressage.rehearsals.kind import RehearsalKind
 
         register(RehearsalKind())

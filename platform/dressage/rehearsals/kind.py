@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 from django.db.models import Q
 
+from dressage.cluster_jobs.kinds import ClusterKind
+from dressage.cluster_jobs.models import OPEN
+from dressage.cluster_jobs.sweep import ago
 from dressage.common.problems import validated
 from dressage.datasets.pins import Pin
-from dressage.jobs.kinds import Kind
-from dressage.jobs.models import OPEN
-from dressage.jobs.sweep import ago
 from dressage.rehearsals.documents import job_for_worker
 from dressage.rehearsals.models import Rehearsal
 from dressage.rehearsals.services import LIMIT_S, take_result
@@ -26,7 +26,7 @@ KEPT_S = 7 * 86_400
 """Seconds for which rehearsals are kept."""
 
 
-class RehearsalKind(Kind[Rehearsal]):
+class RehearsalKind(ClusterKind[Rehearsal]):
     """A few graded samples of a run that has not begun."""
 
     model = Rehearsal

@@ -10,7 +10,7 @@ class ServingConfig(AppConfig):
     label = "serving"
 
     def ready(self) -> None:
-        from dressage.jobs.kinds import register
+        from dressage.cluster_jobs.registry import register
         from dressage.serving.kind import ServingKind
 
         register(ServingKind())

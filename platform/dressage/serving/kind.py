@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from dressage.cluster_jobs.kinds import ClusterKind
+from dressage.cluster_jobs.models import OPEN
+from dressage.cluster_jobs.sweep import ago, for_each
 from dressage.common.problems import validated
-from dressage.jobs.kinds import Kind
-from dressage.jobs.models import OPEN
-from dressage.jobs.sweep import ago, for_each
 from dressage.serving.models import Serving
 from dressage.serving.services import end_serving, exchange, job_for_worker, take_result
 from trainer_core.link.base import Message
@@ -19,7 +19,7 @@ KEPT_S = 86_400
 """Seconds for which servings that are over are kept."""
 
 
-class ServingKind(Kind[Serving]):
+class ServingKind(ClusterKind[Serving]):
     """Models that the cluster serves to the platform. Three workers may be lost in a row without an answer."""
 
     model = Serving

@@ -5,8 +5,9 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from dressage.cluster_jobs.models import ClusterJob
 from dressage.common.models import PrefixedModel, TeamQuerySet
-from dressage.jobs.models import ClusterJob, JobState
+from dressage.jobs.models import JobState
 from trainer_core.link import jobs as kinds
 
 

@@ -7,11 +7,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dressage.cluster_jobs import life as jobs
+from dressage.cluster_jobs.clusters import send
+from dressage.cluster_jobs.models import OPEN
 from dressage.common.actors import Actor
 from dressage.common.storable import clean
-from dressage.jobs import life as jobs
-from dressage.jobs.clusters import send
-from dressage.jobs.models import OPEN
 from dressage.rewards.judges.selectors import for_workers, judge_endpoints
 from dressage.serving.models import Serving, ServingState, WaitingQuestion
 from dressage.teams.models import Team

@@ -9,8 +9,8 @@ from django.test import TestCase
 from rest_framework.test import APIClient
 
 from dressage.bench.models import BenchJob
+from dressage.cluster_jobs.life import job_token
 from dressage.datasets.services import create_dataset
-from dressage.jobs.life import job_token
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import JudgeEndpoint
 from dressage.rewards.services import create_reward

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dressage.bench.models import BenchJob
-from dressage.jobs.life import fail_open
+from dressage.cluster_jobs.life import fail_open
 from tests.platform.bench.fixtures import BenchWorker, bench_score
 
 GOOD = [[bench_score(1.0), bench_score(0.0)]]

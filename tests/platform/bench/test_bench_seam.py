@@ -12,10 +12,10 @@ from dressage.bench.documents import bench_document
 from dressage.bench.models import BenchJob
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job
+from dressage.cluster_jobs.life import job_token
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.compat.graders import running
-from dressage.jobs.life import job_token
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.teams.models import Team
 from tests.platform.tokens import token_of

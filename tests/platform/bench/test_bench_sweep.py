@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.test import TestCase
 
 from dressage.bench.models import BenchJob
-from dressage.jobs.sweep import sweep_jobs
+from dressage.jobs.tasks import sweep_jobs
 from tests.platform.bench.fixtures import BenchWorker, bench_score
 from tests.platform.jobs import age
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dressage.bench.models import BenchJob
-from dressage.jobs.life import job_token
+from dressage.cluster_jobs.life import job_token
 from tests.platform.bench.fixtures import BenchWorker, bench_score
 from trainer_core.link import version
 from worker.jobs.bench.work import BenchWork

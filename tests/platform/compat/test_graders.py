@@ -11,12 +11,12 @@ import pytest
 from openai.types.fine_tuning.alpha import GraderRunResponse
 
 from dressage.bench.models import BenchJob
+from dressage.cluster_jobs.life import job_token
 from dressage.common.actors import Actor
 from dressage.common.lengthy import FILES
 from dressage.common.roles import Role
 from dressage.compat.graders import running
 from dressage.gateway.handler import THREADS
-from dressage.jobs.life import job_token
 from dressage.rewards import grading
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.teams.models import Team

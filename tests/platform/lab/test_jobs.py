@@ -18,11 +18,11 @@ from rest_framework.test import APIClient
 from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.jobs.local import claim, give_back
+from dressage.jobs.tasks import sweep_jobs
 from dressage.lab import services
 from dressage.lab.carry_out import carry_out
-from dressage.lab.life import claim, folder_of, give_back
 from dressage.lab.models import LabJob, LabState
-from dressage.lab.sweep import sweep_jobs
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.retries import check_retry
 from tests.support.about import PLATFORM
@@ -173,9 +173,9 @@ def test_a_killed_worker_is_gone_on_with(
     """Worker and process are killed once a part is on the disk: the next one does not read that part again."""
     version = make([f"{number} horses run, {number * 7} rest." for number in range(60_000)])
     job = LabJob.objects.get(pk=ask(version, FIND).json()["job"]["id"])
-    claimed = claim(job.id)
+    claimed = claim(LabJob, job.id)
     assert claimed is not None
-    folder = folder_of(job)
+    folder = job.work_folder
     folder.mkdir(parents=True)
     stored = {"ref": version.ref, "path": str(version.path), "rows": version.rows}
     plan = {"operation": job.operation, "version": stored, "against": [], "folder": str(folder)}
@@ -214,12 +214,12 @@ def test_two_workers_that_ask_at_once_take_one_job(
     claimed: list[LabJob | None] = []
 
     def work() -> None:
-        claimed.append(claim(second))
+        claimed.append(claim(LabJob, second))
         connection.close()
 
     other = threading.Thread(target=work)
     with transaction.atomic():
-        assert claim(first) is not None
+        assert claim(LabJob, first) is not None
         other.start()
         wait_until(lambda: bool(claimed) or waits_for_a_lock(), 30)
     other.join(30)
@@ -241,12 +241,12 @@ def test_a_job_that_takes_its_workers_with_it_fails(
 ) -> None:
     version = make(ROWS)
     job = LabJob.objects.get(pk=ask(version, FIND).json()["job"]["id"])
-    folder_of(job).mkdir(parents=True)
+    job.work_folder.mkdir(parents=True)
 
     def lose(keeps: str | None = None) -> LabJob | None:
-        claimed = claim(job.id)
+        claimed = claim(LabJob, job.id)
         if keeps is not None:
-            (folder_of(job) / keeps).touch()
+            (job.work_folder / keeps).touch()
         LabJob.objects.filter(pk=job.pk).update(heard_at=timezone.now() - timedelta(seconds=60))
         return claimed
 
@@ -254,9 +254,9 @@ def test_a_job_that_takes_its_workers_with_it_fails(
     for _ in range(2):
         assert lose() is not None
     give_back(claimed := LabJob.objects.get())
-    assert claim(claimed.id) is not None, "a worker that gives its job back is not lost"
+    assert claim(LabJob, claimed.id) is not None, "a worker that gives its job back is not lost"
     LabJob.objects.update(heard_at=timezone.now() - timedelta(seconds=60))
-    assert claim(job.id) is None
+    assert claim(LabJob, job.id) is None
     found = editor.get(f"/api/v1/lab-jobs/{job.id}").json()
     assert (found["state"], found["error"][:37]) == ("failed", "3 workers of the platform were lost a")
     assert not notes.of(version)
@@ -298,4 +298,4 @@ def test_a_cancelled_job_ends_its_process(
     assert editor.post(f"/api/v1/lab-jobs/{job.id}/cancel").status_code == 200
     working.join(60)
     assert not working.is_alive()
-    assert (LabJob.objects.get().state, notes.of(version), folder_of(job).exists()) == ("cancelled", [], False)
+    assert (LabJob.objects.get().state, notes.of(version), job.work_folder.exists()) == ("cancelled", [], False)

@@ -13,7 +13,6 @@ from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
 from dressage.lab.asking.ask_rows import IN_A_ROW
 from dressage.lab.carry_out import carry_out
-from dressage.lab.life import folder_of
 from dressage.lab.models import LabJob
 from dressage.lab.paraphrases import cost, pairs
 from dressage.lab.paraphrases.pairs import background, join_alike
@@ -183,7 +182,7 @@ def test_kept_vectors_are_not_asked_for_again(
     model.say = lambda body: Reply("{}", 500) if "Row 1029" in body["input"] else embeddings(body)
     job = ask(version, {**FIND, "threshold": 1, "same_numbers": True}).json()["job"]["id"]
     found = LabJob.objects.get()
-    folder = folder_of(found)
+    folder = found.work_folder
     folder.mkdir(parents=True)
     vectors = np.tile(np.array([1, 0, 0], np.float16), (1024, 1))
     told = {"errors": {}, "questions": 32, "tokens": 1024}

@@ -16,11 +16,11 @@ from rest_framework.test import APIClient
 from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.jobs.local import claim
 from dressage.lab.asking import cost, endpoints
 from dressage.lab.asking.client import AskedTokens
 from dressage.lab.asking.outcomes import AskedOutcome, KeptOutcomes
 from dressage.lab.carry_out import carry_out
-from dressage.lab.life import claim, folder_of
 from dressage.lab.models import LabJob, LabState
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
@@ -429,8 +429,8 @@ def test_answered_rows_are_not_asked_again(
     """A worker was lost with half of the rows, in the middle of a line: only the others are asked about."""
     version = make([f"Row {number}" for number in range(6)])
     job = LabJob.objects.get(pk=ask(version, ASSESS).json()["job"]["id"])
-    assert claim(job.id) is not None
-    folder = folder_of(job)
+    assert claim(LabJob, job.id) is not None
+    folder = job.work_folder
     folder.mkdir(parents=True)
     kept = KeptOutcomes(folder)
     for number in range(3):
@@ -476,7 +476,7 @@ def test_cancelled_while_the_model_is_asked(
     assert editor.post(f"/api/v1/lab-jobs/{job.id}/cancel").status_code == 200
     working.join(60)
     assert not working.is_alive()
-    assert (LabJob.objects.get().state, notes.of(version), folder_of(job).exists()) == ("cancelled", [], False)
+    assert (LabJob.objects.get().state, notes.of(version), job.work_folder.exists()) == ("cancelled", [], False)
 
 
 def test_asking_does_not_keep_others_waiting(
@@ -484,8 +484,8 @@ def test_asking_does_not_keep_others_waiting(
 ) -> None:
     jobs = [ask(make(["Row 1"], name=f"Set {number}"), ASSESS).json()["job"]["id"] for number in range(3)]
     other = ask(make(["Row 1"], name="Other"), {"kind": "duplicates"}).json()["job"]["id"]
-    assert [claim(one) is not None for one in jobs] == [True, True, False]
-    assert claim(other) is not None
+    assert [claim(LabJob, one) is not None for one in jobs] == [True, True, False]
+    assert claim(LabJob, other) is not None
     assert LabJob.objects.filter(state=LabState.RUNNING).count() == 3
 
 

@@ -45,7 +45,7 @@ def cluster_acts(monkeypatch: pytest.MonkeyPatch) -> Callable[[Act], None]:
     """``cluster_acts(act)``: what the cluster does with the open serving between two looks of the platform's worker."""
 
     def use(act: Act) -> None:
-        told = carrying.report_progress
+        told = carrying.report
 
         def report(job: LabJob, **fields: Any) -> bool:
             serving = Serving.objects.filter(asked_for=job.pk, state__in=("queued", "running")).first()
@@ -53,7 +53,7 @@ def cluster_acts(monkeypatch: pytest.MonkeyPatch) -> Callable[[Act], None]:
                 act(ServingWorker(serving.pk))
             return told(job, **fields)
 
-        monkeypatch.setattr(carrying, "report_progress", report)
+        monkeypatch.setattr(carrying, "report", report)
 
     return use
 

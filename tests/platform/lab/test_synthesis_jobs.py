@@ -12,12 +12,12 @@ from rest_framework.test import APIClient
 from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion, TeamDatasetQuota
 from dressage.datasets.selectors import version_by_ref
+from dressage.jobs.local import claim
+from dressage.jobs.tasks import sweep_jobs
 from dressage.lab.asking.client import AskedTokens
 from dressage.lab.asking.outcomes import AskedOutcome, KeptOutcomes
 from dressage.lab.carry_out import carry_out
-from dressage.lab.life import claim, folder_of
 from dressage.lab.models import LabJob
-from dressage.lab.sweep import sweep_jobs
 from dressage.lab.synthesis import cost
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
@@ -167,7 +167,7 @@ def test_what_was_paid_for_waits_while_the_quota_is_full(
     over = LabJob.objects.get(pk=job)
     assert (over.state, over.error, over.made and over.made.rows) == ("done", "", 3)
     assert [one.name for one in notes.of(version)] == ["synthesis"]
-    assert len(model.requests) == asked and not folder_of(over).exists()
+    assert len(model.requests) == asked and not over.work_folder.exists()
 
 
 @pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
@@ -203,10 +203,10 @@ def test_a_job_that_waits_can_be_cancelled(
     model.say = writes_two
     carry_out(job)
     with_rows = LabJob.objects.get(pk=job)
-    assert with_rows.state == "waiting" and folder_of(with_rows).exists()
+    assert with_rows.state == "waiting" and with_rows.work_folder.exists()
     with django_capture_on_commit_callbacks(execute=True):
         assert editor.post(f"/api/v1/lab-jobs/{job}/cancel").json()["state"] == "cancelled"
-    assert not folder_of(with_rows).exists() and version.dataset.versions.count() == 1
+    assert not with_rows.work_folder.exists() and version.dataset.versions.count() == 1
     assert editor.post(f"/api/v1/lab-jobs/{job}/resume").status_code == 409
 
 
@@ -243,9 +243,9 @@ def test_answered_rows_are_not_asked_again(
 ) -> None:
     version = make([source(number) for number in range(11, 15)])
     job = LabJob.objects.get(pk=ask(version, {**SYNTHESIS, "attempts": 1}).json()["job"]["id"])
-    assert claim(job.id) is not None
-    folder_of(job).mkdir(parents=True)
-    kept = KeptOutcomes(folder_of(job))
+    assert claim(LabJob, job.id) is not None
+    job.work_folder.mkdir(parents=True)
+    kept = KeptOutcomes(job.work_folder)
     found = {"variations": [{"text": retold(11), "reason": None, "detail": None, "pass_rate": 0.75}]}
     kept.keep(AskedOutcome(0, found, None, AskedTokens(1, 1000, 7), AskedTokens(4, 4000, 70)))
     kept.close()
@@ -284,7 +284,7 @@ def test_a_job_that_ends_meanwhile_leaves_no_version(
     carry_out(job)
     over = LabJob.objects.get()
     assert (over.state, over.made, notes.of(version)) == ("cancelled", None, [])
-    assert version.dataset.versions.count() == 1 and not folder_of(over).exists()
+    assert version.dataset.versions.count() == 1 and not over.work_folder.exists()
     assert [path.name for path in version.path.parent.glob("*.parquet")] == [version.path.name]
 
 

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion, RowNotes
-from dressage.jobs.sweep import sweep_jobs
+from dressage.jobs.tasks import sweep_jobs
 from dressage.profiles.models import HandedInBatch, Profile
 from dressage.profiles.services import LEAST_LIMIT_S, LIMIT_S
 from dressage.rewards.models import RewardVersion

@@ -6,7 +6,7 @@ from typing import Any
 from django.test import TestCase
 from rest_framework.test import APIClient
 
-from dressage.jobs.sweep import sweep_jobs
+from dressage.jobs.tasks import sweep_jobs
 from dressage.rehearsals.models import Rehearsal
 from tests.platform.jobs import age
 from tests.platform.rehearsals.fixtures import RehearsalWorker, report

@@ -9,13 +9,14 @@ from django.test import TestCase
 from rest_framework.test import APIClient
 
 from dressage.bench.models import BenchJob
+from dressage.cluster_jobs.clusters import choose_for_job
+from dressage.cluster_jobs.sweep import ago
 from dressage.clusters.models import Cluster
 from dressage.clusters.selectors import SILENT_S
 from dressage.clusters.services import take_report
 from dressage.clusters.sizes import ClusterSize
 from dressage.common.actors import Actor
-from dressage.jobs.clusters import choose_for_job
-from dressage.jobs.sweep import ago, sweep_jobs
+from dressage.jobs.tasks import sweep_jobs
 from dressage.rehearsals.models import Rehearsal
 from dressage.runs.models import Run
 from dressage.runs.places import sizes

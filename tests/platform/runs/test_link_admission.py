@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.bench.models import BenchJob
-from dressage.jobs.life import job_token
+from dressage.cluster_jobs.life import job_token
 from dressage.runs.models import Attempt, Run
 from dressage.runs.reconcile import sweep
 from dressage.runs.tokens import link_token

@@ -8,7 +8,7 @@ from django.test import TestCase
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.jobs.sweep import sweep_jobs
+from dressage.jobs.tasks import sweep_jobs
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.serving import services
 from dressage.serving.models import Serving, WaitingQuestion

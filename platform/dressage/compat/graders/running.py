@@ -10,12 +10,12 @@ from django.db import connection
 from dressage.bench.models import BenchJob
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job
+from dressage.cluster_jobs.life import fail_open
+from dressage.cluster_jobs.models import OPEN
 from dressage.common.actors import Actor
 from dressage.common.lengthy import LongRequests
 from dressage.common.problems import invalid
 from dressage.compat.graders.reading import as_definition, parts_of
-from dressage.jobs.life import fail_open
-from dressage.jobs.models import OPEN
 from dressage.rewards.trial import DEFAULT_TAGS, Pasted, try_out
 from dressage.teams.models import Team
 from trainer_core.link.bench import ThinkingTags

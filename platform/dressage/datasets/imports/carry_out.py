@@ -19,10 +19,10 @@ from dressage.datasets.limits import MAX_FILE_BYTES
 from dressage.datasets.models import DatasetImport, DatasetImportState, DatasetSourceKind
 from dressage.datasets.quota.usage import on_the_way, require_quota
 from dressage.imports.alone import alone_in
-from dressage.imports.life import MAX_ACTIVE, claim, fail, report
-from dressage.imports.progress import NotOurs
+from dressage.imports.models import MAX_ACTIVE
 from dressage.imports.remote import ImportRefused, RemoteFile
 from dressage.imports.work import ImportWork, gib
+from dressage.jobs.local import NotOurs, claim, fail, wait
 from dressage.policies.access.selectors import hub_token
 from dressage.teams.models import Team
 
@@ -137,5 +137,5 @@ class _DatasetImportWork(ImportWork):
 
     def _wait_for_a_person(self) -> None:
         reason = _REVIEW if self._row.review else _UNKNOWN
-        if not report(self._row, state=DatasetImportState.WAITING, error=reason):
+        if not wait(self._row, reason):
             raise NotOurs

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from dressage.datasets.models import DatasetImport
-from dressage.imports.life import end
 from dressage.imports.models import FAILED
+from dressage.jobs.local import end
 
 KEPT_FOR = timedelta(hours=24)
 """Time for which the files of an import are kept that has failed, or that waits for a person."""

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
-from dressage.common.problems import Problem, conflict
+from dressage.common.problems import conflict
 from dressage.common.slugs import slug_for
 from dressage.datasets import selectors as datasets
 from dressage.datasets.imports import files
@@ -14,8 +14,8 @@ from dressage.datasets.imports.allowed_urls import plain
 from dressage.datasets.imports.places import require_place
 from dressage.datasets.models import DatasetImport, DatasetImportState, DatasetSourceKind
 from dressage.datasets.services import require_free
-from dressage.imports.enqueue import enqueue_import
-from dressage.imports.life import begin_again, end
+from dressage.jobs.local import end, notify, queue_again
+from dressage.jobs.room import require_room
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.datasets.mapping import DatasetMapping
@@ -92,7 +92,7 @@ def start_import(
         created_by=actor.label,
     )
     record_audit(team, actor, "dataset.import", "dataset_import", row.id, after=_noted(row))
-    enqueue_import(row)
+    notify(row)
     return row
 
 
@@ -103,7 +103,7 @@ def cancel_import(team: Team, actor: Actor, row: DatasetImport) -> DatasetImport
     if locked.state in _OVER:
         raise conflict(f"The import is over: it is {locked.state}.", code="import_is_over")
     was_active = locked.state in locked.active_states
-    end(locked, DatasetImportState.CANCELLED, "", report=[])
+    end(locked, DatasetImportState.CANCELLED, report=[])
     record_audit(team, actor, "dataset.import_cancel", "dataset_import", row.id, after={"slug": row.slug})
     if not was_active:  # a worker that has it removes it
         transaction.on_commit(lambda: files.remove(row.id))
@@ -165,11 +165,9 @@ def _again(team: Team, actor: Actor, locked: DatasetImport, action: str) -> Data
     if locked.dataset_id is None:
         _require_free(team, locked.slug, but=locked)
     _require_room(team)
-    locked.report = []
-    locked.save(update_fields=["report"])
-    begin_again(locked)
+    # Its size counts among the team's again once its files are listed.
+    queue_again(locked, faults=0, bytes_total=0, report=[])
     record_audit(team, actor, action, "dataset_import", locked.id, after={"slug": locked.slug})
-    enqueue_import(locked)
     return locked
 
 
@@ -188,9 +186,8 @@ def _require_free(team: Team, slug: str, *, but: DatasetImport | None = None) ->
 
 def _require_room(team: Team) -> None:
     waiting = [*DatasetImport.open_states(), DatasetImportState.WAITING]
-    if DatasetImport.objects.for_team(team).filter(state__in=waiting).count() >= MAX_OPEN:
-        detail = f"{MAX_OPEN} imports of this team are not over yet. Cancel one, or wait for one."
-        raise Problem(429, "Too many requests", detail, code="too_many_imports", headers={"Retry-After": "30"})
+    found = DatasetImport.objects.for_team(team).filter(state__in=waiting)
+    require_room(found, team, MAX_OPEN, plural="imports", code="too_many_imports", retry_s=30)
 
 
 def _noted(row: DatasetImport) -> dict[str, Any]:

@@ -16,13 +16,12 @@ from dressage.datasets.cards.services import fill_card
 from dressage.datasets.columnar.stored import TakenRows
 from dressage.datasets.imports import files
 from dressage.datasets.mapping.preview import preview
-from dressage.datasets.models import DatasetImport, DatasetSourceKind
+from dressage.datasets.models import DatasetImport, DatasetImportState, DatasetSourceKind
 from dressage.datasets.origin import ImportOrigin
 from dressage.datasets.quota.usage import require_quota, within
 from dressage.datasets.reading import UploadedRows
 from dressage.datasets.rows import Row
-from dressage.imports.life import finish
-from dressage.imports.progress import NotOurs
+from dressage.jobs.local import NotOurs, end_own
 from dressage.policies.access.selectors import sources
 from trainer_core.datasets.mapping import DatasetMapping
 
@@ -83,7 +82,7 @@ def _add(row: DatasetImport, actor: Actor, checked: services.CheckedFile) -> Non
     )
     checked.licence = licence
     # The import's row first: who cancels it now waits, and finds it ready.
-    if not finish(row):
+    if not end_own(row, DatasetImportState.READY):
         raise NotOurs
     if row.dataset_id is None:
         dataset = services.add_dataset(

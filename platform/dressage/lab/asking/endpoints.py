@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from dressage.common.problems import Problem, invalid
 from dressage.lab.arguments import AnyAsking, FindParaphrases, SynthesiseRows
-from dressage.lab.models import ASKING, AT_WORK, LabJob, LabKind
+from dressage.lab.models import ASKING, LabJob, LabKind
 from dressage.rewards.judges.selectors import for_workers, judge_endpoints, unfit
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
@@ -68,7 +68,7 @@ def _wired(team: Team, slug: str) -> dict[str, Any]:
 def job_that_asks(team: Team, slug: str) -> str | None:
     """A sentence that names a job of the team that asks the judge, or will; None when there is none."""
     named = Q(operation__endpoint=slug) | Q(operation__solver=slug)
-    jobs = LabJob.objects.for_team(team).filter(named, state__in=AT_WORK, kind__in=ASKING)
+    jobs = LabJob.objects.for_team(team).filter(named, state__in=LabJob.open_states(), kind__in=ASKING)
     found = jobs.select_related("version__dataset").order_by("created_at").first()
     if found is None:
         return None

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dressage.cluster_jobs.models import OPEN
 from dressage.common.actors import Actor
 from dressage.common.ids import new_id
-from dressage.jobs.models import OPEN, JobState
+from dressage.jobs.models import JobState
 from dressage.lab.models import LabJob
 from dressage.serving import services
 from dressage.serving.models import Serving, WaitingQuestion

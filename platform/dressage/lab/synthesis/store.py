@@ -18,11 +18,10 @@ from dressage.datasets.derivation.operations import AddRows
 from dressage.datasets.derivation.services import DerivedVersion, Into, derive, noted_query
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.services import require_free
-from dressage.imports.progress import NotOurs, Stopping
+from dressage.jobs.local import NotOurs, Stopping, Unfinished, own_locked, report
 from dressage.lab.arguments import SynthesiseRows
 from dressage.lab.child import ROWS
-from dressage.lab.life import report_progress
-from dressage.lab.models import LabJob, LabState
+from dressage.lab.models import LabJob
 
 _EVERY_S = 2.0
 _BUSY = (429, 503)
@@ -34,7 +33,7 @@ _KEPT = (
 )
 
 
-class NotStored(Exception):
+class NotStored(Unfinished):
     """A version for which there is no room now, with a sentence for whoever asked for it."""
 
 
@@ -106,8 +105,8 @@ def arguments_of(job: LabJob) -> dict[str, Any]:
 
 
 def _locked(job: LabJob) -> LabJob:
-    locked = LabJob.objects.select_for_update().get(pk=job.pk)
-    if locked.attempt != job.attempt or locked.state != LabState.RUNNING:
+    locked = own_locked(job)
+    if locked is None:
         raise NotOurs
     return locked
 
@@ -120,7 +119,7 @@ def _heard(job: LabJob) -> Iterator[None]:
     def tell() -> None:
         try:
             while not over.wait(_EVERY_S):
-                report_progress(job, stage="Writing the version", steps_done=0, steps_total=0)
+                report(job, stage="Writing the version", steps_done=0, steps_total=0)
         finally:
             connection.close()
 

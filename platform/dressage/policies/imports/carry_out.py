@@ -17,10 +17,10 @@ from django.db.models import Q, Sum
 from dressage.common.actors import Actor
 from dressage.embedded.private_files import sync_folder
 from dressage.imports.alone import alone_in
-from dressage.imports.life import MAX_ACTIVE, claim, finish
-from dressage.imports.progress import NotOurs
+from dressage.imports.models import MAX_ACTIVE
 from dressage.imports.remote import ImportRefused, Listing, RemoteFile, Source
 from dressage.imports.work import GIB, ImportWork, gib
+from dressage.jobs.local import NotOurs, claim, end_own
 from dressage.policies.access.selectors import bucket_credentials, hub_token
 from dressage.policies.documents import PolicyOriginDocument
 from dressage.policies.folders import own_root
@@ -157,7 +157,7 @@ class _PolicyImportWork(ImportWork):
         self._sync()
         with transaction.atomic():
             Team.objects.select_for_update(no_key=True).get(pk=row.team_id)
-            if not finish(row):
+            if not end_own(row, ImportState.READY):
                 raise NotOurs
             store_policy(
                 row.team,

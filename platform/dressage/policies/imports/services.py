@@ -8,10 +8,10 @@ from django.db import transaction
 
 from dressage.common.actors import Actor
 from dressage.common.ids import new_id
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.problems import conflict, invalid
 from dressage.common.slugs import slug_for
-from dressage.imports.enqueue import enqueue_import
-from dressage.imports.life import begin_again, end
+from dressage.jobs.local import end, notify, queue_again
+from dressage.jobs.room import require_room
 from dressage.policies.folders import own_root
 from dressage.policies.leftovers import unfinished
 from dressage.policies.models import ACTIVE, OPEN, ImportState, Policy, PolicyImport, SourceKind
@@ -66,7 +66,7 @@ def start_import(
     )
     after = {"slug": slug, "source": source, "location": location, "revision": revision}
     record_audit(team, actor, "policy.import", "policy_import", row.id, after=after)
-    enqueue_import(row)
+    notify(row)
     return row
 
 
@@ -81,7 +81,7 @@ def cancel_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
     if locked.state not in (*OPEN, ImportState.FAILED):
         raise conflict(f"The import is over: it is {locked.state}.", code="import_is_over")
     was_active = locked.state in ACTIVE
-    end(locked, ImportState.CANCELLED, "")
+    end(locked, ImportState.CANCELLED)
     record_audit(team, actor, "policy.import_cancel", "policy_import", row.id, after={"slug": row.slug})
     if not was_active:  # a worker that has it removes it
         part = unfinished(own_root(team) / row.policy_id)
@@ -102,9 +102,8 @@ def retry_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
         raise conflict(f"The import is {locked.state}: there is nothing to try again.", code="import_cannot_be_retried")
     require_free(team, locked.slug)
     _require_room(team)
-    begin_again(locked)
+    queue_again(locked, faults=0, bytes_total=0)  # its size counts again once its files are listed
     record_audit(team, actor, "policy.import_retry", "policy_import", row.id, after={"slug": row.slug})
-    enqueue_import(locked)
     return locked
 
 
@@ -124,6 +123,5 @@ def _check_place(source: str, location: str, revision: str) -> None:
 
 
 def _require_room(team: Team) -> None:
-    if PolicyImport.objects.for_team(team).filter(state__in=OPEN).count() >= MAX_OPEN:
-        detail = f"{MAX_OPEN} imports of this team are not over yet. Cancel one, or wait for one."
-        raise Problem(429, "Too many requests", detail, code="too_many_imports", headers={"Retry-After": "30"})
+    found = PolicyImport.objects.for_team(team).filter(state__in=OPEN)
+    require_room(found, team, MAX_OPEN, plural="imports", code="too_many_imports", retry_s=30)

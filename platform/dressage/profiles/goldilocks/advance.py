@@ -4,8 +4,8 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
+from dressage.cluster_jobs.models import OPEN
 from dressage.common.problems import Problem
-from dressage.jobs.models import OPEN
 from dressage.profiles.goldilocks.asked import AskedGoldilocks
 from dressage.profiles.goldilocks.stages import begin_stage
 from dressage.profiles.goldilocks.store import store_version

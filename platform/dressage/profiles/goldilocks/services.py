@@ -6,10 +6,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from dressage.cluster_jobs.models import OPEN
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, not_found
 from dressage.datasets import deletion, notes
-from dressage.jobs.models import OPEN
 from dressage.profiles.goldilocks.asked import AskedGoldilocks
 from dressage.profiles.goldilocks.cost import GoldilocksCost, cost_of_goldilocks, require_stages
 from dressage.profiles.goldilocks.stages import begin_stage

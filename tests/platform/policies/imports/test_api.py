@@ -14,7 +14,7 @@ from dressage.common.problems import Problem
 from dressage.common.sealing import rotate
 from dressage.imports import enqueue
 from dressage.imports.remote import ImportRefused
-from dressage.imports.sweep import sweep_imports
+from dressage.jobs.local import LocalKind
 from dressage.policies.access.selectors import hub_token
 from dressage.policies.access.services import set_credentials
 from dressage.policies.folders import own_root
@@ -209,18 +209,18 @@ def test_the_sweep_asks_again_where_nobody_works(
     sent: list[str] = []
     monkeypatch.setattr(enqueue, "_send", lambda task, import_id: sent.append(import_id))
     row = start(editor).json()
-    sweep_imports(PolicyImport)
+    LocalKind(PolicyImport).sweep()
     PolicyImport.objects.update(rung_at="2026-01-01T00:00:00Z")
     with django_capture_on_commit_callbacks(execute=True):
-        sweep_imports(PolicyImport)
+        LocalKind(PolicyImport).sweep()
     assert sent == [row["id"]]
     PolicyImport.objects.update(rung_at="2026-01-01T00:00:00Z", state="downloading", heard_at="2026-01-01T00:00:00Z")
     with django_capture_on_commit_callbacks(execute=True):
-        sweep_imports(PolicyImport)
+        LocalKind(PolicyImport).sweep()
     assert sent == [row["id"]] * 2
     PolicyImport.objects.update(state="cancelled", rung_at="2026-01-01T00:00:00Z")
     with django_capture_on_commit_callbacks(execute=True):
-        sweep_imports(PolicyImport)
+        LocalKind(PolicyImport).sweep()
     assert sent == [row["id"]] * 2
 
 

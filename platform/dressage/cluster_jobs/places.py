@@ -7,8 +7,9 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dressage.jobs.clusters import at_work, choose_for_job, fail_if_gone, known_place, notify
-from dressage.jobs.models import OPEN, JobState, P, PlacedJob, jobs_of
+from dressage.cluster_jobs.clusters import at_work, choose_for_job, fail_if_gone, known_place, notify
+from dressage.cluster_jobs.models import OPEN, P, PlacedJob, jobs_of
+from dressage.jobs.models import JobState
 from dressage.runs.choice import reservation_in
 from dressage.runs.places import sizes
 

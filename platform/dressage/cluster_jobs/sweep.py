@@ -1,4 +1,4 @@
-"""Looks after jobs of every kind every two seconds. Each step is safe to repeat; several sweeps may run at once."""
+"""Looks after a cluster's jobs every two seconds. Each step is safe to repeat; several sweeps may run at once."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,11 +10,12 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from dressage.jobs.clusters import cluster_words, send
-from dressage.jobs.kinds import Kind, kinds
-from dressage.jobs.life import fail, queue_again
-from dressage.jobs.models import OPEN, ClusterJob, J, JobState, PlacedJob, jobs_of
-from dressage.jobs.places import give_places, send_again
+from dressage.cluster_jobs.clusters import cluster_words, send
+from dressage.cluster_jobs.kinds import ClusterKind
+from dressage.cluster_jobs.life import fail, queue_again
+from dressage.cluster_jobs.models import OPEN, ClusterJob, J, PlacedJob, jobs_of
+from dressage.cluster_jobs.places import give_places, send_again
+from dressage.jobs.models import JobState
 
 logger = structlog.get_logger(__name__)
 
@@ -22,16 +23,7 @@ NOTIFY_AGAIN_S = 10
 """Seconds after which the cluster is notified again of a job that no worker has claimed."""
 
 
-def sweep_jobs() -> None:
-    """One round over all kinds. One kind's fault does not keep the others from theirs."""
-    for kind in kinds():
-        try:
-            sweep(kind)
-        except Exception:
-            logger.exception("jobs could not be swept", kind=kind.names.name)
-
-
-def sweep(kind: Kind[Any]) -> None:
+def sweep(kind: ClusterKind[Any]) -> None:
     """One round over the jobs of a kind."""
     model = kind.model
     kind.sweep()
@@ -90,7 +82,7 @@ def _notify(job: ClusterJob) -> None:
         send(job)
 
 
-def _replace_worker(kind: Kind[Any], job: ClusterJob) -> None:
+def _replace_worker(kind: ClusterKind[Any], job: ClusterJob) -> None:
     """Queue a job again for another worker, or give it up once it has lost too many."""
     if job.tries >= kind.max_tries:
         kind.give_up(job, "lost", f"{job.tries} workers were lost while they {kind.lost_while}")
@@ -99,6 +91,6 @@ def _replace_worker(kind: Kind[Any], job: ClusterJob) -> None:
     _notify(job)
 
 
-def _fail_unclaimed(kind: Kind[Any], job: ClusterJob) -> None:
+def _fail_unclaimed(kind: ClusterKind[Any], job: ClusterJob) -> None:
     worker = f"worker of {cluster_words(job.placed_on)}"
     fail(job, f"No {worker} has taken {kind.claimed} within {kind.claim_limit_s / 60:g} minutes: is it up?")

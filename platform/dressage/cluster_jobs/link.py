@@ -1,6 +1,6 @@
 """The link of jobs: what a worker may ask and report, with a token that is good for one job. Not in the public schema.
 
-The routes of every kind are the same; ``Kind`` says what travels on them.
+The routes of every kind are the same; ``ClusterKind`` says what travels on them.
 """
 
 from typing import Any, ClassVar, cast
@@ -15,11 +15,13 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dressage.cluster_jobs.kinds import ClusterKind
+from dressage.cluster_jobs.life import claim, fail_open, job_token, require_open
+from dressage.cluster_jobs.models import ClusterJob, PlacedJob
+from dressage.cluster_jobs.registry import kinds
 from dressage.common.problems import Problem, conflict, not_found, validated
 from dressage.common.secrets import secret_hash
-from dressage.jobs.kinds import Kind, kinds
-from dressage.jobs.life import claim, fail_open, job_token, require_open
-from dressage.jobs.models import ClusterJob, JobState, PlacedJob
+from dressage.jobs.models import JobState
 from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
 from dressage.runs.link.datasets import send_dataset, send_difficulty
 from dressage.runs.link.parser import LinkParser
@@ -33,7 +35,7 @@ def routes() -> list[URLPattern]:
     return [route for kind in kinds() for route in _routes_of(kind)]
 
 
-def _routes_of(kind: Kind[Any]) -> list[URLPattern]:
+def _routes_of(kind: ClusterKind[Any]) -> list[URLPattern]:
     base = f"link/{kind.names.path}/<str:job_id>"
     views: dict[str, type[_JobView]] = {
         "": ClaimView,
@@ -82,7 +84,7 @@ class IsOwnJob(BasePermission):
 class _JobView(VersionedLinkView):
     """Base of all routes."""
 
-    kind: ClassVar[Kind[Any]] = cast(Kind[Any], None)  # as_view gives each route its kind
+    kind: ClassVar[ClusterKind[Any]] = cast(ClusterKind[Any], None)  # as_view gives each route its kind
     schema = None
 
     def give_up(self, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Whether this process is being stopped: then imports are given back at the next piece, and gone on with elsewhere."""
+"""Whether this process is being stopped: then its job is given back at the next piece, and continued elsewhere."""
 
 import threading
 from typing import Any

@@ -6,26 +6,19 @@ room.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
-from typing import Any
 
-import structlog
 from django.conf import settings
-from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
-from kombu.exceptions import OperationalError
 
-from dressage.celery import app
+from dressage.cluster_jobs.life import fail
+from dressage.cluster_jobs.models import OPEN, ClusterJob, J, jobs_of
 from dressage.clusters.selectors import cluster_names
 from dressage.clusters.sizes import ClusterSize
-from dressage.jobs.life import fail
-from dressage.jobs.models import OPEN, ClusterJob, J, jobs_of
+from dressage.jobs.messages import send_on_commit
 from dressage.runs.places import sizes
 from trainer_core.link import celery_queue
 from trainer_core.planning.reservation import Reservation
-
-logger = structlog.get_logger(__name__)
 
 
 def choose_for_job(
@@ -114,11 +107,4 @@ def notify(job: ClusterJob) -> None:
     """
     type(job).objects.filter(pk=job.pk).update(rung_at=Now())
     queue = celery_queue.queue_of(known_place(job))
-    transaction.on_commit(partial(_send, job.task, queue, {"job_id": job.id, "link_url": settings.LINK_URL}))
-
-
-def _send(task: str, queue: str, arguments: dict[str, Any]) -> None:
-    try:
-        app.send_task(task, kwargs=arguments, queue=queue, retry=False, ignore_result=True)
-    except (OperationalError, OSError) as error:
-        logger.warning("message lost", task=task, job=arguments["job_id"], error=str(error))
+    send_on_commit(job.task, queue, job_id=job.id, link_url=settings.LINK_URL)

@@ -1,5 +1,5 @@
 """Routes of the jobs' link."""
 
-from dressage.jobs.link import routes
+from dressage.cluster_jobs.link import routes
 
 urlpatterns = routes()

@@ -9,11 +9,13 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from dressage.cluster_jobs.models import OPEN, ClusterJob, J, PlacedJob, jobs_of
 from dressage.common.actors import Actor
 from dressage.common.ids import new_id
-from dressage.common.problems import Problem, conflict
+from dressage.common.problems import conflict
 from dressage.common.secrets import secret_hash
-from dressage.jobs.models import OPEN, ClusterJob, J, JobState, PlacedJob, jobs_of
+from dressage.jobs import room
+from dressage.jobs.models import JobState
 from dressage.teams.models import Team
 from trainer_core.link.base import Message
 
@@ -33,11 +35,8 @@ def require_room(model: type[ClusterJob], team: Team, most: int, *, code: str, r
     Raises:
         Problem: 429 with ``code``, which names a time to try again.
     """
-    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-    if model.objects.for_team(team).filter(state__in=OPEN).count() >= most:
-        detail = f"{most} {model.plural} of this team are open already. Cancel one, or try again when one is done."
-        headers = {"Retry-After": str(retry_after_s)}
-        raise Problem(429, "Too many requests", detail, code=code, headers=headers)
+    found = model.objects.for_team(team).filter(state__in=OPEN)
+    room.require_room(found, team, most, plural=model.plural, code=code, retry_s=retry_after_s)
 
 
 def create_job(model: type[J], team: Team, actor: Actor, **columns: Any) -> J:
