@@ -1,4 +1,4 @@
-"""Base of the rows of imports: what is fetched in the background, by workers that may be killed anywhere."""
+"""Base of the rows of transfers: what is fetched or sent in the background, by workers that may be killed anywhere."""
 
 from typing import ClassVar
 
@@ -15,7 +15,22 @@ MAX_ACTIVE = 2
 """Imports of a kind that are worked on at once in the installation; the others wait for their turn."""
 
 
-class Import(LocalJob):
+class Transfer(LocalJob):
+    """Files on their way."""
+
+    files_total = models.PositiveIntegerField(default=0)
+    files_done = models.PositiveIntegerField(default=0)
+    bytes_total = models.PositiveBigIntegerField(default=0)
+    bytes_done = models.PositiveBigIntegerField(default=0)
+    """Bytes that are there; of those that were compared, while an import verifies."""
+    faults = models.PositiveIntegerField(default=0)
+    """Faults of the network since something was last transferred."""
+
+    class Meta:
+        abstract = True
+
+
+class Import(Transfer):
     """Something on its way from elsewhere."""
 
     noun: ClassVar[str] = "import"
@@ -30,13 +45,6 @@ class Import(LocalJob):
     commit = models.CharField(max_length=64, blank=True)
     """The commit that it was resolved to; each further try fetches the same."""
     state = models.CharField(max_length=12, default=QUEUED)
-    files_total = models.PositiveIntegerField(default=0)
-    files_done = models.PositiveIntegerField(default=0)
-    bytes_total = models.PositiveBigIntegerField(default=0)
-    bytes_done = models.PositiveBigIntegerField(default=0)
-    """Bytes that are on the disk; of those that were compared, while it verifies."""
-    faults = models.PositiveIntegerField(default=0)
-    """Faults of the network since something was last fetched."""
 
     class Meta:
         abstract = True

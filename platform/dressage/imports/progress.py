@@ -1,9 +1,9 @@
-"""Progress of an import, written once a second."""
+"""Progress of a transfer, written once a second."""
 
 import time
 from pathlib import Path
 
-from dressage.imports.models import DOWNLOADING, Import
+from dressage.imports.models import Transfer
 from dressage.jobs.local import NotOurs, Stopping, report
 from dressage.jobs.stopping import is_stopping
 
@@ -11,11 +11,11 @@ EVERY_S = 1.0
 
 
 class Progress:
-    """What one worker has done of an import."""
+    """What one worker has done of a transfer."""
 
-    def __init__(self, row: Import) -> None:
+    def __init__(self, row: Transfer) -> None:
         self._row = row
-        self._state = DOWNLOADING
+        self._state = row.active_states[0]
         self._written = 0.0
         self.bytes = self.files = 0
         """Counts of the files that are done."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import structlog
 
-from dressage.imports.models import DOWNLOADING, VERIFYING, Import
+from dressage.imports.models import DOWNLOADING, VERIFYING, Import, Transfer
 from dressage.imports.progress import Progress
 from dressage.imports.remote import ImportRefused, NetworkTrouble, RemoteFile, Source
 from dressage.imports.verification import verified_sha256
@@ -53,7 +53,7 @@ class ImportWork(ABC):
         except NotOurs:
             self._leave()
         except NetworkTrouble as error:
-            self._wait(error)
+            try_again(self._row, error, moved=bytes_in(self.part) > self._began_with)
 
     def path_of(self, file: RemoteFile) -> Path:
         """Place of a file's bytes on the disk."""
@@ -112,18 +112,19 @@ class ImportWork(ABC):
         self.progress.write()
         return digests
 
-    def _wait(self, error: NetworkTrouble) -> None:
-        """Have it tried again in a while; after too many faults in a row it has failed."""
-        faults = 0 if bytes_in(self.part) > self._began_with else self._row.faults + 1
-        if faults >= MAX_FAULTS:
-            fail(self._row, f"{error} It was tried {MAX_FAULTS} times. Retry goes on behind what was fetched.")
-        else:
-            give_back(self._row, f"{error} It is tried again in a while.", faults=faults)
-
     def _leave(self) -> None:
         """Remove what was fetched of a cancelled import; another worker's stays."""
         if is_cancelled(self._row):
             shutil.rmtree(self.part, ignore_errors=True)
+
+
+def try_again(row: Transfer, error: NetworkTrouble, *, moved: bool) -> None:
+    """Have a transfer tried again in a while; after too many faults in a row, in which nothing moved, it has failed."""
+    faults = 0 if moved else row.faults + 1
+    if faults >= MAX_FAULTS:
+        fail(row, f"{error} It was tried {MAX_FAULTS} times. Retry continues after what is there.")
+    else:
+        give_back(row, f"{error} It is tried again in a while.", faults=faults)
 
 
 def bytes_in(folder: Path) -> int:

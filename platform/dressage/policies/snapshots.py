@@ -4,8 +4,10 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from dressage.embedded.private_files import sync_folder
 
@@ -32,11 +34,7 @@ def copy_checkpoint(source: Path, target: Path, manifest_sha256: str) -> None:
         SnapshotError: the manifest is another one, or a file is missing, a link, or not what the manifest lists.
         OSError: the disk is full or cannot be written.
     """
-    try:
-        folder = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        raise SnapshotError("its files are no longer on the disk") from error
-    try:
+    with _folder(source) as folder:
         files = _listed(folder, manifest_sha256)
         target.mkdir(parents=True, mode=0o700)
         for name, expected in files.items():
@@ -51,6 +49,42 @@ def copy_checkpoint(source: Path, target: Path, manifest_sha256: str) -> None:
                 raise SnapshotError(f"{name} was changed after the checkpoint was written")
         sync_folder(target)
         sync_folder(target.parent)
+
+
+class RecordedFile(NamedTuple):
+    """An open file of a checkpoint."""
+
+    content: BinaryIO
+    bytes: int
+    sha256: str
+    """As its manifest has it. Whoever reads the file compares it."""
+
+
+@contextmanager
+def open_checkpoint(source: Path, manifest_sha256: str) -> Iterator[dict[str, RecordedFile]]:
+    """The same files, by their names, all open at once: none can vanish while the others are read.
+
+    Raises:
+        SnapshotError: as for ``copy_checkpoint``.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(_folder(source))
+        found: dict[str, RecordedFile] = {}
+        for name, expected in _listed(folder, manifest_sha256).items():
+            content = stack.enter_context(_open(folder, name))
+            found[name] = RecordedFile(content, os.fstat(content.fileno()).st_size, expected)
+        yield found
+
+
+@contextmanager
+def _folder(source: Path) -> Iterator[int]:
+    """Descriptor of the folder."""
+    try:
+        folder = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise SnapshotError("its files are no longer on the disk") from error
+    try:
+        yield folder
     finally:
         os.close(folder)
 

@@ -1,11 +1,12 @@
 /** Imports on their way, with how far each has come, and those that have failed, with what to do. */
-import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import * as api from "@/api/client";
 import type { PolicyImport } from "@/api/model";
+import { TransferCard } from "@/ui/TransferCard";
 import { toastError } from "@/ui/toast";
-import { isOpen, percent, progressText, shown } from "./data/imports";
+import { isOpen, progressText, shown } from "./data/imports";
 import { importsQuery } from "./data/queries";
 
 export function Imports({ editor }: { editor: boolean }) {
@@ -34,52 +35,17 @@ export function ImportCard({ row, editor }: { row: PolicyImport; editor: boolean
     onError: error => toastError("The import was not changed", error),
     onSettled: () => void client.invalidateQueries({ queryKey: ["policy-imports"] }),
   });
-  const share = percent(row);
   const revision = row.commit.slice(0, 8) || row.revision;
   return (
-    <Paper p="md" component="article" data-testid="policy-import" data-state={row.state}>
-      <Group justify="space-between" gap="xs" mb={4}>
-        <Title order={2}>{row.name}</Title>
-        {editor && (
-          <Group gap="xs">
-            {row.state === "failed" && (
-              <Button size="compact-sm" variant="default" onClick={() => act.mutate("retry")} loading={act.isPending}>
-                Retry
-              </Button>
-            )}
-            <Button size="compact-sm" variant="default" onClick={() => act.mutate("cancel")} loading={act.isPending}>
-              {isOpen(row) ? "Cancel" : "Remove"}
-            </Button>
-          </Group>
-        )}
-      </Group>
-      <Text size="xs" c="dimmed" className="mono" style={{ overflowWrap: "anywhere" }}>
-        {row.location}
-        {revision && ` @ ${revision}`}
-      </Text>
-      {row.state === "failed" ? (
-        <Alert color="red" mt="sm" role="alert">
-          {row.error}
-        </Alert>
-      ) : (
-        <>
-          <Progress
-            mt="sm"
-            value={share ?? (row.state === "queued" ? 0 : 100)}
-            animated={share === null && row.state !== "queued"}
-            color={row.state === "queued" ? "gray" : undefined}
-            aria-label={`Progress of ${row.name}`}
-          />
-          <Text size="sm" mt={6} className="num">
-            {progressText(row)}
-          </Text>
-          {row.error !== "" && (
-            <Text size="xs" c="dimmed">
-              {row.error}
-            </Text>
-          )}
-        </>
-      )}
-    </Paper>
+    <TransferCard
+      row={row}
+      name={row.name}
+      place={revision === "" ? row.location : `${row.location} @ ${revision}`}
+      progress={progressText(row)}
+      open={isOpen(row)}
+      editor={editor}
+      act={act}
+      testId="policy-import"
+    />
   );
 }

@@ -1,4 +1,4 @@
-"""Policies in a bucket of an S3-compatible object store, with Amazon's own client.
+"""Folders in buckets of an S3-compatible object store, read and written with Amazon's own client.
 
 The endpoint is the operator's, and the credentials are the team's: what the platform's environment or machine may read
 is never used, since it would open to every team whatever the operator may see.
@@ -6,11 +6,11 @@ is never used, since it would open to every team whatever the operator may see.
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import boto3
@@ -39,8 +39,23 @@ _SHA256 = re.compile(r"[A-Za-z0-9+/]{43}=")
 _PASSING = ("SlowDown", "RequestTimeout", "InternalError", "ServiceUnavailable", "500", "502", "503", "504", "429")
 
 
-class BucketSource:
+_HASH = "sha256"
+"""Name under which an object knows the hash of its content."""
+
+
+class UploadedPart(NamedTuple):
+    """A part of an object that is written in parts."""
+
+    bytes: int
+    tag: str
+
+
+class Bucket:
     """The objects right below one prefix."""
+
+    _needed = "list or read"
+    """What is done there, for the sentence that it is not allowed."""
+    _permissions = "s3:ListBucket and s3:GetObject"
 
     def __init__(self, address: str, credentials: dict[str, str] | None) -> None:
         """
@@ -56,8 +71,8 @@ class BucketSource:
         self._signed = credentials is not None
         self._client: Any = _client(credentials)
 
-    def listing(self) -> Listing:
-        """The objects right below the prefix."""
+    def objects(self) -> dict[str, RemoteFile]:
+        """The objects right below the prefix, by their names."""
         files: dict[str, RemoteFile] = {}
         with self._told(self._prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(
@@ -70,6 +85,45 @@ class BucketSource:
                         files[name] = RemoteFile(name, entry["Size"], None, entry["ETag"])
                 if len(files) > _MOST_OBJECTS:
                     raise ImportRefused("There are more than 2,000 objects: name the folder of one policy.")
+        return files
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """The client's errors as ours."""
+        try:
+            yield
+        except ClientError as error:
+            raise self._by_code(_code_of(error), name) from error
+        except (HTTPClientError, Unreachable, HTTPError) as error:
+            raise NetworkTrouble(f"The connection to {_host()} failed ({type(error).__name__}).") from error
+        except BotoCoreError as error:
+            raise ImportRefused(f"{_host()} cannot be asked ({type(error).__name__}). Tell the operator.") from error
+
+    def _by_code(self, code: str, name: str) -> Exception:
+        if code in _PASSING:
+            return NetworkTrouble(f"{_host()} answers {code} for now.")
+        if code in ("AccessDenied", "403", "AllAccessDisabled"):
+            who = "The team's credentials may" if self._signed else "Without credentials nobody may"
+            return ImportRefused(
+                f"{who} not {self._needed} s3://{self._bucket}/{self._prefix}. They need {self._permissions}; "
+                "an admin enters those of the team."
+            )
+        if code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "401"):
+            return ImportRefused(f"{_host()} refuses the team's credentials ({code}). An admin enters new ones.")
+        if code in ("NoSuchBucket", "NoSuchKey", "404"):
+            what = f"the bucket {self._bucket!r}" if code == "NoSuchBucket" else name
+            return ImportRefused(f"{_host()} has no more, or never had, {what}. Check the address.")
+        if code in ("PreconditionFailed", "412"):
+            return ImportRefused(f"{name} was replaced while it was fetched. Start a new import.")
+        return ImportRefused(f"{_host()} answers {code or 'with an error'}. Check bucket, prefix and region.")
+
+
+class BucketSource(Bucket):
+    """A policy to import."""
+
+    def listing(self) -> Listing:
+        """The objects right below the prefix."""
+        files = self.objects()
         if not files:
             raise ImportRefused(f"There is nothing at s3://{self._bucket}/{self._prefix}. Check bucket and prefix.")
         return Listing(files, "", "")
@@ -103,35 +157,77 @@ class BucketSource:
             if out.tell() != file.size:
                 raise NetworkTrouble(f"The object store sent less than {file.name} has.")
 
-    @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
-        """The client's errors as ours."""
-        try:
-            yield
-        except ClientError as error:
-            raise self._by_code(str(error.response.get("Error", {}).get("Code", "")), name) from error
-        except (HTTPClientError, Unreachable, HTTPError) as error:
-            raise NetworkTrouble(f"The connection to {_host()} failed ({type(error).__name__}).") from error
-        except BotoCoreError as error:
-            raise ImportRefused(f"{_host()} cannot be asked ({type(error).__name__}). Tell the operator.") from error
 
-    def _by_code(self, code: str, name: str) -> Exception:
-        if code in _PASSING:
-            return NetworkTrouble(f"{_host()} answers {code} for now.")
-        if code in ("AccessDenied", "403", "AllAccessDisabled"):
-            who = "The team's credentials may" if self._signed else "Without credentials nobody may"
-            return ImportRefused(
-                f"{who} not list or read s3://{self._bucket}/{self._prefix}. They need s3:ListBucket and s3:GetObject; "
-                "an admin enters those of the team."
+class BucketTarget(Bucket):
+    """A folder to write. An object is there as a whole or not at all, and knows the SHA-256 of its content."""
+
+    _needed = "list or write"
+    _permissions = "s3:ListBucket, s3:GetObject, s3:PutObject and s3:AbortMultipartUpload"
+
+    def holds(self, name: str, size: int, sha256: str) -> bool:
+        """Whether an object of this content is there, as an earlier try has written it."""
+        with self._told(name):
+            head = self._client.head_object(Bucket=self._bucket, Key=self._prefix + name)
+        return head["ContentLength"] == size and head.get("Metadata", {}).get(_HASH) == sha256
+
+    def put(self, name: str, content: IO[bytes], sha256: str) -> None:
+        """Write a small object."""
+        with self._told(name):
+            self._client.put_object(
+                Bucket=self._bucket, Key=self._prefix + name, Body=content, Metadata={_HASH: sha256}
             )
-        if code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "401"):
-            return ImportRefused(f"{_host()} refuses the team's credentials ({code}). An admin enters new ones.")
-        if code in ("NoSuchBucket", "NoSuchKey", "404"):
-            what = f"the bucket {self._bucket!r}" if code == "NoSuchBucket" else name
-            return ImportRefused(f"{_host()} has no more, or never had, {what}. Check the address.")
-        if code in ("PreconditionFailed", "412"):
-            return ImportRefused(f"{name} was replaced while it was fetched. Start a new import.")
-        return ImportRefused(f"{_host()} answers {code or 'with an error'}. Check bucket, prefix and region.")
+
+    def begin(self, name: str, sha256: str) -> str:
+        """Begin an object that comes in parts. Returns the upload's id."""
+        with self._told(name):
+            begun = self._client.create_multipart_upload(
+                Bucket=self._bucket, Key=self._prefix + name, Metadata={_HASH: sha256}
+            )
+        return str(begun["UploadId"])
+
+    def parts(self, name: str, upload: str) -> dict[int, UploadedPart] | None:
+        """The parts that are there, by their numbers from 1; None if the store knows no such upload any more."""
+        found: dict[int, UploadedPart] = {}
+        try:
+            pages = self._client.get_paginator("list_parts").paginate(**self._upload(name, upload))
+            with self._told(name):
+                for page in pages:
+                    for part in page.get("Parts", ()):
+                        found[part["PartNumber"]] = UploadedPart(part["Size"], part["ETag"])
+        except ImportRefused as error:
+            if _code_of(error.__cause__) == "NoSuchUpload":
+                return None
+            raise
+        return found
+
+    def put_part(self, name: str, upload: str, number: int, content: IO[bytes]) -> str:
+        """Write a part. Returns its tag."""
+        with self._told(name):
+            answer = self._client.upload_part(**self._upload(name, upload), PartNumber=number, Body=content)
+        return str(answer["ETag"])
+
+    def complete(self, name: str, upload: str, tags: Mapping[int, str]) -> None:
+        """Make the object of its parts."""
+        parts = [{"PartNumber": number, "ETag": tag} for number, tag in sorted(tags.items())]
+        with self._told(name):
+            self._client.complete_multipart_upload(**self._upload(name, upload), MultipartUpload={"Parts": parts})
+
+    def abort(self, name: str, upload: str) -> None:
+        """Throw the parts away; harmless when they are gone."""
+        try:
+            with self._told(name):
+                self._client.abort_multipart_upload(**self._upload(name, upload))
+        except ImportRefused as error:
+            if _code_of(error.__cause__) != "NoSuchUpload":
+                raise
+
+    def _upload(self, name: str, upload: str) -> dict[str, str]:
+        return {"Bucket": self._bucket, "Key": self._prefix + name, "UploadId": upload}
+
+
+def _code_of(error: BaseException | None) -> str:
+    """The store's code of an error of its client; empty if it has none."""
+    return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
 
 
 def _host() -> str:

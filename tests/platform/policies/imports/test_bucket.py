@@ -2,9 +2,6 @@
 
 import hashlib
 import re
-import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,29 +18,11 @@ from dressage.policies.imports.services import start_import
 from dressage.policies.models import Policy, PolicyImport
 from dressage.teams.models import Team
 from tests.platform.policies.imports.conftest import write_policy
-from tests.support.installation import free_port, wait_until
+from tests.support.object_store import store
 
+__all__ = ["store"]
 KEYS = {"access_key_id": "team", "secret_access_key": "secret"}
 PLACE = "s3://models/small/one"
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[str]:
-    # In a process of its own: it brings Flask, over whose proxies an engine's start in this one would stumble.
-    port = free_port()
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_until(lambda: _answers(port), 60, lambda: "the store does not answer")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 /** Imports on their way, those that wait for a mapping, and those that have failed, with what to do. */
-import { Alert, Button, Group, Modal, Paper, Progress, Stack, Text, Title } from "@mantine/core";
+import { Button, Modal, Stack } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import * as api from "@/api/client";
 import type { DatasetImport } from "@/api/model";
-import { percent } from "@/features/policies/data/imports";
 import { ErrorState } from "@/ui/ErrorState";
+import { TransferCard } from "@/ui/TransferCard";
 import { toastError } from "@/ui/toast";
 import { ImportReading } from "./ImportReading";
 import { isOpen, placeText, progressText, shown } from "./import-text";
@@ -56,62 +56,25 @@ export function ImportCard({ row, editor, onRead }: CardProps) {
     onError: error => toastError("The import was not changed", error),
     onSettled: () => void client.invalidateQueries({ queryKey: importsQuery.queryKey }),
   });
-  const share = percent(row);
-  const queued = row.state === "queued";
   return (
-    <Paper p="md" component="article" data-testid="dataset-import" data-state={row.state}>
-      <Group justify="space-between" gap="xs" mb={4}>
-        <Title order={2}>{row.name}</Title>
-        {editor && (
-          <Group gap="xs">
-            {row.has_files && (
-              <Button size="compact-sm" variant={row.state === "waiting" ? "filled" : "default"} onClick={onRead}>
-                Look at the rows
-              </Button>
-            )}
-            {row.state === "failed" && (
-              <Button size="compact-sm" variant="default" onClick={() => act.mutate("retry")} loading={act.isPending}>
-                Retry
-              </Button>
-            )}
-            <Button size="compact-sm" variant="default" onClick={() => act.mutate("cancel")} loading={act.isPending}>
-              {row.state === "failed" ? "Remove" : "Cancel"}
-            </Button>
-          </Group>
-        )}
-      </Group>
-      <Text size="xs" c="dimmed" className="mono" style={{ overflowWrap: "anywhere" }}>
-        {placeText(row)}
-      </Text>
-      {!isOpen(row) ? (
-        <Alert
-          color={row.state === "failed" ? "red" : undefined}
-          mt="sm"
-          role={row.state === "failed" ? "alert" : "status"}
-        >
-          {row.error}
-          {row.faults > 1 && <FaultReport row={row} />}
-        </Alert>
-      ) : (
-        <>
-          <Progress
-            mt="sm"
-            value={share ?? (queued ? 0 : 100)}
-            animated={share === null && !queued}
-            color={queued ? "gray" : undefined}
-            aria-label={`Progress of ${row.name}`}
-          />
-          <Text size="sm" mt={6} className="num">
-            {progressText(row)}
-          </Text>
-          {row.error !== "" && (
-            <Text size="xs" c="dimmed">
-              {row.error}
-            </Text>
-          )}
-        </>
-      )}
-    </Paper>
+    <TransferCard
+      row={row}
+      name={row.name}
+      place={placeText(row)}
+      progress={progressText(row)}
+      open={isOpen(row)}
+      editor={editor}
+      act={act}
+      buttons={
+        row.has_files && (
+          <Button size="compact-sm" variant={row.state === "waiting" ? "filled" : "default"} onClick={onRead}>
+            Look at the rows
+          </Button>
+        )
+      }
+      details={row.faults > 1 && <FaultReport row={row} />}
+      testId="dataset-import"
+    />
   );
 }
 

@@ -1,6 +1,6 @@
 /** What an import of a dataset is doing, in words. */
 import type { DatasetImport } from "@/api/model";
-import { formatBytes } from "@/lib/format";
+import { movedText } from "@/ui/transfer-text";
 
 export function isOpen({ state }: Pick<DatasetImport, "state">): boolean {
   return state === "queued" || state === "downloading" || state === "verifying" || state === "reading";
@@ -11,16 +11,13 @@ export function shown(rows: DatasetImport[]): DatasetImport[] {
   return rows.filter(row => isOpen(row) || row.state === "waiting" || row.state === "failed");
 }
 
-/** One line: what happens, and how far it has come. */
+const VERBS: Record<string, string> = { verifying: "Compares checksums", reading: "Reads and checks the rows" };
+
+/** One line about the progress. */
 export function progressText(row: DatasetImport): string {
   if (row.state === "failed") return "Failed";
   if (row.state === "waiting") return "Waits for you";
-  if (row.state === "queued") return row.error === "" ? "Waits for its turn" : "Waits for the network";
-  if (row.bytes_total === 0) return "Looks at the files";
-  const done = `${formatBytes(Math.min(row.bytes_done, row.bytes_total))} of ${formatBytes(row.bytes_total)}`;
-  if (row.state === "reading") return `Reads and checks the rows: ${done}`;
-  const files = `${row.files_done} of ${row.files_total} files`;
-  return row.state === "verifying" ? `Compares checksums: ${done}, ${files}` : `Fetches: ${done}, ${files}`;
+  return movedText(row, VERBS[row.state] ?? "Fetches");
 }
 
 /** Where it comes from, short: the place, the commit, and what was chosen. */

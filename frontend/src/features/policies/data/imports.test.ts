@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { PolicyImport } from "@/api/model";
-import { nameOf, percent, progressText, repositoryName, revisionIn, shown } from "./imports";
+import { percent } from "@/ui/transfer-text";
+import { nameOf, progressText, repositoryName, revisionIn, shown } from "./imports";
 
 const ROW = {
   state: "downloading",

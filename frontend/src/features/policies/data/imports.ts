@@ -1,6 +1,6 @@
 /** What an import is doing, in words and as a share. */
 import type { PolicyImport } from "@/api/model";
-import { formatBytes } from "@/lib/format";
+import { movedText } from "@/ui/transfer-text";
 
 export type Source = "hub" | "bucket" | "folder";
 
@@ -13,19 +13,10 @@ export function shown(rows: PolicyImport[]): PolicyImport[] {
   return rows.filter(row => isOpen(row) || row.state === "failed");
 }
 
-/** Share that is done, from 0 to 100; null while the size is not known. */
-export function percent(row: Pick<PolicyImport, "bytes_done" | "bytes_total">): number | null {
-  return row.bytes_total === 0 ? null : Math.min(100, (100 * row.bytes_done) / row.bytes_total);
-}
-
-/** One line: what happens, and how far it has come. */
+/** One line about the progress. */
 export function progressText(row: PolicyImport): string {
   if (row.state === "failed") return "Failed";
-  if (row.state === "queued") return row.error === "" ? "Waits for its turn" : "Waits for the network";
-  if (row.bytes_total === 0) return "Looks at the files";
-  const done = `${formatBytes(row.bytes_done)} of ${formatBytes(row.bytes_total)}`;
-  const files = `${row.files_done} of ${row.files_total} files`;
-  return row.state === "verifying" ? `Compares checksums: ${done}, ${files}` : `Fetches: ${done}, ${files}`;
+  return movedText(row, row.state === "verifying" ? "Compares checksums" : "Fetches");
 }
 
 /** The name that is suggested for what is at a place: its last part. */
