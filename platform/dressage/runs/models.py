@@ -9,6 +9,8 @@ from django.db import models
 from dressage.common.actors import Actor
 from dressage.common.ids import new_id
 from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
+from dressage.imports.models import Transfer
+from dressage.jobs.models import Slots
 from dressage.runs.states import ControlState, DesiredState, RunState
 from trainer_core.link.events import CHECKPOINT_REASONS
 
@@ -171,6 +173,40 @@ class Checkpoint(PrefixedModel):
     def available(self) -> bool:
         """Whether the folder is still there: workers delete old scheduled checkpoints."""
         return (self.folder / "manifest.json").is_file()
+
+
+class ExportState(models.TextChoices):
+    """State of an export."""
+
+    QUEUED = "queued", "Waits for its turn, or for the network"
+    RUNNING = "running", "Sends the files"
+    DONE = "done", "All files are in the bucket"
+    FAILED = "failed", "Ended with a sentence that says what to do; a retry continues it"
+    CANCELLED = "cancelled", "Ended by a person; whole files stay in the bucket"
+
+
+class CheckpointExport(Transfer):
+    """The Hugging Face folder of a checkpoint on its way to an object store."""
+
+    id_prefix: ClassVar[str] = "exp"
+    noun: ClassVar[str] = "export"
+    task: ClassVar[str] = "runs.export"
+    work: ClassVar[str] = "dressage.runs.exporting.export"
+    slots: ClassVar[tuple[Slots, ...]] = (Slots(2),)
+    claimed_with: ClassVar[tuple[str, ...]] = ("team", "checkpoint__run")
+
+    checkpoint = models.ForeignKey(Checkpoint, on_delete=models.CASCADE, related_name="exports")
+    address = models.CharField(max_length=1000)
+    """``s3://bucket/folder``."""
+    state = models.CharField(max_length=12, choices=ExportState.choices, default=ExportState.QUEUED)
+    uploads = models.JSONField(default=dict)
+    """``{file: id}`` of uploads that the store keeps parts of."""
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["team", "created_at", "id"], name="export_page"),
+            models.Index(fields=["state", "created_at"], name="export_queue"),
+        ]
 
 
 class Control(PrefixedModel):

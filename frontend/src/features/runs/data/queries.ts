@@ -164,6 +164,15 @@ export const checkpointsQuery = (id: string) =>
     queryFn: ({ signal }) => api.listCheckpoints(id, { limit: 200 }, { signal }),
   });
 
+/** Asked every second while one is on its way. */
+export const exportsQuery = (run: string) =>
+  queryOptions({
+    queryKey: ["run", run, "exports"],
+    queryFn: ({ signal }) => api.listCheckpointExports({ run, limit: 50 }, { signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.data.some(row => row.state === "queued" || row.state === "running") ? 1000 : false,
+  });
+
 export const specSchemaQuery = queryOptions({
   queryKey: ["spec", "schema"],
   queryFn: ({ signal }) => api.getSpecSchema({ signal }) as Promise<JsonSchema>,

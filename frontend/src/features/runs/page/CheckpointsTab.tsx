@@ -11,6 +11,7 @@ import { DASH, formatAgo, formatBytes, formatNumber } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
 import { TableFrame } from "@/ui/TableFrame";
+import { CheckpointExports, ExportCheckpoint } from "./CheckpointExport";
 import { CheckpointPolicy } from "./CheckpointPolicy";
 import { useHeldOut } from "./heldOut";
 
@@ -48,6 +49,7 @@ function Checkpoints({ run, rows }: { run: Run; rows: Checkpoint[] }) {
   const shown = whole ? rows : rows.filter(row => row.available !== false);
   return (
     <>
+      <CheckpointExports run={run} editor={editor} />
       <TableFrame label="Checkpoints">
         <Table data-testid="checkpoints-table">
           <Table.Thead>
@@ -132,6 +134,7 @@ function Actions({ run, row, editor }: { run: Run; row: Checkpoint; editor: bool
       >
         Download
       </Button>
+      {editor && <ExportCheckpoint run={run} row={row} />}
       {editor && <CheckpointPolicy run={run} row={row} />}
       {editor && (
         <Anchor component={Link} to={`/runs/new?fork=${run.id}&checkpoint=${row.id}`} size="xs">
