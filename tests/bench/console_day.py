@@ -101,7 +101,7 @@ async def _send(connection: Connection, run: Any, token: str, steps: range, begu
 
 async def _roll_up() -> None:
     """As the platform does while runs go on; here nobody else does it."""
-    from dressage.runs.rolling import roll_up_all
+    from dressage.runs.sweep.rolling import roll_up_all
 
     await sync_to_async(roll_up_all)()
 

@@ -70,7 +70,7 @@ def _roll_up(ids: list[str], steps: int) -> None:
     from django.utils import timezone
 
     from dressage.runs.models import Attempt
-    from dressage.runs.rolling import roll_up_all
+    from dressage.runs.sweep.rolling import roll_up_all
     from dressage.telemetry.models import RolledUp
     from dressage.telemetry.rollups import closed
 

@@ -44,7 +44,7 @@ def test_progress_counts_costs_and_not_tests() -> None:
 
 @pytest.mark.expensive(12, "reads the imports of all tests and of the product", about=FOLLOWED)
 def test_the_nearest_tests_come_first() -> None:
-    nearest = by_distance(["platform/dressage/runs/ramps.py", "docs/steering.md"])
+    nearest = by_distance(["platform/dressage/runs/facts/ramps.py", "docs/steering.md"])
     assert nearest["tests/platform/runs/test_ramps.py"] == 0
     assert nearest["tests/docs/test_names.py"] == 0
     assert nearest["tests/platform/runs/test_change_sets.py"] > 0

@@ -11,8 +11,8 @@ from dressage.common.problems import Problem, invalid
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import rows_at
 from dressage.datasets.selectors import version_by_ref as dataset_version
+from dressage.runs.facts.selectors import line_of
 from dressage.runs.models import Run
-from dressage.runs.selectors import line_of
 from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout
 from dressage.telemetry.selectors import rollouts

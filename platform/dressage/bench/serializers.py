@@ -9,7 +9,7 @@ from dressage.bench.sources import BenchSamples
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField
 from dressage.rewards.serializers import RewardDefinitionField, ThinkingTagsSerializer
-from dressage.runs.serializers import ClusterField
+from dressage.runs.facts.serializers import ClusterField
 
 
 class BenchSamplesField(PydanticField, model=BenchSamples):

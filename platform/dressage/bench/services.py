@@ -14,7 +14,7 @@ from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, invalid
 from dressage.datasets import holding
-from dressage.runs.services import require_cluster
+from dressage.runs.life.services import require_cluster
 from dressage.teams.models import Team
 from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards import RewardDefinition

@@ -16,7 +16,7 @@ from dressage.cluster_jobs.models import OPEN, ClusterJob, J, jobs_of
 from dressage.clusters.selectors import cluster_names
 from dressage.clusters.sizes import ClusterSize
 from dressage.jobs.messages import send_on_commit
-from dressage.runs.places import sizes
+from dressage.runs.facts.places import sizes
 from trainer_core.link import celery_queue
 from trainer_core.planning.reservation import Reservation
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 from dressage.cluster_jobs.clusters import at_work, choose_for_job, fail_if_gone, known_place, notify
 from dressage.cluster_jobs.models import OPEN, P, PlacedJob, jobs_of
 from dressage.jobs.models import JobState
-from dressage.runs.choice import reservation_in
-from dressage.runs.places import sizes
+from dressage.runs.facts.places import sizes
+from dressage.runs.needs.choice import reservation_in
 
 
 def give_places(model: type[P]) -> None:

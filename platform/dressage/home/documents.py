@@ -13,8 +13,8 @@ from dressage.home.spend import SpendDocument, spend_since
 from dressage.policies.models import Policy
 from dressage.rewards.models import RubricProposal
 from dressage.rewards.models.proposal import ProposalState
-from dressage.runs import selectors
-from dressage.runs.documents import LiveRunDocument, live_run_document
+from dressage.runs.facts import selectors
+from dressage.runs.facts.documents import LiveRunDocument, live_run_document
 from dressage.runs.models import Checkpoint
 from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team

@@ -6,8 +6,8 @@ from django.db.models import QuerySet
 
 from dressage.common.query import Flag, Number, Parameter, Text, Whole
 from dressage.common.scopes import Scope
+from dressage.runs.facts.selectors import line_of
 from dressage.runs.models import Run
-from dressage.runs.selectors import line_of
 from dressage.telemetry import selectors
 from dressage.telemetry.models import Rollout
 from dressage.telemetry.traces.filters import filtered

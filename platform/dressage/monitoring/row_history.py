@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 from dressage.common.problems import not_found
 from dressage.datasets import storage
 from dressage.datasets.models import DatasetVersion
+from dressage.runs.facts.selectors import line_of
 from dressage.runs.models import Run
-from dressage.runs.selectors import line_of
 from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout, RowOutcome
 

@@ -12,7 +12,7 @@ from dressage.profiles import selectors
 from dressage.profiles.models import Profile, ProfileState
 from dressage.profiles.report import ProfileReport
 from dressage.profiles.services import LEAST_LIMIT_S, LIMIT_S
-from dressage.runs import references, reward_versions
+from dressage.runs.needs import references, reward_versions
 from trainer_core.link.bundle import Bundle, DatasetRef, PolicyRef, RewardRef
 from trainer_core.link.profile import ProfileJob, ProfilePlan, ProfileProgress
 from trainer_core.rewards import RewardDefinition

@@ -8,7 +8,7 @@ from dressage.datasets.serializers import NewDatasetSerializer
 from dressage.profiles import review
 from dressage.profiles.cost import ProfileCost
 from dressage.profiles.documents import ProfileDocument, ProfileRowDocument
-from dressage.runs.serializers import ClusterField, RunSpecField
+from dressage.runs.facts.serializers import ClusterField, RunSpecField
 from trainer_core.link.profile import ProfilePlan
 
 MAX_VERDICTS = 1000

@@ -16,8 +16,8 @@ from dressage.profiles import selectors
 from dressage.profiles.models import HandedInBatch, Profile, ProfileState
 from dressage.profiles.outcomes import row_outcomes
 from dressage.profiles.report import difficulty_notes, make_report, suspect_notes
-from dressage.runs import references
-from dressage.runs.services import require_cluster
+from dressage.runs.life.services import require_cluster
+from dressage.runs.needs import references
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.link.profile import ProfileBatch, ProfilePlan, ProfileResult

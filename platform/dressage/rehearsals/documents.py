@@ -11,8 +11,8 @@ from dressage.common.times import iso
 from dressage.rehearsals.models import Rehearsal, RehearsalState
 from dressage.rehearsals.services import LIMIT_S
 from dressage.rehearsals.step_time import StepTimeDocument
-from dressage.runs import references, reward_versions
 from dressage.runs.link.datasets import dataset_refs
+from dressage.runs.needs import references, reward_versions
 from trainer_core.link.bundle import Bundle, PolicyRef, RewardRef
 from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, RehearsalReport
 from trainer_core.rewards import RewardDefinition

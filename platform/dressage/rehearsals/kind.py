@@ -13,8 +13,8 @@ from dressage.datasets.pins import Pin
 from dressage.rehearsals.documents import job_for_worker
 from dressage.rehearsals.models import Rehearsal
 from dressage.rehearsals.services import LIMIT_S, take_result
-from dressage.runs.dataset_pins import names_dataset
-from dressage.runs.references import dataset_references
+from dressage.runs.needs.references import dataset_references
+from dressage.runs.watch.dataset_pins import names_dataset
 from dressage.teams.models import Team
 from trainer_core.link.jobs import REHEARSAL, JobKind
 from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, RehearsalResult

@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.rehearsals.documents import RehearsalDocument, RehearsalRowDocument
-from dressage.runs.serializers import ClusterField, RunSpecField
+from dressage.runs.facts.serializers import ClusterField, RunSpecField
 
 
 class CreateRehearsalSerializer(serializers.Serializer):

@@ -8,9 +8,10 @@ from dressage.common.actors import Actor
 from dressage.common.problems import invalid, not_found
 from dressage.rehearsals.models import Rehearsal, RehearsalState
 from dressage.rehearsals.step_time import step_time
-from dressage.runs import references, selectors
-from dressage.runs.places import sizes
-from dressage.runs.services import require_cluster
+from dressage.runs.facts import selectors
+from dressage.runs.facts.places import sizes
+from dressage.runs.life.services import require_cluster
+from dressage.runs.needs import references
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.link.rehearsal import RehearsalReport

@@ -5,7 +5,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from dressage.common.problems import Problem
-from dressage.runs.planning import rates_for_policy, scale_of
+from dressage.runs.preview.planning import rates_for_policy, scale_of
 from dressage.teams.models import Team
 from trainer_core.link.rehearsal import RehearsalReport
 from trainer_core.planning import PlanError, Rates, plan

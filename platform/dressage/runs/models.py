@@ -191,7 +191,7 @@ class CheckpointExport(Transfer):
     id_prefix: ClassVar[str] = "exp"
     noun: ClassVar[str] = "export"
     task: ClassVar[str] = "runs.export"
-    work: ClassVar[str] = "dressage.runs.exporting.export"
+    work: ClassVar[str] = "dressage.runs.export.exporting.export"
     slots: ClassVar[tuple[Slots, ...]] = (Slots(2),)
     claimed_with: ClassVar[tuple[str, ...]] = ("team", "checkpoint__run")
 

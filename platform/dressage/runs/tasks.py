@@ -10,9 +10,9 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from dressage.common.redis_pool import SharedPool
-from dressage.runs.demand import ask_clusters as ask
-from dressage.runs.reconcile import sweep
-from dressage.runs.rolling import roll_up_all
+from dressage.runs.facts.demand import ask_clusters as ask
+from dressage.runs.sweep.reconcile import sweep
+from dressage.runs.sweep.rolling import roll_up_all
 from trainer_core.link.celery_queue import BEATS, BEATS_S, FROM_BEAT
 
 logger = structlog.get_logger(__name__)

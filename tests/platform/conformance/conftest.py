@@ -14,9 +14,9 @@ from rest_framework.test import APIClient
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.datasets.models import Dataset
-from dressage.runs import reconcile
+from dressage.runs.life.services import create_run
 from dressage.runs.models import Checkpoint, Control
-from dressage.runs.services import create_run
+from dressage.runs.sweep import reconcile
 from dressage.teams.models import Membership, Team, User, UserSession
 from dressage.teams.two_factor.models import Passkey
 from dressage.telemetry.models import Rollout

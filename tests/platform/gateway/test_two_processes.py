@@ -25,7 +25,7 @@ from websockets.sync.client import connect
 
 from dressage.common.roles import Role
 from dressage.config import ROOT
-from dressage.runs.lifecycle import locked
+from dressage.runs.life.lifecycle import locked
 from dressage.runs.models import Run
 from dressage.supervisor.ready import wait_for_web
 from dressage.teams.models import Team, User

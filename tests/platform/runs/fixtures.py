@@ -17,9 +17,9 @@ from dressage.common.actors import Actor
 from dressage.datasets.services import create_dataset
 from dressage.policies.models import Policy
 from dressage.rewards.services import create_reward
-from dressage.runs import reconcile
+from dressage.runs.life.services import create_run
 from dressage.runs.models import Attempt, Run
-from dressage.runs.services import create_run
+from dressage.runs.sweep import reconcile
 from dressage.runs.tokens import link_token
 from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from dressage.runs.models import Control, Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import Team
 from dressage.telemetry import stored_groups
 from dressage.telemetry.models import Event, Rollout, RowOutcome

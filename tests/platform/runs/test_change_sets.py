@@ -8,8 +8,8 @@ from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
 from dressage.runs.models import Control, Run
-from dressage.runs.reconcile import sweep
-from dressage.runs.staging import stage_controls
+from dressage.runs.steer.staging import stage_controls
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import AuditEntry, Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker, expire_lease

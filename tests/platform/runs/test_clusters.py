@@ -17,13 +17,13 @@ from dressage.clusters.sizes import ClusterSize
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
 from dressage.runs import enqueue
-from dressage.runs.choice import choose
-from dressage.runs.demand import ask_clusters, demand_by_cluster
+from dressage.runs.facts.demand import ask_clusters, demand_by_cluster
+from dressage.runs.facts.places import sizes
+from dressage.runs.facts.selectors import run_json
+from dressage.runs.life.services import create_run, start_run, update_run
 from dressage.runs.models import Attempt, Run
-from dressage.runs.places import sizes
-from dressage.runs.reconcile import sweep
-from dressage.runs.selectors import run_json
-from dressage.runs.services import create_run, start_run, update_run
+from dressage.runs.needs.choice import choose
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, expire_lease, furnish, spec_document
 from trainer_core.link.admission import proof

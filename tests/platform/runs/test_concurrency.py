@@ -10,8 +10,8 @@ from django.db import close_old_connections, connection
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
 from dressage.runs.models import Attempt, Control, Run
-from dressage.runs.reconcile import sweep
-from dressage.runs.staging import stage_control
+from dressage.runs.steer.staging import stage_control
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event, Point
 from tests.platform.runs.fixtures import Worker, expire_lease, step_event

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 from dressage.common.actors import Actor
-from dressage.runs.controls import stage_control
+from dressage.runs.life.services import request_checkpoint
 from dressage.runs.link.bundle import bundle
 from dressage.runs.link.checkpoints import _WEIGHT
 from dressage.runs.link.ingest import Ingest
 from dressage.runs.link.sync import commands
 from dressage.runs.models import Attempt, Checkpoint, Run
-from dressage.runs.services import request_checkpoint
 from dressage.runs.states import CONTROL_TRANSITIONS, ControlState, DesiredState, RunState
+from dressage.runs.steer.controls import stage_control
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event, Point, Rollout
 from tests.platform.runs.fixtures import Worker
@@ -34,7 +34,7 @@ def journal(run: Run) -> list[dict[str, Any]]:
 
 
 def test_every_event_of_a_real_run_is_understood(make_run: Callable[..., Run]) -> None:
-    from dressage.runs.reconcile import sweep
+    from dressage.runs.sweep.reconcile import sweep
 
     run = make_run(start=True, schedule={"steps": 2})
     sweep()

@@ -207,7 +207,7 @@ def test_revert_is_a_new_control(steered: tuple[Run, Worker, Steer], team: Team)
 
 
 def test_rewind_goes_on_from_the_checkpoint_before(steered: tuple[Run, Worker, Steer], settings: Any) -> None:
-    from dressage.runs.reconcile import sweep
+    from dressage.runs.sweep.reconcile import sweep
 
     run, worker, steer = steered
     first = steer.post("optimizer.learning_rate", 1e-5, "0")

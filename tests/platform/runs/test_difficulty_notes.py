@@ -13,8 +13,8 @@ from dressage.common.problems import Problem
 from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.notes import NoteSource
-from dressage.runs import reconcile
 from dressage.runs.models import Run
+from dressage.runs.sweep import reconcile
 from tests.platform.runs.fixtures import Worker, expire_lease
 
 Launch = Callable[..., tuple[Run, Worker]]

@@ -17,8 +17,8 @@ from dressage.jobs.stopping import _STOPPING
 from dressage.policies.access.services import set_credentials
 from dressage.policies.imports.bucket import BucketTarget
 from dressage.policies.models import SourceAccess
-from dressage.runs import exporting
-from dressage.runs.exporting import MOST_PARTS, PART_BYTES, export, part_bytes
+from dressage.runs.export import exporting
+from dressage.runs.export.exporting import MOST_PARTS, PART_BYTES, export, part_bytes
 from dressage.runs.models import Checkpoint, CheckpointExport, Run
 from dressage.teams.models import AuditEntry, Team
 from tests.support.object_store import store

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dressage.runs.places import TeamQueue, next_team
+from dressage.runs.facts.places import TeamQueue, next_team
 
 BEGIN = datetime(2026, 11, 22, tzinfo=UTC)
 

@@ -12,11 +12,11 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from dressage.clusters.services import take_report
-from dressage.runs.gpu_hours import hours_of
+from dressage.runs.facts.gpu_hours import hours_of
+from dressage.runs.facts.selectors import run_json
 from dressage.runs.link import sync as link_sync
 from dressage.runs.models import Attempt, GpuSpan, Run, TeamGpuHours
-from dressage.runs.reconcile import sweep
-from dressage.runs.selectors import run_json
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import AuditEntry, Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker

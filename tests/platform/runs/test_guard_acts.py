@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.runs.models import Control, Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import AuditEntry
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker

@@ -18,10 +18,10 @@ from dressage.clusters.sizes import ClusterSize
 from dressage.common.actors import Actor
 from dressage.jobs.tasks import sweep_jobs
 from dressage.rehearsals.models import Rehearsal
+from dressage.runs.facts.places import sizes
+from dressage.runs.life.services import update_run
 from dressage.runs.models import Run
-from dressage.runs.places import sizes
-from dressage.runs.reconcile import sweep
-from dressage.runs.services import update_run
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import Team
 from tests.platform.bench.fixtures import DEFINITION, PASTED, BenchWorker
 from tests.platform.jobs import age

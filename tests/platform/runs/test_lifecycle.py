@@ -9,8 +9,8 @@ from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
-from dressage.runs import services
-from dressage.runs.lifecycle import TransitionRefused, locked, transition
+from dressage.runs.life import services
+from dressage.runs.life.lifecycle import TransitionRefused, locked, transition
 from dressage.runs.models import Run
 from dressage.runs.states import FINISHED, TRANSITIONS, By, RunState
 from dressage.teams.models import AuditEntry, Team
@@ -184,7 +184,7 @@ def test_cancel_is_obeyed_by_the_worker(launch: Callable[..., tuple[Run, Worker]
 
 
 def test_a_failed_run_can_be_resumed(launch: Callable[..., tuple[Run, Worker]], team: Team, actor: Actor) -> None:
-    from dressage.runs.reconcile import sweep
+    from dressage.runs.sweep.reconcile import sweep
 
     run, worker = launch()
     worker.steps(1, 6)

@@ -10,8 +10,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from dressage.datasets.models import DatasetVersion
+from dressage.runs.life.services import request_checkpoint
 from dressage.runs.models import Attempt, Checkpoint, CheckpointRequest, Run
-from dressage.runs.services import request_checkpoint
 from dressage.runs.tokens import link_token
 from dressage.telemetry.models import Event, Moment, Point, Rollout
 from tests.platform.bodies import NO_OBJECTS

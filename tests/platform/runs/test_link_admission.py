@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from dressage.bench.models import BenchJob
 from dressage.cluster_jobs.life import job_token
 from dressage.runs.models import Attempt, Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from dressage.runs.tokens import link_token
 from tests.platform.bench.fixtures import BenchWorker, bench_score, start_bench
 from tests.platform.runs.fixtures import Worker

@@ -9,12 +9,12 @@ from rest_framework.test import APIClient
 from dressage.common.actors import Actor
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.services import create_reward
-from dressage.runs import reconcile
-from dressage.runs.attempts import fail_attempt
+from dressage.runs.life.services import resume_run
 from dressage.runs.models import Attempt, Checkpoint, Control, Run
-from dressage.runs.reconcile import sweep
-from dressage.runs.services import resume_run
-from dressage.runs.staging import stage_control
+from dressage.runs.recovery.attempts import fail_attempt
+from dressage.runs.steer.staging import stage_control
+from dressage.runs.sweep import reconcile
+from dressage.runs.sweep.reconcile import sweep
 from dressage.runs.tokens import link_token
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event, Moment, Point, Rollout

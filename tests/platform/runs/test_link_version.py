@@ -8,9 +8,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.runs import services
+from dressage.runs.life import services
 from dressage.runs.models import Attempt, Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from dressage.runs.tokens import link_token
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event

@@ -8,9 +8,9 @@ from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
+from dressage.runs.life.services import measure_noise, resume_run
 from dressage.runs.models import Run
-from dressage.runs.reconcile import sweep
-from dressage.runs.services import measure_noise, resume_run
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import AuditEntry, Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker

@@ -13,11 +13,11 @@ from django.db.models import F
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.runs import admission
+from dressage.runs.facts.selectors import run_json
+from dressage.runs.life.services import create_run
 from dressage.runs.models import Attempt, Run, TeamPlaces
-from dressage.runs.reconcile import sweep
-from dressage.runs.selectors import run_json
-from dressage.runs.services import create_run
+from dressage.runs.sweep import admission
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.runs.fixtures import Worker, furnish, spec_document
 from tests.support.about import PLATFORM

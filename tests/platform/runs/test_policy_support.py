@@ -10,9 +10,9 @@ from rest_framework.test import APIClient
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
 from dressage.rehearsals.models import Rehearsal
+from dressage.runs.life.services import resume_run
 from dressage.runs.models import Run
-from dressage.runs.reconcile import sweep
-from dressage.runs.services import resume_run
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, spec_document
 

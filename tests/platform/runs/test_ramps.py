@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.runs.models import Control, Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from tests.platform.runs.fixtures import Worker, expire_lease
 
 Launch = Callable[..., tuple[Run, Worker]]

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from dressage.common.problems import Problem
 from dressage.common.ranges import download, wanted
-from dressage.runs.archive import Archive
+from dressage.runs.export.archive import Archive
 from dressage.runs.models import Checkpoint, Run
 from tests.support.about import PLATFORM
 

@@ -14,10 +14,10 @@ from django.db.models.functions import Now
 from django.test import TestCase
 
 from dressage.common.actors import Actor
-from dressage.runs import reconcile
+from dressage.runs.life.services import cancel_run, pause_run
 from dressage.runs.models import Attempt, Control, Run, Sweep
-from dressage.runs.services import cancel_run, pause_run
-from dressage.runs.staging import stage_control
+from dressage.runs.steer.staging import stage_control
+from dressage.runs.sweep import reconcile
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker, expire_lease
@@ -197,7 +197,7 @@ def test_one_broken_run_does_not_stop_the_others(
 
 
 def test_queue_order(make_run: Callable[..., Run], team: Team, actor: Actor) -> None:
-    from dressage.runs.selectors import run_json
+    from dressage.runs.facts.selectors import run_json
 
     runs = [make_run(name, start=True) for name in ("a", "b", "c")]
     sweep()

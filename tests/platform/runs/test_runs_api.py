@@ -11,7 +11,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.policies.models import Policy
-from dressage.runs.archive import Archive
+from dressage.runs.export.archive import Archive
 from dressage.runs.models import Checkpoint, Run
 from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, spec_document
@@ -134,7 +134,7 @@ def test_the_document_of_a_running_run(launch: Launch, api: Callable[..., APICli
 
 
 def test_fork_begins_with_the_weights(launch: Launch, api: Callable[..., APIClient], settings: Any) -> None:
-    from dressage.runs.reconcile import sweep
+    from dressage.runs.sweep.reconcile import sweep
 
     run, worker = launch()
     editor, operator = api("editor"), api("operator")

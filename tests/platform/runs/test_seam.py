@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from dressage.common.actors import Actor
+from dressage.runs.life.services import pause_run
 from dressage.runs.models import Attempt, Control, Run
-from dressage.runs.reconcile import sweep
-from dressage.runs.services import pause_run
-from dressage.runs.staging import stage_control
+from dressage.runs.steer.staging import stage_control
+from dressage.runs.sweep.reconcile import sweep
 from dressage.runs.tokens import link_token
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event, Point

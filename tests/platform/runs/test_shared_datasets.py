@@ -15,9 +15,9 @@ from dressage.common.problems import Problem
 from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetShare
 from dressage.profiles.services import version_of
-from dressage.runs import reconcile
+from dressage.runs.life.services import create_run, pause_run, start_run
 from dressage.runs.models import Run
-from dressage.runs.services import create_run, pause_run, start_run
+from dressage.runs.sweep import reconcile
 from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, furnish, spec_document
 from trainer_core.spec import RunSpec

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dressage.runs.step_times import KEPT, StepTimes, p95_by_phase, range_left, with_step
+from dressage.runs.facts.step_times import KEPT, StepTimes, p95_by_phase, range_left, with_step
 
 
 def test_the_last_steps_are_kept_by_phase() -> None:

@@ -10,12 +10,12 @@ from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
+from dressage.runs.facts.selectors import run_json
+from dressage.runs.life.services import cancel_run, pause_run, release_place, resume_run
 from dressage.runs.models import Attempt, CheckpointRequest, Control, Run
-from dressage.runs.reconcile import sweep
-from dressage.runs.releases import RELEASE_LIMIT_S, RELEASING_LIMIT_S, take_places_back
-from dressage.runs.selectors import run_json
-from dressage.runs.services import cancel_run, pause_run, release_place, resume_run
-from dressage.runs.staging import stage_control
+from dressage.runs.recovery.releases import RELEASE_LIMIT_S, RELEASING_LIMIT_S, take_places_back
+from dressage.runs.steer.staging import stage_control
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import AuditEntry, Team
 from dressage.telemetry.models import Event, Point
 from tests.platform.runs.fixtures import Worker, expire_lease

@@ -10,11 +10,11 @@ from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
-from dressage.runs.attempts import LEASE_S
 from dressage.runs.link import sync
 from dressage.runs.link.pace import COUNTED_EVERY_S, LONGEST_S, SYNCS_PER_S, Pace
 from dressage.runs.models import Attempt, Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.recovery.attempts import LEASE_S
+from dressage.runs.sweep.reconcile import sweep
 from dressage.telemetry import store
 from dressage.telemetry.models import Event, Moment, Point
 from tests.platform.runs.fixtures import Worker, step_event

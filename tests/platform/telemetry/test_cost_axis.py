@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.runs.costs import costs_of
+from dressage.runs.facts.costs import costs_of
 from dressage.runs.models import Attempt, GpuSpan, Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from tests.platform.runs.fixtures import Worker, expire_lease, step_event
 
 Launch = Callable[..., tuple[Run, Worker]]

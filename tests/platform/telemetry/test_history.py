@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.runs.models import Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import Team
 from dressage.telemetry.documents import WITHHELD
 from tests.platform.runs.fixtures import Worker, expire_lease

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from dressage.runs.models import Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from dressage.telemetry.downsample import bucket_width
 from dressage.telemetry.lines import FOREVER, Line
 from dressage.telemetry.models import Point

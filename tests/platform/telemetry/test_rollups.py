@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from dressage.runs.facts.selectors import line_as_of, line_of
 from dressage.runs.models import Attempt, Run
-from dressage.runs.rolling import roll_up_all
-from dressage.runs.selectors import line_as_of, line_of
+from dressage.runs.sweep.rolling import roll_up_all
 from dressage.telemetry import downsample, rollups
 from dressage.telemetry.axes import Axes
 from dressage.telemetry.lines import Line

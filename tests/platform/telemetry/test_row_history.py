@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.runs.models import Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event, RowOutcome
 from tests.platform.runs.fixtures import Worker, expire_lease

@@ -18,7 +18,7 @@ from dressage.common.roles import Role
 from dressage.common.scopes import Scope
 from dressage.monitoring.stream import base
 from dressage.monitoring.stream.run_consumer import RunConsumer
-from dressage.runs.lifecycle import locked
+from dressage.runs.life.lifecycle import locked
 from dressage.runs.models import Run
 from dressage.teams.models import ApiToken, Membership, Team, User
 from dressage.telemetry import wakeup

@@ -14,7 +14,7 @@ from django.test import TestCase
 from rest_framework.test import APIClient
 
 from dressage.runs.models import Run
-from dressage.runs.reconcile import sweep
+from dressage.runs.sweep.reconcile import sweep
 from dressage.runs.tokens import link_token
 from dressage.telemetry.models import Event, Rollout, TraceFile
 from tests.platform.runs.fixtures import Worker, expire_lease

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs
 from dressage.monitoring.stream.base import BAD_REQUEST, NOT_FOUND, StreamConsumer
 from dressage.monitoring.stream.shared import shared
 from dressage.monitoring.stream.wakeups import wakeups
-from dressage.runs.documents import live_run_document
+from dressage.runs.facts.documents import live_run_document
+from dressage.runs.facts.selectors import with_facts
 from dressage.runs.models import Run
-from dressage.runs.selectors import with_facts
 from dressage.telemetry.documents import event_document
 from dressage.telemetry.models import Event
 

@@ -11,8 +11,8 @@ from django.db.models.functions import Now
 from dressage.monitoring.stream.base import StreamConsumer
 from dressage.monitoring.stream.shared import shared
 from dressage.monitoring.stream.wakeups import wakeups
-from dressage.runs.documents import LiveRunDocument, live_run_document
-from dressage.runs.selectors import with_facts
+from dressage.runs.facts.documents import LiveRunDocument, live_run_document
+from dressage.runs.facts.selectors import with_facts
 from dressage.runs.states import ACTIVE, RunState
 
 MAX_RUNS = 200

@@ -9,7 +9,7 @@ from dressage.common.query import Choice, Flag, Number, Query, Text, Whole, Word
 from dressage.common.scopes import Noun
 from dressage.monitoring.rollout_filters import REASON_SCOPES
 from dressage.monitoring.serializers import EventPageSerializer, RolloutSerializer
-from dressage.runs.selectors import line_of, plain_run
+from dressage.runs.facts.selectors import line_of, plain_run
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
 from dressage.telemetry.documents import EVENT_KINDS, event_document, rollout_document

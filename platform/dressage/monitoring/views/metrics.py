@@ -16,9 +16,9 @@ from dressage.monitoring.serializers import (
     RunsMetricNamesSerializer,
     RunsMetricsSerializer,
 )
-from dressage.runs.costs import held_spans
+from dressage.runs.facts.costs import held_spans
+from dressage.runs.facts.selectors import line_as_of, line_of, plain_run, plain_runs
 from dressage.runs.models import Run
-from dressage.runs.selectors import line_as_of, line_of, plain_run, plain_runs
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
 from dressage.telemetry.axes import Axes, XAxis

@@ -15,8 +15,8 @@ from dressage.common.query import Choice, Query, Text
 from dressage.common.scopes import Noun
 from dressage.monitoring.rollout_filters import FILTERS, REASON_SCOPES, chosen
 from dressage.monitoring.serializers import GroupPageSerializer, KeptSerializer, RolloutTokensSerializer
+from dressage.runs.facts.selectors import plain_run
 from dressage.runs.models import Run
-from dressage.runs.selectors import plain_run
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry.models import Rollout
 from dressage.telemetry.traces.export import CONTENT_TYPES, stream

@@ -10,7 +10,7 @@ from dressage.datasets.serializers import NewDatasetSerializer
 from dressage.profiles.goldilocks.asked import OUTSIDE_FIRST, SUSPECT_GOLDS, SecondStage
 from dressage.profiles.goldilocks.documents import GoldilocksDocument, StartedGoldilocks
 from dressage.profiles.serializers import PlanField
-from dressage.runs.serializers import ClusterField, RunSpecField
+from dressage.runs.facts.serializers import ClusterField, RunSpecField
 
 
 class SecondStageSerializer(serializers.Serializer):

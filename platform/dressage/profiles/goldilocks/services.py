@@ -15,8 +15,8 @@ from dressage.profiles.goldilocks.cost import GoldilocksCost, cost_of_goldilocks
 from dressage.profiles.goldilocks.stages import begin_stage
 from dressage.profiles.models import GOLDILOCKS_OPEN, Goldilocks, GoldilocksState
 from dressage.profiles.services import cancel_profile
-from dressage.runs import references
-from dressage.runs.services import require_cluster
+from dressage.runs.life.services import require_cluster
+from dressage.runs.needs import references
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.rewards import RewardDefinition

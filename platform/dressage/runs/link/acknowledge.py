@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from dressage.runs import ramps
-from dressage.runs.change_sets import IN_EFFECT, members, spec_with
-from dressage.runs.control_events import record_control_event
+from dressage.runs.facts import ramps
+from dressage.runs.facts.control_events import record_control_event
 from dressage.runs.models import Control, Run
 from dressage.runs.states import By, ControlState, control_may_move
+from dressage.runs.steer.change_sets import IN_EFFECT, members, spec_with
 from trainer_core.link.commands import Applied
 from trainer_core.spec import ControlError
 

@@ -5,10 +5,11 @@ from pathlib import Path
 from django.db.models.functions import Now
 
 from dressage.common.problems import conflict
-from dressage.runs import ramps, references, reward_versions
-from dressage.runs.attempts import LEASE_S
+from dressage.runs.facts import ramps
 from dressage.runs.link.datasets import dataset_refs
 from dressage.runs.models import Attempt, Run
+from dressage.runs.needs import references, reward_versions
+from dressage.runs.recovery.attempts import LEASE_S
 from dressage.runs.states import ControlState
 from trainer_core.link.bundle import Bundle, PolicyRef, Resume, RewardRef
 from trainer_core.rewards import RewardDefinition

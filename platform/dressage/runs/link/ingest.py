@@ -15,15 +15,15 @@ from dressage.common.actors import Actor
 from dressage.common.times import iso
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.selectors import version_by_ref as reward_version
-from dressage.runs.documents import checkpoint_document
 from dressage.runs.enqueue import enqueue_reconcile
-from dressage.runs.findings import FindingDocument, guard_actor, note, paused_by
-from dressage.runs.lifecycle import TransitionRefused, follow_wish, transition
+from dressage.runs.facts.documents import checkpoint_document
+from dressage.runs.facts.findings import FindingDocument, guard_actor, note, paused_by
+from dressage.runs.facts.step_times import with_step
+from dressage.runs.life.lifecycle import TransitionRefused, follow_wish, transition
+from dressage.runs.life.services import ask_for_place
 from dressage.runs.link.checkpoints import record_checkpoint
 from dressage.runs.models import Attempt, Run
-from dressage.runs.services import ask_for_place
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
-from dressage.runs.step_times import with_step
 from dressage.telemetry.rollout_rows import finite, rollout_row
 from dressage.telemetry.store import Bulk, encode, write
 from dressage.telemetry.traces.store import take_texts

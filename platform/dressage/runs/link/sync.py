@@ -12,17 +12,18 @@ from django.utils import timezone
 
 from dressage.common.compiled import compiled
 from dressage.common.problems import Problem
-from dressage.runs import ramps, reward_versions
-from dressage.runs.attempts import LEASE_S
-from dressage.runs.findings import FindingDocument
-from dressage.runs.gpu_hours import held_from
-from dressage.runs.guard_acts import change_field
+from dressage.runs.facts import ramps
+from dressage.runs.facts.findings import FindingDocument
+from dressage.runs.facts.gpu_hours import held_from
 from dressage.runs.link.acknowledge import acknowledge
 from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
 from dressage.runs.link.pace import pace
 from dressage.runs.models import Attempt, CheckpointRequest, Control, Run
-from dressage.runs.releases import gives_back
+from dressage.runs.needs import reward_versions
+from dressage.runs.recovery.attempts import LEASE_S
+from dressage.runs.recovery.guard_acts import change_field
+from dressage.runs.recovery.releases import gives_back
 from dressage.runs.states import FINISHED, ControlState, RunState
 from dressage.telemetry.wakeup import wake_on_commit
 from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand

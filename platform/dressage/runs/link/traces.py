@@ -8,9 +8,9 @@ from django.db import transaction
 from rest_framework.parsers import BaseParser
 
 from dressage.common.problems import Problem, conflict, invalid
+from dressage.runs.facts.selectors import line_of
 from dressage.runs.link.auth import require_current
 from dressage.runs.models import Attempt, Run
-from dressage.runs.selectors import line_of
 from dressage.telemetry.events import append_event
 from dressage.telemetry.models import TraceFile
 from dressage.telemetry.traces import store

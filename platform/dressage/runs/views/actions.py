@@ -9,8 +9,10 @@ from rest_framework.response import Response
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor, IsOperator
 from dressage.common.scopes import Noun
-from dressage.runs import branches, selectors, services
-from dressage.runs.serializers import ForkSerializer, RunSerializer
+from dressage.runs.facts import selectors
+from dressage.runs.facts.serializers import ForkSerializer, RunSerializer
+from dressage.runs.life import services
+from dressage.runs.recovery import branches
 from dressage.teams.api import ApiView, TeamRequest
 
 

@@ -5,9 +5,9 @@ from rest_framework.response import Response
 
 from dressage.common.permissions import IsViewer
 from dressage.common.scopes import Noun
-from dressage.runs import selectors
-from dressage.runs.batch_preview import preview_batch
-from dressage.runs.batch_preview_serializers import BatchPreviewRequestSerializer, BatchPreviewSerializer
+from dressage.runs.facts import selectors
+from dressage.runs.preview.batch_preview import preview_batch
+from dressage.runs.preview.batch_preview_serializers import BatchPreviewRequestSerializer, BatchPreviewSerializer
 from dressage.teams.api import ApiView, TeamRequest
 
 

@@ -19,11 +19,11 @@ from dressage.common.ranges import download
 from dressage.common.scopes import Noun
 from dressage.policies.serializers import NamePolicySerializer, PolicySerializer
 from dressage.policies.services import register_checkpoint
-from dressage.runs import selectors
-from dressage.runs.archive import Archive
-from dressage.runs.documents import checkpoint_document
+from dressage.runs.export.archive import Archive
+from dressage.runs.facts import selectors
+from dressage.runs.facts.documents import checkpoint_document
+from dressage.runs.facts.serializers import CheckpointSerializer
 from dressage.runs.models import Checkpoint
-from dressage.runs.serializers import CheckpointSerializer
 from dressage.teams.api import ApiView, TeamRequest
 
 _TRAINING_STATE = frozenset({"training", "manifest.json"})

@@ -9,11 +9,11 @@ from dressage.clusters.selectors import cluster_names
 from dressage.clusters.services import take_report
 from dressage.common.problems import not_found, validated
 from dressage.common.scopes import Noun
-from dressage.runs import cluster_documents
+from dressage.runs.facts import cluster_documents
+from dressage.runs.facts.serializers import ClusterListSerializer, GpuHoursSerializer
 from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.version import VersionedLinkView
-from dressage.runs.serializers import ClusterListSerializer, GpuHoursSerializer
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.link.cluster import ClusterReport
 

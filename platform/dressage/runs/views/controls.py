@@ -12,10 +12,9 @@ from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsEditor, IsOperator
 from dressage.common.revisions import if_match, seen_revision
 from dressage.common.scopes import Noun
-from dressage.runs import branches, controls, selectors, staging
-from dressage.runs.change_sets import staged_spec
-from dressage.runs.documents import control_document
-from dressage.runs.serializers import (
+from dressage.runs.facts import selectors
+from dressage.runs.facts.documents import control_document
+from dressage.runs.facts.serializers import (
     ControlListSerializer,
     ControlSerializer,
     RevertSerializer,
@@ -26,6 +25,9 @@ from dressage.runs.serializers import (
     TargetListSerializer,
     TargetSerializer,
 )
+from dressage.runs.recovery import branches
+from dressage.runs.steer import controls, staging
+from dressage.runs.steer.change_sets import staged_spec
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.spec import targets
 

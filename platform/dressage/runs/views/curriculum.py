@@ -5,9 +5,9 @@ from rest_framework.response import Response
 
 from dressage.common.permissions import IsViewer
 from dressage.common.scopes import Noun
-from dressage.runs import selectors
-from dressage.runs.curriculum import curriculum_document, preview_draft
-from dressage.runs.curriculum_serializers import (
+from dressage.runs.facts import selectors
+from dressage.runs.preview.curriculum import curriculum_document, preview_draft
+from dressage.runs.preview.curriculum_serializers import (
     CurriculumPreviewRequestSerializer,
     CurriculumPreviewSerializer,
     CurriculumSerializer,

@@ -4,9 +4,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.scopes import Noun
-from dressage.runs import selectors
-from dressage.runs.effect_serializers import ControlEffectSerializer
-from dressage.runs.effects import control_effect
+from dressage.runs.facts import selectors
+from dressage.runs.steer.effect_serializers import ControlEffectSerializer
+from dressage.runs.steer.effects import control_effect
 from dressage.teams.api import ApiView, TeamRequest
 
 

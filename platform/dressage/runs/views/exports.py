@@ -10,7 +10,8 @@ from dressage.common.permissions import IsEditor
 from dressage.common.problems import not_found
 from dressage.common.query import Text
 from dressage.common.scopes import Noun
-from dressage.runs import exporting, selectors
+from dressage.runs.export import exporting
+from dressage.runs.facts import selectors
 from dressage.runs.models import CheckpointExport, ExportState
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.models import Team

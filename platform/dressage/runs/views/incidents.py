@@ -4,9 +4,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.scopes import Noun
-from dressage.runs import selectors
-from dressage.runs.incidents.documents import incidents_document
-from dressage.runs.incidents.serializers import IncidentsSerializer
+from dressage.runs.facts import selectors
+from dressage.runs.watch.incidents.documents import incidents_document
+from dressage.runs.watch.incidents.serializers import IncidentsSerializer
 from dressage.teams.api import ApiView, TeamRequest
 
 

@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.problems import conflict, not_found, validated
-from dressage.runs.attempts import fail_attempt
 from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_current
 from dressage.runs.link.bundle import hand_out
 from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
@@ -20,7 +19,8 @@ from dressage.runs.link.sync import sync
 from dressage.runs.link.traces import TraceParser, take_trace
 from dressage.runs.link.version import VersionedLinkView
 from dressage.runs.models import Attempt
-from dressage.runs.references import dataset_references
+from dressage.runs.needs.references import dataset_references
+from dressage.runs.recovery.attempts import fail_attempt
 from dressage.runs.tokens import link_token
 from dressage.teams.models import Team
 from trainer_core.link.admission import Admission

@@ -8,9 +8,9 @@ from rest_framework.response import Response
 from dressage.common.permissions import IsViewer
 from dressage.common.problems import invalid
 from dressage.common.scopes import Noun
-from dressage.runs import planning
 from dressage.runs.models import Run
-from dressage.runs.plan_serializers import (
+from dressage.runs.preview import planning
+from dressage.runs.preview.plan_serializers import (
     ClusterPlanDocument,
     ClusterPlanRequestSerializer,
     ClusterPlanSerializer,

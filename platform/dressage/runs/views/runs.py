@@ -11,15 +11,16 @@ from dressage.common.permissions import IsEditor
 from dressage.common.query import Query, Words
 from dressage.common.roles import Role
 from dressage.common.scopes import Noun
-from dressage.runs import selectors, services
-from dressage.runs.documents import live_run_document, run_documents
-from dressage.runs.serializers import (
+from dressage.runs.facts import selectors
+from dressage.runs.facts.documents import live_run_document, run_documents
+from dressage.runs.facts.serializers import (
     CreateRunSerializer,
     LiveRunSerializer,
     RunsByIdSerializer,
     RunSerializer,
     UpdateRunSerializer,
 )
+from dressage.runs.life import services
 from dressage.runs.states import RunState
 from dressage.teams.api import ApiView, TeamRequest
 

@@ -13,8 +13,13 @@ from dressage.common.errors import FieldError, join, pydantic_errors
 from dressage.common.permissions import IsViewer
 from dressage.common.scopes import Noun
 from dressage.policies.selectors import policy_size
-from dressage.runs import references
-from dressage.runs.serializers import RecipeListSerializer, RecipeSerializer, ValidateSerializer, ValidationSerializer
+from dressage.runs.facts.serializers import (
+    RecipeListSerializer,
+    RecipeSerializer,
+    ValidateSerializer,
+    ValidationSerializer,
+)
+from dressage.runs.needs import references
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.explain import explain
 from trainer_core.spec import RunSpec

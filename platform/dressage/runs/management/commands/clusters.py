@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from dressage.clusters.models import Cluster
 from dressage.clusters.selectors import cluster_names
 from dressage.clusters.services import set_limits
-from dressage.runs.places import sizes
+from dressage.runs.facts.places import sizes
 
 USUAL = "usual"
 _COLUMNS = ("places", "most_cpus", "most_gpus")

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.runs.gpu_hours import hours_of
+from dressage.runs.facts.gpu_hours import hours_of
 from dressage.runs.models import TeamGpuHours
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit

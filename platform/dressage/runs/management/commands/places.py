@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from dressage.common.actors import Actor
+from dressage.runs.facts.places import places_in_all, sizes, team_limit
 from dressage.runs.models import Run, TeamPlaces
-from dressage.runs.places import places_in_all, sizes, team_limit
 from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit

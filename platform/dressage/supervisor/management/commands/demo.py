@@ -19,8 +19,8 @@ from dressage.policies.models import Policy
 from dressage.policies.services import register_policy
 from dressage.rewards.models import Reward
 from dressage.rewards.services import create_reward
+from dressage.runs.life.services import create_run
 from dressage.runs.models import Run
-from dressage.runs.services import create_run
 from dressage.teams.models import Team, User
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.spec.recipes import list_recipes

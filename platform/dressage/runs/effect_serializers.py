@@ -1,8 +1,0 @@
-"""Bodies of the effect of a control."""
-
-from dressage.common.documents import DocumentSerializer
-from dressage.runs.effects import ControlEffectDocument
-
-
-class ControlEffectSerializer(DocumentSerializer, document=ControlEffectDocument):
-    """What a control has moved."""

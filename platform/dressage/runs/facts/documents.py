@@ -1,0 +1,309 @@
+"""The JSON documents of runs, controls and checkpoints: the same in answers, in events and on the live stream."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+from django.conf import settings
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from dressage.clusters.selectors import known_as
+from dressage.common.document_schema import Moment, OneOf, Stored
+from dressage.common.times import iso
+from dressage.runs.facts.costs import CostDocument, costs_of
+from dressage.runs.facts.health import HealthDocument, health_document
+from dressage.runs.facts.step_times import p95_by_phase, range_left
+from dressage.runs.facts.waiting import QueueFacts, WaitingDocument, waiting_document
+from dressage.runs.models import Checkpoint, Control, Run
+from dressage.runs.states import ACTIVE, ControlState, DesiredState, RunState
+from trainer_core.link.events import CheckpointReason, PhaseData
+from trainer_core.spec import RunSpec
+from trainer_core.spec.base import Boundary
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+
+class ProgressDocument(PhaseData):
+    """What a run is doing."""
+
+    step: int | None
+    at: Moment
+    """When the worker told of it last."""
+    since: Moment | None
+    """When it was first told of; null where a platform of before has taken it in."""
+
+
+class ParentDocument(TypedDict):
+    """Where a run comes from."""
+
+    run: str
+    name: str
+    checkpoint: str | None
+    step: int | None
+    continues: bool
+    """True for a rewind, which goes on at ``step`` + 1."""
+
+
+class SummaryDocument(TypedDict):
+    """How a run fares."""
+
+    reward: float | None
+    """Mean reward of the last step."""
+    eval: float | None
+    """Mean score of the last evaluation."""
+    tokens_total: int
+    seconds_per_step: float | None
+    eta_seconds: float | None
+    eta_low_seconds: float | None
+    """Lower end of the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
+    steps."""
+    eta_high_seconds: float | None
+    """Upper end of that range."""
+    p95_seconds: dict[str, float]
+    """Time that each phase stayed within in 95 % of the last steps; empty before five steps."""
+
+
+class LastCheckpointDocument(TypedDict):
+    """The newest checkpoint that counts."""
+
+    id: str
+    step: int
+    created_at: Moment
+    reason: str
+
+
+class PauseDocument(TypedDict):
+    """How long a run has stood still, and what becomes of its place."""
+
+    since: Moment
+    """When it paused, or, once its place was given back, when that was."""
+    has_place: bool
+    """False once its place was given back: resuming queues it, and it goes on from its checkpoint."""
+    gives_place_back_at: Moment | None
+    """When its time is over; past while its worker saves it. Null once it has given the place back."""
+
+
+class LiveRunDocument(TypedDict):
+    """A run without its specs, as the live stream and lists send it."""
+
+    id: str
+    name: str
+    notes: str
+    state: Annotated[str, OneOf(RunState)]
+    desired_state: Annotated[str, OneOf(DesiredState)]
+    state_reason: str
+    health: HealthDocument
+    queue_position: int | None
+    """Its place in the team's queue, from 1; null when it does not wait."""
+    waiting: WaitingDocument | None
+    """What a queued run waits for; null for any other."""
+    cluster: str | None
+    """The cluster that people chose for it; null: the platform chooses whenever it starts."""
+    placed_on: str | None
+    """The cluster that its newest attempt was given a place on; null before its first start."""
+    pause: PauseDocument | None
+    """Facts of a run that stands paused or suspended; null for any other."""
+    step: int
+    total_steps: int
+    revision: int
+    """Number of the newest control: the ``If-Match`` of the next one."""
+    attempt: int
+    progress: ProgressDocument | None
+    policy: str
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    created_by: str
+    parent: ParentDocument | None
+    summary: SummaryDocument
+    last_checkpoint: LastCheckpointDocument | None
+    lease_age_s: float | None
+    """Seconds since the worker was last heard of."""
+
+
+class RunDocument(LiveRunDocument):
+    """A run."""
+
+    cost: CostDocument
+    spec: Annotated[dict[str, Any], Stored(RunSpec)]
+    effective_spec: Annotated[dict[str, Any], Stored(RunSpec)]
+    """The spec with every applied control."""
+
+
+class ControlDocument(TypedDict):
+    """A change of one field while the run goes."""
+
+    id: str
+    revision: int
+    change_set: str | None
+    """The same for changes that were staged together; None for one that was staged alone."""
+    target: str
+    boundary: Boundary
+    before: Any
+    """Any JSON value of the target's type."""
+    value: Any
+    """Any JSON value of the target's type."""
+    state: Annotated[str, OneOf(ControlState)]
+    apply_at: Literal["next"] | Annotated[int, Field(ge=1)]
+    ramp_steps: int | None
+    """Steps over which the value moves from `before` to `value`; null: it counts at once."""
+    reason: str
+    actor: str
+    created_at: Moment
+    reverts: str | None
+    checkpoint: str | None
+    applied_step: int | None
+    applied_group: str | None
+    settled_step: int | None
+    error: str | None
+
+
+class CheckpointDocument(TypedDict):
+    """A saved policy."""
+
+    id: str
+    run: str
+    attempt: int
+    step: int
+    bytes: int
+    manifest_sha256: str
+    reason: CheckpointReason
+    policy_version: int
+    created_at: Moment
+    available: bool
+    """False once the worker has deleted the files of an old one."""
+
+
+class RunFacts(TypedDict):
+    """Facts that ``selectors.annotated`` adds to a run."""
+
+    queue_facts: QueueFacts | None
+    placed_on: str | None
+    lease_age: timedelta | None
+    last_checkpoint: LastCheckpointDocument | None
+    parent_name: str | None
+    policy_name: str
+
+
+def control_document(control: Control) -> ControlDocument:
+    """A control as the API shows it."""
+    return {
+        "id": control.id,
+        "revision": control.revision,
+        "change_set": control.change_set,
+        "target": control.target,
+        "boundary": cast(Boundary, control.boundary),
+        "before": control.before,
+        "value": control.value,
+        "state": control.state,
+        "apply_at": "next" if control.apply_at is None else control.apply_at,
+        "ramp_steps": control.ramp_steps,
+        "reason": control.reason,
+        "actor": control.actor.label,
+        "created_at": iso(control.created_at),
+        "reverts": control.reverts_id,
+        "checkpoint": control.checkpoint_id,
+        "applied_step": control.applied_step,
+        "applied_group": control.applied_group,
+        "settled_step": control.settled_step,
+        "error": control.error,
+    }
+
+
+def checkpoint_document(checkpoint: Checkpoint) -> CheckpointDocument:
+    """A checkpoint as the API shows it."""
+    return {
+        "id": checkpoint.id,
+        "run": checkpoint.run_id,
+        "attempt": checkpoint.attempt,
+        "step": checkpoint.step,
+        "bytes": checkpoint.bytes,
+        "manifest_sha256": checkpoint.manifest_sha256,
+        "reason": cast(CheckpointReason, checkpoint.reason),
+        "policy_version": checkpoint.policy_version,
+        "created_at": iso(checkpoint.created_at),
+        "available": checkpoint.available,
+    }
+
+
+def run_documents(runs: "Sequence[WithAnnotations[Run, RunFacts]]") -> list[RunDocument]:
+    """Runs as the API shows them. They come from ``selectors.runs``, which adds what is computed in the database."""
+    return [
+        cast(
+            RunDocument,
+            {**live_run_document(run), "cost": cost, "spec": run.spec, "effective_spec": run.effective_spec},
+        )
+        for run, cost in zip(runs, costs_of(runs), strict=True)
+    ]
+
+
+def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
+    """A run without its specs, which lists leave out and the live stream does not repeat."""
+    waiting = None if run.queue_facts is None else waiting_document(run.queue_facts)
+    return {
+        "id": run.id,
+        "name": run.name,
+        "notes": run.notes,
+        "state": run.state,
+        "desired_state": run.desired_state,
+        "state_reason": run.state_reason if waiting is None else waiting["text"],
+        "health": health_document(run),
+        "queue_position": None if waiting is None else waiting["position"],
+        "waiting": waiting,
+        "cluster": run.cluster or None,
+        "placed_on": None if run.placed_on is None else known_as(run.placed_on),
+        "pause": _pause(run),
+        "step": run.step,
+        "total_steps": run.total_steps,
+        "revision": run.revision,
+        "attempt": run.attempt,
+        "progress": None if run.progress is None else cast(ProgressDocument, {"since": None, **run.progress}),
+        "policy": run.policy_name,
+        "created_at": iso(run.created_at),
+        "started_at": iso(run.started_at),
+        "finished_at": iso(run.finished_at),
+        "created_by": run.created_by,
+        "parent": _parent(run),
+        "summary": _summary(run),
+        "last_checkpoint": run.last_checkpoint,
+        "lease_age_s": round(run.lease_age.total_seconds(), 3) if run.lease_age is not None else None,
+    }
+
+
+def _pause(run: Run) -> PauseDocument | None:
+    if run.suspended_at is not None:
+        return {"since": iso(run.suspended_at), "has_place": False, "gives_place_back_at": None}
+    if run.paused_at is None:
+        return None
+    until = run.release_asked_at or run.paused_at + timedelta(seconds=settings.PAUSE_KEEPS_PLACE_S)
+    return {"since": iso(run.paused_at), "has_place": True, "gives_place_back_at": iso(until)}
+
+
+def _parent(run: "WithAnnotations[Run, RunFacts]") -> ParentDocument | None:
+    if run.parent_id is None or run.parent_name is None:
+        return None
+    return {
+        "run": run.parent_id,
+        "name": run.parent_name,
+        "checkpoint": run.parent_checkpoint_id,
+        "step": run.origin_step,
+        "continues": run.continues,
+    }
+
+
+def _summary(run: Run) -> SummaryDocument:
+    pace, times = run.summary.get("seconds_per_step"), run.summary.get("times", {})
+    left = run.total_steps - run.step
+    expected = range_left(times, left) if run.state in ACTIVE else None
+    return {
+        "reward": run.summary.get("reward"),
+        "eval": run.summary.get("eval"),
+        "tokens_total": run.tokens_total,
+        "seconds_per_step": pace,
+        "eta_seconds": pace * left if pace is not None and run.state in ACTIVE else None,
+        "eta_low_seconds": None if expected is None else expected[0],
+        "eta_high_seconds": None if expected is None else expected[1],
+        "p95_seconds": p95_by_phase(times),
+    }

@@ -1,0 +1,175 @@
+"""The reason why a queued run waits: as members for programs and as a sentence for people."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from typing_extensions import TypedDict
+
+from dressage.clusters.selectors import cluster_names, known_as
+from dressage.clusters.sizes import ClusterSize, size_of, too_large
+from dressage.common.document_schema import OneOf
+from dressage.runs.facts.gpu_hours import GpuHours, hours_limit, this_month
+from dressage.runs.facts.places import places_in_all, team_limit
+from dressage.runs.needs.choice import ClusterChoice, choose, reservation_in
+from dressage.runs.states import RunState
+from trainer_core.planning.reservation import Reservation
+
+MAX_NAMES = 3
+"""Runs that the sentence names; the others are counted."""
+
+
+class HolderDocument(TypedDict):
+    """A run that holds a place."""
+
+    id: str
+    name: str
+    state: Annotated[str, OneOf(RunState)]
+
+
+class QueueFacts(TypedDict):
+    """Facts about a queued run's wait, as ``selectors.annotated`` reads them."""
+
+    ahead: int
+    """Runs of the team before it."""
+    taken: int
+    """Places taken, by all teams."""
+    own: list[HolderDocument]
+    """The team's runs that hold places."""
+    own_limit: int | None
+    """Places that the team may hold; None is the installation's usual number."""
+    cluster: str
+    """The cluster that people chose; empty for any."""
+    parallelism: Any
+    """The part of its spec that says how many engines and ranks it has."""
+    engine: Any
+    """The part of its spec that says how many devices each engine has."""
+    clusters: list[dict[str, Any]]
+    """``clusters.selectors.SIZE_COLUMNS`` of each cluster that has a row."""
+    active_on: list[str]
+    """The cluster of every run that holds a place, of all teams."""
+    gpu_seconds: float | None
+    """GPU seconds that the team has used this month."""
+    gpu_hours: float | None
+    """GPU hours that the team may use; None is the installation's usual number."""
+
+
+class WaitingDocument(TypedDict):
+    """What a queued run waits for."""
+
+    reason: Literal["places_taken", "team_limit", "turn", "cluster_grows", "cluster_gone", "too_large", "gpu_hours"]
+    """No place is free; the team holds as many as it may, fewer than there are; a place is free and is about to be
+    given; a place is free and the cluster has yet to grow; the cluster that was chosen is gone; no cluster can hold the
+    run any more; or the team has used its GPU hours up."""
+    cluster: str | None
+    """The cluster that people chose; None: any."""
+    position: int
+    """Its place in the team's own queue, from 1."""
+    places: int
+    """Runs that may train at once, of all teams."""
+    taken: int
+    """How many of them are taken."""
+    team_limit: int
+    """How many of them the team may hold."""
+    own: list[HolderDocument]
+    """The team's runs that hold a place."""
+    others: int
+    """Places that other teams hold."""
+    text: str
+    """The same as a sentence."""
+
+
+def waiting_document(facts: QueueFacts) -> WaitingDocument:
+    """The document of a queued run's wait. Of other teams it tells how many places they hold and nothing else."""
+    sizes, hours = _sizes(facts), _hours(facts)
+    choice = choose(_demand(facts), facts["cluster"], sizes, hours_spent=hours.are_spent)
+    places = places_in_all(sizes)
+    limit, own, taken = team_limit(facts["own_limit"], places), facts["own"], facts["taken"]
+    document: WaitingDocument = {
+        "reason": "team_limit" if len(own) >= limit and limit < places else choice.obstacle or "turn",
+        "cluster": facts["cluster"] or None,
+        "position": facts["ahead"] + 1,
+        "places": places,
+        "taken": taken,
+        "team_limit": limit,
+        "own": own,
+        "others": taken - len(own),
+        "text": "",
+    }
+    return {**document, "text": _special(facts, choice, hours, document["reason"]) or _sentence(document)}
+
+
+def _sizes(facts: QueueFacts) -> list[ClusterSize]:
+    rows = {row["name"]: row for row in facts["clusters"]}
+    taken = Counter(known_as(name) for name in facts["active_on"])
+    return [size_of(name, rows.get(name), taken[name]) for name in cluster_names()]
+
+
+def _hours(facts: QueueFacts) -> GpuHours:
+    used = (facts["gpu_seconds"] or 0.0) / 3600
+    return GpuHours(this_month(datetime.now(UTC)), used, hours_limit(facts["gpu_hours"]))
+
+
+def _special(facts: QueueFacts, choice: ClusterChoice, hours: GpuHours, reason: str) -> str | None:
+    """The sentence of a reason that has to do with clusters; None for one that has to do with places in all."""
+    demand, among = _demand(facts), list(choice.among)
+    names = " or ".join(f"“{size.name}”" for size in among)
+    place = f"{_ordinal(facts['ahead'] + 1)} in your queue"
+    if reason == "cluster_gone":
+        return f"The cluster “{facts['cluster']}” is no longer one of this installation: choose another for the run."
+    if reason == "too_large":
+        return too_large(demand, among)
+    if reason == "gpu_hours":
+        return (
+            f"Waiting for GPU hours: your team has used {hours.used:.1f} of {hours.limit:g} in {hours.month:%B %Y}; "
+            f"{place}."
+        )
+    if reason == "cluster_grows":
+        return f"Waiting for the cluster {names} to grow to what the run needs: {_needs(among, facts)}; {place}."
+    if reason == "places_taken" and facts["cluster"]:
+        size = among[0]
+        return f"Waiting for a place on {names}: {size.taken} of {size.places} taken; {place}."
+    return None
+
+
+def _demand(facts: QueueFacts) -> Reservation:
+    return reservation_in(facts["parallelism"], facts["engine"])
+
+
+def _needs(among: Sequence[ClusterSize], facts: QueueFacts) -> str:
+    demand = _demand(facts)
+    size = max(among, key=lambda size: (size.gpus_at_most, size.cpus_at_most))
+    has_cpus = size.report.cpus if size.report else 0.0
+    words = [f"{has_cpus:g} of {demand.cpus:g} CPUs"]
+    if size.gpus_at_most >= 1:
+        has = size.report.gpu_count if size.report else 0.0
+        words.append(f"{has:g} of {min(demand.gpus, size.gpus_at_most):g} GPUs")
+    return " and ".join(words) + (" are there" if len(words) > 1 or demand.cpus != 1 else " is there")
+
+
+def _sentence(waiting: WaitingDocument) -> str:
+    taken, position = f"{waiting['taken']} of {waiting['places']}", waiting["position"]
+    if waiting["reason"] == "turn" and position == 1:
+        return f"Next in the queue; {taken} places are taken."
+    holders = _by(waiting["own"], waiting["others"])
+    parts = [f"Waiting for a place: {taken} taken{holders}", f"{_ordinal(position)} in your queue"]
+    if waiting["reason"] == "team_limit":
+        parts.append(f"your team's limit of {waiting['team_limit']} is reached")
+    return "; ".join(parts) + "."
+
+
+def _by(own: Sequence[HolderDocument], others: int) -> str:
+    named = [f"“{run['name']}”{' (paused)' if run['state'] == RunState.PAUSED else ''}" for run in own[:MAX_NAMES]]
+    if len(own) > MAX_NAMES:
+        named.append(f"{len(own) - MAX_NAMES} more of yours")
+    if others:
+        named.append(f"{others} {'run' if others == 1 else 'runs'} of other teams")
+    if not named:
+        return ""
+    return " by " + (f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0])
+
+
+def _ordinal(number: int) -> str:
+    last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else last}"

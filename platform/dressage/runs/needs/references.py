@@ -1,0 +1,120 @@
+"""Resolves what a spec names (policy, datasets, reward) within the team."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dressage.common.errors import FieldError, join
+from dressage.common.problems import Problem
+from dressage.datasets import holding, notes
+from dressage.datasets.models import DatasetVersion
+from dressage.datasets.selectors import version_by_ref as dataset_version
+from dressage.policies.models import Policy
+from dressage.policies.selectors import policy_by_name
+from dressage.rewards.models import RewardVersion
+from dressage.rewards.selectors import version_by_ref as reward_version
+from dressage.runs.needs import policy_support, reward_versions
+from dressage.teams.models import Team
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.matching import mismatches
+from trainer_core.spec import RunSpec
+from trainer_core.spec.data.curriculum import GoldilocksCurriculum
+
+
+@dataclass
+class References:
+    """Rows that a spec's names stand for; ``errors`` names those that stand for nothing."""
+
+    policy: Policy | None = None
+    teacher: Policy | None = None
+    reward: RewardVersion | None = None
+    datasets: dict[str, DatasetVersion] = field(default_factory=dict)
+    errors: list[FieldError] = field(default_factory=list)
+
+
+def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
+    """Look up every reference. Never raises: the caller decides what a missing one means.
+
+    Args:
+        team: the owner of what is named.
+        spec: the spec that names it.
+        new: nothing was trained by the spec yet, so what its policy cannot do counts, too, and datasets of others
+            must be shared still. A run that has begun goes on under a release that would not begin it.
+    """
+    found = References()
+
+    def look_up(pointer: str, select: Callable[[Team, str], Any], name: str) -> Any:
+        try:
+            return select(team, name)
+        except LookupError as error:
+            found.errors.append(FieldError(pointer=pointer, detail=str(error)))
+            return None
+
+    found.policy = look_up("/spec/policy/base", policy_by_name, spec.policy.base)
+    if new and found.policy is not None:
+        found.errors += policy_support.errors(found.policy, spec)
+    if spec.distillation is not None:
+        found.teacher = look_up("/spec/distillation/teacher", policy_by_name, spec.distillation.teacher)
+    for pointer, ref in dataset_references(spec):
+        version = look_up(pointer, partial(dataset_version, new=new), ref)
+        if version is not None:
+            found.datasets[ref] = version
+            found.errors += _without_notes(pointer, ref, version, spec) if new else []
+    found.reward = look_up("/spec/reward/definition", reward_version, spec.reward.definition)
+    if found.reward is not None:
+        definition = RewardDefinition.model_validate(found.reward.definition)
+        for path, detail in mismatches(spec, definition):
+            found.errors.append(FieldError(pointer=join("spec", *path), detail=detail))
+    found.errors += reward_versions.errors(team, spec)
+    return found
+
+
+def _without_notes(pointer: str, ref: str, version: DatasetVersion, spec: RunSpec) -> Iterator[FieldError]:
+    """A curriculum that draws by row notes needs them; a run that has begun keeps what it was given."""
+    curriculum = spec.curriculum
+    by_notes = isinstance(curriculum, GoldilocksCurriculum) and curriculum.rates == "notes"
+    if by_notes and pointer.startswith("/spec/data/") and notes.difficulty(version) is None:
+        detail = f"{ref} has no row notes 'difficulty', by which the curriculum draws: measure them under Difficulty."
+        yield FieldError(pointer=pointer, detail=detail)
+
+
+def dataset_references(spec: RunSpec) -> Iterator[tuple[str, str]]:
+    """(JSON pointer, ``slug@version``) of every dataset that the spec names."""
+    for index, source in enumerate(spec.data.sources):
+        yield f"/spec/data/sources/{index}/dataset", source.dataset
+    for index, evaluated in enumerate(spec.evaluation.sources):
+        yield f"/spec/evaluation/sources/{index}/dataset", evaluated.dataset
+
+
+def hold(team: Team, spec: RunSpec) -> None:
+    """Keep the datasets that a spec names from deletion until the transaction ends, where something comes to need them.
+
+    Called before they are looked up: what is deleted meanwhile is then found to be gone.
+    """
+    holding.hold(team, [ref for _, ref in dataset_references(spec)])
+
+
+def require(team: Team, spec: RunSpec, *, new: bool = False) -> References:
+    """Resolve as ``resolve`` does. Raises a 422 problem that points to every reference that stands for nothing."""
+    found = resolve(team, spec, new=new)
+    if found.errors:
+        raise Problem(422, "Invalid request", found.errors[0]["detail"], errors=found.errors, code="unknown_reference")
+    return found
+
+
+def require_files(team: Team, spec: RunSpec, *, new: bool = False) -> References:
+    """Require as ``require`` does, and that the files behind the names exist: asked before a run is started."""
+    found = require(team, spec, new=new)
+    gone = []
+    for pointer, policy in (("/spec/policy/base", found.policy), ("/spec/distillation/teacher", found.teacher)):
+        if policy is not None and not (Path(policy.path) / "config.json").is_file():
+            detail = f"The folder of the policy {policy.slug!r} is gone."
+            gone.append(FieldError(pointer=pointer, detail=detail))
+    for pointer, ref in dataset_references(spec):
+        if not found.datasets[ref].path.is_file():
+            gone.append(FieldError(pointer=pointer, detail=f"The file of the dataset {ref} is gone."))
+    if gone:
+        raise Problem(422, "Invalid request", gone[0]["detail"], errors=gone, code="missing_files")
+    return found

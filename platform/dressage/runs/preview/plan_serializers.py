@@ -1,0 +1,86 @@
+"""Bodies of the planner's endpoint."""
+
+from dataclasses import dataclass
+
+from rest_framework import serializers
+
+from dressage.common.documents import DocumentSerializer
+from dressage.common.serializers import PydanticField
+from dressage.runs.facts.serializers import RunSpecField
+from trainer_core.planning import Rates, RunPlan
+from trainer_core.planning.cluster import NODES, SIZES, ClusterEstimate
+from trainer_core.planning.plan import MAX_GPUS
+
+
+class RatesField(PydanticField, model=Rates):
+    """Speeds of engine and learner."""
+
+
+class PlanRequestSerializer(serializers.Serializer):
+    spec = RunSpecField()
+    gpus = serializers.IntegerField(min_value=1, max_value=65_536, help_text="For engines and learner together.")
+    rates = RatesField(required=False, help_text="Speeds of engine and learner, as the command line measures them.")
+    run = serializers.CharField(
+        required=False,
+        help_text="A run of the team whose reported times tell the rates. Without it and without `rates`, the newest "
+        "run with the same policy does.",
+    )
+    price = serializers.FloatField(required=False, min_value=0, help_text="Of one GPU for an hour.")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDocument(RunPlan):
+    """Time and cost of a run before it starts."""
+
+    run: str | None
+    """The run whose times told the rates."""
+
+
+class PlanSerializer(DocumentSerializer, document=PlanDocument):
+    """A plan and where its rates come from."""
+
+
+class ClusterPlanRequestSerializer(serializers.Serializer):
+    spec = RunSpecField()
+    gpu = serializers.ChoiceField(
+        choices=list(NODES), default="H100", help_text="Kind of the GPUs, in hosts of eight behind one fast network."
+    )
+    gpus = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=MAX_GPUS),
+        default=list(SIZES),
+        min_length=1,
+        max_length=8,
+        help_text="Numbers of GPUs: up to eight, or multiples of eight.",
+    )
+    prompt_tokens = serializers.FloatField(
+        required=False, min_value=1, max_value=1e7, help_text="Mean length of prompts. Without it a run's, or assumed."
+    )
+    median_tokens = serializers.FloatField(
+        required=False,
+        min_value=1,
+        max_value=1e7,
+        help_text="Median length of completions, whose law is then lognormal with σ 1. Without it a run's, or assumed.",
+    )
+    price = serializers.FloatField(required=False, min_value=0, help_text="Of one GPU for an hour.")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlanDocument:
+    """Time and cost of a run on clusters of several sizes, from the makers' figures of GPUs and links."""
+
+    gpu: str
+    """Kind of the GPUs."""
+    parameters: float
+    """Parameters of the policy."""
+    prompt_tokens: float
+    """Mean length of prompts that was reckoned with."""
+    mean_tokens: float
+    """Mean length of completions that was reckoned with."""
+    tokens_source: str
+    """Origin of these lengths."""
+    estimates: tuple[ClusterEstimate, ...]
+    """One for each number of GPUs."""
+
+
+class ClusterPlanSerializer(DocumentSerializer, document=ClusterPlanDocument):
+    """Plans for clusters that need not exist."""

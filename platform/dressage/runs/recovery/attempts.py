@@ -1,0 +1,125 @@
+"""Attempts: a new one begins at the last good checkpoint; an old one is fenced. The run's row is locked."""
+
+from itertools import takewhile
+
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from dressage.clusters import selectors as clusters
+from dressage.common.actors import Actor
+from dressage.common.secrets import secret_hash
+from dressage.runs.enqueue import enqueue_start, enqueue_stop
+from dressage.runs.facts.findings import forget_after
+from dressage.runs.life.lifecycle import transition
+from dressage.runs.models import Attempt, Checkpoint, Run
+from dressage.runs.needs.choice import reservation_of
+from dressage.runs.recovery.checkpoints import good_checkpoints
+from dressage.runs.states import ACTIVE, By, DesiredState, RunState
+from dressage.runs.steer.controls import restage
+from dressage.runs.tokens import link_token
+from dressage.telemetry.events import append_event
+from dressage.telemetry.models import Moment
+
+LEASE_S = 15
+"""Seconds without a sync after which an attempt is believed dead."""
+FRUITLESS_LIMIT = 5
+"""Attempts in a row from the same step before the run fails."""
+RECONCILER = Actor.system("reconciler")
+
+
+def begin(run: Run, reason: str, cluster: str | None = None) -> Attempt:
+    """Make the next attempt of a queued or active run and send the cluster a message on commit.
+
+    The run goes on from the newest checkpoint that is whole, else from its origin or from the beginning. Without
+    ``cluster`` it stays on that of the attempt before.
+    """
+    cluster = cluster or _present_cluster(run)
+    resume_step, checkpoint = resume_point(run)
+    number = run.attempt + 1
+    attempt = Attempt.objects.create(
+        run=run,
+        number=number,
+        cluster=cluster,
+        gpus=clusters.size(cluster).gpus_held(reservation_of(run.spec)),
+        token_sha256=secret_hash(link_token(run.id, number)),
+        resume_step=resume_step,
+        checkpoint=checkpoint,
+        created_at=timezone.now(),
+        rung_at=Now(),
+    )
+    run.attempt, run.step, run.progress = number, resume_step, None
+    moments = Moment.objects.filter(run=run, step__lte=resume_step, step__gt=0).order_by("-step", "-attempt")
+    run.tokens_total = moments.values_list("tokens_total", flat=True).first() or 0
+    run.save(update_fields=["attempt", "step", "progress", "tokens_total", "updated_at"])
+    if number > 1:
+        restage(run, resume_step)
+        forget_after(run, resume_step)
+    if run.state != RunState.STARTING:
+        transition(run, RunState.STARTING, by=By.PLATFORM, actor=RECONCILER, reason=reason, step=resume_step)
+    enqueue_start(run.id, number, cluster)
+    return attempt
+
+
+def _present_cluster(run: Run) -> str:
+    """The cluster of the run's newest attempt, unless the installation has it no more."""
+    before = run.attempts.filter(number=run.attempt).values_list("cluster", flat=True).first()
+    names = clusters.cluster_names()
+    options = (clusters.known_as(before or ""), run.cluster)
+    return next((name for name in options if name in names), names[0])
+
+
+def fence(attempt: Attempt, reason: str) -> None:
+    """Give an attempt up: its requests are answered 409 from now on, and the cluster is asked to kill it."""
+    attempt.fenced, attempt.ended_at, attempt.end_reason = True, timezone.now(), reason[:500]
+    attempt.save(update_fields=["fenced", "ended_at", "end_reason"])
+    enqueue_stop(attempt.run_id, attempt.number, attempt.cluster)
+
+
+@transaction.atomic
+def fail_attempt(attempt_id: int, reason: str) -> None:
+    """End the run of an attempt with which the platform cannot work, for a reason that no further attempt would mend.
+
+    A run that has ended, or that another attempt works on, stays as it is.
+    """
+    run = Run.objects.select_for_update(of=("self",)).get(attempts=attempt_id)
+    attempt = Attempt.objects.get(pk=attempt_id)
+    if run.state not in ACTIVE or attempt.fenced or attempt.number != run.attempt:
+        return
+    fence(attempt, reason)
+    to = RunState.CANCELLED if run.desired_state == DesiredState.CANCELLED else RunState.FAILED
+    transition(run, to, by=By.PLATFORM, actor=Actor.system("link"), reason=reason)
+
+
+def replace(run: Run, attempt: Attempt, why: str) -> None:
+    """The attempt is lost: fence it, and go on with a new one, or end the run when that leads nowhere."""
+    fence(attempt, why)
+    if run.desired_state == DesiredState.CANCELLED:
+        transition(run, RunState.CANCELLED, by=By.PLATFORM, actor=RECONCILER, reason=f"Cancelled; {why}.")
+        return
+    tried = _fruitless(run)
+    if tried >= FRUITLESS_LIMIT:
+        reason = f"{tried} attempts came no further than step {attempt.resume_step}; the last: {why}."
+        transition(run, RunState.FAILED, by=By.PLATFORM, actor=RECONCILER, reason=reason)
+        return
+    previous = run.state
+    begun = begin(run, f"Attempt {run.attempt + 1}: {why}.")
+    if previous == RunState.STARTING:
+        # No change of state to tell of, but a new attempt is news.
+        message = f"Attempt {begun.number} goes on from step {begun.resume_step}: {why}."
+        append_event(run, "alert", {"level": "warn", "title": "New attempt", "message": message})
+
+
+def _fruitless(run: Run) -> int:
+    """Number of the newest attempts (since the run was last queued) that began at the step where a new one would."""
+    step = resume_point(run)[0]
+    begun = run.attempts.filter(created_at__gte=run.queued_at).order_by("-number").values_list("resume_step", flat=True)
+    return len(list(takewhile(lambda resume_step: resume_step == step, begun)))
+
+
+def resume_point(run: Run) -> tuple[int, Checkpoint | None]:
+    """(step, checkpoint) from which the next attempt goes on: the newest whole checkpoint, else the origin, else 0."""
+    checkpoint = next(good_checkpoints(run), None)
+    if checkpoint is not None:
+        return checkpoint.step, checkpoint
+    return (run.origin_step or 0) if run.continues else 0, None

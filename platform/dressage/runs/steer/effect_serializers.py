@@ -1,0 +1,8 @@
+"""Bodies of the effect of a control."""
+
+from dressage.common.documents import DocumentSerializer
+from dressage.runs.steer.effects import ControlEffectDocument
+
+
+class ControlEffectSerializer(DocumentSerializer, document=ControlEffectDocument):
+    """What a control has moved."""

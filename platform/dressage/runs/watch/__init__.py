@@ -1,0 +1,1 @@
+"""What is wrong with runs, and what they hold: incidents, judges, dataset versions."""
