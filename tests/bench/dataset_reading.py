@@ -43,8 +43,8 @@ def made_rows() -> list[dict[str, str]]:
 
 def measure(path: Path) -> list[Figure]:
     """Rows per second, checked, and checked and stored: one by one, and by the block, in turns."""
-    from dressage.datasets import storage
-    from dressage.datasets.reading import UploadedRows
+    from dressage.datasets.files.reading import UploadedRows
+    from dressage.datasets.versions import storage
 
     best = dict.fromkeys(("one by one, stored", "by the block", "by the block, stored", "longest thread"), 0.0)
 

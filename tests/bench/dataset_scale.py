@@ -37,7 +37,7 @@ RARE = 100_000
 
 def tables(rows: int) -> Iterator[pa.Table]:
     """Rows of GSM8K's size, with a level of five and words that few, half and all of them have."""
-    from dressage.datasets.storage import SCHEMA
+    from dressage.datasets.versions.storage import SCHEMA
 
     for start in range(0, rows, STEP):
         numbers = np.arange(start, start + STEP)
@@ -54,8 +54,8 @@ def tables(rows: int) -> Iterator[pa.Table]:
 
 def made(rows: int, folder: Path) -> Any:
     """A version of so many rows, whose notes nobody asks the database for."""
-    from dressage.datasets import storage
     from dressage.datasets.models import Dataset, DatasetVersion
+    from dressage.datasets.versions import storage
 
     path = storage.write_tables(tables(rows)).rename(folder / f"{rows}.parquet")
     version = DatasetVersion(id=f"dsv_{rows}", number=1, rows=rows, file=path.name, dataset=Dataset(slug="bench"))
@@ -75,9 +75,9 @@ def seconds(function: Callable[[], Any]) -> float:
 
 def pages(version: Any) -> list[Figure]:
     """First and last page of the list, and of the rows as they are stored."""
-    from dressage.datasets import storage
-    from dressage.datasets.row_query import RowQuery
+    from dressage.datasets.rows.query import RowQuery
     from dressage.datasets.search.find import find
+    from dressage.datasets.versions import storage
 
     far = version.rows - 51
     return [
@@ -103,7 +103,7 @@ QUERIES: dict[str, dict[str, Any]] = {
 
 def searches(version: Any, how: str) -> list[Figure]:
     """Filtered searches, each with its total."""
-    from dressage.datasets.row_query import RowQuery
+    from dressage.datasets.rows.query import RowQuery
     from dressage.datasets.search.find import find
 
     figures = []

@@ -12,7 +12,7 @@ from dressage.cluster_jobs.kinds import ClusterKind
 from dressage.cluster_jobs.models import OPEN
 from dressage.cluster_jobs.sweep import ago
 from dressage.common.problems import validated
-from dressage.datasets.pins import Pin
+from dressage.datasets.versions.pins import Pin
 from dressage.teams.models import Team
 from trainer_core.link.bench import BenchJob as BenchMessage
 from trainer_core.link.bench import BenchResult

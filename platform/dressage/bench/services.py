@@ -13,7 +13,7 @@ from dressage.cluster_jobs.clusters import send
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, invalid
-from dressage.datasets import holding
+from dressage.datasets.versions import holding
 from dressage.runs.life.services import require_cluster
 from dressage.teams.models import Team
 from trainer_core.link.bench import ThinkingTags

@@ -4,7 +4,7 @@ from typing import Any
 
 from dressage.cluster_jobs.kinds import ClusterKind
 from dressage.cluster_jobs.sweep import sweep
-from dressage.datasets.pins import register_finder_of_pins
+from dressage.datasets.versions.pins import register_finder_of_pins
 from dressage.jobs.kinds import Kind
 from dressage.jobs.kinds import register as register_for_sweep
 

@@ -165,7 +165,7 @@ class DatasetVersion(PrefixedModel):
 
 
 class RowNotes(PrefixedModel):
-    """Facts about the rows of a version that an operation found. ``dressage.datasets.notes`` reads and writes them."""
+    """Facts about the rows of a version that an operation found; see ``dressage.datasets.versions.notes``."""
 
     id_prefix: ClassVar[str] = "note"
     team_path: ClassVar[str] = "version__dataset__team"

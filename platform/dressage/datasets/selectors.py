@@ -12,9 +12,9 @@ from django.db.models import Prefetch, QuerySet
 
 from dressage.common.problems import Problem, invalid, not_found
 from dressage.common.refs import parse_ref
-from dressage.datasets import storage
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.sharing import guests
+from dressage.datasets.versions import storage
 from dressage.teams.models import Team
 
 

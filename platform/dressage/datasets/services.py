@@ -13,18 +13,18 @@ from dressage.common.errors import FieldError
 from dressage.common.lengthy import FILES
 from dressage.common.problems import Problem, conflict, not_found
 from dressage.common.slugs import slug_for
-from dressage.datasets import storage
 from dressage.datasets.cards.services import begin_card
 from dressage.datasets.checking.check import CheckOrder, CheckResult, TooManyRows, store
 from dressage.datasets.checking.process import check_apart
-from dressage.datasets.columnar.stored import TakenRows
+from dressage.datasets.files.columnar.stored import TakenRows
+from dressage.datasets.files.origin import Origin
+from dressage.datasets.files.reading import UploadedRows
 from dressage.datasets.limits import MAX_FILE_BYTES
-from dressage.datasets.lineage import VersionOperation, made_of_nothing
 from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
-from dressage.datasets.origin import Origin
 from dressage.datasets.quota.usage import require_quota, too_many_rows
-from dressage.datasets.reading import UploadedRows
-from dressage.datasets.rows import Row
+from dressage.datasets.rows.row import Row
+from dressage.datasets.versions import storage
+from dressage.datasets.versions.lineage import VersionOperation, made_of_nothing
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.datasets.mapping import DatasetMapping

@@ -5,12 +5,12 @@ import time
 from celery import shared_task
 from django.conf import settings
 
-from dressage.datasets import retention
 from dressage.datasets.checking import process
 from dressage.datasets.imports import files
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.search import building
 from dressage.datasets.uploads import services as uploads
+from dressage.datasets.versions import retention
 
 
 @shared_task(name="datasets.sweep_uploads")

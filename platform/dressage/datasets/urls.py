@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-from dressage.datasets import note_views, version_views, views
 from dressage.datasets.cards import views as card_views
 from dressage.datasets.imports import views as import_views
 from dressage.datasets.mapping import views as mapping_views
@@ -10,6 +9,9 @@ from dressage.datasets.quota import views as quota_views
 from dressage.datasets.search import views as search_views
 from dressage.datasets.sharing import views as share_views
 from dressage.datasets.uploads import views as uploads
+from dressage.datasets.views import datasets as views
+from dressage.datasets.views import notes as note_views
+from dressage.datasets.views import versions as version_views
 
 urlpatterns = [
     path("datasets", views.DatasetsView.as_view()),

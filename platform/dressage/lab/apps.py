@@ -10,7 +10,7 @@ class LabConfig(AppConfig):
     label = "lab"
 
     def ready(self) -> None:
-        from dressage.datasets.pins import register_finder_of_pins
+        from dressage.datasets.versions.pins import register_finder_of_pins
         from dressage.lab.asking.endpoints import job_that_asks
         from dressage.lab.pins import open_jobs
         from dressage.rewards.judges.usage import register_user_of_judges

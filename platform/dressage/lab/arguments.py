@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
-from dressage.datasets.row_query import RowQuery
+from dressage.datasets.rows.query import RowQuery
 from dressage.lab.synthesis.words import ANSWER_FORMAT, REPHRASE, WHOLE_ANSWERS
 from trainer_core.rewards.graders.judge import ENDPOINT_PATTERN
 from trainer_core.rewards.graders.rubric import RubricItem

@@ -19,8 +19,9 @@ import structlog
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.datasets import notes, selectors
+from dressage.datasets import selectors
 from dressage.datasets.models import DatasetVersion
+from dressage.datasets.versions import notes
 from dressage.jobs.local import NotOurs, Stopping, claim, doing, end, fail, is_cancelled, own_locked, report, wait
 from dressage.jobs.stopping import is_stopping
 from dressage.lab.arguments import SynthesiseRows

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from dressage.datasets.pins import Pin
+from dressage.datasets.versions.pins import Pin
 from dressage.lab.models import OPEN, LabJob
 from dressage.teams.models import Team
 

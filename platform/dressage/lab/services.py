@@ -6,9 +6,10 @@ from django.db import transaction
 
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid
-from dressage.datasets import notes, selectors
-from dressage.datasets.holding import hold
+from dressage.datasets import selectors
 from dressage.datasets.models import DatasetVersion
+from dressage.datasets.versions import notes
+from dressage.datasets.versions.holding import hold
 from dressage.jobs.local import end, notify, queue_again
 from dressage.jobs.room import require_room
 from dressage.lab.arguments import (

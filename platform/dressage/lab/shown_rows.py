@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from dressage.datasets import storage
+from dressage.datasets.versions import storage
 from dressage.lab.plan import StoredRows
 from dressage.lab.reports import LONGEST, ShownRow
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dressage.datasets import storage
+from dressage.datasets.versions import storage
 
 PROMPT, ANSWER = "prompt", "answer"
 SLICE_BYTES = 16 << 20

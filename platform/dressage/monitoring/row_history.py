@@ -8,8 +8,8 @@ from django.db.models import Q
 from typing_extensions import TypedDict
 
 from dressage.common.problems import not_found
-from dressage.datasets import storage
 from dressage.datasets.models import DatasetVersion
+from dressage.datasets.versions import storage
 from dressage.runs.facts.selectors import line_of
 from dressage.runs.models import Run
 from dressage.teams.models import Team

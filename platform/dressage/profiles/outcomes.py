@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
-from dressage.datasets import notes
+from dressage.datasets.versions import notes
 from dressage.profiles.models import Profile
 from trainer_core.profiling import RowTally, Suspicion
 

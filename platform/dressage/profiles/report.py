@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from dressage.datasets import storage
 from dressage.datasets.models import DatasetVersion
+from dressage.datasets.versions import storage
 from trainer_core.link.profile import ProfilePlan
 from trainer_core.profiling import (
     BetaPrior,

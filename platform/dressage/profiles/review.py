@@ -16,11 +16,11 @@ from typing_extensions import TypedDict
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem, conflict, invalid, not_found
 from dressage.common.times import iso
-from dressage.datasets import notes, storage
 from dressage.datasets.derivation.operations import MAX_CHANGES, NotedEdit, RowChange
 from dressage.datasets.derivation.services import Derived, Into, derive
 from dressage.datasets.models import DatasetVersion, RowNotes
-from dressage.datasets.notes import NoteSource
+from dressage.datasets.versions import notes, storage
+from dressage.datasets.versions.notes import NoteSource
 from dressage.profiles.models import Profile, ProfileState
 from dressage.profiles.services import reference_of
 from dressage.teams.services import record_audit

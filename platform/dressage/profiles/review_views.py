@@ -8,7 +8,7 @@ from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
 from dressage.common.scopes import Noun
 from dressage.datasets.derivation.services import Into
-from dressage.datasets.serializers import DerivedSerializer
+from dressage.datasets.views.serializers import DerivedSerializer
 from dressage.profiles import review, selectors
 from dressage.profiles.serializers import DeriveFromReviewSerializer, ReviewSerializer, SayVerdictsSerializer
 from dressage.teams.api import ApiView, TeamRequest

@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField
-from dressage.datasets.serializers import NewDatasetSerializer
+from dressage.datasets.views.serializers import NewDatasetSerializer
 from dressage.profiles import review
 from dressage.profiles.cost import ProfileCost
 from dressage.profiles.documents import ProfileDocument, ProfileRowDocument

@@ -9,9 +9,9 @@ from dressage.cluster_jobs import life as jobs
 from dressage.cluster_jobs.places import give_places
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid, not_found
-from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
-from dressage.datasets.notes import NoteSource
+from dressage.datasets.versions import notes
+from dressage.datasets.versions.notes import NoteSource
 from dressage.profiles import selectors
 from dressage.profiles.models import HandedInBatch, Profile, ProfileState
 from dressage.profiles.outcomes import row_outcomes

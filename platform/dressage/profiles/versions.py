@@ -2,9 +2,9 @@
 
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid
-from dressage.datasets import notes, storage
 from dressage.datasets.derivation.operations import KeepRows
 from dressage.datasets.derivation.services import Derived, Into, derive
+from dressage.datasets.versions import notes, storage
 from dressage.profiles.models import Profile, ProfileState
 from dressage.profiles.review import confirmed
 

@@ -10,7 +10,7 @@ from dressage.common.permissions import IsEditor
 from dressage.common.scopes import Noun
 from dressage.datasets.derivation.services import Into
 from dressage.datasets.selectors import stored_version
-from dressage.datasets.serializers import DerivedSerializer
+from dressage.datasets.views.serializers import DerivedSerializer
 from dressage.profiles import selectors, services
 from dressage.profiles.cost import cost_of
 from dressage.profiles.documents import profile_document, profile_row

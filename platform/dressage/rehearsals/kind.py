@@ -9,7 +9,7 @@ from dressage.cluster_jobs.kinds import ClusterKind
 from dressage.cluster_jobs.models import OPEN
 from dressage.cluster_jobs.sweep import ago
 from dressage.common.problems import validated
-from dressage.datasets.pins import Pin
+from dressage.datasets.versions.pins import Pin
 from dressage.rehearsals.documents import job_for_worker
 from dressage.rehearsals.models import Rehearsal
 from dressage.rehearsals.services import LIMIT_S, take_result

@@ -10,7 +10,7 @@ class RunsConfig(AppConfig):
     label = "runs"
 
     def ready(self) -> None:
-        from dressage.datasets.pins import register_finder_of_pins, register_finder_of_readers
+        from dressage.datasets.versions.pins import register_finder_of_pins, register_finder_of_readers
         from dressage.rewards.judges.usage import register_user_of_judges
         from dressage.runs.needs import checks  # noqa: F401  (registers itself)
         from dressage.runs.watch.dataset_pins import read_by_runs, runs_with_rows

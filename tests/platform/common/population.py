@@ -11,14 +11,14 @@ from dressage.chart_views.document import ChartsDocument
 from dressage.chart_views.services import create_view
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
-from dressage.datasets import notes
 from dressage.datasets.imports.services import start_import as start_dataset_import
 from dressage.datasets.mapping.services import save_mapping
 from dressage.datasets.models import DatasetImport
-from dressage.datasets.notes import NoteSource
 from dressage.datasets.services import create_dataset
 from dressage.datasets.sharing.services import offer
 from dressage.datasets.uploads.services import start_upload
+from dressage.datasets.versions import notes
+from dressage.datasets.versions.notes import NoteSource
 from dressage.lab.arguments import AssessQuality
 from dressage.lab.models import LabJob
 from dressage.lab.reports import QualityReport, ShownRow, completed

@@ -16,8 +16,9 @@ from safetensors.numpy import save_file
 from dressage.common.actors import Actor
 from dressage.common.lengthy import FILES, LongRequests
 from dressage.common.problems import Problem
-from dressage.datasets import services, storage
+from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.versions import storage
 from dressage.policies.models import Policy
 from dressage.teams.models import AuditEntry, Team
 

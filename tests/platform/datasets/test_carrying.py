@@ -8,12 +8,13 @@ import pyarrow as pa
 import pytest
 
 from dressage.common.actors import Actor
-from dressage.datasets import carrying, notes, services
+from dressage.datasets import services
 from dressage.datasets.derivation.operations import DatasetOperation
 from dressage.datasets.derivation.services import derive
 from dressage.datasets.models import DatasetVersion
-from dressage.datasets.notes import NoteSource
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import carrying, notes
+from dressage.datasets.versions.notes import NoteSource
 from dressage.teams.models import Team
 
 ROWS = 2_500

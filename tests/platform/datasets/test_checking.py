@@ -18,10 +18,10 @@ import pytest
 
 from dressage.common.client import watch_client
 from dressage.common.problems import Problem
-from dressage.datasets import storage
 from dressage.datasets.checking import process
 from dressage.datasets.checking.check import CheckOrder, CheckResult, TooManyRows, check
 from dressage.datasets.checking.process import check_apart
+from dressage.datasets.versions import storage
 from tests.support.about import PLATFORM
 from tests.support.hostile_files import hostile_files
 

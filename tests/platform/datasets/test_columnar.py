@@ -16,13 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dressage.common.problems import Problem
-from dressage.datasets import parquet, storage
-from dressage.datasets.ahead import ahead
 from dressage.datasets.cards.row_licences import LicencesOf
-from dressage.datasets.columnar import lines, patience
-from dressage.datasets.columnar.column import StoredColumn, may_have_tokens
-from dressage.datasets.columnar.stored import TakenRows
-from dressage.datasets.reading import UploadedRows
+from dressage.datasets.files import parquet
+from dressage.datasets.files.ahead import ahead
+from dressage.datasets.files.columnar import lines, patience
+from dressage.datasets.files.columnar.column import StoredColumn, may_have_tokens
+from dressage.datasets.files.columnar.stored import TakenRows
+from dressage.datasets.files.reading import UploadedRows
+from dressage.datasets.versions import storage
 from tests.support.about import PLATFORM
 from tests.support.hostile_files import GOOD, hostile_files
 from trainer_core.datasets import control_tokens
@@ -246,7 +247,7 @@ def test_who_stops_early_waits_for_the_item_that_is_made() -> None:
 
 
 def test_many_faults_end_the_reading_at_the_same_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dressage.datasets.reading.MAX_REPORT_ROWS", 7)
+    monkeypatch.setattr("dressage.datasets.files.reading.MAX_REPORT_ROWS", 7)
     both((GOOD * 30 + b"{\n") * 9)
 
 

@@ -11,11 +11,12 @@ from django.db import connection, transaction
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
-from dressage.datasets import deletion, services, storage
+from dressage.datasets import services
 from dressage.datasets.derivation.operations import DatasetOperation
 from dressage.datasets.derivation.services import derive
-from dressage.datasets.holding import hold
 from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.versions import deletion, storage
+from dressage.datasets.versions.holding import hold
 from dressage.lab.arguments import FindStatistics
 from dressage.lab.models import LabJob
 from dressage.lab.services import start_job

@@ -10,9 +10,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import services, storage
+from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import storage
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.retries import check_retry
 

@@ -10,9 +10,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import diff, services, storage
+from dressage.datasets import services
 from dressage.datasets.models import Dataset
-from dressage.datasets.rows import Row
+from dressage.datasets.rows.row import Row
+from dressage.datasets.versions import diff, storage
 from dressage.teams.models import Team
 
 

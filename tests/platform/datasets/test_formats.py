@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dressage.common.problems import Problem
-from dressage.datasets import json_array, packing
-from dressage.datasets.json_array import numbered_elements
+from dressage.datasets.files import json_array, packing
+from dressage.datasets.files.json_array import numbered_elements
+from dressage.datasets.files.reading import UploadedRows
 from dressage.datasets.limits import MAX_ROW_BYTES
-from dressage.datasets.reading import UploadedRows
 
 ROWS = [{"prompt": "a", "x": ["]", '"', {"y": "[{,\\"}]}, {"prompt": "b\n", "answer": "é"}]
 ARRAY = json.dumps(ROWS, indent=2, ensure_ascii=False).encode()

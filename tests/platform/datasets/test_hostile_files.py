@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 
 from dressage.common.problems import Problem
-from dressage.datasets.reading import UploadedRows
+from dressage.datasets.files.reading import UploadedRows
 from tests.support.hostile_files import Hostile, hostile_files
 
 FILES = hostile_files()

@@ -11,11 +11,12 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import services, storage
+from dressage.datasets import services
 from dressage.datasets.derivation.integers import number_in
 from dressage.datasets.derivation.operations import ASK_FOR_SUM
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import storage
 from dressage.teams.models import Team
 from tests.platform.datasets.test_carrying import note, values
 from tests.platform.datasets.test_derivation import derive

@@ -7,7 +7,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from dressage.common.problems import Problem
-from dressage.datasets.reading import UploadedRows
+from dressage.datasets.files.reading import UploadedRows
 
 
 @given(st.binary(max_size=300))

@@ -10,9 +10,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import notes, services
+from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetVersion, RowNotes
-from dressage.datasets.notes import NoteSource
+from dressage.datasets.versions import notes
+from dressage.datasets.versions.notes import NoteSource
 from dressage.teams.models import AuditEntry, Team
 
 ROWS = 4_500

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dressage.datasets.json_rows import QuickReader, _Nan, parse_piece
+from dressage.datasets.files.json_rows import QuickReader, _Nan, parse_piece
+from dressage.datasets.files.reading import UploadedRows
 from dressage.datasets.limits import MAX_DEPTH
-from dressage.datasets.reading import UploadedRows
-from dressage.datasets.row_text import both_texts_of, sorted_text_of, text_of
+from dressage.datasets.rows.text import both_texts_of, sorted_text_of, text_of
 from tests.support.about import PLATFORM
 from tests.support.hostile_files import hostile_files
 

@@ -13,11 +13,12 @@ from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
-from dressage.datasets import deletion, services, storage
+from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetUpload, DatasetVersion
 from dressage.datasets.quota.services import set_quota
 from dressage.datasets.quota.usage import size, usage_of
 from dressage.datasets.uploads.services import start_upload
+from dressage.datasets.versions import deletion, storage
 from dressage.teams.models import AuditEntry, Team
 
 

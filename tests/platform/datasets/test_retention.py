@@ -10,8 +10,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import retention, services
+from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
+from dressage.datasets.versions import retention
 from dressage.runs.models import Run
 from dressage.teams.models import AuditEntry, Team
 

@@ -10,9 +10,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import notes, services
+from dressage.datasets import services
 from dressage.datasets.models import Dataset
 from dressage.datasets.search import values
+from dressage.datasets.versions import notes
 from dressage.teams.models import Team
 
 

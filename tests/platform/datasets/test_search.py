@@ -10,10 +10,11 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import notes, services
+from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetVersion
-from dressage.datasets.row_query import RowQuery
+from dressage.datasets.rows.query import RowQuery
 from dressage.datasets.search import building, find, index
+from dressage.datasets.versions import notes
 from dressage.teams.models import Team
 
 SOURCE: notes.NoteSource = {"kind": "difficulty", "id": "prof_1", "arguments": {}}

@@ -13,11 +13,12 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import notes, services
+from dressage.datasets import services
 from dressage.datasets.limits import ROWS_PER_GROUP
 from dressage.datasets.models import DatasetVersion
-from dressage.datasets.row_query import RowQuery
+from dressage.datasets.rows.query import RowQuery
 from dressage.datasets.search import building, conditions, find, index, stored_rows
+from dressage.datasets.versions import notes
 from dressage.teams.models import Team
 from tests.support.about import PLATFORM
 

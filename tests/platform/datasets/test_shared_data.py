@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dressage.common.problems import Problem
-from dressage.datasets import parquet
-from dressage.datasets.reading import UploadedRows
+from dressage.datasets.files import parquet
+from dressage.datasets.files.reading import UploadedRows
 from tests.support.about import PLATFORM
 
 SHARED = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))

@@ -10,9 +10,10 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import deletion, notes, services
+from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import deletion, notes
 from dressage.teams.models import AuditEntry, Membership, Team
 
 CONTENT = b'{"prompt": "one", "answer": 1}\n{"prompt": "two", "answer": 2}\n'

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.datasets import jsonl, reading, services
+from dressage.datasets import services
+from dressage.datasets.files import jsonl, reading
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.selectors import version_by_ref
 from dressage.teams.models import AuditEntry, Team
@@ -259,7 +260,7 @@ def test_a_full_disk_leaves_nothing(editor: APIClient, dataset_root: Path, monke
         raise OSError(28, "No space left on device")
         yield
 
-    monkeypatch.setattr("dressage.datasets.storage._batches", full)
+    monkeypatch.setattr("dressage.datasets.versions.storage._batches", full)
     response = upload(editor, GOOD)
     assert (response.status_code, response.json()["error"]["code"]) == (507, "disk_full")
     assert nothing_was_made(dataset_root)

@@ -13,10 +13,11 @@ from rest_framework.test import APIClient
 from dressage.common.actors import Actor
 from dressage.common.lengthy import FILES
 from dressage.common.problems import Problem
-from dressage.datasets import services, storage
+from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetVersion
-from dressage.datasets.rows import Row
+from dressage.datasets.rows.row import Row
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import storage
 from dressage.teams.models import Team
 
 

@@ -4,8 +4,8 @@ import json
 import re
 from typing import Any
 
-from dressage.datasets import storage
 from dressage.datasets.models import DatasetVersion
+from dressage.datasets.versions import storage
 from dressage.lab.models import LabJob
 
 SYNTHESIS: dict[str, Any] = {"kind": "synthesis", "endpoint": "model", "variations": 2, "attempts": 4}

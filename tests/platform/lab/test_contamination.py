@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import notes, storage
 from dressage.lab.arguments import FindContamination
 from dressage.lab.contamination import meetings
 from dressage.lab.contamination.find import find_contamination

@@ -15,9 +15,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import notes, storage
 from dressage.jobs.local import claim, give_back
 from dressage.jobs.tasks import sweep_jobs
 from dressage.lab import services

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import notes
 from dressage.lab.carry_out import carry_out
 from dressage.lab.memorisation.halves import behind, cut, likeness, words_of
 from dressage.lab.models import LabJob

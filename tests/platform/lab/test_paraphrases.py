@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import notes
 from dressage.lab.asking.ask_rows import IN_A_ROW
 from dressage.lab.carry_out import carry_out
 from dressage.lab.models import LabJob

@@ -13,9 +13,9 @@ from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import notes, storage
 from dressage.jobs.local import claim
 from dressage.lab.asking import cost, endpoints
 from dressage.lab.asking.client import AskedTokens

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
+from dressage.datasets.versions import notes
 from dressage.lab import carry_out as carrying
 from dressage.lab.carry_out import carry_out
 from dressage.lab.models import LabJob

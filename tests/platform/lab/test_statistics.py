@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
+from dressage.datasets.versions import notes
 from dressage.lab.models import LabJob
 from dressage.lab.statistics.answer_types import answer_type
 from tests.support.about import PLATFORM

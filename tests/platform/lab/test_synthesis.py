@@ -8,9 +8,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import notes
 from dressage.lab.carry_out import carry_out
 from dressage.lab.models import LabJob
 from dressage.rewards.models import JudgeEndpoint

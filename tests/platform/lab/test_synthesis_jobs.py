@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion, TeamDatasetQuota
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import notes, storage
 from dressage.jobs.local import claim
 from dressage.jobs.tasks import sweep_jobs
 from dressage.lab.asking.client import AskedTokens

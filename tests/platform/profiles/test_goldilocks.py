@@ -9,9 +9,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion, RowNotes, TeamDatasetQuota
 from dressage.datasets.services import create_dataset
+from dressage.datasets.versions import notes, storage
 from dressage.policies.models import Policy
 from dressage.profiles.goldilocks import store
 from dressage.profiles.goldilocks.advance import sweep_goldilocks

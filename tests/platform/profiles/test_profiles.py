@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion, RowNotes
+from dressage.datasets.versions import notes, storage
 from dressage.jobs.tasks import sweep_jobs
 from dressage.profiles.models import HandedInBatch, Profile
 from dressage.profiles.services import LEAST_LIMIT_S, LIMIT_S

@@ -8,8 +8,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.datasets import notes, storage
 from dressage.datasets.models import DatasetVersion, RowNotes
+from dressage.datasets.versions import notes, storage
 from dressage.teams.models import AuditEntry, Team
 from tests.platform.profiles.fixtures import ProfileWorker, row
 

@@ -10,9 +10,9 @@ import pytest
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
-from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
-from dressage.datasets.notes import NoteSource
+from dressage.datasets.versions import notes
+from dressage.datasets.versions.notes import NoteSource
 from dressage.runs.models import Run
 from dressage.runs.sweep import reconcile
 from tests.platform.runs.fixtures import Worker, expire_lease

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dressage.datasets.reading import UploadedRows
+from dressage.datasets.files.reading import UploadedRows
 from tests.worker.loop.platform_double import PlatformDouble
 
 SHARED = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))

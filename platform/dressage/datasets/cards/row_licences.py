@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dressage.datasets.cards import licences
-from dressage.datasets.columnar.stored import TakenRows
-from dressage.datasets.rows import Row
+from dressage.datasets.files.columnar.stored import TakenRows
+from dressage.datasets.rows.row import Row
 
 _COLUMNS = ("license", "licence")
 _MOST = 8

@@ -8,12 +8,12 @@ from typing import Any, BinaryIO
 from typing_extensions import TypedDict
 
 from dressage.common.problems import invalid
-from dressage.datasets import storage
 from dressage.datasets.cards.row_licences import LicencesOf
-from dressage.datasets.columnar.stored import TakenRows
-from dressage.datasets.origin import Origin
-from dressage.datasets.reading import UploadedRows
-from dressage.datasets.rows import Row
+from dressage.datasets.files.columnar.stored import TakenRows
+from dressage.datasets.files.origin import Origin
+from dressage.datasets.files.reading import UploadedRows
+from dressage.datasets.rows.row import Row
+from dressage.datasets.versions import storage
 from trainer_core.datasets.mapping import DatasetMapping
 
 

@@ -21,7 +21,7 @@ from dressage.common.errors import FieldError
 from dressage.common.problems import Problem
 from dressage.datasets.checking.answers import OUT_OF_MEMORY, to_problem
 from dressage.datasets.checking.check import CheckOrder, CheckResult, TooManyRows, check
-from dressage.datasets.formats import is_plain_text
+from dressage.datasets.files.formats import is_plain_text
 
 logger = structlog.get_logger(__name__)
 MEMORY_BYTES = 4 << 30

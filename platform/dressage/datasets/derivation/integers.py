@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from dressage.datasets import storage
 from dressage.datasets.derivation.operations import IntegerAnswers
 from dressage.datasets.derivation.tables import Counts, record_of
-from dressage.datasets.rows import check_row
+from dressage.datasets.rows.row import check_row
+from dressage.datasets.versions import storage
 
 _LONGEST = 200
 """Signs of an answer that is looked at; what is longer is no number that a person has written."""

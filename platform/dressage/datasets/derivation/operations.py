@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
 from dressage.common.serializers import SLUG_PATTERN
-from dressage.datasets.json_rows import parse_row
+from dressage.datasets.files.json_rows import parse_row
 from dressage.datasets.limits import MAX_TASK_BYTES
-from dressage.datasets.row_query import RowId, RowQuery
+from dressage.datasets.rows.query import RowId, RowQuery
 
 MAX_CHANGES = 10_000
 ASK_FOR_SUM = (

@@ -15,10 +15,8 @@ from dressage.common.actors import Actor
 from dressage.common.lengthy import FILES
 from dressage.common.problems import Problem, conflict, invalid, not_found
 from dressage.common.slugs import slug_for
-from dressage.datasets import notes, selectors, storage
+from dressage.datasets import selectors
 from dressage.datasets.cards.services import begin_card, carry_card
-from dressage.datasets.carrying import CarriedNotes, carried_notes, discard
-from dressage.datasets.deletion import remove_unnamed
 from dressage.datasets.derivation import tables
 from dressage.datasets.derivation.integers import with_integers
 from dressage.datasets.derivation.operations import (
@@ -34,11 +32,14 @@ from dressage.datasets.derivation.operations import (
 )
 from dressage.datasets.derivation.tables import CheckedEdit, Counts, EditError
 from dressage.datasets.limits import MAX_COLUMNS, MAX_ROWS
-from dressage.datasets.lineage import OperationCounts, VersionOperation
 from dressage.datasets.models import Dataset, DatasetVersion
-from dressage.datasets.row_query import RowQuery
+from dressage.datasets.rows.query import RowQuery
 from dressage.datasets.search.conditions import of_notes
 from dressage.datasets.services import add_version, locked_dataset, require_free
+from dressage.datasets.versions import notes, storage
+from dressage.datasets.versions.carrying import CarriedNotes, carried_notes, discard
+from dressage.datasets.versions.deletion import remove_unnamed
+from dressage.datasets.versions.lineage import OperationCounts, VersionOperation
 from dressage.teams.models import Team
 from trainer_core.datasets.fields import json_type
 

@@ -13,12 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dressage.common.strict_json import MAX_DIGITS, check
-from dressage.datasets import families, row_ids, storage
 from dressage.datasets.derivation.operations import EditRows, RowChange, SplitShare
-from dressage.datasets.facts import facts_of_stored
 from dressage.datasets.limits import MAX_DEPTH, MAX_ROW_BYTES
-from dressage.datasets.row_query import Matcher, RowQuery
-from dressage.datasets.rows import Row, check_row
+from dressage.datasets.rows import ids as row_ids
+from dressage.datasets.rows.facts import facts_of_stored
+from dressage.datasets.rows.query import Matcher, RowQuery
+from dressage.datasets.rows.row import Row, check_row
+from dressage.datasets.versions import families, storage
 
 _TOO_LARGE = 10**MAX_DIGITS
 

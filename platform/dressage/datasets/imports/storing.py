@@ -13,14 +13,14 @@ from dressage.common.lengthy import FILES
 from dressage.datasets import services
 from dressage.datasets.cards.licences import tidy, together
 from dressage.datasets.cards.services import fill_card
-from dressage.datasets.columnar.stored import TakenRows
+from dressage.datasets.files.columnar.stored import TakenRows
+from dressage.datasets.files.origin import ImportOrigin
+from dressage.datasets.files.reading import UploadedRows
 from dressage.datasets.imports import files
 from dressage.datasets.mapping.preview import preview
 from dressage.datasets.models import DatasetImport, DatasetImportState, DatasetSourceKind
-from dressage.datasets.origin import ImportOrigin
 from dressage.datasets.quota.usage import require_quota, within
-from dressage.datasets.reading import UploadedRows
-from dressage.datasets.rows import Row
+from dressage.datasets.rows.row import Row
 from dressage.jobs.local import NotOurs, end_own
 from dressage.policies.access.selectors import sources
 from trainer_core.datasets.mapping import DatasetMapping

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from dressage.common.lengthy import FILES
 from dressage.common.problems import Problem
-from dressage.datasets.faults import FileFaultError
-from dressage.datasets.formats import Format, open_format
-from dressage.datasets.packing import Packing, packing_of, unpacked
-from dressage.datasets.records import Record
+from dressage.datasets.files.faults import FileFaultError
+from dressage.datasets.files.formats import Format, open_format
+from dressage.datasets.files.packing import Packing, packing_of, unpacked
+from dressage.datasets.files.records import Record
 
 EXAMINED = 200
 """Rows that a preview looks at."""

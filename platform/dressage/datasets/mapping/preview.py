@@ -8,15 +8,15 @@ from typing_extensions import TypedDict
 
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem
-from dressage.datasets.faults import FileFaultError
+from dressage.datasets.files.faults import FileFaultError
+from dressage.datasets.files.origin import MappedColumn
+from dressage.datasets.files.records import LeftOutError, Record
 from dressage.datasets.mapping.abridged import abridged
 from dressage.datasets.mapping.columns import PreviewColumn, described
 from dressage.datasets.mapping.head import Head, read_head
 from dressage.datasets.mapping.selectors import fitting
 from dressage.datasets.models import SavedMapping
-from dressage.datasets.origin import MappedColumn
-from dressage.datasets.records import LeftOutError, Record
-from dressage.datasets.rows import Row, check_row
+from dressage.datasets.rows.row import Row, check_row
 from dressage.teams.models import Team
 from trainer_core.datasets import Shape, UnknownShapeError, recognise
 from trainer_core.datasets.mapping import DatasetMapping, Proposal, propose, shape_of

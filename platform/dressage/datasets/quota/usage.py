@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dressage.common.problems import Problem
 from dressage.datasets.checking.check import TooManyRows, require_few
-from dressage.datasets.columnar.stored import TakenRows
+from dressage.datasets.files.columnar.stored import TakenRows
 from dressage.datasets.models import (
     DatasetImport,
     DatasetImportState,
@@ -21,7 +21,7 @@ from dressage.datasets.models import (
     DatasetVersion,
     TeamDatasetQuota,
 )
-from dressage.datasets.rows import Row
+from dressage.datasets.rows.row import Row
 
 _UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 

@@ -9,12 +9,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dressage.common.problems import invalid
-from dressage.datasets.facts import SCRIPTS
 from dressage.datasets.models import DatasetVersion, RowNotes
-from dressage.datasets.notes import of as all_notes
-from dressage.datasets.row_query import NoteCondition, RowQuery
+from dressage.datasets.rows.facts import SCRIPTS
+from dressage.datasets.rows.query import NoteCondition, RowQuery
 from dressage.datasets.search import index
 from dressage.datasets.search.replaced import read_again
+from dressage.datasets.versions.notes import of as all_notes
 
 _EXACT = 2**53
 """Size up to which a float64 holds each whole number."""

@@ -13,14 +13,14 @@ import numpy as np
 import structlog
 from typing_extensions import TypedDict
 
-from dressage.datasets import notes
-from dressage.datasets.facts import facts_of
 from dressage.datasets.models import DatasetVersion
-from dressage.datasets.row_query import Matcher, RowQuery
+from dressage.datasets.rows.facts import facts_of
+from dressage.datasets.rows.query import Matcher, RowQuery
 from dressage.datasets.search import building, conditions, index
 from dressage.datasets.search.building import IndexState
 from dressage.datasets.search.replaced import read_again
 from dressage.datasets.search.stored_rows import StoredRow, groups, of_table, read
+from dressage.datasets.versions import notes
 
 logger = structlog.get_logger(__name__)
 _TIME_S = 0.5

@@ -3,7 +3,7 @@
 Its files are made by a process of its own (``python -m`` this module), and the one of texts comes into its place last,
 when all are complete and on disk: whoever is killed leaves none, and the next one begins anew. They hold what
 ``facts`` tells of rows, so they find what a look at every row would find. Their names have that of the version's file,
-with which ``dressage.datasets.deletion`` removes them.
+with which ``dressage.datasets.versions.deletion`` removes them.
 """
 
 import hashlib
@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from dressage.datasets import row_ids
-from dressage.datasets.facts import SCRIPTS, Facts, facts_of, words
+from dressage.datasets.rows import ids as row_ids
+from dressage.datasets.rows.facts import SCRIPTS, Facts, facts_of, words
 from dressage.embedded.private_files import sync_folder
 
 VERSION = 2

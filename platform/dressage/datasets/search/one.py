@@ -5,11 +5,11 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from dressage.common.problems import not_found
-from dressage.datasets import notes
-from dressage.datasets.facts import facts_of
 from dressage.datasets.models import DatasetVersion
+from dressage.datasets.rows.facts import facts_of
 from dressage.datasets.search.replaced import read_again
 from dressage.datasets.search.stored_rows import read
+from dressage.datasets.versions import notes
 from trainer_core.datasets import control_tokens
 
 

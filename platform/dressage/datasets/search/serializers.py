@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField
-from dressage.datasets.row_query import RowQuery
+from dressage.datasets.rows.query import RowQuery
 from dressage.datasets.search.find import FoundRows
 from dressage.datasets.search.one import OneRow
 from dressage.datasets.search.values import RowValues

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dressage.datasets import row_ids
+from dressage.datasets.rows import ids as row_ids
 
 
 @dataclass(frozen=True, slots=True)

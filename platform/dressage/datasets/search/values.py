@@ -8,11 +8,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
-from dressage.datasets import notes
-from dressage.datasets.facts import script_of, tags_of, text_of
 from dressage.datasets.models import DatasetVersion, RowNotes
+from dressage.datasets.rows.facts import script_of, tags_of, text_of
 from dressage.datasets.search.replaced import read_again
 from dressage.datasets.search.stored_rows import of_table
+from dressage.datasets.versions import notes
 
 SAMPLE = 2_000
 GROUPS = 8

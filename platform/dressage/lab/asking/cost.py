@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from dressage.common.problems import invalid
-from dressage.datasets import storage
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import missing_files
+from dressage.datasets.versions import storage
 from dressage.lab.arguments import MAX_ASKED_ROWS, AnyAsking, AssessQuality, FindMemorised, SynthesiseRows
 from dressage.lab.asking.client import MOST_AT_ONCE
 from dressage.lab.cost import LabCost

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dressage.datasets import storage
+from dressage.datasets.versions import storage
 from dressage.lab.plan import StoredRows
 from dressage.lab.texts import text_of
 

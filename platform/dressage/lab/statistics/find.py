@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 
-from dressage.datasets.facts import script_of, words
+from dressage.datasets.rows.facts import script_of, words
 from dressage.lab.plan import LabWork, Result
 from dressage.lab.reports import Bin, CountedName, StatisticsReport
 from dressage.lab.statistics.answer_types import answer_type

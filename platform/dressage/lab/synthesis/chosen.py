@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dressage.common.problems import invalid
-from dressage.datasets import families, storage
 from dressage.datasets.derivation.tables import finder
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.search.conditions import of_notes
 from dressage.datasets.selectors import missing_files
+from dressage.datasets.versions import families, storage
 from dressage.lab.arguments import MAX_ASKED_ROWS, SynthesiseRows
 from dressage.lab.asking.rows import rank
 from dressage.lab.statistics.answer_types import answer_type

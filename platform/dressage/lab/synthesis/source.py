@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from dressage.datasets.families import PASS_RATE, VARIATION_OF
-from dressage.datasets.row_ids import OWN_COLUMNS, content_id
+from dressage.datasets.rows.ids import OWN_COLUMNS, content_id
+from dressage.datasets.versions.families import PASS_RATE, VARIATION_OF
 from dressage.lab.asking.rows import AskedRow
 
 _KEPT_OF_ID = 60

@@ -1,7 +1,7 @@
 """Versions that syntheses have made, taken back."""
 
 from dressage.common.actors import Actor
-from dressage.datasets import deletion
+from dressage.datasets.versions import deletion
 from dressage.lab.models import LabJob
 
 

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.datasets.derivation.services import Into
-from dressage.datasets.serializers import NewDatasetSerializer
+from dressage.datasets.views.serializers import NewDatasetSerializer
 from dressage.profiles.goldilocks.asked import OUTSIDE_FIRST, SUSPECT_GOLDS, SecondStage
 from dressage.profiles.goldilocks.documents import GoldilocksDocument, StartedGoldilocks
 from dressage.profiles.serializers import PlanField

@@ -8,11 +8,11 @@ from django.utils import timezone
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
-from dressage.datasets import notes, storage
 from dressage.datasets.derivation.operations import KeepRows
 from dressage.datasets.derivation.services import DerivedVersion, derive
 from dressage.datasets.models import DatasetVersion
-from dressage.datasets.notes import NoteSource
+from dressage.datasets.versions import notes, storage
+from dressage.datasets.versions.notes import NoteSource
 from dressage.profiles.goldilocks.asked import AskedGoldilocks, StageName
 from dressage.profiles.goldilocks.decide import Decision, PastStage, decide
 from dressage.profiles.models import GOLDILOCKS_OPEN, Goldilocks, GoldilocksState, Profile

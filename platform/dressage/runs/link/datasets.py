@@ -10,9 +10,9 @@ from rest_framework.request import Request
 
 from dressage.common.problems import not_found
 from dressage.common.ranges import download, read_part
-from dressage.datasets import notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
+from dressage.datasets.versions import notes
 from dressage.teams.models import Team
 from trainer_core.link.bundle import DatasetRef, NotesRef
 from trainer_core.spec import RunSpec

@@ -8,9 +8,9 @@ from typing import Any
 
 from dressage.common.errors import FieldError, join
 from dressage.common.problems import Problem
-from dressage.datasets import holding, notes
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref as dataset_version
+from dressage.datasets.versions import holding, notes
 from dressage.policies.models import Policy
 from dressage.policies.selectors import policy_by_name
 from dressage.rewards.models import RewardVersion

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from dressage.datasets.pins import Pin
+from dressage.datasets.versions.pins import Pin
 from dressage.runs.models import Run
 from dressage.runs.states import FINISHED
 from dressage.teams.models import Team

@@ -12,11 +12,11 @@ from django.conf import settings as django_settings
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.datasets import storage
 from dressage.datasets.imports import files
 from dressage.datasets.imports.carry_out import carry_out
 from dressage.datasets.imports.services import cancel_import, read_import, retry_import
 from dressage.datasets.models import Dataset, DatasetImport, DatasetUpload, DatasetVersion, TeamDatasetQuota
+from dressage.datasets.versions import storage
 from dressage.imports import alone, progress
 from dressage.policies.access.services import set_credentials
 from dressage.teams.models import AuditEntry, Team

@@ -1,0 +1,224 @@
+"""Findings in a file that was taken, for a second look: each kind with its number of rows and the first of them."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from typing_extensions import TypedDict
+
+from trainer_core.datasets import control_tokens
+from trainer_core.datasets.invisible import is_blank
+
+if TYPE_CHECKING:
+    from dressage.datasets.files.columnar.stored import TakenRows
+
+Code = Literal[
+    "control_tokens",
+    "duplicate_rows",
+    "duplicate_ids",
+    "empty_answers",
+    "missing_answers",
+    "large_integers",
+    "nan",
+    "left_out",
+]
+EXACT = 1 << 53
+"""Whole numbers up to here are exact as floating-point numbers of 64 bits, which browsers and many programs use."""
+_FIRST_ROWS = 10
+_TOKENS = 10
+
+
+class OriginWarning(TypedDict):
+    """Something that was taken and deserves a second look."""
+
+    code: Code
+    detail: str
+    rows: int
+    """Rows that it is about."""
+    first_rows: list[int]
+    """The first of them, counted from 1; of rows that were left out, their places in the file."""
+
+
+class _Rows:
+    """Number of rows of a kind, and the first of them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[int] = []
+
+    def add(self, number: int) -> None:
+        self.count += 1
+        if len(self.first) < _FIRST_ROWS:
+            self.first.append(number)
+
+    def warning(self, code: Code, one: str, many: str, rest: str) -> list[OriginWarning]:
+        if not self.count:
+            return []
+        subject = f"1 row {one}" if self.count == 1 else f"{self.count:,} rows {many}"
+        return [{"code": code, "detail": f"{subject} {rest}", "rows": self.count, "first_rows": self.first}]
+
+
+class _Repeated:
+    """Which values were there before. Memory: 8 bytes a row, by hashes of 64 bits that hold for this process."""
+
+    def __init__(self) -> None:
+        self._hashes = array("q")
+        self._numbers = array("q")
+
+    def add(self, value: object, number: int) -> None:
+        self._hashes.append(hash(value))
+        self._numbers.append(number)
+
+    def add_all(self, values: Iterable[object], first: int) -> None:
+        before = len(self._hashes)
+        self._hashes.extend(map(hash, values))
+        self._numbers.extend(range(first, first + len(self._hashes) - before))
+
+    def rows(self) -> _Rows:
+        found = _Rows()
+        hashes = np.frombuffer(self._hashes, dtype=np.int64) if self._hashes else np.empty(0, np.int64)
+        order = np.argsort(hashes, kind="stable")
+        again = order[1:][hashes[order[1:]] == hashes[order[:-1]]]
+        found.count = len(again)
+        found.first = [self._numbers[place] for place in np.sort(again)[:_FIRST_ROWS]]
+        return found
+
+
+class Findings:
+    """Looks through rows as they are stored. Memory: 32 bytes a row, a few row numbers and tokens."""
+
+    def __init__(self) -> None:
+        self._control = _Rows()
+        self._tokens: Counter[str] = Counter()
+        self._columns: dict[str, None] = {}
+        self._nan, self._large, self._empty, self._missing, self._left_out = (_Rows() for _ in range(5))
+        self._why_left_out = ""
+        self._answered = False
+        self._asked, self._ids = _Repeated(), _Repeated()
+
+    def look(self, number: int, data: Mapping[str, Any], *, nan: bool = False) -> None:
+        """Look through one row, whose number counts from 1."""
+        found = {name: tokens for name, value in data.items() if (tokens := _tokens_in(value))}
+        if found:
+            self._control.add(number)
+            for name, tokens in found.items():
+                self._columns[name] = None
+                self._tokens.update(token for token in tokens if token in self._tokens or len(self._tokens) < 100)
+        if nan:
+            self._nan.add(number)
+        if any(map(_has_large, data.values())):
+            self._large.add(number)
+        self._look_at_answer(number, data.get("answer"))
+        self._asked.add(_asked(data), number)
+        given = data.get("id")
+        if isinstance(given, str | int) and not isinstance(given, bool):
+            self._ids.add(str(given), number)
+
+    def look_at_all(self, first: int, rows: "TakenRows") -> None:
+        """Look through rows that were taken as a block, in which nothing is odd; the first has the number ``first``."""
+        answers, tests = rows.values("answer"), rows.values("tests")
+        numbers = range(first, first + len(rows))
+        if answers is None:
+            answers = [None] * len(rows)
+        for number, answer in zip(numbers, answers, strict=True) if None in answers else ():
+            if answer is None:
+                self._missing.add(number)
+        self._answered = self._answered or answers.count(None) < len(answers)
+        told = map(str, tests) if tests is not None else repeat("None")
+        self._asked.add_all(zip(rows.made.asked, map(str, answers), told), first)  # noqa: B905 - one may be endless
+        for number, given in zip(numbers, rows.values("id") or (), strict=False):
+            if isinstance(given, str | int) and not isinstance(given, bool):
+                self._ids.add(str(given), number)
+
+    def leave_out(self, number: int, why: str) -> None:
+        """Remember a row of the file that cannot be used."""
+        self._why_left_out = self._why_left_out or why
+        self._left_out.add(number)
+
+    def warnings(self) -> list[OriginWarning]:
+        """The findings, those first that most need a look."""
+        missing = self._missing if self._answered else _Rows()
+        tokens = ", ".join(f"`{token}`" for token, _ in self._tokens.most_common(_TOKENS))
+        columns = ", ".join(f"`{name}`" for name in self._columns)
+        return [
+            *self._control.warning(
+                "control_tokens",
+                "holds",
+                "hold",
+                f"text that looks like control tokens ({tokens}) in {columns}. It was kept as it is, and the policy "
+                "reads it as text, never as the tokens themselves.",
+            ),
+            *self._left_out.warning("left_out", "was", "were", f"left out. {self._why_left_out}"),
+            *self._empty.warning(
+                "empty_answers",
+                "has",
+                "have",
+                "an `answer` that is empty. Graders that compare with it fail on such rows.",
+            ),
+            *missing.warning(
+                "missing_answers",
+                "has",
+                "have",
+                "no `answer`, and others have one. Graders that compare with it fail there.",
+            ),
+            *self._asked.rows().warning(
+                "duplicate_rows",
+                "asks",
+                "ask",
+                "what an earlier row asks, with the same answer. All were kept; a run draws such a prompt more often.",
+            ),
+            *self._ids.rows().warning(
+                "duplicate_ids",
+                "has",
+                "have",
+                "the `id` of an earlier row. All were kept; ids do not tell such rows apart.",
+            ),
+            *self._nan.warning("nan", "holds", "hold", "NaN, which is no JSON. It was read as null."),
+            *self._large.warning(
+                "large_integers",
+                "holds",
+                "hold",
+                "whole numbers beyond 2^53. They were kept exactly; programs that read them as floating point round.",
+            ),
+        ]
+
+    def _look_at_answer(self, number: int, answer: Any) -> None:
+        if answer is None:
+            self._missing.add(number)
+            return
+        self._answered = True
+        if isinstance(answer, str) and is_blank(answer):
+            self._empty.add(number)
+
+
+def _asked(data: Mapping[str, Any]) -> tuple[object, ...]:
+    """Question and answer of a row, as a value with a hash."""
+    prompt: Any = data.get("prompt")
+    if prompt is None:
+        messages: Iterable[Mapping[str, Any]] = data["messages"]
+        prompt = tuple((one["role"], one["content"]) for one in messages)
+    # Rows that ask the same with other tests, or of other images, differ.
+    return prompt, str(data.get("answer")), str(data.get("tests"))
+
+
+def _has_large(value: Any) -> bool:
+    if isinstance(value, str | float) or value is None:
+        return False
+    if isinstance(value, int):
+        return not -EXACT <= value <= EXACT
+    if isinstance(value, list):
+        return any(map(_has_large, value))
+    return isinstance(value, dict) and any(map(_has_large, value.values()))
+
+
+def _tokens_in(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return control_tokens(value) if "<" in value or "[" in value else []
+    if isinstance(value, list):
+        return [token for one in value for token in _tokens_in(one)]
+    if isinstance(value, dict):
+        return [token for one in value.values() for token in _tokens_in(one)]
+    return []

@@ -1,0 +1,1 @@
+"""One row: its form, its id, its text, facts about it, and queries for rows."""
