@@ -76,9 +76,9 @@ INSTALLED_APPS = [
     "dressage.compat",
 ]
 MIDDLEWARE = [
-    "dressage.common.middleware.RequestContextMiddleware",
-    "dressage.common.compression.CompressionMiddleware",
-    "dressage.common.middleware.HttpsApiMiddleware",
+    "dressage.common.api.middleware.RequestContextMiddleware",
+    "dressage.common.api.compression.CompressionMiddleware",
+    "dressage.common.api.middleware.HttpsApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -155,11 +155,11 @@ REST_FRAMEWORK = {
         "dressage.teams.authentication.TokenAuthentication",
         "dressage.teams.authentication.TeamSessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["dressage.common.permissions.IsViewer"],
-    "DEFAULT_RENDERER_CLASSES": ["dressage.common.rendering.AnswerRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["dressage.common.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "dressage.common.schema.ProblemAutoSchema",
-    "EXCEPTION_HANDLER": "dressage.common.problem_responses.exception_handler",
+    "DEFAULT_PERMISSION_CLASSES": ["dressage.common.api.permissions.IsViewer"],
+    "DEFAULT_RENDERER_CLASSES": ["dressage.common.api.rendering.AnswerRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["dressage.common.api.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "dressage.common.openapi.schema.ProblemAutoSchema",
+    "EXCEPTION_HANDLER": "dressage.common.api.problem_responses.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -177,7 +177,7 @@ SPECTACULAR_SETTINGS = {
     "SORT_OPERATIONS": True,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "dressage.common.shared_parameters.share_parameters",
+        "dressage.common.openapi.shared_parameters.share_parameters",
     ],
     # Scope and GoldilocksStage are components of their own.
     "ENUM_NAME_OVERRIDES": {

@@ -3,7 +3,7 @@
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from dressage.common.openapi_view import OpenAPIView
+from dressage.common.openapi.view import OpenAPIView
 from dressage.console import console
 
 urlpatterns = [
@@ -27,6 +27,6 @@ urlpatterns = [
     re_path(r"(?s)^(?!api/|ws/|static/|assets/).*$", console),
 ]
 
-handler400 = "dressage.common.problem_responses.bad_request"
-handler404 = "dressage.common.problem_responses.page_not_found"
-handler500 = "dressage.common.problem_responses.server_error"
+handler400 = "dressage.common.api.problem_responses.bad_request"
+handler404 = "dressage.common.api.problem_responses.page_not_found"
+handler500 = "dressage.common.api.problem_responses.server_error"

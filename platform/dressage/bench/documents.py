@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from dressage.bench.models import BenchJob, BenchState
 from dressage.bench.report import ReportDocument, report
 from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument
-from dressage.common.document_schema import Moment, OneOf, Stored
+from dressage.common.openapi.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.rewards import needs
 from trainer_core.link.bench import BenchJob as LinkBenchJob

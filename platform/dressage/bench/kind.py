@@ -11,7 +11,7 @@ from dressage.bench.services import take_result
 from dressage.cluster_jobs.kinds import ClusterKind
 from dressage.cluster_jobs.models import OPEN
 from dressage.cluster_jobs.sweep import ago
-from dressage.common.problems import validated
+from dressage.common.api.problems import validated
 from dressage.datasets.versions.pins import Pin
 from dressage.teams.models import Team
 from trainer_core.link.bench import BenchJob as BenchMessage

@@ -6,8 +6,8 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from dressage.bench.sources import MAX_MATCHED, FromDataset, FromRun, PastedSample, RolloutFilter
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem, invalid
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem, invalid
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import rows_at
 from dressage.datasets.selectors import version_by_ref as dataset_version

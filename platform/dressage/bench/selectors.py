@@ -3,7 +3,7 @@
 from django.db.models import QuerySet
 
 from dressage.bench.models import BenchJob
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.teams.models import Team
 
 

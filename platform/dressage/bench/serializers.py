@@ -6,8 +6,8 @@ from rest_framework import serializers
 
 from dressage.bench.documents import BenchJobDocument, BenchJobRowDocument
 from dressage.bench.sources import BenchSamples
-from dressage.common.documents import DocumentSerializer
-from dressage.common.serializers import PydanticField
+from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import PydanticField
 from dressage.rewards.serializers import RewardDefinitionField, ThinkingTagsSerializer
 from dressage.runs.facts.serializers import ClusterField
 

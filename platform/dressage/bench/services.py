@@ -11,8 +11,8 @@ from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument, pro
 from dressage.cluster_jobs import life as jobs
 from dressage.cluster_jobs.clusters import send
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem, invalid
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem, invalid
 from dressage.datasets.versions import holding
 from dressage.runs.life.services import require_cluster
 from dressage.teams.models import Team

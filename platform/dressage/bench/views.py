@@ -10,11 +10,11 @@ from dressage.bench import selectors, services
 from dressage.bench.documents import bench_document, bench_row
 from dressage.bench.samples import collect, run_tags
 from dressage.bench.serializers import BenchJobRowSerializer, BenchJobSerializer, CreateBenchJobSerializer
-from dressage.common.errors import FieldError
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsEditor, require_scope
-from dressage.common.problems import Problem, validated
+from dressage.common.api.errors import FieldError
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsEditor, require_scope
+from dressage.common.api.problems import Problem, validated
 from dressage.common.scopes import Noun, Scope
 from dressage.rewards import needs
 from dressage.rewards.selectors import version_by_ref

@@ -4,7 +4,7 @@ from django.db.models import Q, QuerySet
 
 from dressage.chart_views.models import ChartView
 from dressage.common.actors import Actor
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.teams.models import Team
 
 

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from dressage.chart_views.document import ChartsDocument
-from dressage.common.serializers import PydanticField
+from dressage.common.openapi.serializers import PydanticField
 
 _SHARED = "Whether the whole team sees it; editors share and change what is shared."
 _DEFAULT = "Whether the charts of a run open with it. One of a team: another ceases to be it."

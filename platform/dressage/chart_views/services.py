@@ -7,8 +7,8 @@ from django.db import transaction
 from dressage.chart_views.document import ChartsDocument
 from dressage.chart_views.models import ChartView
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem, conflict, invalid, not_found
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem, conflict, invalid, not_found
 from dressage.common.roles import Role
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit

@@ -10,9 +10,9 @@ from dressage.chart_views.serializers import (
     CreateChartViewSerializer,
     UpdateChartViewSerializer,
 )
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsViewer
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsViewer
 from dressage.common.scopes import Noun
 from dressage.teams.api import ApiView, TeamRequest
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic, Literal
 
 from dressage.cluster_jobs.life import fail
 from dressage.cluster_jobs.models import ClusterJob, J
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.datasets.versions.pins import Pin
 from dressage.teams.models import Team
 from trainer_core.link.base import Message

@@ -11,8 +11,8 @@ from django.utils.crypto import salted_hmac
 
 from dressage.cluster_jobs.models import OPEN, ClusterJob, J, PlacedJob, jobs_of
 from dressage.common.actors import Actor
+from dressage.common.api.problems import conflict
 from dressage.common.ids import new_id
-from dressage.common.problems import conflict
 from dressage.common.secrets import secret_hash
 from dressage.jobs import room
 from dressage.jobs.models import JobState

@@ -19,7 +19,7 @@ from dressage.cluster_jobs.kinds import ClusterKind
 from dressage.cluster_jobs.life import claim, fail_open, job_token, require_open
 from dressage.cluster_jobs.models import ClusterJob, PlacedJob
 from dressage.cluster_jobs.registry import kinds
-from dressage.common.problems import Problem, conflict, not_found, validated
+from dressage.common.api.problems import Problem, conflict, not_found, validated
 from dressage.common.secrets import secret_hash
 from dressage.jobs.models import JobState
 from dressage.runs.link.cluster import ClusterAuthentication, IsCluster

@@ -12,7 +12,7 @@ class CommonConfig(AppConfig):
     def ready(self) -> None:
         from django.conf import settings
 
-        from dressage.common import schema  # noqa: F401  (registers the extensions)
         from dressage.common.logs import configure
+        from dressage.common.openapi import schema  # noqa: F401  (registers the extensions)
 
         configure(as_json=settings.LOG_FORMAT == "json")

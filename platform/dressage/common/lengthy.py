@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 
 
 class LongRequests:

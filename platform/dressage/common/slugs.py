@@ -2,7 +2,7 @@
 
 from django.utils.text import slugify
 
-from dressage.common.problems import invalid
+from dressage.common.api.problems import invalid
 
 
 def slug_for(name: str, slug: str | None) -> str:

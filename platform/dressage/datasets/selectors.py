@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
-from dressage.common.problems import Problem, invalid, not_found
+from dressage.common.api.problems import Problem, invalid, not_found
 from dressage.common.refs import parse_ref
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.sharing import guests

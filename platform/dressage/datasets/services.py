@@ -9,9 +9,9 @@ from django.conf import settings
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem, conflict, not_found
 from dressage.common.lengthy import FILES
-from dressage.common.problems import Problem, conflict, not_found
 from dressage.common.slugs import slug_for
 from dressage.datasets.cards.services import begin_card
 from dressage.datasets.checking.check import CheckOrder, CheckResult, TooManyRows, store

@@ -21,9 +21,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import resolve
 from rest_framework.views import APIView
 
-from dressage.common.middleware import REFUSAL
-from dressage.common.problem_responses import as_problem
-from dressage.common.problems import Problem
+from dressage.common.api.middleware import REFUSAL
+from dressage.common.api.problem_responses import as_problem
+from dressage.common.api.problems import Problem
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -7,7 +7,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 from typing_extensions import TypedDict
 
-from dressage.common.document_schema import Moment
+from dressage.common.openapi.document_schema import Moment
 from dressage.common.times import iso
 from dressage.home.spend import SpendDocument, spend_since
 from dressage.policies.models import Policy

@@ -7,7 +7,7 @@ from django.db.models import F, Max, Sum
 from django.db.models.functions import Now
 from typing_extensions import TypedDict
 
-from dressage.common.document_schema import Moment as MomentText
+from dressage.common.openapi.document_schema import Moment as MomentText
 from dressage.common.times import iso
 from dressage.runs.models import Attempt, GpuSpan, Run
 from dressage.teams.models import Team

@@ -3,7 +3,7 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.common.scopes import Noun
 from dressage.home.documents import HomeDocument, home_document
 from dressage.teams.api import ApiView, TeamRequest

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.jobs.kinds import Kind
 from dressage.jobs.messages import send_on_commit
 from dressage.jobs.models import JobState, L, LocalJob, Slots, rows_of

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.teams.models import Team
 
 

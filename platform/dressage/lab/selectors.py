@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.datasets.models import DatasetVersion
 from dressage.lab.models import LabJob
 from dressage.teams.models import Team

@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
-from dressage.common.serializers import PydanticField
+from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import PydanticField
 from dressage.lab.arguments import LabOperation
 from dressage.lab.cost import LabCost
 from dressage.lab.models import LabKind, LabState

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, invalid
+from dressage.common.api.problems import conflict, invalid
 from dressage.datasets import selectors
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.versions import notes

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from dressage.common.query import Flag, Number, Parameter, Text, Whole
+from dressage.common.api.query import Flag, Number, Parameter, Text, Whole
 from dressage.common.scopes import Scope
 from dressage.runs.facts.selectors import line_of
 from dressage.runs.models import Run

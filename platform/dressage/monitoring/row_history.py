@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q
 from typing_extensions import TypedDict
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.versions import storage
 from dressage.runs.facts.selectors import line_of

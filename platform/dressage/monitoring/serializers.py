@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.monitoring.row_history import RowHistory
 from dressage.telemetry.documents import RolloutDocument, RunEventDocument
 from dressage.telemetry.selectors import MetricNameDocument, MetricsDocument

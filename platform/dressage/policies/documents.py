@@ -4,7 +4,7 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from dressage.common.document_schema import OneOf
+from dressage.common.openapi.document_schema import OneOf
 from dressage.policies.facts import ContentsDocument
 from dressage.policies.models import SourceKind
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.db.models import QuerySet
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.policies.folders import ClosedFolder, require_still_open
 from dressage.policies.models import Policy
 from dressage.teams.models import Team

@@ -4,9 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import SlugField
 from dressage.common.roles import Role
-from dressage.common.serializers import SlugField
 from dressage.policies.documents import PolicyFactsDocument, PolicyOriginDocument
 from dressage.policies.models import Policy
 

@@ -8,10 +8,10 @@ from typing import Any
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import conflict, invalid
 from dressage.common.ids import new_id
 from dressage.common.lengthy import FILES
-from dressage.common.problems import conflict, invalid
 from dressage.common.slugs import slug_for
 from dressage.embedded.private_files import sync_folder
 from dressage.policies.facts import read_contents

@@ -4,9 +4,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent_for_its_caller
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsEditor
+from dressage.common.api.idempotency import idempotent_for_its_caller
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsEditor
 from dressage.common.scopes import Noun
 from dressage.policies import selectors, services
 from dressage.policies.needs import facts_document

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from typing_extensions import TypedDict
 
 from dressage.cluster_jobs.places import ahead_of
-from dressage.common.document_schema import Moment, OneOf, Stored
+from dressage.common.openapi.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.profiles import selectors
 from dressage.profiles.models import Profile, ProfileState

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from dressage.cluster_jobs.kinds import ClusterKind
 from dressage.cluster_jobs.models import OPEN
-from dressage.common.problems import validated
+from dressage.common.api.problems import validated
 from dressage.datasets.versions.pins import Pin
 from dressage.profiles.documents import job_for_worker
 from dressage.profiles.goldilocks.advance import sweep_goldilocks

@@ -14,7 +14,7 @@ from django.utils import timezone
 from typing_extensions import TypedDict
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, invalid, not_found
+from dressage.common.api.problems import Problem, conflict, invalid, not_found
 from dressage.common.times import iso
 from dressage.datasets.derivation.operations import MAX_CHANGES, NotedEdit, RowChange
 from dressage.datasets.derivation.services import Derived, Into, derive

@@ -4,8 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.permissions import IsEditor
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.permissions import IsEditor
 from dressage.common.scopes import Noun
 from dressage.datasets.derivation.services import Into
 from dressage.datasets.views.serializers import DerivedSerializer

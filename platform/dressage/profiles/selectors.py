@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet, Sum
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.datasets.models import DatasetVersion
 from dressage.profiles.models import HandedInBatch, Profile, ProfileState
 from dressage.teams.models import Team

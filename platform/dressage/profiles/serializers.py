@@ -2,8 +2,8 @@
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
-from dressage.common.serializers import PydanticField
+from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import PydanticField
 from dressage.datasets.views.serializers import NewDatasetSerializer
 from dressage.profiles import review
 from dressage.profiles.cost import ProfileCost

@@ -8,7 +8,7 @@ from django.db import transaction
 from dressage.cluster_jobs import life as jobs
 from dressage.cluster_jobs.places import give_places
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, invalid, not_found
+from dressage.common.api.problems import conflict, invalid, not_found
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.versions import notes
 from dressage.datasets.versions.notes import NoteSource

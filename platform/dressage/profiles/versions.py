@@ -1,7 +1,7 @@
 """Versions made of what a profile has found: the rows within a band of pass rates, or those whose gold is trusted."""
 
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, invalid
+from dressage.common.api.problems import conflict, invalid
 from dressage.datasets.derivation.operations import KeepRows
 from dressage.datasets.derivation.services import Derived, Into, derive
 from dressage.datasets.versions import notes, storage

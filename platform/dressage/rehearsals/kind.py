@@ -8,7 +8,7 @@ from django.db.models import Q
 from dressage.cluster_jobs.kinds import ClusterKind
 from dressage.cluster_jobs.models import OPEN
 from dressage.cluster_jobs.sweep import ago
-from dressage.common.problems import validated
+from dressage.common.api.problems import validated
 from dressage.datasets.versions.pins import Pin
 from dressage.rehearsals.documents import job_for_worker
 from dressage.rehearsals.models import Rehearsal

@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.rehearsals.models import Rehearsal
 from dressage.teams.models import Team
 

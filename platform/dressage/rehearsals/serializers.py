@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.rehearsals.documents import RehearsalDocument, RehearsalRowDocument
 from dressage.runs.facts.serializers import ClusterField, RunSpecField
 

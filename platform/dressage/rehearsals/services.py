@@ -5,7 +5,7 @@ from django.db import transaction
 from dressage.cluster_jobs import life as jobs
 from dressage.cluster_jobs.places import give_places
 from dressage.common.actors import Actor
-from dressage.common.problems import invalid, not_found
+from dressage.common.api.problems import invalid, not_found
 from dressage.rehearsals.models import Rehearsal, RehearsalState
 from dressage.rehearsals.step_time import step_time
 from dressage.runs.facts import selectors

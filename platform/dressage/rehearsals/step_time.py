@@ -4,7 +4,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.runs.preview.planning import rates_for_policy, scale_of
 from dressage.teams.models import Team
 from trainer_core.link.rehearsal import RehearsalReport

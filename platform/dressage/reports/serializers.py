@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from dressage.common.serializers import PydanticField
+from dressage.common.openapi.serializers import PydanticField
 from dressage.reports.document import ReportContent
 
 _REVISION = "Counts what was saved. A change names it as `If-Match`."

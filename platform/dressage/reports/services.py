@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, not_found
+from dressage.common.api.problems import Problem, conflict, not_found
 from dressage.reports.document import ReportContent
 from dressage.reports.models import Report, ReportRevision
 from dressage.teams.models import Team

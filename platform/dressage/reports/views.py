@@ -4,10 +4,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsEditor
-from dressage.common.revisions import if_match, seen_revision
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.revisions import if_match, seen_revision
 from dressage.common.scopes import Noun
 from dressage.reports import selectors, services
 from dressage.reports.models import Report

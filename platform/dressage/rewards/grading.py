@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import connection
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.teams.models import Team
 from trainer_core.rewards.errors import GraderStopped
 from trainer_core.rewards.grader_model import GraderModel

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dressage.common.errors import FieldError, join
-from dressage.common.problems import Problem
+from dressage.common.api.errors import FieldError, join
+from dressage.common.api.problems import Problem
 from dressage.policies.selectors import policy_by_name
 from dressage.rewards.judges.selectors import for_workers as judge_for_workers
 from dressage.rewards.judges.selectors import judge_endpoints, unfit

@@ -2,7 +2,7 @@
 
 from django.db.models import Prefetch, QuerySet
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.common.refs import parse_ref
 from dressage.rewards.models import Reward, RewardVersion
 from dressage.teams.models import Team

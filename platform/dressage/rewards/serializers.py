@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from dressage.common.serializers import PydanticField, SlugField
+from dressage.common.openapi.serializers import PydanticField, SlugField
 from dressage.rewards.trial import MAX_SAMPLES, MAX_TEXT
 from trainer_core.rewards import RewardDefinition
 

@@ -3,8 +3,8 @@
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
-from dressage.common.problems import conflict
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import conflict
 from dressage.common.slugs import slug_for
 from dressage.rewards import needs
 from dressage.rewards.models import Reward, RewardVersion

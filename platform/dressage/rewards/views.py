@@ -8,11 +8,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.errors import FieldError
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsEditor
-from dressage.common.problems import Problem, invalid, validated
+from dressage.common.api.errors import FieldError
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.problems import Problem, invalid, validated
 from dressage.common.scopes import Noun
 from dressage.rewards import selectors, services, trial
 from dressage.rewards.serializers import (

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from dressage.cluster_jobs.kinds import ClusterKind
 from dressage.cluster_jobs.models import OPEN
 from dressage.cluster_jobs.sweep import ago, for_each
-from dressage.common.problems import validated
+from dressage.common.api.problems import validated
 from dressage.serving.models import Serving
 from dressage.serving.services import end_serving, exchange, job_for_worker, take_result
 from trainer_core.link.base import Message

@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.client_address import network_of
+from dressage.common.api.client_address import network_of
 from dressage.teams.models import AccountEvent, User
 from dressage.teams.selectors import teams_of
 from dressage.teams.services import record_audit

@@ -9,11 +9,11 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from dressage.common.actors import Actor
-from dressage.common.paging import CursorPage
-from dressage.common.permissions import RoleByMethod
-from dressage.common.query import NOTHING, Query
+from dressage.common.api.paging import CursorPage
+from dressage.common.api.permissions import RoleByMethod
+from dressage.common.api.query import NOTHING, Query
+from dressage.common.api.unknown_members import read_body, refuse_any
 from dressage.common.roles import Role
-from dressage.common.unknown_members import read_body, refuse_any
 from dressage.teams.models import Team, User
 
 

@@ -11,7 +11,7 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from dressage.common.actors import Actor
-from dressage.common.client_address import client_address
+from dressage.common.api.client_address import client_address
 from dressage.common.roles import Role
 from dressage.teams.models import Team, User
 from dressage.teams.selectors import membership_for

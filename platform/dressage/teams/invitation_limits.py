@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.common.secrets import secret_hash
 from dressage.teams import selectors
 from dressage.teams.guesses.limiter import Allowance, guess, seconds

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
 from dressage.teams.accounts import hold_address, hold_teams, make_account, replace_account

@@ -212,7 +212,7 @@ class AccountEvent(PrefixedModel):
     device = models.CharField(max_length=120, blank=True)
     address = models.CharField(max_length=45, blank=True)
     network = models.CharField(max_length=50, blank=True)
-    """The network of the address, as ``dressage.common.client_address`` counts it."""
+    """The network of the address, as ``dressage.common.api.client_address`` counts it."""
     count = models.PositiveIntegerField(default=1)
     last_at = models.DateTimeField(default=timezone.now)
 

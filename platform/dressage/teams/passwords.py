@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem
 from dressage.teams.models import Membership, Team, User
 
 _SHORTEST_NAME = 4

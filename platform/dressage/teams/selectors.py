@@ -6,7 +6,7 @@ from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Out
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
-from dressage.common.problems import Problem, not_found
+from dressage.common.api.problems import Problem, not_found
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from dressage.common.actors import Actor
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.common.roles import Role
 from dressage.common.scopes import Scope
 from dressage.teams.models import ApiToken

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict
+from dressage.common.api.problems import conflict
 from dressage.common.roles import Role
 from dressage.teams.models import ServiceAccount, Team
 from dressage.teams.services import record_audit

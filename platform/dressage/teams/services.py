@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, invalid
+from dressage.common.api.problems import conflict, invalid
 from dressage.common.roles import Role
 from dressage.teams.audit import entry_hash
 from dressage.teams.models import AuditEntry, Invitation, Membership, Team, User

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dressage.common.client_address import client_address
+from dressage.common.api.client_address import client_address
 from dressage.teams.account_log import PASSWORD, SESSION_ENDED, SIGNED_OUT, record_account_event
 from dressage.teams.models import User, UserSession
 from dressage.teams.selectors import SIGNED_IN, sessions_of

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, invalid
+from dressage.common.api.problems import conflict, invalid
 from dressage.common.roles import Role
 from dressage.common.scopes import Scope
 from dressage.common.secrets import secret_hash

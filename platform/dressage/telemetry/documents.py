@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from dressage.common.document_schema import Moment
+from dressage.common.openapi.document_schema import Moment
 from dressage.common.times import iso
 from dressage.telemetry.models import Event, Rollout
 from trainer_core.link.events import KINDS

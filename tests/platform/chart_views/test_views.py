@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from dressage.chart_views import services
 from dressage.chart_views.models import ChartView
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.common.roles import Role
 from dressage.teams.models import AuditEntry, Team
 

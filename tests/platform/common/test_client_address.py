@@ -9,7 +9,7 @@ from django.test import RequestFactory
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from dressage.asgi import application
-from dressage.common.client_address import client_address, network_of
+from dressage.common.api.client_address import client_address, network_of
 from dressage.config import Config
 from dressage.supervisor.processes import services
 

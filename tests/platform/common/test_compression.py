@@ -12,7 +12,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client, RequestFactory
 from rest_framework.test import APIClient
 
-from dressage.common.compression import SMALLEST, may_compress
+from dressage.common.api.compression import SMALLEST, may_compress
 from dressage.config import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,7 @@ def test_short_answers_stay_as_they_are(api: Callable[..., APIClient]) -> None:
 
 
 def test_the_session_is_never_compressed(api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dressage.common.compression.SMALLEST", 1)
+    monkeypatch.setattr("dressage.common.api.compression.SMALLEST", 1)
     client = api("viewer")
     assert "Content-Encoding" not in client.get("/api/v1/session", **GZIP)
 

@@ -11,8 +11,8 @@ from drf_spectacular.renderers import OpenApiJsonRenderer
 from rest_framework.test import APIClient
 from typing_extensions import TypedDict
 
-from dressage.common.document_schema import Moment, Stored, component_name, document_schema, models_of
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.document_schema import Moment, Stored, component_name, document_schema, models_of
+from dressage.common.openapi.documents import DocumentSerializer
 from tests.platform import openapi
 from tests.support.about import PLATFORM
 from trainer_core.spec import RunSpec

@@ -7,10 +7,10 @@ from pydantic import ValidationError
 from rest_framework import serializers
 from rest_framework.test import APIClient
 
-from dressage.common.errors import flatten, join
-from dressage.common.problem_responses import as_problem, document
-from dressage.common.problems import Problem, validated
-from dressage.common.serializers import PydanticField
+from dressage.common.api.errors import flatten, join
+from dressage.common.api.problem_responses import as_problem, document
+from dressage.common.api.problems import Problem, validated
+from dressage.common.openapi.serializers import PydanticField
 from trainer_core.rewards import RewardDefinition
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpRequest
 from rest_framework.test import APIClient
 
-from dressage.common.middleware import content_security_policy
+from dressage.common.api.middleware import content_security_policy
 from tests.platform.common.operations import snapshot
 from tests.platform.openapi import documented_paths
 

@@ -14,8 +14,8 @@ from rest_framework.test import APIClient
 from safetensors.numpy import save_file
 
 from dressage.common.actors import Actor
+from dressage.common.api.problems import Problem
 from dressage.common.lengthy import FILES, LongRequests
-from dressage.common.problems import Problem
 from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.versions import storage

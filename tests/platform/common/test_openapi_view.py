@@ -8,7 +8,7 @@ import yaml
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
-from dressage.common import openapi_view
+from dressage.common.openapi import view as openapi_view
 from dressage.runs.views import spec
 from tests.support.about import PLATFORM
 from trainer_core.spec import RunSpec

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
-from dressage.common.strict_json import check, loads
+from dressage.common.api.strict_json import check, loads
 from tests.support.about import PLATFORM
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from dressage.common.query import Time, Unfit
+from dressage.common.api.query import Time, Unfit
 
 
 def test_a_moment_is_read_as_utc() -> None:

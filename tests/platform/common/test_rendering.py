@@ -9,7 +9,7 @@ import pytest
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 
-from dressage.common.rendering import AnswerRenderer
+from dressage.common.api.rendering import AnswerRenderer
 from dressage.common.roles import Role
 
 

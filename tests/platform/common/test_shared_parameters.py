@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dressage.common.shared_parameters import share_parameters
+from dressage.common.openapi.shared_parameters import share_parameters
 from tests.platform.openapi import document
 
 

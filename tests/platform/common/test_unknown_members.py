@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.common.members import no_such_member
+from dressage.common.api.members import no_such_member
 from dressage.teams.models import ApiToken
 from tests.platform.runs.fixtures import spec_document
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dressage.common.client import watch_client
-from dressage.common.problems import Problem
+from dressage.common.api.client import watch_client
+from dressage.common.api.problems import Problem
 from dressage.datasets.checking import process
 from dressage.datasets.checking.check import CheckOrder, CheckResult, TooManyRows, check
 from dressage.datasets.checking.process import check_apart

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.cards.row_licences import LicencesOf
 from dressage.datasets.files import parquet
 from dressage.datasets.files.ahead import ahead

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets import services
 from dressage.datasets.derivation.operations import DatasetOperation
 from dressage.datasets.derivation.services import derive

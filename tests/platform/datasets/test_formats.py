@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.files import json_array, packing
 from dressage.datasets.files.json_array import numbered_elements
 from dressage.datasets.files.reading import UploadedRows

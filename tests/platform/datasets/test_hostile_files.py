@@ -4,7 +4,7 @@ from io import BytesIO
 
 import pytest
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.files.reading import UploadedRows
 from tests.support.hostile_files import Hostile, hostile_files
 

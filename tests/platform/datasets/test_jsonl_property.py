@@ -6,7 +6,7 @@ from io import BytesIO
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.files.reading import UploadedRows
 
 

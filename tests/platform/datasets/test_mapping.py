@@ -14,8 +14,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
+from dressage.common.api.problems import Problem
 from dressage.common.lengthy import FILES
-from dressage.common.problems import Problem
 from dressage.datasets.mapping import head, services
 from dressage.datasets.models import Dataset, DatasetVersion, SavedMapping
 from dressage.teams.models import AuditEntry, Team

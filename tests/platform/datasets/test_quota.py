@@ -12,7 +12,7 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetUpload, DatasetVersion
 from dressage.datasets.quota.services import set_quota

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.files import parquet
 from dressage.datasets.files.reading import UploadedRows
 from tests.support.about import PLATFORM

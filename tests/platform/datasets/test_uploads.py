@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.models import Dataset, DatasetUpload
 from dressage.datasets.uploads import files, services
 from dressage.teams.models import AuditEntry, Team

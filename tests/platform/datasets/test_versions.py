@@ -11,8 +11,8 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
+from dressage.common.api.problems import Problem
 from dressage.common.lengthy import FILES
-from dressage.common.problems import Problem
 from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.rows.row import Row

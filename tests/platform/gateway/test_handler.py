@@ -11,7 +11,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path
 
-from dressage.common.client import client_is_gone
+from dressage.common.api.client import client_is_gone
 from dressage.gateway.handler import ThreadedHandler
 from tests.support.about import PLATFORM
 
@@ -58,7 +58,7 @@ def waiting(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [path(view.__name__, view) for view in (stream, query, broken, waiting)]
-handler500 = "dressage.common.problem_responses.server_error"
+handler500 = "dressage.common.api.problem_responses.server_error"
 
 
 @pytest.fixture(autouse=True)

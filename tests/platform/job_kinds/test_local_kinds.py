@@ -10,8 +10,8 @@ from django.db.models.functions import Now
 from django.test import TestCase
 
 from dressage.celery import app
+from dressage.common.api.problems import Problem
 from dressage.common.ids import new_id
-from dressage.common.problems import Problem
 from dressage.datasets.models import Dataset, DatasetImport, DatasetVersion
 from dressage.jobs import local
 from dressage.jobs.models import LocalJob

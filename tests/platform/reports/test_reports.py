@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.reports import document, services
 from dressage.reports.models import Report, ReportRevision
 from dressage.teams.models import AuditEntry, Team

@@ -15,7 +15,7 @@ from dressage.clusters.models import Cluster
 from dressage.clusters.services import take_report
 from dressage.clusters.sizes import ClusterSize
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.runs import enqueue
 from dressage.runs.facts.demand import ask_clusters, demand_by_cluster
 from dressage.runs.facts.places import sizes

@@ -8,7 +8,7 @@ import pytest
 from django.db import close_old_connections, connection
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.runs.models import Attempt, Control, Run
 from dressage.runs.steer.staging import stage_control
 from dressage.runs.sweep.reconcile import sweep

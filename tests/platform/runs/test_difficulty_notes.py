@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.versions import notes
 from dressage.datasets.versions.notes import NoteSource

@@ -8,7 +8,7 @@ from django.db import transaction
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.runs.life import services
 from dressage.runs.life.lifecycle import TransitionRefused, locked, transition
 from dressage.runs.models import Run

@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.runs.life.services import measure_noise, resume_run
 from dressage.runs.models import Run
 from dressage.runs.sweep.reconcile import sweep

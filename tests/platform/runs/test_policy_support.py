@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.rehearsals.models import Rehearsal
 from dressage.runs.life.services import resume_run
 from dressage.runs.models import Run

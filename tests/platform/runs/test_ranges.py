@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
-from dressage.common.problems import Problem
-from dressage.common.ranges import download, wanted
+from dressage.common.api.problems import Problem
+from dressage.common.api.ranges import download, wanted
 from dressage.runs.export.archive import Archive
 from dressage.runs.models import Checkpoint, Run
 from tests.support.about import PLATFORM

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from dressage.bench.samples import dataset_samples
 from dressage.bench.sources import FromDataset
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets import services
 from dressage.datasets.models import Dataset, DatasetShare
 from dressage.profiles.services import version_of

@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.runs.facts.selectors import run_json
 from dressage.runs.life.services import cancel_run, pause_run, release_place, resume_run
 from dressage.runs.models import Attempt, CheckpointRequest, Control, Run

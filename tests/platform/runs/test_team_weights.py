@@ -250,7 +250,7 @@ def test_a_run_of_before_with_another_teams_weights_gets_no_bundle(
 def test_workers_get_no_reward_model_or_judge_of_another_team(
     registered: Policy, other_team: Team, actor: Actor, settings: Any
 ) -> None:
-    from dressage.common.problems import Problem
+    from dressage.common.api.problems import Problem
     from dressage.rewards import needs
     from trainer_core.rewards import RewardDefinition
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.teams.models import Membership, Team, User
 from dressage.teams.passwords import check_new_password
 

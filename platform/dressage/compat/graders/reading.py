@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import RootModel
 
-from dressage.common.problems import validated
+from dressage.common.api.problems import validated
 from dressage.rewards import needs
 from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition

@@ -13,8 +13,8 @@ from dressage.bench.services import create_bench_job
 from dressage.cluster_jobs.life import fail_open
 from dressage.cluster_jobs.models import OPEN
 from dressage.common.actors import Actor
+from dressage.common.api.problems import invalid
 from dressage.common.lengthy import LongRequests
-from dressage.common.problems import invalid
 from dressage.compat.graders.reading import as_definition, parts_of
 from dressage.rewards.trial import DEFAULT_TAGS, Pasted, try_out
 from dressage.teams.models import Team

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.compat.graders.response import GraderRunDocument
 from dressage.rewards.trial import MAX_TEXT
 

@@ -3,7 +3,7 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.permissions import IsEditor, IsViewer
+from dressage.common.api.permissions import IsEditor, IsViewer
 from dressage.common.scopes import Noun
 from dressage.compat.graders.reading import read_grader
 from dressage.compat.graders.response import run_response

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.datasets.cards.documents import DatasetCardDocument, card_of
 from dressage.datasets.cards.licences import MAX_LICENCE
 from dressage.datasets.cards.services import MAX_CAVEATS, MAX_DAYS

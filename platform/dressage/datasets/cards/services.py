@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, invalid, not_found
+from dressage.common.api.problems import Problem, invalid, not_found
 from dressage.datasets.cards import licences
 from dressage.datasets.cards.documents import card_of
 from dressage.datasets.models import Dataset, DatasetCard

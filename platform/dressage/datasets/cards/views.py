@@ -3,8 +3,8 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.permissions import IsEditor
-from dressage.common.revisions import if_match, seen_revision
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.revisions import if_match, seen_revision
 from dressage.common.scopes import Noun
 from dressage.datasets import selectors
 from dressage.datasets.cards import services

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 
 OUT_OF_MEMORY = "memory"
 

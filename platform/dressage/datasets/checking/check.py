@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from typing_extensions import TypedDict
 
-from dressage.common.problems import invalid
+from dressage.common.api.problems import invalid
 from dressage.datasets.cards.row_licences import LicencesOf
 from dressage.datasets.files.columnar.stored import TakenRows
 from dressage.datasets.files.origin import Origin

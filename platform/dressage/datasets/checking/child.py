@@ -33,7 +33,7 @@ def _answer(descriptor: int, order: Any) -> dict[str, Any]:
     # Loaded here, where there is a limit already.
     import pyarrow as pa
 
-    from dressage.common.problems import Problem
+    from dressage.common.api.problems import Problem
     from dressage.datasets.checking.check import TooManyRows, check
 
     pa.set_cpu_count(1)

@@ -16,9 +16,9 @@ from typing import IO, Any, BinaryIO, cast
 
 import structlog
 
-from dressage.common.client import client_is_gone
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem
+from dressage.common.api.client import client_is_gone
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem
 from dressage.datasets.checking.answers import OUT_OF_MEMORY, to_problem
 from dressage.datasets.checking.check import CheckOrder, CheckResult, TooManyRows, check
 from dressage.datasets.files.formats import is_plain_text

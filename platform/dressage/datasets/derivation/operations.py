@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
-from dressage.common.serializers import SLUG_PATTERN
+from dressage.common.openapi.serializers import SLUG_PATTERN
 from dressage.datasets.files.json_rows import parse_row
 from dressage.datasets.limits import MAX_TASK_BYTES
 from dressage.datasets.rows.query import RowId, RowQuery

@@ -12,8 +12,8 @@ from django.db import transaction
 from typing_extensions import TypedDict
 
 from dressage.common.actors import Actor
+from dressage.common.api.problems import Problem, conflict, invalid, not_found
 from dressage.common.lengthy import FILES
-from dressage.common.problems import Problem, conflict, invalid, not_found
 from dressage.common.slugs import slug_for
 from dressage.datasets import selectors
 from dressage.datasets.cards.services import begin_card, carry_card

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dressage.common.strict_json import MAX_DIGITS, check
+from dressage.common.api.strict_json import MAX_DIGITS, check
 from dressage.datasets.derivation.operations import EditRows, RowChange, SplitShare
 from dressage.datasets.limits import MAX_DEPTH, MAX_ROW_BYTES
 from dressage.datasets.rows import ids as row_ids

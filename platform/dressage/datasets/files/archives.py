@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import BinaryIO, Literal
 
-from dressage.common.strict_json import check
+from dressage.common.api.strict_json import check
 from dressage.datasets.files.faults import FileFaultError
 from dressage.datasets.files.records import LeftOutError, Record, Records
 from dressage.datasets.limits import MAX_ARCHIVE_BYTES, MAX_DEPTH, MAX_TASK_BYTES

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from dressage.common.strict_json import MAX_DIGITS, check, loads
+from dressage.common.api.strict_json import MAX_DIGITS, check, loads
 from dressage.datasets.files.records import Record, Records
 from dressage.datasets.limits import MAX_DEPTH, MAX_ROW_BYTES
 from trainer_core.datasets.fields import json_type

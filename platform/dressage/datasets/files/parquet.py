@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dressage.common.strict_json import check
+from dressage.common.api.strict_json import check
 from dressage.datasets.files.ahead import ahead
 from dressage.datasets.files.columnar.batches import source_of
 from dressage.datasets.files.columnar.source import RowBlock, SourceRows

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem
 from dressage.datasets.files.columnar.patience import Patience
 from dressage.datasets.files.columnar.source import RowBlock
 from dressage.datasets.files.columnar.stored import TakenRows, stored

@@ -10,7 +10,7 @@ from pathlib import Path
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.imports import files
 from dressage.datasets.imports.choices import DataChoice, chosen
 from dressage.datasets.imports.places import require_place, source_of

@@ -4,8 +4,8 @@ import re
 
 from django.conf import settings
 
+from dressage.common.api.problems import Problem, invalid
 from dressage.common.lengthy import LongRequests
-from dressage.common.problems import Problem, invalid
 from dressage.datasets.imports.allowed_urls import is_address
 from dressage.datasets.imports.choices import choices
 from dressage.datasets.imports.documents import DatasetSourcesDocument, ListedChoice, ListedPlace

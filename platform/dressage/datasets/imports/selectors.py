@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.datasets.models import DatasetImport
 from dressage.teams.models import Team
 

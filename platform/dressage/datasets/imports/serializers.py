@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
-from dressage.common.serializers import SlugField
+from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import SlugField
 from dressage.datasets.imports import documents
 from dressage.datasets.imports.choices import MAX_FILES
 from dressage.datasets.mapping.fields import MappingField

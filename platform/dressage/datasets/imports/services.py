@@ -5,8 +5,8 @@ from typing import Any
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
-from dressage.common.problems import conflict
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import conflict
 from dressage.common.slugs import slug_for
 from dressage.datasets import selectors as datasets
 from dressage.datasets.imports import files

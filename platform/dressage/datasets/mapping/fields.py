@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from rest_framework import serializers
 
-from dressage.common.errors import nested, pydantic_errors
-from dressage.common.serializers import PydanticField
-from dressage.common.strict_json import loads
+from dressage.common.api.errors import nested, pydantic_errors
+from dressage.common.api.strict_json import loads
+from dressage.common.openapi.serializers import PydanticField
 from trainer_core.datasets.mapping import DatasetMapping
 
 MAX_MAPPING = 64 << 10

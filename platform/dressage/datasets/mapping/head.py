@@ -8,8 +8,8 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
+from dressage.common.api.problems import Problem
 from dressage.common.lengthy import FILES
-from dressage.common.problems import Problem
 from dressage.datasets.files.faults import FileFaultError
 from dressage.datasets.files.formats import Format, open_format
 from dressage.datasets.files.packing import Packing, packing_of, unpacked

@@ -6,8 +6,8 @@ from typing import Any, BinaryIO, Literal
 
 from typing_extensions import TypedDict
 
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem
 from dressage.datasets.files.faults import FileFaultError
 from dressage.datasets.files.origin import MappedColumn
 from dressage.datasets.files.records import LeftOutError, Record

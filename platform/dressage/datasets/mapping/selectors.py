@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.db.models import QuerySet
 
-from dressage.common.problems import invalid, not_found, validated
+from dressage.common.api.problems import invalid, not_found, validated
 from dressage.datasets.models import SavedMapping
 from dressage.teams.models import Team
 from trainer_core.datasets.mapping import DatasetMapping

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.datasets.mapping import columns, preview
 from dressage.datasets.mapping.fields import MappingField, MappingTextField, PartField
 from trainer_core.datasets.mapping.document import MAX_NAME

@@ -6,8 +6,8 @@ from typing import Any
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
-from dressage.common.problems import conflict, not_found
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import conflict, not_found
 from dressage.datasets.mapping.selectors import saved_mappings
 from dressage.datasets.models import SavedMapping
 from dressage.teams.models import Team

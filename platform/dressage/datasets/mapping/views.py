@@ -5,9 +5,9 @@ from rest_framework import status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsEditor
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsEditor
 from dressage.common.scopes import Noun
 from dressage.datasets.limits import MAX_PREVIEW_BYTES
 from dressage.datasets.mapping import selectors, services

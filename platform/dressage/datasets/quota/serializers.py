@@ -1,6 +1,6 @@
 """Answers of the endpoint of quotas."""
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.datasets.quota.usage import DatasetUsage
 
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import Sum
 from django.utils import timezone
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.checking.check import TooManyRows, require_few
 from dressage.datasets.files.columnar.stored import TakenRows
 from dressage.datasets.models import (

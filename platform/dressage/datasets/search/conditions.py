@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dressage.common.problems import invalid
+from dressage.common.api.problems import invalid
 from dressage.datasets.models import DatasetVersion, RowNotes
 from dressage.datasets.rows.facts import SCRIPTS
 from dressage.datasets.rows.query import NoteCondition, RowQuery

@@ -4,7 +4,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.rows.facts import facts_of
 from dressage.datasets.search.replaced import read_again

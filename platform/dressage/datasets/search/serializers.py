@@ -2,8 +2,8 @@
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
-from dressage.common.serializers import PydanticField
+from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import PydanticField
 from dressage.datasets.rows.query import RowQuery
 from dressage.datasets.search.find import FoundRows
 from dressage.datasets.search.one import OneRow

@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from dressage.common.problems import Problem, not_found
+from dressage.common.api.problems import Problem, not_found
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
 from dressage.datasets.models import Dataset, DatasetShare

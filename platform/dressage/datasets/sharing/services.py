@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, not_found
+from dressage.common.api.problems import Problem, conflict, not_found
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
 from dressage.datasets.models import Dataset, DatasetShare

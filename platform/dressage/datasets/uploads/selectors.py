@@ -3,7 +3,7 @@
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.datasets.models import DatasetUpload
 from dressage.teams.models import Team
 

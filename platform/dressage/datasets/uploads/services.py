@@ -16,8 +16,8 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem, conflict, invalid, not_found
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem, conflict, invalid, not_found
 from dressage.datasets.limits import MAX_FILE_BYTES, MAX_UNFINISHED_BYTES, MAX_UNFINISHED_UPLOADS
 from dressage.datasets.models import DatasetUpload
 from dressage.datasets.quota.usage import on_the_way, require_quota

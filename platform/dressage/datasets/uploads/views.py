@@ -10,11 +10,11 @@ from rest_framework import status
 from rest_framework.parsers import BaseParser
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import page_query
-from dressage.common.parsers import JSONParser
-from dressage.common.permissions import IsEditor
-from dressage.common.problems import Problem
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import page_query
+from dressage.common.api.parsers import JSONParser
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.problems import Problem
 from dressage.common.scopes import Noun
 from dressage.datasets.models import DatasetUpload
 from dressage.datasets.uploads import selectors, services

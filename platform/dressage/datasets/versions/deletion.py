@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, not_found
+from dressage.common.api.problems import Problem, conflict, not_found
 from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
 from dressage.datasets.versions import notes
 from dressage.datasets.versions.pins import Pin, pins

@@ -20,7 +20,7 @@ from django.db.models import QuerySet
 from typing_extensions import TypedDict
 
 from dressage.common.actors import Actor
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.datasets.limits import ROWS_PER_GROUP
 from dressage.datasets.models import DatasetVersion, RowNotes
 from dressage.datasets.versions import storage

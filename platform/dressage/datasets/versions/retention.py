@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.models import Dataset, DatasetShare, DatasetVersion
 from dressage.datasets.versions.deletion import delete_version
 from dressage.datasets.versions.pins import ever_read

@@ -10,10 +10,10 @@ from rest_framework import status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import LIMIT, page_query
-from dressage.common.permissions import IsEditor
-from dressage.common.query import Query, Whole
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import LIMIT, page_query
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.query import Query, Whole
 from dressage.common.scopes import Noun
 from dressage.datasets import selectors, services
 from dressage.datasets.limits import MAX_UPLOAD_BYTES

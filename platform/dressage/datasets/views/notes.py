@@ -4,8 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsEditor
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsEditor
 from dressage.common.scopes import Noun
 from dressage.datasets import selectors
 from dressage.datasets.versions import notes

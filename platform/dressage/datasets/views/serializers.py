@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
-from dressage.common.serializers import PydanticField, SlugField
+from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import PydanticField, SlugField
 from dressage.datasets.cards.serializers import CardOfDatasetSerializer
 from dressage.datasets.derivation import operations
 from dressage.datasets.derivation.services import Derived

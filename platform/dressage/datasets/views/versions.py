@@ -9,12 +9,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import LIMIT
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.problems import invalid
+from dressage.common.api.query import Choice, Flag, Query, Whole
 from dressage.common.lengthy import FILES
-from dressage.common.paging import LIMIT
-from dressage.common.permissions import IsEditor
-from dressage.common.problems import invalid
-from dressage.common.query import Choice, Flag, Query, Whole
 from dressage.common.scopes import Noun
 from dressage.datasets import selectors
 from dressage.datasets.derivation.services import Into, derive

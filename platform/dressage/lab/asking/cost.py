@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from dressage.common.problems import invalid
+from dressage.common.api.problems import invalid
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import missing_files
 from dressage.datasets.versions import storage

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from dressage.common.problems import Problem, invalid
+from dressage.common.api.problems import Problem, invalid
 from dressage.lab.arguments import AnyAsking, FindParaphrases, SynthesiseRows
 from dressage.lab.models import ASKING, LabJob, LabKind
 from dressage.rewards.judges.selectors import for_workers, judge_endpoints, unfit

@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from dressage.common.problems import invalid
+from dressage.common.api.problems import invalid
 from dressage.datasets.models import DatasetVersion
 from dressage.lab.arguments import FindParaphrases
 from dressage.lab.asking.cost import price_of_tokens, tokens_of_rows

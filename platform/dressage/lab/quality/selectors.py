@@ -3,7 +3,7 @@
 from typing import Any
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict
+from dressage.common.api.problems import Problem, conflict
 from dressage.datasets.versions import notes, storage
 from dressage.lab.asking.rows import AskedRow
 from dressage.lab.models import LabJob, LabKind, LabState, QualityMark

@@ -4,7 +4,7 @@ from typing import get_args
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.lab.quality.documents import MarksDocument, Word
 from dressage.lab.quality.drawing import MOST_MARKS
 

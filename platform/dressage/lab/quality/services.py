@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.problems import invalid
+from dressage.common.api.problems import invalid
 from dressage.lab.models import LabJob, QualityMark
 from dressage.lab.quality.documents import AskedMark
 from dressage.lab.quality.selectors import rows_to_mark

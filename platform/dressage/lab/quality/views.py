@@ -4,8 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.permissions import IsEditor
-from dressage.common.query import Number, Query, Whole
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.query import Number, Query, Whole
 from dressage.common.scopes import Noun
 from dressage.lab import selectors
 from dressage.lab.quality.drawing import MOST_MARKS, TO_MARK

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dressage.common.problems import invalid
+from dressage.common.api.problems import invalid
 from dressage.datasets.derivation.tables import finder
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.search.conditions import of_notes

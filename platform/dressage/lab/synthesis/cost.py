@@ -1,7 +1,7 @@
 """Cost of a synthesis, with all that speaks against it before anything is asked."""
 
+from dressage.common.api.problems import invalid
 from dressage.common.lengthy import FILES
-from dressage.common.problems import invalid
 from dressage.common.slugs import slug_for
 from dressage.datasets.limits import MAX_ROWS
 from dressage.datasets.models import DatasetVersion

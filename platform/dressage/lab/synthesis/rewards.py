@@ -1,6 +1,6 @@
 """Rewards whose graders verify variations: which a team may name."""
 
-from dressage.common.problems import invalid
+from dressage.common.api.problems import invalid
 from dressage.lab.arguments import SynthesiseRows
 from dressage.rewards.selectors import version_by_ref
 from dressage.teams.models import Team

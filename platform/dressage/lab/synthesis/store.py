@@ -12,7 +12,7 @@ from typing import Any
 from django.db import connection
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.common.slugs import slug_for
 from dressage.datasets.derivation.operations import AddRows
 from dressage.datasets.derivation.services import DerivedVersion, Into, derive, noted_query

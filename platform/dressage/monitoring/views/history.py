@@ -3,9 +3,9 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.paging import LIMIT, CursorPage, page_query
-from dressage.common.permissions import has_scopes
-from dressage.common.query import Choice, Flag, Number, Query, Text, Whole, Words
+from dressage.common.api.paging import LIMIT, CursorPage, page_query
+from dressage.common.api.permissions import has_scopes
+from dressage.common.api.query import Choice, Flag, Number, Query, Text, Whole, Words
 from dressage.common.scopes import Noun
 from dressage.monitoring.rollout_filters import REASON_SCOPES
 from dressage.monitoring.serializers import EventPageSerializer, RolloutSerializer

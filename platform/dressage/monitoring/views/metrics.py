@@ -7,8 +7,8 @@ from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.problems import invalid
-from dressage.common.query import Choice, Flag, Number, Query, Time, Whole, Words
+from dressage.common.api.problems import invalid
+from dressage.common.api.query import Choice, Flag, Number, Query, Time, Whole, Words
 from dressage.common.scopes import Noun
 from dressage.monitoring.serializers import (
     MetricNameListSerializer,

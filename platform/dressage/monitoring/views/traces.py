@@ -8,10 +8,10 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.paging import LIMIT
-from dressage.common.permissions import has_scopes
-from dressage.common.problems import Problem, invalid, not_found
-from dressage.common.query import Choice, Query, Text
+from dressage.common.api.paging import LIMIT
+from dressage.common.api.permissions import has_scopes
+from dressage.common.api.problems import Problem, invalid, not_found
+from dressage.common.api.query import Choice, Query, Text
 from dressage.common.scopes import Noun
 from dressage.monitoring.rollout_filters import FILTERS, REASON_SCOPES, chosen
 from dressage.monitoring.serializers import GroupPageSerializer, KeptSerializer, RolloutTokensSerializer

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from dressage.common.document_schema import Moment
+from dressage.common.openapi.document_schema import Moment
 
 
 class PolicySourceDocument(TypedDict):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.policies.access.documents import PolicySourceDocument, PolicySourcesDocument
 
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.common.sealing import Resealed, UnsealError, hold_keys, seal, unseal
 from dressage.policies.models import SourceAccess
 from dressage.teams.models import Team

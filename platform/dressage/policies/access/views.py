@@ -3,7 +3,7 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.permissions import IsAdmin
+from dressage.common.api.permissions import IsAdmin
 from dressage.common.scopes import Noun
 from dressage.policies.access import selectors, services
 from dressage.policies.access.serializers import (

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from dressage.common.serializers import SlugField
+from dressage.common.openapi.serializers import SlugField
 from dressage.policies.models import ImportState, SourceKind
 
 

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.db import transaction
 
 from dressage.common.actors import Actor
+from dressage.common.api.problems import conflict, invalid
 from dressage.common.ids import new_id
-from dressage.common.problems import conflict, invalid
 from dressage.common.slugs import slug_for
 from dressage.jobs.local import end, notify, queue_again
 from dressage.jobs.room import require_room

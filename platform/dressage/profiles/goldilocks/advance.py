@@ -5,7 +5,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.cluster_jobs.models import OPEN
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.profiles.goldilocks.asked import AskedGoldilocks
 from dressage.profiles.goldilocks.stages import begin_stage
 from dressage.profiles.goldilocks.store import store_version

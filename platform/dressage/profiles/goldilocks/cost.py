@@ -4,9 +4,9 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from dressage.common.document_schema import Moment
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem
+from dressage.common.openapi.document_schema import Moment
 from dressage.common.slugs import slug_for
 from dressage.common.times import iso
 from dressage.datasets.models import DatasetVersion

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from dressage.common.document_schema import Moment, OneOf, Stored
+from dressage.common.openapi.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.profiles.goldilocks.asked import AskedGoldilocks, OutsideFirst, StageName, SuspectGolds
 from dressage.profiles.goldilocks.cost import GoldilocksCost

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.datasets.derivation.services import Into
 from dressage.datasets.views.serializers import NewDatasetSerializer
 from dressage.profiles.goldilocks.asked import OUTSIDE_FIRST, SUSPECT_GOLDS, SecondStage

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from dressage.cluster_jobs.models import OPEN
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, not_found
+from dressage.common.api.problems import conflict, not_found
 from dressage.datasets.versions import deletion, notes
 from dressage.profiles.goldilocks.asked import AskedGoldilocks
 from dressage.profiles.goldilocks.cost import GoldilocksCost, cost_of_goldilocks, require_stages

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.derivation.operations import KeepRows
 from dressage.datasets.derivation.services import DerivedVersion, derive
 from dressage.datasets.models import DatasetVersion

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from pydantic import SecretStr
 
-from dressage.common.problems import Problem, not_found
+from dressage.common.api.problems import Problem, not_found
 from dressage.policies.selectors import policy_by_name
 from dressage.rewards.judges.addresses import refusal
 from dressage.rewards.judges.secrets import UnsealError, unseal

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from rest_framework import serializers
 
-from dressage.common.serializers import SlugField
+from dressage.common.openapi.serializers import SlugField
 from dressage.rewards.judges.addresses import refusal
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
-from dressage.common.problems import conflict, invalid
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import conflict, invalid
 from dressage.common.sealing import Resealed, hold_keys
 from dressage.common.slugs import slug_for
 from dressage.policies.selectors import policy_by_name

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem, conflict, validated
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem, conflict, validated
 from trainer_core.rewards import RewardDefinition
 
 Items = list[dict[str, Any]]

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict
+from dressage.common.api.problems import conflict
 from dressage.rewards import services as rewards
 from dressage.rewards.models import Reward, RewardVersion, RubricProposal
 from dressage.rewards.models.proposal import ProposalState

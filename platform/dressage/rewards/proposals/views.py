@@ -3,10 +3,10 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsEditor
-from dressage.common.query import Choice, Text
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.query import Choice, Text
 from dressage.common.scopes import Noun
 from dressage.rewards.models.proposal import ProposalState
 from dressage.rewards.proposals import selectors, services

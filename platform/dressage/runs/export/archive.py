@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from dressage.common.ranges import read_part
+from dressage.common.api.ranges import read_part
 
 _BLOCK = tarfile.BLOCKSIZE
 

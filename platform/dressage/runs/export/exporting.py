@@ -15,7 +15,7 @@ import structlog
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.imports.progress import EVERY_S, Progress
 from dressage.imports.remote import ImportRefused, NetworkTrouble
 from dressage.imports.work import try_again

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from dressage.clusters.models import Cluster
 from dressage.clusters.selectors import SILENT_S, known_as
 from dressage.clusters.sizes import ClusterSize
-from dressage.common.document_schema import Moment
+from dressage.common.openapi.document_schema import Moment
 from dressage.common.times import iso
 from dressage.runs.facts.gpu_hours import hours_of, hours_of_runs
 from dressage.runs.facts.places import sizes

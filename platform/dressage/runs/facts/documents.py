@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from dressage.clusters.selectors import known_as
-from dressage.common.document_schema import Moment, OneOf, Stored
+from dressage.common.openapi.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.runs.facts.costs import CostDocument, costs_of
 from dressage.runs.facts.health import HealthDocument, health_document

@@ -26,9 +26,9 @@ from django.db.models.functions import Coalesce, JSONObject, Now
 
 from dressage.clusters.models import Cluster
 from dressage.clusters.selectors import SIZE_COLUMNS
+from dressage.common.api.problems import not_found
 from dressage.common.compiled import compiled
 from dressage.common.models import TeamQuerySet
-from dressage.common.problems import not_found
 from dressage.runs.facts.documents import RunDocument, RunFacts, run_documents
 from dressage.runs.facts.gpu_hours import outer_limit, used_by
 from dressage.runs.models import Attempt, Checkpoint, Control, Run, TeamPlaces

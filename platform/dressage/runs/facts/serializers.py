@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
-from dressage.common.serializers import FieldErrorSerializer, PydanticField
+from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import FieldErrorSerializer, PydanticField
 from dressage.runs.facts.cluster_documents import ClusterDocument, GpuHoursDocument
 from dressage.runs.facts.documents import CheckpointDocument, ControlDocument, LiveRunDocument, RunDocument
 from trainer_core.explain import Explanation

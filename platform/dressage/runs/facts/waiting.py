@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from dressage.clusters.selectors import cluster_names, known_as
 from dressage.clusters.sizes import ClusterSize, size_of, too_large
-from dressage.common.document_schema import OneOf
+from dressage.common.openapi.document_schema import OneOf
 from dressage.runs.facts.gpu_hours import GpuHours, hours_limit, this_month
 from dressage.runs.facts.places import places_in_all, team_limit
 from dressage.runs.needs.choice import ClusterChoice, choose, reservation_in

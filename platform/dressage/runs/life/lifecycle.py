@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, not_found
+from dressage.common.api.problems import Problem, conflict, not_found
 from dressage.runs.facts.control_events import record_control_event
 from dressage.runs.models import CheckpointRequest, Control, Run
 from dressage.runs.states import FINISHED, By, ControlState, DesiredState, RunState, may_move

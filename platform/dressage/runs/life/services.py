@@ -11,7 +11,7 @@ from dressage.clusters import selectors as clusters
 from dressage.clusters.selectors import cluster_names
 from dressage.clusters.sizes import too_large
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, invalid
+from dressage.common.api.problems import conflict, invalid
 from dressage.runs.enqueue import enqueue_reconcile
 from dressage.runs.life.lifecycle import locked, transition
 from dressage.runs.models import CheckpointRequest, Run

@@ -8,7 +8,7 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from dressage.common.problems import conflict
+from dressage.common.api.problems import conflict
 from dressage.common.secrets import secret_hash
 from dressage.runs.models import Attempt, Run
 from dressage.runs.states import ACTIVE

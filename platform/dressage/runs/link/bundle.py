@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.db.models.functions import Now
 
-from dressage.common.problems import conflict
+from dressage.common.api.problems import conflict
 from dressage.runs.facts import ramps
 from dressage.runs.link.datasets import dataset_refs
 from dressage.runs.models import Attempt, Run

@@ -8,8 +8,8 @@ from pathlib import Path
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 
-from dressage.common.problems import not_found
-from dressage.common.ranges import download, read_part
+from dressage.common.api.problems import not_found
+from dressage.common.api.ranges import download, read_part
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
 from dressage.datasets.versions import notes

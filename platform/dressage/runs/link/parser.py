@@ -7,7 +7,7 @@ from typing import IO, Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.common.storable import clean
 from trainer_core.link.limits import MAX_REQUEST_BYTES
 

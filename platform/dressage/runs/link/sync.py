@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dressage.common.api.problems import Problem
 from dressage.common.compiled import compiled
-from dressage.common.problems import Problem
 from dressage.runs.facts import ramps
 from dressage.runs.facts.findings import FindingDocument
 from dressage.runs.facts.gpu_hours import held_from

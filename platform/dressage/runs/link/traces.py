@@ -7,7 +7,7 @@ from typing import IO, Any
 from django.db import transaction
 from rest_framework.parsers import BaseParser
 
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.runs.facts.selectors import line_of
 from dressage.runs.link.auth import require_current
 from dressage.runs.models import Attempt, Run

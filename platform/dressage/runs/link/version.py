@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from dressage.common.problems import conflict
+from dressage.common.api.problems import conflict
 from trainer_core.link import version
 from trainer_core.link.limits import MAX_REQUEST_BYTES
 from trainer_core.link.refusal import LINK_VERSION_CODE

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from dressage.common.errors import FieldError, join
+from dressage.common.api.errors import FieldError, join
 from dressage.policies.models import Policy
 from trainer_core.spec import RunSpec
 from trainer_core.support import objections

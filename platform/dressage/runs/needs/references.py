@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dressage.common.errors import FieldError, join
-from dressage.common.problems import Problem
+from dressage.common.api.errors import FieldError, join
+from dressage.common.api.problems import Problem
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref as dataset_version
 from dressage.datasets.versions import holding, notes

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem
+from dressage.common.api.errors import FieldError
+from dressage.common.api.problems import Problem
 from dressage.rewards import needs
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.selectors import version_by_ref

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from dressage.common.errors import FieldError, join, pydantic_errors
-from dressage.common.problems import conflict, invalid, unprocessable
+from dressage.common.api.errors import FieldError, join, pydantic_errors
+from dressage.common.api.problems import conflict, invalid, unprocessable
 from dressage.runs.facts import selectors
 from dressage.runs.models import Run
 from dressage.telemetry.stored_groups import Outcomes, StoredGroups, newest_groups, newest_outcomes

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from typing_extensions import TypedDict
 
-from dressage.common.document_schema import Moment
-from dressage.common.problems import Problem, invalid
+from dressage.common.api.problems import Problem, invalid
+from dressage.common.openapi.document_schema import Moment
 from dressage.common.times import iso
 from dressage.runs.models import Run
 from dressage.runs.steer.change_sets import staged_spec

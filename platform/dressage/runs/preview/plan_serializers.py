@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
-from dressage.common.serializers import PydanticField
+from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import PydanticField
 from dressage.runs.facts.serializers import RunSpecField
 from trainer_core.planning import Rates, RunPlan
 from trainer_core.planning.cluster import NODES, SIZES, ClusterEstimate

@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from dressage.common.problems import Problem, invalid
+from dressage.common.api.problems import Problem, invalid
 from dressage.policies.selectors import policy_by_name
 from dressage.runs.facts.selectors import line_of, plain_run
 from dressage.runs.models import Run

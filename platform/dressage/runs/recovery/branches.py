@@ -8,7 +8,7 @@ from django.db import transaction
 
 from dressage.clusters.selectors import cluster_names
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, invalid, not_found
+from dressage.common.api.problems import conflict, invalid, not_found
 from dressage.runs.facts import selectors
 from dressage.runs.life.lifecycle import locked
 from dressage.runs.life.services import create_run

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from dressage.common.problems import conflict
+from dressage.common.api.problems import conflict
 from dressage.runs.facts.selectors import line_of
 from dressage.runs.models import Checkpoint, Run
 

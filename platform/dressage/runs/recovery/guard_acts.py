@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.runs.facts.findings import FindingDocument, findings_of, guard_actor, set_outcome
 from dressage.runs.life.lifecycle import locked
 from dressage.runs.life.services import start_run

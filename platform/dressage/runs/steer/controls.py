@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, not_found
+from dressage.common.api.problems import conflict, not_found
 from dressage.runs.facts.control_events import record_control_event
 from dressage.runs.life.lifecycle import locked
 from dressage.runs.models import Control, Run

@@ -1,6 +1,6 @@
 """Bodies of the effect of a control."""
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.runs.steer.effects import ControlEffectDocument
 
 

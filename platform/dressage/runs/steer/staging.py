@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.runs.facts import ramps
 from dressage.runs.facts.control_events import record_control_event
 from dressage.runs.facts.documents import control_document

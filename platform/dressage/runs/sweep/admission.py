@@ -7,7 +7,7 @@ reconciler repeats them and an attempt starts once.
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from dressage.common.problems import Problem, validated
+from dressage.common.api.problems import Problem, validated
 from dressage.runs.facts.places import candidates, next_team, places_in_all, queues, sizes
 from dressage.runs.life.lifecycle import transition
 from dressage.runs.models import Run, TeamPlaces

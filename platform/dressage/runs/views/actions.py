@@ -6,8 +6,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.permissions import IsEditor, IsOperator
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.permissions import IsEditor, IsOperator
 from dressage.common.scopes import Noun
 from dressage.runs.facts import selectors
 from dressage.runs.facts.serializers import ForkSerializer, RunSerializer

@@ -10,12 +10,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent_for_its_caller
-from dressage.common.paging import CursorPage, page_query
-from dressage.common.permissions import IsEditor
-from dressage.common.problems import Problem
-from dressage.common.query import Flag, Query
-from dressage.common.ranges import download
+from dressage.common.api.idempotency import idempotent_for_its_caller
+from dressage.common.api.paging import CursorPage, page_query
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.problems import Problem
+from dressage.common.api.query import Flag, Query
+from dressage.common.api.ranges import download
 from dressage.common.scopes import Noun
 from dressage.policies.serializers import NamePolicySerializer, PolicySerializer
 from dressage.policies.services import register_checkpoint

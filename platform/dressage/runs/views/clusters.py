@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from dressage.clusters.selectors import cluster_names
 from dressage.clusters.services import take_report
-from dressage.common.problems import not_found, validated
+from dressage.common.api.problems import not_found, validated
 from dressage.common.scopes import Noun
 from dressage.runs.facts import cluster_documents
 from dressage.runs.facts.serializers import ClusterListSerializer, GpuHoursSerializer

@@ -7,10 +7,10 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import CursorPage, page_query
-from dressage.common.permissions import IsEditor, IsOperator
-from dressage.common.revisions import if_match, seen_revision
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import CursorPage, page_query
+from dressage.common.api.permissions import IsEditor, IsOperator
+from dressage.common.api.revisions import if_match, seen_revision
 from dressage.common.scopes import Noun
 from dressage.runs.facts import selectors
 from dressage.runs.facts.documents import control_document

@@ -3,7 +3,7 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.permissions import IsViewer
+from dressage.common.api.permissions import IsViewer
 from dressage.common.scopes import Noun
 from dressage.runs.facts import selectors
 from dressage.runs.preview.curriculum import curriculum_document, preview_draft

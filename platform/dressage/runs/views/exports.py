@@ -4,11 +4,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsEditor
-from dressage.common.problems import not_found
-from dressage.common.query import Text
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.problems import not_found
+from dressage.common.api.query import Text
 from dressage.common.scopes import Noun
 from dressage.runs.export import exporting
 from dressage.runs.facts import selectors

@@ -9,7 +9,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dressage.common.problems import conflict, not_found, validated
+from dressage.common.api.problems import conflict, not_found, validated
 from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_current
 from dressage.runs.link.bundle import hand_out
 from dressage.runs.link.cluster import ClusterAuthentication, IsCluster

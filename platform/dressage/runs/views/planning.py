@@ -5,8 +5,8 @@ from dataclasses import asdict
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.permissions import IsViewer
-from dressage.common.problems import invalid
+from dressage.common.api.permissions import IsViewer
+from dressage.common.api.problems import invalid
 from dressage.common.scopes import Noun
 from dressage.runs.models import Run
 from dressage.runs.preview import planning

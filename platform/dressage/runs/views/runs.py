@@ -5,10 +5,10 @@ from rest_framework import status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
-from dressage.common.paging import CursorPage, page_query
-from dressage.common.permissions import IsEditor
-from dressage.common.query import Query, Words
+from dressage.common.api.idempotency import idempotent
+from dressage.common.api.paging import CursorPage, page_query
+from dressage.common.api.permissions import IsEditor
+from dressage.common.api.query import Query, Words
 from dressage.common.roles import Role
 from dressage.common.scopes import Noun
 from dressage.runs.facts import selectors

@@ -9,8 +9,8 @@ from drf_spectacular.utils import extend_schema
 from pydantic import ValidationError
 from rest_framework.response import Response
 
-from dressage.common.errors import FieldError, join, pydantic_errors
-from dressage.common.permissions import IsViewer
+from dressage.common.api.errors import FieldError, join, pydantic_errors
+from dressage.common.api.permissions import IsViewer
 from dressage.common.scopes import Noun
 from dressage.policies.selectors import policy_size
 from dressage.runs.facts.serializers import (

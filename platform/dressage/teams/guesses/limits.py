@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
-from dressage.common.client_address import client_address, network_of
-from dressage.common.problems import Problem
+from dressage.common.api.client_address import client_address, network_of
+from dressage.common.api.problems import Problem
 from dressage.teams.guesses.devices import known_device
 from dressage.teams.guesses.limiter import Allowance, Gate, Guess, Tries, guess, seconds
 from dressage.teams.models import User

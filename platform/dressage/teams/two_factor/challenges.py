@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.http import HttpRequest
 from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 
-from dressage.common.problems import conflict
+from dressage.common.api.problems import conflict
 
 Purpose = Literal["register", "sign in"]
 _KEY = "passkey_challenge"

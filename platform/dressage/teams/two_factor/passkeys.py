@@ -23,7 +23,7 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.teams.account_log import PASSKEY_FAILED, record_account_event, record_failed_sign_in
 from dressage.teams.models import User
 from dressage.teams.sessions import place

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from dressage.common.problems import conflict
+from dressage.common.api.problems import conflict
 from dressage.config import origin_of
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 
-from dressage.common.problems import not_found
+from dressage.common.api.problems import not_found
 from dressage.common.roles import Role
 from dressage.teams.models import Membership, User
 from dressage.teams.two_factor.models import Authenticator, Passkey, RecoveryCode

@@ -4,7 +4,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.common.sealing import Resealed, UnsealError, hold_keys, seal, unseal
 from dressage.common.secrets import secret_hash
 from dressage.teams.account_log import CODE_FAILED, record_account_event, record_failed_sign_in

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.paging import page_query
+from dressage.common.api.paging import page_query
 from dressage.teams import selectors, sessions
 from dressage.teams.account_serializers import (
     AccountEventSerializer,

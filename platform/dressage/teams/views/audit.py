@@ -7,9 +7,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.paging import CursorPage, page_query
-from dressage.common.permissions import IsAdmin
-from dressage.common.query import Choice, Query, Text, Time
+from dressage.common.api.paging import CursorPage, page_query
+from dressage.common.api.permissions import IsAdmin
+from dressage.common.api.query import Choice, Query, Text, Time
 from dressage.common.scopes import Noun
 from dressage.teams import selectors
 from dressage.teams.api import ApiView, TeamRequest

@@ -11,8 +11,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from dressage.common.permissions import AllowAny
-from dressage.common.problems import Problem, conflict
+from dressage.common.api.permissions import AllowAny
+from dressage.common.api.problems import Problem, conflict
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.authentication import enforce_csrf
 from dressage.teams.guesses.devices import remember_device

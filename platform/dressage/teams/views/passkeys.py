@@ -4,8 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.paging import page_query
-from dressage.common.permissions import AllowAny
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import AllowAny
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.authentication import enforce_csrf
 from dressage.teams.guesses.limits import count_challenge, count_in_session

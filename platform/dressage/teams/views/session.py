@@ -11,8 +11,8 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dressage.common.permissions import AllowAny
-from dressage.common.problems import Problem, not_found
+from dressage.common.api.permissions import AllowAny
+from dressage.common.api.problems import Problem, not_found
 from dressage.teams import selectors
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.authentication import SESSION_TEAM, enforce_csrf

@@ -4,10 +4,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent_for_its_caller
-from dressage.common.paging import page_query
-from dressage.common.permissions import IsAdmin
-from dressage.common.problems import Problem, invalid
+from dressage.common.api.idempotency import idempotent_for_its_caller
+from dressage.common.api.paging import page_query
+from dressage.common.api.permissions import IsAdmin
+from dressage.common.api.problems import Problem, invalid
 from dressage.common.roles import Role
 from dressage.common.scopes import Noun, Scope
 from dressage.teams import selectors, tokens

@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.permissions import AllowAny
-from dressage.common.problems import Problem
+from dressage.common.api.permissions import AllowAny
+from dressage.common.api.problems import Problem
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.authentication import enforce_csrf
 from dressage.teams.guesses.limits import count_code, count_in_session

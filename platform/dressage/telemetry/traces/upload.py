@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.common.storable import clean
 from trainer_core.link.base import first_fault
 from trainer_core.link.limits import MAX_TRACE_SAMPLES, MAX_TRACE_TOKENS

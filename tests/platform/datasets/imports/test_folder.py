@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.imports.carry_out import carry_out
 from dressage.datasets.imports.folder import FolderSource
 from dressage.datasets.imports.places import listed

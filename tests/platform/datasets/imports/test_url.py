@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.datasets.imports import files
 from dressage.datasets.imports.allowed_urls import how_allowed
 from dressage.datasets.imports.carry_out import carry_out

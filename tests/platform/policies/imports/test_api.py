@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from dressage.common import sealing
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.common.sealing import rotate
 from dressage.imports import enqueue
 from dressage.imports.remote import ImportRefused

@@ -1,6 +1,6 @@
 """Bodies of a run's incidents."""
 
-from dressage.common.documents import DocumentSerializer
+from dressage.common.openapi.documents import DocumentSerializer
 from dressage.runs.watch.incidents.documents import IncidentsDocument
 
 

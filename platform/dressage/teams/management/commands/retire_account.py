@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.teams.accounts import retire_account
 from dressage.teams.models import User
 

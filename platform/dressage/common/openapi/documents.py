@@ -12,8 +12,8 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from rest_framework import serializers
 
-from dressage.common.document_schema import component_name, document_schema, models_of
-from dressage.common.json_component import register_json
+from dressage.common.openapi.document_schema import component_name, document_schema, models_of
+from dressage.common.openapi.json_component import register_json
 
 
 class DocumentSerializer(serializers.BaseSerializer):

@@ -6,9 +6,9 @@ from drf_spectacular.utils import extend_schema_field
 from pydantic import BaseModel, ValidationError
 from rest_framework import serializers
 
-from dressage.common.documents import DocumentSerializer
-from dressage.common.errors import FieldError, nested, pydantic_errors
-from dressage.common.problems import ProblemDocument
+from dressage.common.api.errors import FieldError, nested, pydantic_errors
+from dressage.common.api.problems import ProblemDocument
+from dressage.common.openapi.documents import DocumentSerializer
 
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9_\-]{0,62}$"
 

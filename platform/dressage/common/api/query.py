@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter
 
-from dressage.common.errors import FieldError, join
-from dressage.common.problems import Problem, invalid
+from dressage.common.api.errors import FieldError, join
+from dressage.common.api.problems import Problem, invalid
 
 _DIGITS = 19
 """Digits of the largest whole number that PostgreSQL holds; more are not even read, since their number costs time."""

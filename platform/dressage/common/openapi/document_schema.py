@@ -15,7 +15,7 @@ from pydantic import BaseModel, GetJsonSchemaHandler, TypeAdapter, WithJsonSchem
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from dressage.common.json_component import JSON_REFERENCE
+from dressage.common.openapi.json_component import JSON_REFERENCE
 
 SUFFIX = "Document"
 """Suffix that is no part of the component's name: ``RunDocument`` is the component ``Run``."""

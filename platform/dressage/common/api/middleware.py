@@ -10,9 +10,9 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
+from dressage.common.api.problem_responses import page_not_found, problem_response
+from dressage.common.api.problems import Problem
 from dressage.common.ids import new_id
-from dressage.common.problem_responses import page_not_found, problem_response
-from dressage.common.problems import Problem
 
 REFUSAL = "dressage.refusal"
 """Key of the ASGI scope under which the gateway hands on the problem with which a request shall be answered."""

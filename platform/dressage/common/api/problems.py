@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic import ValidationError as PydanticError
 from typing_extensions import TypedDict
 
-from dressage.common.errors import FieldError, join, pydantic_errors
+from dressage.common.api.errors import FieldError, join, pydantic_errors
 
 M = TypeVar("M", bound=BaseModel)
 

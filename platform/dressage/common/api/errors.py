@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from typing_extensions import TypedDict
 
-from dressage.common.members import known_members, no_such_member
+from dressage.common.api.members import known_members, no_such_member
 
 
 class FieldError(TypedDict):

@@ -18,8 +18,8 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dressage.common.api.problems import Problem, conflict
 from dressage.common.models import StoredResponse
-from dressage.common.problems import Problem, conflict
 from dressage.common.sealing import UnsealError, seal, unseal
 
 HEADER = "Idempotency-Key"

@@ -6,7 +6,7 @@ from typing import IO, Any
 from rest_framework import parsers
 from rest_framework.exceptions import ParseError
 
-from dressage.common.strict_json import MAX_DEPTH, check
+from dressage.common.api.strict_json import MAX_DEPTH, check
 
 
 class JSONParser(parsers.JSONParser):

@@ -9,8 +9,8 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dressage.common.problems import invalid
-from dressage.common.query import Parameter, Query, Text, Whole
+from dressage.common.api.problems import invalid
+from dressage.common.api.query import Parameter, Query, Text, Whole
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200

@@ -10,11 +10,11 @@ from pydantic import BaseModel
 from rest_framework.fields import _UnvalidatedField
 from rest_framework.serializers import DictField, JSONField
 
-from dressage.common import documents, pydantic_schema  # noqa: F401  (register themselves)
-from dressage.common.json_component import JSON_REFERENCE, register_json
-from dressage.common.permissions import AllowAny, RoleByMethod
-from dressage.common.query import NOTHING
-from dressage.common.serializers import ProblemSerializer, PydanticField
+from dressage.common.api.permissions import AllowAny, RoleByMethod
+from dressage.common.api.query import NOTHING
+from dressage.common.openapi import documents, pydantic_schema  # noqa: F401  (register themselves)
+from dressage.common.openapi.json_component import JSON_REFERENCE, register_json
+from dressage.common.openapi.serializers import ProblemSerializer, PydanticField
 
 __all__ = ["ProblemAutoSchema", "PydanticField"]
 
@@ -80,7 +80,7 @@ class ProblemAutoSchema(AutoSchema):
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         schema = super()._map_basic_serializer(serializer, direction)
         if direction == "request":
-            schema["additionalProperties"] = False  # as ``dressage.common.unknown_members`` sees to
+            schema["additionalProperties"] = False  # as ``dressage.common.api.unknown_members`` sees to
         return schema
 
     def _any_json(self, field: JSONField | DictField) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rest_framework.permissions import SAFE_METHODS, AllowAny, BasePermission
 from rest_framework.request import Request
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 from dressage.common.roles import Role
 from dressage.common.scopes import Noun, Scope, covers, scope_for
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from dressage.common.errors import FieldError, flatten, join
-from dressage.common.members import MAX_NAME, no_such_member
-from dressage.common.problems import Problem, summary, unprocessable
+from dressage.common.api.errors import FieldError, flatten, join
+from dressage.common.api.members import MAX_NAME, no_such_member
+from dressage.common.api.problems import Problem, summary, unprocessable
 
 MAX_TOLD = 20
 """Unknown members that one answer names."""

@@ -7,7 +7,7 @@ from typing import BinaryIO
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 
 CHUNK = 1 << 20
 _ONE_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")

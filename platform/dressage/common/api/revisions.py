@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
-from dressage.common.problems import Problem
+from dressage.common.api.problems import Problem
 
 _ETAG = re.compile(r'^(?:W/)?"?([0-9]{1,9})"?$')
 

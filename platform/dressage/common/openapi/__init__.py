@@ -1,0 +1,1 @@
+"""The OpenAPI document, and answers whose shape is declared once."""
