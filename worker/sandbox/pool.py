@@ -21,7 +21,7 @@ _MATH = Loaded(
         "math_verify",
         "sympy.parsing.latex",
         "sympy.physics.units.util",
-        "worker.sandbox.algebra",
+        "trainer_core.rewards.mathematics.algebra.equality",
         "trainer_core.rewards.mathematics.comparing",
     ),
     packages=True,

@@ -44,9 +44,9 @@ def _finished(seconds: float, compare_them: Callable[[], dict[str, Any]]) -> dic
 
 def _gold_alone(job: Mapping[str, Any]) -> dict[str, Any]:
     """Calculate with the gold answer and nothing that the answer wrote."""
+    from trainer_core.rewards.mathematics.algebra import equality
     from trainer_core.rewards.mathematics.comparing import PLAIN_ANSWER
     from trainer_core.rewards.mathematics.tree import from_json, is_scalar, walk
-    from worker.sandbox import algebra
 
     if "latex" in job:
         return {"equal": compare(job["latex"][0], PLAIN_ANSWER)}
@@ -55,8 +55,8 @@ def _gold_alone(job: Mapping[str, Any]) -> dict[str, Any]:
         for part in [gold, *(part for part in walk(gold) if not is_scalar(part))]:
             for one in (part, *part.parts):
                 if is_scalar(one) or (one.head == "relation" and all(map(is_scalar, one.parts))):
-                    algebra.check(one)
-    except algebra.UndecidedError as error:
+                    equality.check(one)
+    except equality.UndecidedError as error:
         return {"unfinished": str(error)}
     return {"equal": False}
 
@@ -67,15 +67,15 @@ def _latex(job: Mapping[str, Any], tell: Callable[[bool], None]) -> dict[str, An
 
 
 def _trees(job: Mapping[str, Any], tell: Callable[[bool], None]) -> dict[str, Any]:
+    from trainer_core.rewards.mathematics.algebra import equality
     from trainer_core.rewards.mathematics.comparing import same
     from trainer_core.rewards.mathematics.tree import UnreadableError, from_json
-    from worker.sandbox import algebra
 
     tell(True)
     gold, answer = map(from_json, job["trees"])
     try:
-        return {"equal": same(gold, answer, algebra.equal, job["units_required"])}
-    except algebra.UndecidedError as error:
+        return {"equal": same(gold, answer, equality.equal, job["units_required"])}
+    except equality.UndecidedError as error:
         return {"unfinished": str(error)}
     except UnreadableError:  # such as a difference of things that cannot be subtracted
         return {"equal": False}

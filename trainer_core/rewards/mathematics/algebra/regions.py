@@ -13,9 +13,9 @@ from typing import Final
 
 import mpmath  # type: ignore[import-untyped]
 
+from trainer_core.rewards.mathematics.algebra.polynomials import Line, roots_on
+from trainer_core.rewards.mathematics.algebra.values import CONSTANTS, NoValueError, Work, evaluate
 from trainer_core.rewards.mathematics.tree import MINUS_ONE, Node, number, product, symbols, total, walk
-from worker.sandbox.polynomials import Line, roots_on
-from worker.sandbox.values import CONSTANTS, NoValueError, Work, evaluate
 
 Point = Mapping[str, Fraction]
 _ORDINARY: Final = ((300, 3000, 5), (-3000, 3000, 5), (-990, 990, 3), (-30_000, 30_000, 3))

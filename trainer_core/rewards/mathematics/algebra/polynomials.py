@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import mpmath  # type: ignore[import-untyped]
 
+from trainer_core.rewards.mathematics.algebra.values import NoValueError, Work, evaluate
 from trainer_core.rewards.mathematics.tree import Node
-from worker.sandbox.values import NoValueError, Work, evaluate
 
 Line = Mapping[str, tuple[Fraction, Fraction]]
 """Start and slope of each variable."""

@@ -13,12 +13,21 @@ from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 
+from trainer_core.rewards.mathematics.algebra.regions import Point, points, variables
+from trainer_core.rewards.mathematics.algebra.residues import residues, seeded
+from trainer_core.rewards.mathematics.algebra.values import (
+    SPARE,
+    NoValueError,
+    PoleError,
+    TooLargeError,
+    Value,
+    Work,
+    evaluate,
+    same_values,
+)
 from trainer_core.rewards.mathematics.precision import stands_for
 from trainer_core.rewards.mathematics.tree import Node, product, symbols, total, walk
 from trainer_core.rewards.mathematics.tree import number as exact
-from worker.sandbox.regions import Point, points, variables
-from worker.sandbox.residues import residues, seeded
-from worker.sandbox.values import SPARE, NoValueError, PoleError, TooLargeError, Value, Work, evaluate, same_values
 
 _DIGITS = 60
 _OPPOSITE = {">": "<", ">=": "<="}
