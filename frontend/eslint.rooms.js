@@ -12,14 +12,14 @@ export const FLOORS = [
   ["ui"],
   // Know no object of the platform.
   ["features/session", "features/schema-form"],
-  // What others may know of a feature: its queries, their merging with the stream, its view state.
+  // What features know of the objects of the platform: queries, their merging with the stream, view state.
   [
-    "features/clusters/data",
-    "features/datasets/data",
-    "features/policies/data",
-    "features/reports/data",
-    "features/rewards/data",
-    "features/runs/data",
+    "entities/clusters",
+    "entities/datasets",
+    "entities/policies",
+    "entities/reports",
+    "entities/rewards",
+    "entities/runs",
   ],
   // The change's card, which the controls and the lane over the charts show.
   ["features/effects"],

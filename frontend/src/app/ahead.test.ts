@@ -3,7 +3,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { createMemoryHistory } from "@tanstack/react-router";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Run } from "@/api/model";
-import { runQuery } from "@/features/runs/data/queries";
+import { runQuery } from "@/entities/runs/queries";
 import { askAhead } from "./ahead";
 import { router } from "./router";
 

@@ -5,8 +5,8 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { AnyRoute } from "@tanstack/react-router";
 import { homeQuery } from "@/features/home/queries";
-import { metricEntriesQuery, runQuery, runsQuery } from "@/features/runs/data/queries";
-import { comparedIds } from "@/features/runs/data/search";
+import { metricEntriesQuery, runQuery, runsQuery } from "@/entities/runs/queries";
+import { comparedIds } from "@/entities/runs/search";
 import { sessionQuery } from "@/features/session/session";
 import type { router } from "./router";
 

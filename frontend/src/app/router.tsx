@@ -9,11 +9,11 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import type { RunState } from "@/api/model";
-import { datasetSearch } from "@/features/datasets/data/search";
-import { reportSearch } from "@/features/reports/data/search";
-import { rewardSearch } from "@/features/rewards/data/search";
-import { type BatchSearch, batchSearch } from "@/features/runs/data/batch";
-import { compareSearch, runSearch } from "@/features/runs/data/search";
+import { datasetSearch } from "@/entities/datasets/search";
+import { reportSearch } from "@/entities/reports/search";
+import { rewardSearch } from "@/entities/rewards/search";
+import { type BatchSearch, batchSearch } from "@/entities/runs/batch";
+import { compareSearch, runSearch } from "@/entities/runs/search";
 import { sessionQuery } from "@/features/session/session";
 import { Shell } from "@/features/shell/Shell";
 import { oneOf, text } from "@/lib/search";

@@ -35,7 +35,7 @@ describe("the gate between rooms", () => {
   });
 
   it.each([
-    ["rooms below", "src/features/charts/x.ts", 'import { runQuery } from "@/features/runs/data/queries";'],
+    ["rooms below", "src/features/charts/x.ts", 'import { runQuery } from "@/entities/runs/queries";'],
     ["files of the room", "src/features/charts/x.ts", 'import { align } from "./align";'],
     ["packages", "src/features/charts/x.ts", 'import uPlot from "uplot";'],
     ["test helpers in a test", "src/features/charts/x.test.ts", 'import { renderWith } from "@/test/render";'],

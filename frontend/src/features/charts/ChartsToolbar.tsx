@@ -13,7 +13,7 @@ import {
 import { IconEye, IconSearch, IconWaveSine, IconZoomReset } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Run, XAxis } from "@/api/model";
-import type { ChartsSearch } from "@/features/runs/data/search";
+import type { ChartsSearch } from "@/entities/runs/search";
 import ui from "@/ui/ui.module.css";
 import { axisChoices } from "./axes";
 import classes from "./charts.module.css";

@@ -3,7 +3,7 @@ import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ComponentProps } from "react";
 import type { Run } from "@/api/model";
-import { metricsQuery, type Window } from "@/features/runs/data/queries";
+import { metricsQuery, type Window } from "@/entities/runs/queries";
 import { ErrorState } from "@/ui/ErrorState";
 import { ChartCard } from "./ChartCard";
 import { ChartPlace } from "./ChartPlace";

@@ -3,7 +3,7 @@ import { Button, Menu, Modal } from "@mantine/core";
 import { IconLayoutGrid, IconStar } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ChartsSearch } from "@/features/runs/data/search";
+import type { ChartsSearch } from "@/entities/runs/search";
 import { ErrorState } from "@/ui/ErrorState";
 import { ViewsDialog } from "./ViewsDialog";
 import { isChanged, searchOf, viewsQuery } from "./views";

@@ -2,8 +2,8 @@
 import { Group, Paper, Text, Title, Tooltip } from "@mantine/core";
 import { IconInfoCircle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { timelineQuery } from "@/features/runs/data/queries";
-import type { Span, StepSpans } from "@/features/runs/data/timeline";
+import { timelineQuery } from "@/entities/runs/queries";
+import type { Span, StepSpans } from "@/entities/runs/timeline";
 import { formatNumber } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import classes from "./timeline.module.css";

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import * as api from "@/api/client";
 import { errorText } from "@/api/http";
-import type { ChartsSearch } from "@/features/runs/data/search";
+import type { ChartsSearch } from "@/entities/runs/search";
 import { useCan } from "@/features/session/session";
 import { useSubmit } from "@/lib/useSubmit";
 import { Loaded } from "@/ui/Loaded";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunEvent } from "@/api/model";
-import { stepSpans } from "@/features/runs/data/timeline";
+import { stepSpans } from "@/entities/runs/timeline";
 import { busyShare, layout } from "./timeline";
 
 function event(step: number, timeline: unknown, attempt = 1): RunEvent {

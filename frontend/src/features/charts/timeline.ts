@@ -1,5 +1,5 @@
 /** The drawing of a timeline: its lanes, its reach, and how busy each lane was. */
-import type { Span, StepSpans } from "@/features/runs/data/timeline";
+import type { Span, StepSpans } from "@/entities/runs/timeline";
 
 export interface Timeline {
   lanes: string[];

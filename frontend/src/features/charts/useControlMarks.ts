@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Control, XAxis } from "@/api/model";
 import { marked } from "@/features/controls/model";
-import { EVERY_STEP } from "@/features/runs/data/lineage";
-import { metricsQuery } from "@/features/runs/data/queries";
+import { EVERY_STEP } from "@/entities/runs/lineage";
+import { metricsQuery } from "@/entities/runs/queries";
 import { interpolate } from "@/lib/interpolate";
 import { byChange, type ControlMark } from "./marks";
 

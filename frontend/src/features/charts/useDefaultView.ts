@@ -1,7 +1,7 @@
 /** Opens the charts with the team's default view where the address says nothing, once. */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import type { ChartsSearch } from "@/features/runs/data/search";
+import type { ChartsSearch } from "@/entities/runs/search";
 import { defaultFor, searchOf, viewsQuery } from "./views";
 
 export function useDefaultView(search: ChartsSearch, change: (next: Partial<ChartsSearch>) => void): void {

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Run, XAxis } from "@/api/model";
-import { isLive } from "@/features/runs/data/states";
+import { isLive } from "@/entities/runs/states";
 import { isCostAxis } from "./axes";
 
 /** Milliseconds between two looks. */

@@ -2,8 +2,8 @@
 import { skipToken, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Metrics, Run } from "@/api/model";
-import { originOf, shiftQuery, shifted } from "@/features/runs/data/lineage";
-import { metricsQuery, type Window } from "@/features/runs/data/queries";
+import { originOf, shiftQuery, shifted } from "@/entities/runs/lineage";
+import { metricsQuery, type Window } from "@/entities/runs/queries";
 import { stepsOf } from "./gaps";
 
 export interface Ghost {

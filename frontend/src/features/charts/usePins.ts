@@ -1,7 +1,7 @@
 /** Charts that a person wants first: those that the address names, else those that the browser keeps for every run. */
 import { useLocalStorage } from "@mantine/hooks";
 import { useCallback, useMemo } from "react";
-import type { ChartsSearch } from "@/features/runs/data/search";
+import type { ChartsSearch } from "@/entities/runs/search";
 import { joined, listed, placed, toggled } from "./views";
 
 /** In the address, where an empty list would let the browser's own pins show. */

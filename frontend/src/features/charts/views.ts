@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import * as api from "@/api/client";
 import type { ChartsDocument, ChartView } from "@/api/model";
-import type { ChartsSearch } from "@/features/runs/data/search";
+import type { ChartsSearch } from "@/entities/runs/search";
 
 /** What of the address a view decides on. */
 const DECIDES = ["x", "smooth", "hide", "pins", "log", "view"] as const;

@@ -5,7 +5,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import * as api from "@/api/client";
 import type { Run, Spec } from "@/api/model";
-import { isLive } from "@/features/runs/data/states";
+import { isLive } from "@/entities/runs/states";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { getIn } from "@/features/schema-form/pointer";
 import { formatValue } from "@/lib/format";

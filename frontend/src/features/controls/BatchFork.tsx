@@ -4,7 +4,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Problem } from "@/api/http";
 import type { BatchPreview, Json, Run } from "@/api/model";
-import type { BatchSearch } from "@/features/runs/data/batch";
+import type { BatchSearch } from "@/entities/runs/batch";
 import { useCan } from "@/features/session/session";
 import { type BatchDraft, batchChanges } from "./batch";
 

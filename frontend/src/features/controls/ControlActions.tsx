@@ -3,7 +3,7 @@ import { Button, Group, Text, Tooltip } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Control, Run } from "@/api/model";
-import { isLive } from "@/features/runs/data/states";
+import { isLive } from "@/entities/runs/states";
 import { useCan } from "@/features/session/session";
 import { useConnectionLost } from "@/lib/connection";
 import { formatValue } from "@/lib/format";

@@ -2,8 +2,8 @@
 import { Accordion, Divider, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Control, Run, Spec, Target } from "@/api/model";
-import { controlsQuery, curriculumQuery, targetsQuery } from "@/features/runs/data/queries";
-import { isLive, isStill } from "@/features/runs/data/states";
+import { controlsQuery, curriculumQuery, targetsQuery } from "@/entities/runs/queries";
+import { isLive, isStill } from "@/entities/runs/states";
 import { getIn } from "@/features/schema-form/pointer";
 import { useCan } from "@/features/session/session";
 import { Loaded } from "@/ui/Loaded";

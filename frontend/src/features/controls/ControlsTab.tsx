@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import type { ControlState, Run } from "@/api/model";
 import { EffectCard } from "@/features/effects/EffectCard";
-import { controlsQuery } from "@/features/runs/data/queries";
+import { controlsQuery } from "@/entities/runs/queries";
 import { DASH, formatTime, formatValue } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";

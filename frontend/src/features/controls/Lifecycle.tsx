@@ -12,7 +12,7 @@ import {
 import { useQueryClient } from "@tanstack/react-query";
 import * as api from "@/api/client";
 import type { Run } from "@/api/model";
-import { isAtWork, isLive, isStill } from "@/features/runs/data/states";
+import { isAtWork, isLive, isStill } from "@/entities/runs/states";
 import { useCan } from "@/features/session/session";
 import { useConnectionLost } from "@/lib/connection";
 import { useSubmit } from "@/lib/useSubmit";

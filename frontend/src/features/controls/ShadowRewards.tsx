@@ -3,8 +3,8 @@ import { ActionIcon, Badge, Button, Group, Paper, Select, Stack, Text, Tooltip }
 import { IconArrowUpCircle, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Target } from "@/api/model";
-import { rewardsQuery } from "@/features/rewards/data/queries";
-import { metricsQuery } from "@/features/runs/data/queries";
+import { rewardsQuery } from "@/entities/rewards/queries";
+import { metricsQuery } from "@/entities/runs/queries";
 import { DASH, formatNumber, formatPercent } from "@/lib/format";
 import type { KnobState } from "./Knob";
 import { addable, refsOf, type ShadowFacts, shadowFacts, shadowKeys } from "./shadow";

@@ -2,7 +2,7 @@
 import { Badge, Group, Slider, Switch, Text, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import * as api from "@/api/client";
-import { metricsQuery } from "@/features/runs/data/queries";
+import { metricsQuery } from "@/entities/runs/queries";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { formatPercent } from "@/lib/format";
 import type { KnobState } from "./Knob";

@@ -1,6 +1,6 @@
 /** Words of a step's forecast: pure functions over the preview of another group size or other filters. */
 import type { BatchPreview, Json, Spec } from "@/api/model";
-import { type FilterSpec, filtersOf, groupSizeOf, isFilter } from "@/features/runs/data/batch";
+import { type FilterSpec, filtersOf, groupSizeOf, isFilter } from "@/entities/runs/batch";
 import { same } from "@/features/schema-form/pointer";
 import { formatCount, formatNumber, formatPercent } from "@/lib/format";
 

@@ -2,7 +2,7 @@
 import * as api from "@/api/client";
 import { useIsMutating, useQueryClient } from "@tanstack/react-query";
 import type { Control } from "@/api/model";
-import { mergeControl, writeControl, writeRun } from "@/features/runs/data/merge";
+import { mergeControl, writeControl, writeRun } from "@/entities/runs/merge";
 import { fetchInOrder, outdate } from "@/lib/updates";
 import { useSubmit } from "@/lib/useSubmit";
 import { seenRevision } from "./conflict";

@@ -4,7 +4,7 @@ import { IconArrowsShuffle, IconDatabase, IconUpload } from "@tabler/icons-react
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { datasetsQuery } from "@/features/datasets/data/queries";
+import { datasetsQuery } from "@/entities/datasets/queries";
 import { ImportList } from "@/features/datasets/imports/ImportList";
 import { SavedMappings } from "@/features/datasets/mapping/SavedMappings";
 import { SharedDatasets } from "@/features/datasets/sharing/SharedDatasets";

@@ -16,7 +16,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { errorText } from "@/api/http";
 import type { Dataset, DatasetVersion, Derived } from "@/api/model";
-import { useDerive } from "@/features/datasets/data/useDerive";
+import { useDerive } from "@/entities/datasets/useDerive";
 import { useSubmit } from "@/lib/useSubmit";
 import { countsText } from "./VersionLineage";
 import { deriveBody, EMPTY, isComplete, type DeriveFields, type DeriveKind } from "./derive-operation";

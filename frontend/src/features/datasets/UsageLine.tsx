@@ -2,7 +2,7 @@
 import { Group, Progress, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { DatasetUsage } from "@/api/model";
-import { usageQuery } from "@/features/datasets/data/queries";
+import { usageQuery } from "@/entities/datasets/queries";
 import { formatBytes } from "@/lib/format";
 
 /** Percent of the limit from which on there is a warning. */

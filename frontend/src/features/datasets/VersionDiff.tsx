@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Json, RowDiff } from "@/api/model";
-import { diffQuery } from "@/features/datasets/data/queries";
+import { diffQuery } from "@/entities/datasets/queries";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
 import { Placeholder } from "@/ui/Placeholder";

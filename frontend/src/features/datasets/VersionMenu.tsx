@@ -6,7 +6,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import * as api from "@/api/client";
 import type { Dataset, DatasetVersion } from "@/api/model";
-import { useMayEdit } from "@/features/datasets/data/read-only";
+import { useMayEdit } from "@/entities/datasets/read-only";
 import { useCan } from "@/features/session/session";
 import { toastError } from "@/ui/toast";
 

@@ -1,7 +1,7 @@
 /** What can be seen and done with the rows of a version, a tab each. */
 import { Tabs } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import type { DatasetTabId } from "@/features/datasets/data/search";
+import type { DatasetTabId } from "@/entities/datasets/search";
 import { VERSION_TABS, type VersionTabProps } from "./tabs";
 
 export function VersionTabs({ dataset, version }: VersionTabProps) {

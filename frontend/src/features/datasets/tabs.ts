@@ -1,7 +1,7 @@
 /** The tabs of a version: one line each. The first is shown where the address names none. */
 import type { ComponentType } from "react";
 import type { Dataset, DatasetVersion } from "@/api/model";
-import type { DatasetTabId } from "@/features/datasets/data/search";
+import type { DatasetTabId } from "@/entities/datasets/search";
 import { DifficultyTab } from "@/features/datasets/profile/DifficultyTab";
 import { RowsTab } from "@/features/datasets/rows/RowsTab";
 import { LabPanel } from "./LabPanel";

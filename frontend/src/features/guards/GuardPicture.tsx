@@ -1,7 +1,7 @@
 /** The last values of a guard's metric, with its bounds as lines and the steps at which it would have acted. */
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { metricsQuery } from "@/features/runs/data/queries";
+import { metricsQuery } from "@/entities/runs/queries";
 import { type Guard, isReplayable, wouldFire } from "./replay";
 
 const WIDTH = 260;

@@ -2,7 +2,7 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Exception, Run } from "@/api/model";
-import { rewardsQuery } from "@/features/rewards/data/queries";
+import { rewardsQuery } from "@/entities/rewards/queries";
 import { TextLink } from "@/ui/TextLink";
 import classes from "./incidents.module.css";
 

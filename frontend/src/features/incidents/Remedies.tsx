@@ -5,9 +5,9 @@ import { Link } from "@tanstack/react-router";
 import type { Incident, Remedy, Run } from "@/api/model";
 import { targetLabel } from "@/features/controls/labels";
 import { useRunAct } from "@/features/controls/Lifecycle";
-import { targetsQuery } from "@/features/runs/data/queries";
-import { ONLY_GROUPS, type OnlyGroups, type RunSearch } from "@/features/runs/data/search";
-import { isLive, isStill } from "@/features/runs/data/states";
+import { targetsQuery } from "@/entities/runs/queries";
+import { ONLY_GROUPS, type OnlyGroups, type RunSearch } from "@/entities/runs/search";
+import { isLive, isStill } from "@/entities/runs/states";
 import { useCan } from "@/features/session/session";
 import classes from "./incidents.module.css";
 

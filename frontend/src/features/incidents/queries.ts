@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import * as api from "@/api/client";
 import type { Run } from "@/api/model";
-import { isLive } from "@/features/runs/data/states";
+import { isLive } from "@/entities/runs/states";
 
 /** Milliseconds after which a live run is asked anew: what metrics alone show comes with no event. */
 const ANEW = 30_000;

@@ -1,6 +1,6 @@
 /** Incidents in words. Pure functions. */
 import type { Incident, MetricEvidence, Run } from "@/api/model";
-import type { RunSearch } from "@/features/runs/data/search";
+import type { RunSearch } from "@/entities/runs/search";
 import { formatNumber } from "@/lib/format";
 
 /** Steps that a chart shows on both sides. */

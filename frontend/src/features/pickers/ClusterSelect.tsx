@@ -1,8 +1,8 @@
 /** The cluster of a new run or job. Shown only where there are several: the platform chooses among one by itself. */
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { clustersQuery } from "@/features/clusters/data/queries";
-import { choiceText } from "@/features/clusters/data/words";
+import { clustersQuery } from "@/entities/clusters/queries";
+import { choiceText } from "@/entities/clusters/words";
 
 const ANY = "";
 const PARENTS = "\u0000";

@@ -2,9 +2,9 @@
 import { Autocomplete } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { SharedDataset } from "@/api/model";
-import { datasetsQuery, sharedDatasetsQuery } from "@/features/datasets/data/queries";
-import { policiesQuery } from "@/features/policies/data/queries";
-import { rewardsQuery } from "@/features/rewards/data/queries";
+import { datasetsQuery, sharedDatasetsQuery } from "@/entities/datasets/queries";
+import { policiesQuery } from "@/entities/policies/queries";
+import { rewardsQuery } from "@/entities/rewards/queries";
 import type { PickerProps } from "@/features/schema-form/context";
 import { CodeEditor } from "@/ui/CodeEditor";
 import { PolicyPreview, RewardPreview, SharedPreview, VersionPreview } from "./previews";

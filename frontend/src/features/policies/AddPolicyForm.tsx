@@ -8,8 +8,8 @@ import { fieldError, restError } from "@/api/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { MONO } from "@/ui/styles";
-import { nameOf, repositoryName, revisionIn, type Source } from "./data/imports";
-import { sourcesQuery } from "./data/queries";
+import { nameOf, repositoryName, revisionIn, type Source } from "@/entities/policies/imports";
+import { sourcesQuery } from "@/entities/policies/queries";
 
 const FIELDS: Record<Source, string[]> = {
   hub: ["/name", "/slug", "/location", "/revision"],

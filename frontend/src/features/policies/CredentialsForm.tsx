@@ -9,7 +9,7 @@ import { formatAgo } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
-import { sourcesQuery } from "./data/queries";
+import { sourcesQuery } from "@/entities/policies/queries";
 
 export function CredentialsForm() {
   const query = useQuery(sourcesQuery);

@@ -6,8 +6,8 @@ import * as api from "@/api/client";
 import type { PolicyImport } from "@/api/model";
 import { TransferCard } from "@/ui/TransferCard";
 import { toastError } from "@/ui/toast";
-import { isOpen, progressText, shown } from "./data/imports";
-import { importsQuery } from "./data/queries";
+import { isOpen, progressText, shown } from "@/entities/policies/imports";
+import { importsQuery } from "@/entities/policies/queries";
 
 export function Imports({ editor }: { editor: boolean }) {
   const rows = useQuery(importsQuery).data?.data ?? [];

@@ -3,7 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconBrain, IconKey, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Policy } from "@/api/model";
-import { policiesQuery } from "@/features/policies/data/queries";
+import { policiesQuery } from "@/entities/policies/queries";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes, formatCount } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";

@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Policy, PolicyFacts } from "@/api/model";
-import { policyFactsQuery, policyQuery } from "@/features/policies/data/queries";
+import { policyFactsQuery, policyQuery } from "@/entities/policies/queries";
 import { DASH, formatAgo, formatBytes, formatCount } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";
 import { Crumbs } from "@/ui/Crumbs";

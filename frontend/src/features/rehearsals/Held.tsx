@@ -4,7 +4,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import * as api from "@/api/client";
 import type { Rehearsal } from "@/api/model";
-import { onCluster } from "@/features/clusters/data/words";
+import { onCluster } from "@/entities/clusters/words";
 import { useCan } from "@/features/session/session";
 import { formatDuration, percentOf } from "@/lib/format";
 import { useNow } from "@/lib/useNow";

@@ -3,7 +3,7 @@ import { Accordion, Badge, Group, Paper, Stack, Text, Title } from "@mantine/cor
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Rehearsal, RehearsalGroup, RehearsalReport } from "@/api/model";
-import { onCluster } from "@/features/clusters/data/words";
+import { onCluster } from "@/entities/clusters/words";
 import { type Tags, thinkingTags } from "@/features/rollouts/thinking";
 import { formatAgo, formatDuration, formatNumber, formatPercent, formatValue } from "@/lib/format";
 import { Facts } from "@/ui/Facts";

@@ -1,7 +1,7 @@
 /** Adds a block at the end of what is written. */
 import { Button, Group, Text } from "@mantine/core";
 import { IconChartLine, IconListDetails, IconMessage2, IconTable, IconTextPlus } from "@tabler/icons-react";
-import { type Kind, MOST_BLOCKS } from "@/features/reports/data/blocks";
+import { type Kind, MOST_BLOCKS } from "@/entities/reports/blocks";
 
 export const KINDS: { kind: Kind; label: string; icon: typeof IconTable }[] = [
   { kind: "text", label: "Text", icon: IconTextPlus },

@@ -3,8 +3,8 @@ import { Input, MultiSelect, NumberInput, Select, Slider, Switch, TextInput } fr
 import { useQueries } from "@tanstack/react-query";
 import type { ReportBlock, XAxis } from "@/api/model";
 import { axisChoices } from "@/features/charts/axes";
-import { type BlockOf, MOST_METRICS } from "@/features/reports/data/blocks";
-import { metricEntriesQuery, runQuery } from "@/features/runs/data/queries";
+import { type BlockOf, MOST_METRICS } from "@/entities/reports/blocks";
+import { metricEntriesQuery, runQuery } from "@/entities/runs/queries";
 import { allMetrics } from "@/features/runs/overlay/overlay";
 import { Freeze } from "./Freeze";
 import { RunsPicker } from "./RunsPicker";

@@ -3,7 +3,7 @@ import { Alert, Button, Collapse, Group } from "@mantine/core";
 import { IconUsers } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Report } from "@/api/model";
-import { textOf } from "@/features/reports/data/blocks";
+import { textOf } from "@/entities/reports/blocks";
 import { formatAgo } from "@/lib/format";
 import { BlockView } from "./BlockView";
 import type { ReportDraft } from "./useReportDraft";

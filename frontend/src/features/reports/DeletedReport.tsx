@@ -1,8 +1,8 @@
 /** A report that somebody has deleted while it was being written here: what was written is not lost with it. */
 import { Alert, Button, Group } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
-import { type ReportText, savable } from "@/features/reports/data/blocks";
-import { useMakeReport } from "@/features/reports/data/useMakeReport";
+import { type ReportText, savable } from "@/entities/reports/blocks";
+import { useMakeReport } from "@/entities/reports/useMakeReport";
 import { PageHeader } from "@/ui/PageHeader";
 import { BlockView } from "./BlockView";
 import classes from "./reports.module.css";

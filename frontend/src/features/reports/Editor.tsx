@@ -15,8 +15,8 @@ import {
   removed,
   replaced,
   spokenOf,
-} from "@/features/reports/data/blocks";
-import { runsQuery } from "@/features/runs/data/queries";
+} from "@/entities/reports/blocks";
+import { runsQuery } from "@/entities/runs/queries";
 import { PageHeader } from "@/ui/PageHeader";
 import { AddBlock } from "./AddBlock";
 import { Conflict } from "./Conflict";

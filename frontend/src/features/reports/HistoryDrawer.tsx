@@ -3,7 +3,7 @@ import { Anchor, Badge, Drawer, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Report } from "@/api/model";
-import { revisionsQuery } from "@/features/reports/data/queries";
+import { revisionsQuery } from "@/entities/reports/queries";
 import { formatAgo } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { formatInstant } from "./instant";

@@ -8,7 +8,7 @@ import { useState } from "react";
 import * as api from "@/api/client";
 import type { Report } from "@/api/model";
 import { WholePage } from "@/features/charts/wholePage";
-import { textOf } from "@/features/reports/data/blocks";
+import { textOf } from "@/entities/reports/blocks";
 import { useSubmit } from "@/lib/useSubmit";
 import { PageHeader } from "@/ui/PageHeader";
 import { toast, toastError } from "@/ui/toast";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Report } from "@/api/model";
-import { reportQuery } from "@/features/reports/data/queries";
+import { reportQuery } from "@/entities/reports/queries";
 import { useCan } from "@/features/session/session";
 import { isNotThere } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";

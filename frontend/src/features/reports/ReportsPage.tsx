@@ -11,9 +11,9 @@ import { PageHeader } from "@/ui/PageHeader";
 import { ShowMore } from "@/ui/ShowMore";
 import { TableFrame } from "@/ui/TableFrame";
 import { TextLink } from "@/ui/TextLink";
-import { textBlock, UNTITLED } from "@/features/reports/data/blocks";
-import { reportsQuery } from "@/features/reports/data/queries";
-import { useMakeReport } from "@/features/reports/data/useMakeReport";
+import { textBlock, UNTITLED } from "@/entities/reports/blocks";
+import { reportsQuery } from "@/entities/reports/queries";
+import { useMakeReport } from "@/entities/reports/useMakeReport";
 
 export function ReportsPage() {
   const reports = useInfiniteQuery(reportsQuery);

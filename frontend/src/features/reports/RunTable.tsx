@@ -2,7 +2,7 @@
 import { Skeleton } from "@mantine/core";
 import { useMemo } from "react";
 import type { Run } from "@/api/model";
-import type { BlockOf } from "@/features/reports/data/blocks";
+import type { BlockOf } from "@/entities/reports/blocks";
 import { changedKeys } from "@/features/runs/overlay/changed";
 import { Differences } from "@/features/runs/overlay/Differences";
 import { Evaluations } from "@/features/runs/overlay/Evaluations";

@@ -2,9 +2,9 @@
 import { MultiSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReportContentRunMention } from "@/api/model";
-import { mention } from "@/features/reports/data/blocks";
-import { runsQuery } from "@/features/runs/data/queries";
-import { MOST_COMPARED } from "@/features/runs/data/search";
+import { mention } from "@/entities/reports/blocks";
+import { runsQuery } from "@/entities/runs/queries";
+import { MOST_COMPARED } from "@/entities/runs/search";
 
 interface Props {
   runs: ReportContentRunMention[];

@@ -1,6 +1,6 @@
 /** One completion in a report: the beginning of its texts as they were, and the way to its tokens. */
 import { Badge, Group, Paper, Text } from "@mantine/core";
-import type { BlockOf } from "@/features/reports/data/blocks";
+import type { BlockOf } from "@/entities/reports/blocks";
 import { formatNumber } from "@/lib/format";
 import { Nothing } from "@/ui/Nothing";
 import { TextLink } from "@/ui/TextLink";

@@ -2,7 +2,7 @@
 import { Textarea } from "@mantine/core";
 import { useDeferredValue } from "react";
 import type { ReportBlock } from "@/api/model";
-import { type BlockOf, MOST_TEXT } from "@/features/reports/data/blocks";
+import { type BlockOf, MOST_TEXT } from "@/entities/reports/blocks";
 import { Markdown } from "@/ui/Markdown";
 import classes from "./reports.module.css";
 

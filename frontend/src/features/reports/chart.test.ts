@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { MetricName } from "@/api/model";
-import { chartBlock } from "@/features/reports/data/blocks";
+import { chartBlock } from "@/entities/reports/blocks";
 import { chartsOf, compareSearchOf, metricOf } from "./chart";
 
 const RUNS = [

@@ -1,8 +1,8 @@
 /** The charts that a block of a report asks for, and where the page that compares runs shows the same. */
 import type { MetricName, Run } from "@/api/model";
 import { type ChartSpec, DASHES } from "@/features/charts/charts";
-import type { BlockOf } from "@/features/reports/data/blocks";
-import type { CompareSearch } from "@/features/runs/data/search";
+import type { BlockOf } from "@/entities/reports/blocks";
+import type { CompareSearch } from "@/entities/runs/search";
 import { labels, overlaySections, splitKey } from "@/features/runs/overlay/overlay";
 
 type Chart = BlockOf<"chart">;

@@ -2,10 +2,10 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Report, ReportBlock, ReportContentRunMention, Run } from "@/api/model";
 import { AXIS_NAMES, formatX } from "@/features/charts/options";
-import { type BlockOf, textOf } from "@/features/reports/data/blocks";
-import { evaluationKeys, evaluationRows, evaluationsQuery, measuredText } from "@/features/runs/data/evaluations";
-import { metricNamesQuery, runQuery } from "@/features/runs/data/queries";
-import { requestMetrics } from "@/features/runs/data/requestMetrics";
+import { type BlockOf, textOf } from "@/entities/reports/blocks";
+import { evaluationKeys, evaluationRows, evaluationsQuery, measuredText } from "@/entities/runs/evaluations";
+import { metricNamesQuery, runQuery } from "@/entities/runs/queries";
+import { requestMetrics } from "@/entities/runs/requestMetrics";
 import { changedKeys } from "@/features/runs/overlay/changed";
 import { allMetrics } from "@/features/runs/overlay/overlay";
 import { DASH, formatNumber, formatValue } from "@/lib/format";

@@ -2,7 +2,7 @@
 import { act, renderHook } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import type { Report, ReportBlock } from "@/api/model";
-import { chartBlock, textBlock } from "@/features/reports/data/blocks";
+import { chartBlock, textBlock } from "@/entities/reports/blocks";
 import { draftedText, dropDraft, hasReportDraft, useReportDraft } from "./useReportDraft";
 
 const TEXT = textBlock("It rises.");

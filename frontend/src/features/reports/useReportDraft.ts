@@ -1,8 +1,8 @@
 /** What is being written of a report. It outlives a reload and a visit to another page, until it is saved or discarded. */
 import { useState } from "react";
 import type { Report } from "@/api/model";
-import { type ReportText, textOf } from "@/features/reports/data/blocks";
-import { sameText } from "@/features/reports/data/same";
+import { type ReportText, textOf } from "@/entities/reports/blocks";
+import { sameText } from "@/entities/reports/same";
 
 interface Kept {
   text: ReportText;

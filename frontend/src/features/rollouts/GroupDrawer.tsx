@@ -2,7 +2,7 @@
 import { Drawer, Group, Skeleton, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Rollout, Run } from "@/api/model";
-import type { RunSearch } from "@/features/runs/data/search";
+import type { RunSearch } from "@/entities/runs/search";
 import { DASH, formatNumber, formatValue } from "@/lib/format";
 import { oneOf } from "@/lib/search";
 import { ErrorState } from "@/ui/ErrorState";

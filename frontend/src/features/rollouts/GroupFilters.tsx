@@ -4,7 +4,7 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Spec } from "@/api/model";
-import { ONLY_GROUPS, type OnlyGroups, type RunSearch } from "@/features/runs/data/search";
+import { ONLY_GROUPS, type OnlyGroups, type RunSearch } from "@/entities/runs/search";
 import { getIn } from "@/features/schema-form/pointer";
 
 const NO_FILTER = {

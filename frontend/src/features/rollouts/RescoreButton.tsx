@@ -6,7 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { errorText } from "@/api/http";
 import type { Group, Run } from "@/api/model";
-import { rewardsQuery } from "@/features/rewards/data/queries";
+import { rewardsQuery } from "@/entities/rewards/queries";
 import { MAX_MATCHED, MAX_PICKED } from "@/features/rewards/samples/samples";
 import { getIn } from "@/features/schema-form/pointer";
 import { type GroupFilter, groupParams } from "./queries";

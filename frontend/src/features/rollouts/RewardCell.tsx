@@ -1,6 +1,6 @@
 import { Badge, Group, Text, Tooltip } from "@mantine/core";
 import type { Rollout } from "@/api/model";
-import { decodeValue } from "@/features/runs/data/points";
+import { decodeValue } from "@/entities/runs/points";
 import { formatNumber } from "@/lib/format";
 
 type Scored = Pick<Rollout, "reward" | "reward_parts" | "reward_error" | "excluded">;

@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Run } from "@/api/model";
-import type { RunSearch } from "@/features/runs/data/search";
+import type { RunSearch } from "@/entities/runs/search";
 import { toggled } from "@/lib/toggled";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";

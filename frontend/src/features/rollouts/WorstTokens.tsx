@@ -1,9 +1,9 @@
 /** The tokens of the last step on which engine and learner disagree most: where a mismatch begins. */
 import { Accordion, Anchor, Box, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { decodeValue } from "@/features/runs/data/points";
+import { decodeValue } from "@/entities/runs/points";
 import type { WorstToken } from "@/api/events";
-import { worstTokensQuery } from "@/features/runs/data/queries";
+import { worstTokensQuery } from "@/entities/runs/queries";
 import { formatNumber } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 

@@ -1,6 +1,6 @@
 /** The parts of a reward with what each adds to it and why: pure functions over documents. */
 import type { Rollout } from "@/api/model";
-import { decodeValue } from "@/features/runs/data/points";
+import { decodeValue } from "@/entities/runs/points";
 
 /** Parts that the run's shaping adds, beside the graders. */
 const SHAPING: Record<string, string> = {

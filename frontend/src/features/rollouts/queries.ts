@@ -1,7 +1,7 @@
 /** Queries of groups and tokens. All begin as the stream outdates them: `["run", id, "rollouts"]`. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import * as api from "@/api/client";
-import type { RunSearch } from "@/features/runs/data/search";
+import type { RunSearch } from "@/entities/runs/search";
 import { readTokens } from "./tokens";
 
 export type GroupFilter = Pick<

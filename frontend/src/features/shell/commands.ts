@@ -1,7 +1,7 @@
 /** What ⌘K and the single keys can do wherever a person is. */
 import { createSpotlight } from "@mantine/spotlight";
 import { useMatch, useNavigate } from "@tanstack/react-router";
-import { RUN_TABS } from "@/features/runs/data/search";
+import { RUN_TABS } from "@/entities/runs/search";
 import { humanize } from "@/lib/format";
 import { focusControls } from "./focus";
 import { NAV } from "./nav";

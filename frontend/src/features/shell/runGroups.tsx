@@ -11,9 +11,9 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { targetLabel } from "@/features/controls/labels";
-import { checkpointsQuery, metricEntriesQuery, runQuery, targetsQuery } from "@/features/runs/data/queries";
-import { RUN_TABS } from "@/features/runs/data/search";
-import { isLive } from "@/features/runs/data/states";
+import { checkpointsQuery, metricEntriesQuery, runQuery, targetsQuery } from "@/entities/runs/queries";
+import { RUN_TABS } from "@/entities/runs/search";
+import { isLive } from "@/entities/runs/states";
 import { humanize } from "@/lib/format";
 import { focusControls } from "./focus";
 

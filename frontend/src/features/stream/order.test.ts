@@ -10,7 +10,7 @@ import {
   runQuery,
   runsQuery,
   timelineQuery,
-} from "@/features/runs/data/queries";
+} from "@/entities/runs/queries";
 import { aControl } from "@/test/control";
 import { deferred } from "@/test/deferred";
 import { receiver } from "./useRunStream";

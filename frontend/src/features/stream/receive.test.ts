@@ -2,7 +2,7 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { Metrics, Run } from "@/api/model";
-import { MAX_POINTS, metricsKey } from "@/features/runs/data/queries";
+import { MAX_POINTS, metricsKey } from "@/entities/runs/queries";
 import { aControl } from "@/test/control";
 import type { Frame } from "./streamClient";
 import { receiver } from "./useRunStream";

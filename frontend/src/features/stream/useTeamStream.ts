@@ -2,7 +2,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { List, Run } from "@/api/model";
-import { runTopic, withUpdate } from "@/features/runs/data/merge";
+import { runTopic, withUpdate } from "@/entities/runs/merge";
 import { outdate, recordUpdate } from "@/lib/updates";
 import { StreamClient, socketUrl, type StreamStatus } from "./streamClient";
 

@@ -2,7 +2,7 @@
 import { Alert, Paper, Progress, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { GpuHours } from "@/api/model";
-import { gpuHoursQuery } from "@/features/clusters/data/queries";
+import { gpuHoursQuery } from "@/entities/clusters/queries";
 import { Facts } from "@/ui/Facts";
 import { Loaded } from "@/ui/Loaded";
 import { TableFrame } from "@/ui/TableFrame";

@@ -18,7 +18,7 @@ import { type FormEvent, useState } from "react";
 import * as api from "@/api/client";
 import type { JudgeEndpoint } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
-import { policiesQuery } from "@/features/policies/data/queries";
+import { policiesQuery } from "@/entities/policies/queries";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { judgeBody, judgeDraft, type JudgeDraft, keyIsExposed } from "./judge";

@@ -1,5 +1,5 @@
 /** What the tour of a run shows: six places of its page, the last but one of which is for the visitor to use. */
-import type { RunTab } from "@/features/runs/data/search";
+import type { RunTab } from "@/entities/runs/search";
 
 export interface TourStep {
   title: string;

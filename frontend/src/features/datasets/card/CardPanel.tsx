@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconPencil } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Dataset, DatasetCard } from "@/api/model";
-import { useMayEdit } from "@/features/datasets/data/read-only";
+import { useMayEdit } from "@/entities/datasets/read-only";
 import { formatAgo } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
 import { CardForm } from "./CardForm";

@@ -6,7 +6,7 @@ import * as api from "@/api/client";
 import { errorText } from "@/api/http";
 import type { Dataset, DatasetSources } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
-import { repositoryName, revisionIn } from "@/features/policies/data/imports";
+import { repositoryName, revisionIn } from "@/entities/policies/imports";
 import { formatBytes } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";

@@ -3,7 +3,7 @@ import { Alert, Badge, Checkbox, Group, MultiSelect, NumberInput, Paper, Stack, 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ContaminatedRow, ContaminationReport } from "@/api/model";
-import { datasetsQuery } from "@/features/datasets/data/queries";
+import { datasetsQuery } from "@/entities/datasets/queries";
 import { formatPercent } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
 import { Nothing } from "@/ui/Nothing";

@@ -2,7 +2,7 @@
 import { Group, NumberInput, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { fieldError } from "@/api/problems";
-import { rewardsQuery } from "@/features/rewards/data/queries";
+import { rewardsQuery } from "@/entities/rewards/queries";
 import { modelOptions } from "./models";
 import { endpointsQuery } from "./queries";
 import type { SynthesisFields } from "./synthesis";

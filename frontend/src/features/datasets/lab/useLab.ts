@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import * as api from "@/api/client";
 import type { Dataset, DatasetVersion, DeriveRequest, LabOperation } from "@/api/model";
-import { useDerive } from "@/features/datasets/data/useDerive";
+import { useDerive } from "@/entities/datasets/useDerive";
 import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
 

@@ -6,7 +6,7 @@ import { useState } from "react";
 import * as api from "@/api/client";
 import { errorText } from "@/api/http";
 import type { SavedMapping } from "@/api/model";
-import { mappingsQuery } from "@/features/datasets/data/queries";
+import { mappingsQuery } from "@/entities/datasets/queries";
 import { formatAgo } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
 import { Loaded } from "@/ui/Loaded";

@@ -1,6 +1,6 @@
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { policiesQuery } from "@/features/policies/data/queries";
+import { policiesQuery } from "@/entities/policies/queries";
 
 interface Props {
   label: string;

@@ -1,7 +1,7 @@
 /** Fields of a profile beside its policy: the reward, how much is sampled, and how prompts are put. */
 import { Group, NumberInput, Select, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { rewardsQuery } from "@/features/rewards/data/queries";
+import { rewardsQuery } from "@/entities/rewards/queries";
 import type { Sampling, SAMPLING_AT } from "./sampling";
 
 interface Props {

@@ -1,7 +1,7 @@
 /** Suspect golds of a profile with their votes, and what people say of them. */
 import { Button, Group, Stack, Table, Text, Title } from "@mantine/core";
 import type { Dataset, Profile } from "@/api/model";
-import { useMayEdit } from "@/features/datasets/data/read-only";
+import { useMayEdit } from "@/entities/datasets/read-only";
 import { formatCount, formatPercent } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
 import { TableFrame } from "@/ui/TableFrame";

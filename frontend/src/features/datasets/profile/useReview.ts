@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import * as api from "@/api/client";
 import type { AskedVerdictRequest, Dataset, Profile } from "@/api/model";
-import { notesQuery, WITH_NOTES } from "@/features/datasets/data/queries";
+import { notesQuery, WITH_NOTES } from "@/entities/datasets/queries";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
 import { reviewQuery } from "./queries";

@@ -5,7 +5,7 @@ import { IconFilter, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { RowNotes, RowValues } from "@/api/model";
-import { rowValuesQuery } from "@/features/datasets/data/queries";
+import { rowValuesQuery } from "@/entities/datasets/queries";
 import { counted, offered } from "./offered";
 import { NO_FILTERS, noteValue, numberFault, type RowFilters, SCRIPTS, tagList, tagsFault, withNote } from "./query";
 

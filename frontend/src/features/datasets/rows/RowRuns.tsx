@@ -3,7 +3,7 @@ import { Anchor, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { RowHistory, RowRun } from "@/api/model";
-import { rowHistoryQuery } from "@/features/datasets/data/queries";
+import { rowHistoryQuery } from "@/entities/datasets/queries";
 import { formatNumber, formatPercent } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { Placeholder } from "@/ui/Placeholder";

@@ -12,7 +12,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { notifications, Notifications } from "@mantine/notifications";
 import { Suspense } from "react";
 import type { Dataset, DatasetVersion } from "@/api/model";
-import { datasetSearch } from "@/features/datasets/data/search";
+import { datasetSearch } from "@/entities/datasets/search";
 import { renderWith } from "@/test/render";
 import { RowsTab } from "./RowsTab";
 

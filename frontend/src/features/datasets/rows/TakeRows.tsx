@@ -3,7 +3,7 @@ import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/co
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import type { RowQuery } from "@/api/model";
-import { useMayEdit } from "@/features/datasets/data/read-only";
+import { useMayEdit } from "@/entities/datasets/read-only";
 import { useCan } from "@/features/session/session";
 import { CopyText } from "@/ui/CopyText";
 import { isEmpty } from "./query";

@@ -1,6 +1,6 @@
 /** Filters of rows: as the address has them, and as the platform is asked for them. */
 import type { RowQuery, RowQueryNoteCondition } from "@/api/model";
-import type { DatasetSearch } from "@/features/datasets/data/search";
+import type { DatasetSearch } from "@/entities/datasets/search";
 
 export type RowFilters = Pick<DatasetSearch, "q" | "answer" | "min" | "max" | "tags" | "script" | "notes">;
 

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo } from "react";
 import type { DatasetVersion, FoundRow, IndexState, RowQuery } from "@/api/model";
-import { foundRowsQuery, PAGE, rowWindowQuery } from "@/features/datasets/data/queries";
+import { foundRowsQuery, PAGE, rowWindowQuery } from "@/entities/datasets/queries";
 import { isEmpty } from "./query";
 
 export interface FoundList {

@@ -1,7 +1,7 @@
 /** What operations have found about the rows of a version. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { notesQuery, WITH_NOTES } from "@/features/datasets/data/queries";
+import { notesQuery, WITH_NOTES } from "@/entities/datasets/queries";
 
 /** The notes there are. Where they are others than before, the rows that show them are asked for anew. */
 export function useNotes(datasetId: string, version: number) {

@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { Dataset, DatasetVersion, DeriveRequest, RowQuery } from "@/api/model";
 import { errorText } from "@/api/http";
-import { useDerive } from "@/features/datasets/data/useDerive";
+import { useDerive } from "@/entities/datasets/useDerive";
 import { useSubmit } from "@/lib/useSubmit";
 import { toast, toastError } from "@/ui/toast";
 

@@ -2,7 +2,7 @@
 import { Anchor, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { sharedDatasetsQuery } from "@/features/datasets/data/queries";
+import { sharedDatasetsQuery } from "@/entities/datasets/queries";
 import { formatAgo, formatBytes } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { TableFrame } from "@/ui/TableFrame";

@@ -3,7 +3,7 @@ import { Alert, Group, Loader, Paper, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { BenchJob } from "@/api/model";
-import { onCluster } from "@/features/clusters/data/words";
+import { onCluster } from "@/entities/clusters/words";
 import { formatAgo, formatDuration } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
 import { Loaded } from "@/ui/Loaded";

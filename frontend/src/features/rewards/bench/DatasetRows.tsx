@@ -3,7 +3,7 @@ import { Button, Checkbox, Group, Paper, Select, Stack, Table, Text } from "@man
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { errorText } from "@/api/http";
 import type { DatasetRow } from "@/api/model";
-import { datasetsQuery, rowsQuery } from "@/features/datasets/data/queries";
+import { datasetsQuery, rowsQuery } from "@/entities/datasets/queries";
 import { MAX_SAMPLES } from "@/features/rewards/samples/samples";
 import { toggled } from "@/lib/toggled";
 import { Loaded } from "@/ui/Loaded";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { errorText } from "@/api/http";
 import type { Reward, RewardVersion } from "@/api/model";
 import { fieldError } from "@/api/problems";
-import { rewardsQuery } from "@/features/rewards/data/queries";
+import { rewardsQuery } from "@/entities/rewards/queries";
 import type { Draft } from "@/features/rewards/definition/useDraft";
 import { DRAFT } from "./bench";
 

@@ -2,7 +2,7 @@ import { Group, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { errorText } from "@/api/http";
 import type { BenchJobRow, Reward } from "@/api/model";
-import { onCluster } from "@/features/clusters/data/words";
+import { onCluster } from "@/entities/clusters/words";
 import { formatAgo } from "@/lib/format";
 import { benchesQuery } from "./queries";
 

@@ -6,7 +6,7 @@ import { errorText } from "@/api/http";
 import type { Rollout } from "@/api/model";
 import { MAX_MATCHED, MAX_PICKED } from "@/features/rewards/samples/samples";
 import { RewardCell } from "@/features/rollouts/RewardCell";
-import { rolloutsQuery, runsQuery } from "@/features/runs/data/queries";
+import { rolloutsQuery, runsQuery } from "@/entities/runs/queries";
 import { toggled } from "@/lib/toggled";
 import { Loaded } from "@/ui/Loaded";
 import { ShowMore } from "@/ui/ShowMore";

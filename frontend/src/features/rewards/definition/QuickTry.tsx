@@ -6,7 +6,7 @@ import * as api from "@/api/client";
 import { errorText } from "@/api/http";
 import type { Dataset, DatasetRow, Spec } from "@/api/model";
 import { restError } from "@/api/problems";
-import { datasetsQuery } from "@/features/datasets/data/queries";
+import { datasetsQuery } from "@/entities/datasets/queries";
 import { PastedSamples } from "@/features/rewards/samples/PastedSamples";
 import { fromRow, isObjectText, type Pasted, toBody } from "@/features/rewards/samples/samples";
 import { useCan } from "@/features/session/session";

@@ -1,7 +1,7 @@
 /** Every version with what it changed. */
 import { Group, Paper, Stack, Text, Title } from "@mantine/core";
 import type { JsonSchema, RewardVersion } from "@/api/model";
-import { describeDefinition } from "@/features/rewards/data/describe";
+import { describeDefinition } from "@/entities/rewards/describe";
 import { ChangeList } from "@/features/schema-form/ChangeList";
 import { withDefaults } from "@/features/schema-form/schema";
 import { formatTime } from "@/lib/format";

@@ -6,7 +6,7 @@ import { useMemo, useState } from "react";
 import * as api from "@/api/client";
 import type { JsonSchema } from "@/api/model";
 import { fieldError } from "@/api/problems";
-import { rewardSchemaQuery } from "@/features/rewards/data/queries";
+import { rewardSchemaQuery } from "@/entities/rewards/queries";
 import classes from "@/features/rewards/definition/definition.module.css";
 import { DefinitionForm } from "@/features/rewards/definition/DefinitionForm";
 import { definitionErrors } from "@/features/rewards/definition/errors";

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { RunState } from "@/api/model";
-import { runsQuery } from "@/features/runs/data/queries";
+import { runsQuery } from "@/entities/runs/queries";
 import { useCan } from "@/features/session/session";
 import { useTeamStream } from "@/features/stream/useTeamStream";
 import { EmptyState } from "@/ui/EmptyState";

@@ -11,8 +11,8 @@ import {
   evaluationRows,
   evaluationsQuery,
   measuredText,
-} from "@/features/runs/data/evaluations";
-import { isLive } from "@/features/runs/data/states";
+} from "@/entities/runs/evaluations";
+import { isLive } from "@/entities/runs/states";
 import { ErrorState } from "@/ui/ErrorState";
 import { RunColumns } from "./RunColumns";
 

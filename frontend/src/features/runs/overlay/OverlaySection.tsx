@@ -7,9 +7,9 @@ import { ChartCard } from "@/features/charts/ChartCard";
 import { ChartPlace } from "@/features/charts/ChartPlace";
 import classes from "@/features/charts/charts.module.css";
 import { useSeen } from "@/features/charts/useSeen";
-import { MAX_POINTS, type Window } from "@/features/runs/data/queries";
-import { requestMetrics } from "@/features/runs/data/requestMetrics";
-import { isLive } from "@/features/runs/data/states";
+import { MAX_POINTS, type Window } from "@/entities/runs/queries";
+import { requestMetrics } from "@/entities/runs/requestMetrics";
+import { isLive } from "@/entities/runs/states";
 import { ErrorState } from "@/ui/ErrorState";
 import { overlaidData, type Section, splitKey } from "./overlay";
 

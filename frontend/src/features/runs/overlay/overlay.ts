@@ -4,7 +4,7 @@ import { CHARTS, type ChartSpec, DASHES } from "@/features/charts/charts";
 import { stepsOf } from "@/features/charts/gaps";
 import { moreCharts } from "@/features/charts/more";
 import type { LineStyle } from "@/features/charts/options";
-import { shifted } from "@/features/runs/data/lineage";
+import { shifted } from "@/entities/runs/lineage";
 
 /** Colours of the theme. */
 const COLORS = 6;

@@ -3,9 +3,9 @@ import type { MetricName, ReportBlock, ReportContentRunMention, Run } from "@/ap
 import { CHARTS, type ChartSpec } from "@/features/charts/charts";
 import { isFound, moreCharts } from "@/features/charts/more";
 import { listed } from "@/features/charts/views";
-import { chartBlock, mention, MOST_METRICS, newId, type ReportText, textBlock } from "@/features/reports/data/blocks";
-import { evaluationKeys } from "@/features/runs/data/evaluations";
-import type { ChartsSearch, CompareSearch } from "@/features/runs/data/search";
+import { chartBlock, mention, MOST_METRICS, newId, type ReportText, textBlock } from "@/entities/reports/blocks";
+import { evaluationKeys } from "@/entities/runs/evaluations";
+import type { ChartsSearch, CompareSearch } from "@/entities/runs/search";
 import { overlaySections, splitKey } from "./overlay";
 
 /** Charts of a run that come along where none is pinned and none is looked for. */

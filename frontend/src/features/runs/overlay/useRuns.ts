@@ -1,8 +1,8 @@
 /** Several runs by their ids, read again while they go on. */
 import { useQueries } from "@tanstack/react-query";
 import type { Run } from "@/api/model";
-import { runQuery } from "@/features/runs/data/queries";
-import { isLive } from "@/features/runs/data/states";
+import { runQuery } from "@/entities/runs/queries";
+import { isLive } from "@/entities/runs/states";
 import { isNotThere } from "@/ui/ErrorState";
 
 const LOOK_EVERY = 10_000;

@@ -2,7 +2,7 @@
 import { useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Run, XAxis } from "@/api/model";
-import { originOf, shiftQuery } from "@/features/runs/data/lineage";
+import { originOf, shiftQuery } from "@/entities/runs/lineage";
 
 /** One number per run, in their order; 0 where a run's parent is not among them, or where `isOn` says no. */
 export function useShifts(runs: Run[], x: XAxis, isOn: boolean): number[] {

@@ -7,7 +7,7 @@ import { type FormEvent, useState } from "react";
 import * as api from "@/api/client";
 import type { Checkpoint, CheckpointExport, Run } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
-import { exportsQuery } from "@/features/runs/data/queries";
+import { exportsQuery } from "@/entities/runs/queries";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";

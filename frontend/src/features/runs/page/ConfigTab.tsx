@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { stringify } from "yaml";
 import type { Json, JsonSchema, Recipe, Run } from "@/api/model";
-import { recipesQuery, specSchemaQuery } from "@/features/runs/data/queries";
+import { recipesQuery, specSchemaQuery } from "@/entities/runs/queries";
 import { ChangeList } from "@/features/schema-form/ChangeList";
 import { diff, same } from "@/features/schema-form/pointer";
 import { withDefaults } from "@/features/schema-form/schema";

@@ -3,7 +3,7 @@ import { Badge, SegmentedControl, Table, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Run, RunEvent } from "@/api/model";
-import { eventsQuery } from "@/features/runs/data/queries";
+import { eventsQuery } from "@/entities/runs/queries";
 import { formatTime } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";

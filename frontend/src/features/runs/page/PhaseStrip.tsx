@@ -3,7 +3,7 @@ import { Alert, Paper, Progress, Text, Tooltip } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/model";
-import { isAtWork, isStill } from "@/features/runs/data/states";
+import { isAtWork, isStill } from "@/entities/runs/states";
 import { DASH, formatAgo, formatCount, formatDuration, formatNumber, humanize, percentOf } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
 import { PauseText } from "./PauseText";

@@ -1,8 +1,8 @@
 /** Held-out results beside checkpoints: which weights were how good. */
 import { useQuery } from "@tanstack/react-query";
 import type { Checkpoint, MetricName, Metrics, Run } from "@/api/model";
-import { evaluationKeys, evaluationsQuery, type Measured, resultAt } from "@/features/runs/data/evaluations";
-import { metricEntriesQuery } from "@/features/runs/data/queries";
+import { evaluationKeys, evaluationsQuery, type Measured, resultAt } from "@/entities/runs/evaluations";
+import { metricEntriesQuery } from "@/entities/runs/queries";
 
 const SCORE = /^eval\/(.+)\/score\/mean$/;
 

@@ -3,7 +3,7 @@ import { IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import * as api from "@/api/client";
-import { recipesQuery } from "@/features/runs/data/queries";
+import { recipesQuery } from "@/entities/runs/queries";
 import { useCan } from "@/features/session/session";
 import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
