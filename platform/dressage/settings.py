@@ -118,7 +118,7 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher", *DEFAULT
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "dressage.teams.password_patterns.PlainPatternValidator"},
+    {"NAME": "dressage.teams.passwords.patterns.PlainPatternValidator"},
 ]
 _HTTPS = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
@@ -138,7 +138,7 @@ if not config.hsts_subdomains:  # chosen: other names below this one may have no
 SECURE_REDIRECT_EXEMPT = [r"^api/v1/link/"]
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-SESSION_ENGINE = "dressage.teams.session_store"
+SESSION_ENGINE = "dressage.teams.sessions.store"
 SESSION_COOKIE_AGE = round(config.session_days * 24 * 3600)
 SESSION_IDLE_S = config.session_idle_hours * 3600
 SECOND_FACTOR = config.second_factor

@@ -13,7 +13,7 @@ from django.test import TestCase
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.email_url import MailServer, parse_email_url
-from dressage.teams.invitations import invite
+from dressage.teams.invitations.services import invite
 from dressage.teams.models import Team
 
 

@@ -15,7 +15,7 @@ from dressage.common.api.client_address import client_address
 from dressage.common.roles import Role
 from dressage.teams.models import Team, User
 from dressage.teams.selectors import membership_for
-from dressage.teams.sessions import see_session
+from dressage.teams.sessions.life import see_session
 from dressage.teams.tokens import TokenRefused, use_token
 from dressage.teams.two_factor.selectors import must_enrol
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from dressage.common.api.problems import Problem, not_found
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
-from dressage.teams.audit import entry_hash
+from dressage.teams.audit.chain import entry_hash
 from dressage.teams.models import (
     AccountEvent,
     ApiToken,

@@ -10,9 +10,9 @@ from django.utils import timezone
 from dressage.common.actors import Actor
 from dressage.common.api.problems import conflict, invalid
 from dressage.common.roles import Role
-from dressage.teams.audit import entry_hash
+from dressage.teams.audit.chain import entry_hash
 from dressage.teams.models import AuditEntry, Invitation, Membership, Team, User
-from dressage.teams.passwords import check_new_password
+from dressage.teams.passwords.rules import check_new_password
 from dressage.teams.selectors import open_invitations
 
 

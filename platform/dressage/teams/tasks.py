@@ -3,8 +3,8 @@
 from celery import shared_task
 from django.utils.dateparse import parse_datetime
 
-from dressage.teams.account_log import forget_old_events, record_failed_sign_in
-from dressage.teams.sessions import remove_ended_sessions
+from dressage.teams.accounts.log import forget_old_events, record_failed_sign_in
+from dressage.teams.sessions.life import remove_ended_sessions
 
 
 @shared_task(name="teams.sweep")

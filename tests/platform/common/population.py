@@ -33,7 +33,7 @@ from dressage.reports.services import create_report
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
-from dressage.teams.invitations import invite
+from dressage.teams.invitations.services import invite
 from dressage.teams.models import Membership, Team, User
 from tests.platform.common.operations import DEFINITION, JUDGE, MAPPED, RUBRIC
 from tests.platform.runs.fixtures import spec_document

@@ -8,12 +8,12 @@ import pytest
 from django.contrib.sessions.models import Session
 from rest_framework.test import APIClient
 
-from dressage.teams import sessions
-from dressage.teams.account_log import KEPT_FOR, record_failed_sign_in
+from dressage.teams.accounts.log import KEPT_FOR, record_failed_sign_in
 from dressage.teams.models import AccountEvent, AuditEntry, Membership, Team, User, UserSession
 from dressage.teams.selectors import first_broken_audit_number
+from dressage.teams.sessions import life as sessions
+from dressage.teams.sessions.user_agents import device_in_words
 from dressage.teams.tasks import failed_sign_in, sweep
-from dressage.teams.user_agents import device_in_words
 from tests.platform.conftest import PASSWORD
 from tests.platform.tokens import token_of
 

@@ -60,7 +60,7 @@ def test_tampering_is_found(team: Team, chain: list[AuditEntry], statement: str,
 
 
 def test_forged_entry_with_right_hash_is_found(team: Team, chain: list[AuditEntry]) -> None:
-    from dressage.teams.audit import entry_hash
+    from dressage.teams.audit.chain import entry_hash
 
     forged = chain[1]
     forged.after_json = '{"rate": 0}'

@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
 from dressage.config import ROOT
-from dressage.teams import audit_export
+from dressage.teams.audit import export as audit_export
 from dressage.teams.models import AuditEntry, Team
 from dressage.teams.services import record_audit
 
@@ -74,7 +74,7 @@ def test_an_entry_that_was_put_in_again_is_found(
     rows = [json.loads(line) for line in export(api("admin")).splitlines()]
     forged = AuditEntry.objects.get(team=team, number=2)
     forged.reason = "another"
-    from dressage.teams.audit import entry_facts, entry_hash
+    from dressage.teams.audit.chain import entry_facts, entry_hash
 
     rows[1] = {**entry_facts(forged), "hash": entry_hash(forged)}
     content = "".join(json.dumps(row) + "\n" for row in rows).encode()

@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 from dressage.common.models import StoredResponse
 from dressage.common.sealing import seal
 from dressage.common.secrets import secret_hash
-from dressage.teams import invitations
+from dressage.teams.invitations import services as invitations
 from dressage.teams.models import AuditEntry, Authenticator, Invitation, Membership, RecoveryCode, Team, User
 from tests.platform.conftest import PASSWORD
 from tests.platform.queries import check_queries
@@ -286,7 +286,7 @@ def test_a_letter_that_cannot_be_sent_is_told_and_sent_again(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr("dressage.teams.invitation_mail.send_mail", refuse)
+        patch.setattr("dressage.teams.invitations.mail.send_mail", refuse)
         with TestCase.captureOnCommitCallbacks(execute=True):
             answer = admin.post(INVITATIONS, {"email": ADDRESS, "role": "viewer"}, format="json")
     assert (answer.status_code, answer.json()["link"], answer.json()["letter_fault"]) == (201, None, "")
@@ -312,7 +312,7 @@ def test_a_letter_waits_for_the_commit(by_mail: None, api: Callable[..., APIClie
 def test_a_team_sends_only_so_many_letters(
     api: Callable[..., APIClient], other_team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dressage.teams.invitation_limits.LETTERS_BURST", 3)
+    monkeypatch.setattr("dressage.teams.invitations.limits.LETTERS_BURST", 3)
     admin = api("admin")
     invited = invite(admin)
     for _ in range(2):

@@ -4,7 +4,7 @@ import pytest
 
 from dressage.common.api.problems import Problem
 from dressage.teams.models import Membership, Team, User
-from dressage.teams.passwords import check_new_password
+from dressage.teams.passwords.rules import check_new_password
 
 LITTLE = "This password is little more than your address, your name or that of a team."
 SHORT = "This password is too short. It must contain at least 12 characters."

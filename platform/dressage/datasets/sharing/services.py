@@ -15,7 +15,7 @@ from dressage.datasets.models import Dataset, DatasetShare
 from dressage.datasets.services import require_free
 from dressage.datasets.sharing.guests import shares_with
 from dressage.datasets.sharing.selectors import offered, share, shares
-from dressage.teams.accounts import hold_teams
+from dressage.teams.accounts.services import hold_teams
 from dressage.teams.models import Team
 from dressage.teams.selectors import is_admin
 from dressage.teams.services import record_audit

@@ -7,10 +7,10 @@ from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 
-from dressage.teams.account_log import record_account_event
+from dressage.teams.accounts.log import record_account_event
 from dressage.teams.models import User
 from dressage.teams.oidc.models import ExternalIdentity
-from dressage.teams.sessions import place
+from dressage.teams.sessions.life import place
 
 IDENTITY_BOUND = "account.identity_bound"
 

@@ -24,9 +24,9 @@ from webauthn.helpers.structs import (
 )
 
 from dressage.common.api.problems import Problem, conflict, invalid
-from dressage.teams.account_log import PASSKEY_FAILED, record_account_event, record_failed_sign_in
+from dressage.teams.accounts.log import PASSKEY_FAILED, record_account_event, record_failed_sign_in
 from dressage.teams.models import User
-from dressage.teams.sessions import place
+from dressage.teams.sessions.life import place
 from dressage.teams.two_factor.challenges import new_challenge, take_challenge
 from dressage.teams.two_factor.models import Passkey
 from dressage.teams.two_factor.relying_party import needed_relying_party

@@ -7,9 +7,9 @@ from django.utils import timezone
 from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.common.sealing import Resealed, UnsealError, hold_keys, seal, unseal
 from dressage.common.secrets import secret_hash
-from dressage.teams.account_log import CODE_FAILED, record_account_event, record_failed_sign_in
+from dressage.teams.accounts.log import CODE_FAILED, record_account_event, record_failed_sign_in
 from dressage.teams.models import User
-from dressage.teams.sessions import place
+from dressage.teams.sessions.life import place
 from dressage.teams.two_factor.codes import Key, is_of_an_app, new_key, new_recovery_codes, plain, step_of
 from dressage.teams.two_factor.models import Authenticator, Passkey, RecoveryCode
 from dressage.teams.two_factor.selectors import authenticator_of, has_second_factor, unused_recovery_codes

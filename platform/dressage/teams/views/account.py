@@ -8,8 +8,8 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from dressage.common.api.paging import page_query
-from dressage.teams import selectors, sessions
-from dressage.teams.account_serializers import (
+from dressage.teams import selectors
+from dressage.teams.accounts.serializers import (
     AccountEventSerializer,
     DevicePassSerializer,
     PasswordSerializer,
@@ -19,6 +19,7 @@ from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.guesses.devices import PASS_S, make_device_pass
 from dressage.teams.guesses.limits import count_in_session
 from dressage.teams.permissions import IsSignedIn
+from dressage.teams.sessions import life as sessions
 
 
 class PasswordView(ApiView):

@@ -13,7 +13,7 @@ from dressage.common.api.query import Choice, Query, Text, Time
 from dressage.common.scopes import Noun
 from dressage.teams import selectors
 from dressage.teams.api import ApiView, TeamRequest
-from dressage.teams.audit_export import CONTENT_TYPES, FORMATS
+from dressage.teams.audit.export import CONTENT_TYPES, FORMATS
 from dressage.teams.serializers import AuditEntrySerializer, AuditVerificationSerializer
 
 FILTERS = (

@@ -11,12 +11,13 @@ from dressage.common.api.paging import page_query
 from dressage.common.api.permissions import AllowAny, IsAdmin
 from dressage.common.roles import Role
 from dressage.common.scopes import Noun
-from dressage.teams import invitations, selectors, services
+from dressage.teams import selectors, services
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.authentication import SESSION_TEAM, enforce_csrf
 from dressage.teams.guesses.devices import remember_device
-from dressage.teams.invitation_limits import count_letter, count_try, looked_up
-from dressage.teams.invitation_serializers import (
+from dressage.teams.invitations import services as invitations
+from dressage.teams.invitations.limits import count_letter, count_try, looked_up
+from dressage.teams.invitations.serializers import (
     AcceptInvitationSerializer,
     InvitationSerializer,
     InviteSerializer,
@@ -25,7 +26,7 @@ from dressage.teams.invitation_serializers import (
 )
 from dressage.teams.models import User
 from dressage.teams.serializers import SessionSerializer, with_secret
-from dressage.teams.sessions import begin_session
+from dressage.teams.sessions.life import begin_session
 from dressage.teams.views.session import session_document
 
 

@@ -19,7 +19,7 @@ from dressage.teams.guesses.devices import remember_device
 from dressage.teams.guesses.limits import count_challenge
 from dressage.teams.oidc import provider
 from dressage.teams.oidc.services import NotAdmittedError, account_of
-from dressage.teams.sessions import begin_session, place
+from dressage.teams.sessions.life import begin_session, place
 from dressage.teams.two_factor.second_step import begin_second_step, end_second_step
 from dressage.teams.two_factor.selectors import has_second_factor
 

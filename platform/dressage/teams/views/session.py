@@ -22,7 +22,7 @@ from dressage.teams.guesses.limits import count_sign_in
 from dressage.teams.models import User
 from dressage.teams.permissions import IsSignedIn
 from dressage.teams.serializers import ChooseTeamSerializer, LoginSerializer, SessionSerializer
-from dressage.teams.sessions import begin_session, leave, place
+from dressage.teams.sessions.life import begin_session, leave, place
 from dressage.teams.two_factor.second_step import begin_second_step, end_second_step, second_step_of
 from dressage.teams.two_factor.selectors import has_second_factor, must_enrol
 

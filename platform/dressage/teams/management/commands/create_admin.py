@@ -12,7 +12,7 @@ from django.utils.text import slugify
 
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
-from dressage.teams.accounts import hold_address, make_account, replace_account
+from dressage.teams.accounts.services import hold_address, make_account, replace_account
 from dressage.teams.models import Team, User
 from dressage.teams.services import add_member, change_role, create_team
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from dressage.teams.models import User
-from dressage.teams.sessions import end_all_sessions
+from dressage.teams.sessions.life import end_all_sessions
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from dressage.common.actors import Actor
 from dressage.common.api.problems import Problem
-from dressage.teams.accounts import retire_account
+from dressage.teams.accounts.services import retire_account
 from dressage.teams.models import User
 
 

@@ -19,11 +19,11 @@ from dressage.common.actors import Actor
 from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
-from dressage.teams.accounts import hold_address, hold_teams, make_account, replace_account
+from dressage.teams.accounts.services import hold_address, hold_teams, make_account, replace_account
 from dressage.teams.guesses.limits import count_in_session
-from dressage.teams.invitation_mail import invitation_link, send_invitation
+from dressage.teams.invitations.mail import invitation_link, send_invitation
 from dressage.teams.models import Invitation, Membership, Team, User
-from dressage.teams.passwords import check_new_password
+from dressage.teams.passwords.rules import check_new_password
 from dressage.teams.selectors import is_admin, offered_invitation, open_invitation, open_invitations
 from dressage.teams.services import add_member, record_audit, withdraw_invitation
 from dressage.teams.two_factor.services import check_password, need_code

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import QuerySet
 
-from dressage.teams.audit import entry_facts
+from dressage.teams.audit.chain import entry_facts
 from dressage.teams.models import AuditEntry
 
 _ROWS = 500

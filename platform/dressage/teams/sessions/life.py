@@ -12,11 +12,11 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from dressage.common.api.client_address import client_address
-from dressage.teams.account_log import PASSWORD, SESSION_ENDED, SIGNED_OUT, record_account_event
+from dressage.teams.accounts.log import PASSWORD, SESSION_ENDED, SIGNED_OUT, record_account_event
 from dressage.teams.models import User, UserSession
 from dressage.teams.selectors import SIGNED_IN, sessions_of
 from dressage.teams.services import change_password
-from dressage.teams.user_agents import device_in_words
+from dressage.teams.sessions.user_agents import device_in_words
 
 _SEEN_EVERY_S = 60.0
 """Shortest time between two notes that a session has been seen."""

@@ -1,0 +1,1 @@
+"""People's own accounts, and their logs."""

@@ -1,0 +1,1 @@
+"""Invitations: made, sent, limited and taken."""
