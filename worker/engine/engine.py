@@ -22,17 +22,17 @@ from itertools import groupby
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from worker.engine.checks import check_request
 from worker.engine.concurrency import CacheLoad, ConcurrencyController
 from worker.engine.devices.driver import end_alone
-from worker.engine.live import LiveRequest
-from worker.engine.pruning import GroupPruner
-from worker.engine.request_builder import RequestBuilder
-from worker.engine.routes import RouteSource
+from worker.engine.request.builder import RequestBuilder
+from worker.engine.request.checks import check_request
+from worker.engine.request.live import LiveRequest
+from worker.engine.request.pruning import GroupPruner
+from worker.engine.request.routes import RouteSource
+from worker.engine.request.stops import StopStrings
 from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.speculation.speculator import Speculator
 from worker.engine.startup import build_core, eos_token_ids
-from worker.engine.stops import StopStrings
 from worker.engine.types import (
     Completion,
     EngineConfig,

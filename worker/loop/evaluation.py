@@ -24,7 +24,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.engine import Sampling
 from worker.link.client import Link
-from worker.loop.reports import checked, plain
+from worker.loop.reporting.reports import checked, plain
 from worker.messages.ticket import Batch, Ticket
 from worker.rollout.generation import GenerationStage
 from worker.seeds import derive_seed

@@ -12,7 +12,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.steering.length_watch import LengthWatch
 from trainer_core.trajectory import Group
 from worker.link.client import Link
-from worker.loop.reports import metric_alert
+from worker.loop.reporting.reports import metric_alert
 from worker.rewards.evolution import Evolution
 from worker.rewards.versions import RewardVersions
 

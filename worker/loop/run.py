@@ -25,8 +25,6 @@ from worker.learner.stage import Learned
 from worker.learner.weights import WeightHandle
 from worker.link.client import Link
 from worker.link.traces import TraceUpload
-from worker.loop.alerts import RewardAlerts, reward_trouble, stage_alert, starved_alert
-from worker.loop.answer_alerts import AnswerAlerts
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.controls import Controls
 from worker.loop.dispatch import Dispatcher
@@ -34,11 +32,13 @@ from worker.loop.evaluation import Evaluator, evaluation_due
 from worker.loop.lengths import room_check
 from worker.loop.noise import KeptNoise
 from worker.loop.parts import RunParts
-from worker.loop.pass_rates import PassRateReports
 from worker.loop.pausing import Pausing
-from worker.loop.performance import Performance
 from worker.loop.probing import Probing
-from worker.loop.reports import calm_alert, checked, guard_alert, outcomes_data, plain, rollouts_data
+from worker.loop.reporting.alerts import RewardAlerts, reward_trouble, stage_alert, starved_alert
+from worker.loop.reporting.answer_alerts import AnswerAlerts
+from worker.loop.reporting.pass_rates import PassRateReports
+from worker.loop.reporting.performance import Performance
+from worker.loop.reporting.reports import calm_alert, checked, guard_alert, outcomes_data, plain, rollouts_data
 from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving

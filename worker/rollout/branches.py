@@ -18,7 +18,7 @@ from trainer_core.methods.advantages.steps import step_starts
 from trainer_core.spec.methods.branching import VineAdvantage
 from trainer_core.trajectory import Group, Trajectory
 from worker.engine import PartialCompletion, ThinkingState, ThinkTokens
-from worker.engine.thinking import ThinkingTracker
+from worker.engine.request.thinking import ThinkingTracker
 from worker.messages.jobs import Parked
 from worker.messages.ticket import Ticket
 

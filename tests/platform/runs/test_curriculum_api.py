@@ -11,7 +11,7 @@ from dressage.teams.models import Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker
 from trainer_core.steering.curriculum.histogram import source_rates
-from worker.loop.pass_rates import pass_rates_data
+from worker.loop.reporting.pass_rates import pass_rates_data
 
 Launch = Callable[..., tuple[Run, Worker]]
 BAND = {"type": "difficulty_band", "min_pass_rate": 0.0, "max_pass_rate": 1.0, "explore": 0.0}

@@ -17,7 +17,7 @@ from worker.engine.speculation.history import ANSWERS_KEPT, AnswerHistory
 from worker.engine.speculation.library import MOST_EACH, TextLibrary
 from worker.engine.speculation.speculator import LEAST_GAIN, MOST_RUNNING, Speculator
 from worker.engine.types import SpeculationStats
-from worker.loop.performance import speculation_metrics
+from worker.loop.reporting.performance import speculation_metrics
 
 
 def test_the_longest_run_says_how_a_text_goes_on() -> None:

@@ -19,7 +19,7 @@ from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed.packing import pack
 from worker.engine import EngineConfig, EngineError, InferenceEngine, Request, Sampling
 from worker.engine.environment import prepare_environment
-from worker.engine.routes import RouteSource
+from worker.engine.request.routes import RouteSource
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.worker.engine.conftest import Collect
 from worker.engine import Completion, InferenceEngine, Prune, Request, SampleGroup, Sampling
-from worker.engine.pruning import GroupPruner
+from worker.engine.request.pruning import GroupPruner
 
 HALF = Prune(after=6, keep=0.5)
 FREE = Sampling(0.0, max_tokens=12)

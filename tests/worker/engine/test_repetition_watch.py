@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.about import TRAINING
 from worker.engine import NgramLoop, ProbabilityRun, Sampling
-from worker.engine.repetition import LoopWatch, RepetitionWatch
+from worker.engine.request.repetition import LoopWatch, RepetitionWatch
 
 
 def loops(tokens: list[int], loop: NgramLoop) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.tokenizers import byte_level, sentence_piece, write_folder
 from tests.worker.engine.conftest import Collect
 from worker.engine import InferenceEngine, Request, Sampling
-from worker.engine.stops import StopStrings
+from worker.engine.request.stops import StopStrings
 from worker.engine.types import EngineError
 
 STRINGS = ("\n\n", "</answer>", "dog.", "é!", "x")

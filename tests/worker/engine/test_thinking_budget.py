@@ -10,7 +10,7 @@ from transformers import Qwen3ForCausalLM
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK, reference_logprobs
 from worker.engine import Completion, InferenceEngine, Request, Sampling
-from worker.engine.thinking import ThinkingTracker
+from worker.engine.request.thinking import ThinkingTracker
 
 OPEN = (3, 4, *THINK.start_ids)
 FORCED = list(THINK.forced_end_ids)

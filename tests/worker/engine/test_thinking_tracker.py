@@ -11,7 +11,7 @@ from tests.support.tokenizers import CONTROL, byte_level, write_folder
 from trainer_core.prompting.tags import CHANNELS, HARMONY, FoundThinking
 from trainer_core.rewards.sample import split_thinking
 from trainer_core.spec.generation.thinking import TaggedThinking
-from worker.engine.thinking import ThinkingTracker
+from worker.engine.request.thinking import ThinkingTracker
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.engine.types import ThinkTokens
 

@@ -10,8 +10,8 @@ from trainer_core.link.events import AlertData
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import FinishReason, Group, Trajectory
-from worker.loop.answer_alerts import MOST_READ, WINDOW, AnswerAlerts
 from worker.loop.dispatch import sampling
+from worker.loop.reporting.answer_alerts import MOST_READ, WINDOW, AnswerAlerts
 from worker.messages.ticket import Batch, Ticket
 
 Text = Callable[[int, int], tuple[str, float]]

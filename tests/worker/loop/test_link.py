@@ -12,7 +12,7 @@ from trainer_core.link.events import LogData, PhaseData, StepData
 from worker.link import client as module
 from worker.link.client import Link
 from worker.link.journal import Journal
-from worker.loop.reports import checked
+from worker.loop.reporting.reports import checked
 
 Connect = Callable[..., Link]
 LOG = LogData(level="info", message="m")

@@ -6,7 +6,7 @@ from tests.trainer_core.specs import spec, weighted
 from trainer_core.link.events import PassRatesData
 from trainer_core.steering.curriculum import Curriculum
 from worker.link.client import Link
-from worker.loop.pass_rates import PassRateReports
+from worker.loop.reporting.pass_rates import PassRateReports
 
 BAND = {"type": "difficulty_band"}
 

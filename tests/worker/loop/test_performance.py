@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trainer_core.planning.compute import Peaks
-from worker.loop.performance import Performance
+from worker.loop.reporting.performance import Performance
 from worker.messages.jobs import EngineLoad
 from worker.rollout.branches import BranchCost
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from worker.loop.alerts import RewardAlerts, reward_trouble
 from worker.loop.dispatch import sampling
+from worker.loop.reporting.alerts import RewardAlerts, reward_trouble
 from worker.messages.ticket import Batch, Ticket
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from trainer_core.link.limits import MAX_TOKEN_TEXT, MAX_TRACE_BYTES, MAX_TRACE_SAMPLES, MAX_TRACE_TOKENS
 from trainer_core.link.traces import COMPLETION, HEADER, PROMPT, ROW, TOKEN_COLUMNS, VOCABULARY, TraceHeader
 from trainer_core.trajectory import Group, Trajectory
-from worker.loop.reports import trace_row
+from worker.loop.reporting.reports import trace_row
 
 Sample = tuple[Group, int]
 """A group and the place of one of its trajectories."""

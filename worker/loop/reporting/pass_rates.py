@@ -9,7 +9,7 @@ from trainer_core.link.events import PassRatesData, SourcePassRates
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.curriculum.histogram import SourceRates
 from worker.link.client import Link
-from worker.loop.reports import checked
+from worker.loop.reporting.reports import checked
 
 PART = 20
 """A report is due once a twentieth of the steps so far has passed since the last one: each step of a short run is told,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from worker.engine.repetition import RepetitionWatch
-from worker.engine.routes import RouteRecorder
-from worker.engine.thinking import ThinkingTracker, count_thinking
-from worker.engine.top import TopRecorder
+from worker.engine.request.repetition import RepetitionWatch
+from worker.engine.request.routes import RouteRecorder
+from worker.engine.request.thinking import ThinkingTracker, count_thinking
+from worker.engine.request.top import TopRecorder
 from worker.engine.types import Completion, FinishReason, PartialCompletion, Request, ThinkTokens
 
 

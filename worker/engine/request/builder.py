@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from worker.engine.live import LiveRequest
+from worker.engine.request.live import LiveRequest
 
 
 class RequestBuilder:

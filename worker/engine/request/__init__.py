@@ -1,0 +1,1 @@
+"""One request of the engine: its checks, its tokens as they come, and why it ends."""
