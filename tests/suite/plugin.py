@@ -129,7 +129,7 @@ class Report:
             self._failed.add(report.nodeid)
         if report.when == "teardown":
             self._passed.add(report.nodeid)
-            declared: Any = dict(report.user_properties).get(DECLARED, tiers.LIMIT)
+            declared: Any = dict(report.user_properties).get(DECLARED, costs.CHEAP)
             self._declared[report.nodeid] = declared
             self._progress.finished(report.nodeid, report.nodeid in self._failed)
 
@@ -147,7 +147,7 @@ class Report:
         if not (self._selected[GROUPS] or self._selected[LEFT_OUT]):
             self._selected = _selected(self._config)
         for name, cost in self._ledger.dearest(len(self._ledger.tests)):
-            if cost > max(REPORTED_FROM, OVERRUN * self._declared.get(name, tiers.LIMIT)):
+            if cost > max(REPORTED_FROM, OVERRUN * self._declared.get(name, costs.CHEAP)):
                 self._overrun.append(f"  {cost:7.1f} s  {name}, which declares {self._declared[name]:g} s")
                 # What was never measured alone on a machine declares a guess: it is reported, and fails nothing.
                 self._overran |= cost > FAILS_FROM and name.partition("::")[0] in self._measured_files

@@ -18,8 +18,6 @@ from tests.suite.digests import ROOT, digest
 
 PASSED = Path(__file__).parents[1] / "passed.json"
 """Digest of what an expensive group of tests was about when it last passed in whole."""
-LIMIT = 1.0
-"""Processor seconds that a test without a mark may cost."""
 BUDGET = 3000.0
 """Processor seconds that all tests may cost together which always run. Two cores give 2,850 in 25 minutes, at 95 %."""
 TIERS = ("change", "long", "loud")
@@ -127,13 +125,13 @@ def check_prices(items: Iterable[pytest.Item], ledger: dict[str, dict[str, float
     unmarked: list[tuple[str, float]] = []
     for item in items:
         said, cost = price(item), measured["tests"].get(item.nodeid, 0.0)
-        if said is None and cost > LIMIT:
+        if said is None and cost > costs.CHEAP:
             unmarked.append((item.nodeid, cost))
         if said is None or not said.about:
             always[item.nodeid] = max(cost, said.cpu_seconds if said else 0.0)
     if unmarked:
         raise pytest.UsageError(
-            f"These tests cost more than {LIMIT:g} s of processor time. Make them cheaper, or mark them "
+            f"These tests cost more than {costs.CHEAP:g} s of processor time. Make them cheaper, or mark them "
             f'@pytest.mark.expensive(seconds, "why", about=("folder", ...)):\n{costs.table(sorted(unmarked))}'
         )
     small = sum(measured["files"].values()) - sum(measured["tests"].values()) + sum(measured["fixtures"].values())
