@@ -1,4 +1,4 @@
-"""Errors that end a run's attempt: each message is a sentence for the person who started the run."""
+"""Errors that end a run's attempt. Each message is a sentence for the person who started the run."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ class FencedError(RuntimeError):
 
 
 class PlaceReleased(RuntimeError):
-    """The paused run gives its place back, as the platform has asked.
+    """The paused run gives its slot back, as the platform requested.
 
-    Its state is saved, unless the message says otherwise: a sentence that tells people from where the run goes on.
+    Its state is saved, unless the message says otherwise. The message says from where the run resumes.
     """
 
 
 class ClusterError(RuntimeError):
-    """The cluster cannot take the run; the message is a sentence for a person."""
+    """The cluster cannot accept the run; the message is a sentence for a person."""
 
 
 class LearnerLost(RuntimeError):
@@ -27,13 +27,13 @@ class LearnerLost(RuntimeError):
 
 
 class RolloutError(RuntimeError):
-    """The engines cannot do their work; the message is a sentence for a person."""
+    """The engines cannot work; the message is a sentence for a person."""
 
 
 class WeightsRefused(RolloutError):
-    """An engine does not compute with the weights it was given, twice. The run pauses: a fresh engine is no cure."""
+    """An engine twice failed to compute with the weights it was given. The run pauses: a fresh engine is no cure."""
 
     def __init__(self, message: str, *, by_noise: bool = False) -> None:
-        """``by_noise``: only its scores speak against it, by the noise that the run has begun with."""
+        """``by_noise``: only its scores failed, judged by the noise measured at the start of the run."""
         super().__init__(message)
         self.by_noise = by_noise

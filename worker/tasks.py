@@ -1,5 +1,4 @@
-"""The Celery tasks of the cluster. Each only starts something: it returns in seconds and may be repeated at any
-time."""
+"""The cluster's Celery tasks. Each only starts something, returns in seconds, and may be repeated at any time."""
 
 import logging
 import os
@@ -29,9 +28,9 @@ log = logging.getLogger(__name__)
 
 @app.task(name=celery_queue.START)
 def start(run_id: str, attempt: int, link_url: str, link_token: str | None = None) -> bool:
-    """Have the controller of an attempt begin, which then works by itself. False: it has, or shall not.
+    """Start the controller of an attempt, which then works by itself. False: it has already started, or must not.
 
-    ``link_token`` is in messages of platforms from before tokens were asked for.
+    ``link_token`` is in messages of older platforms, from before workers requested tokens.
     """
     path = admission.attempt_path(run_id, attempt)
     return _begin(
@@ -40,11 +39,11 @@ def start(run_id: str, attempt: int, link_url: str, link_token: str | None = Non
 
 
 def _job_task(kind: JobKind) -> None:
-    """Register the task that has the worker of a job of this kind begin."""
+    """Register the task that starts the worker of a job of this kind."""
 
     @app.task(name=kind.task)
     def work(job_id: str, link_url: str, token: str | None = None) -> bool:
-        """False: a worker has begun, or none may. ``token`` is in messages of platforms before tokens were fetched."""
+        """False: a worker has already started, or none may. ``token`` is in messages of older platforms."""
         arguments = (job_id, kind.name)
         return _begin(kind.actor(job_id), JobWorker, arguments, link_url, kind.token_address(job_id), token)
 
@@ -55,16 +54,16 @@ for _kind in JOB_KINDS:
 
 @app.task(name=celery_queue.STOP)
 def stop(run_id: str, attempt: int) -> list[str]:
-    """Kill what is left of an attempt. Returns the names of the actors that were there."""
+    """Kill what is left of an attempt. Returns the names of the actors that existed."""
     with cluster.connected():
         return cluster.kill_attempt(run_id, attempt)
 
 
 @app.task(name=celery_queue.MEASURE)
 def measure(cluster: str, link_url: str, demand: Sequence[dict[str, Any]] = ()) -> bool:
-    """Tell the platform how large the cluster is, and its autoscaler what is wanted. False: the platform was not told.
+    """Report the cluster's size to the platform, and the demand to its autoscaler. False: the report did not arrive.
 
-    Sent every few seconds: what fails now is tried again by the next message.
+    Sent every few seconds: the next message retries what fails now.
     """
     address = os.environ.get("RAY_ADDRESS")
     try:
@@ -91,9 +90,9 @@ def _begin(
     path: str,
     token: str | None,
 ) -> bool:
-    """Make a detached actor that works by itself, unless there is one of that name, and tell it to begin.
+    """Create a detached actor that works by itself, unless one of that name exists, and tell it to begin.
 
-    Its secrets come with that call, which goes from here to the actor: Ray's head keeps what a constructor is given.
+    Its secrets are passed in that call, which goes directly to the actor: Ray's head stores constructor arguments.
     """
     try:
         token = token or fetch_token(link_url, path)
@@ -107,20 +106,20 @@ def _begin(
         try:
             actor = cluster.find(name) or _make(name, actor_class, arguments)
             if not hasattr(actor, "begin"):
-                return False  # of a release that gave it all with its constructor: it has begun
+                return False  # from an older release whose constructor got everything: it has begun
             return bool(ray.get(actor.begin.remote(link_url, token)))
         except ValueError:
-            return False  # two messages at the same moment: Ray has refused the second actor of that name
+            return False  # two messages at the same moment: Ray refused the second actor of that name
         except RayActorError:
             log.warning("%s ended as soon as it had begun", name)
             return True
 
 
 def _make(name: str, actor_class: type[RunController] | type[JobWorker], arguments: tuple[object, ...]) -> ActorHandle:
-    """The new actor. Raises ValueError where there is one of that name."""
+    """The new actor. Raises ValueError if one of that name exists."""
     options = {**cluster.actor_options(name), "lifetime": "detached", "max_restarts": 0}
     if (head := cluster.head_node()) is not None:
-        # The one node without which nothing goes on anyway: another node's death never takes a run's controller along.
+        # Nothing continues without the head node anyway, and no other node's death then kills a run's controller.
         options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(head, soft=False)
     actor: ActorHandle = ray.remote(actor_class).options(**options).remote(*arguments)
     return actor

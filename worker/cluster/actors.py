@@ -1,4 +1,4 @@
-"""The Ray cluster: connecting to it, naming the actors of an attempt, finding and killing them."""
+"""The Ray cluster: connect to it, and name, find and kill the actors of an attempt."""
 
 import os
 from collections.abc import Iterator
@@ -20,15 +20,15 @@ FORWARDED = (
     "NETWORK_IS_PRIVATE",
     GROWS_TO,
 )
-"""Settings of the installation that actors need as well. What is a node's own they have from the node: paths of its
-token and its certificates, the names of its interfaces."""
+"""Settings of the installation that actors also need. Node-specific settings come from the node: paths of its token and
+certificates, and names of its interfaces."""
 
 
 @contextmanager
 def connected() -> Iterator[None]:
-    """A connection to the cluster of ``RAY_ADDRESS`` for a moment.
+    """A short-lived connection to the cluster of ``RAY_ADDRESS``.
 
-    Short-lived on purpose: a driver that stays connected is ended by Ray a minute after the cluster dies.
+    It is short-lived because Ray ends a connected driver a minute after the cluster dies.
     """
     if ray.is_initialized():
         yield
@@ -56,9 +56,9 @@ def actor_options(name: str | None, num_cpus: float = 0.0, num_gpus: float = 0.0
     """Options of every actor of a run.
 
     ``num_cpus`` is what Ray reserves, not what is used. Controller and reward workers reserve nothing, so that a run
-    fits on two cores: one for the engine, one for the learner. An actor sees no GPU but what it reserves. One OpenMP
-    thread each: pools of two processes on shared cores slow one another down by an order of magnitude. The variable
-    must be set before torch is imported.
+    fits on two cores: one for the engine, one for the learner. An actor sees only the GPUs that it reserves. Each has
+    one OpenMP thread: thread pools of two processes on shared cores slow each other down by an order of magnitude. The
+    variable must be set before torch is imported.
     """
     forwarded = {key: os.environ[key] for key in FORWARDED if key in os.environ}
     env_vars = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", **forwarded, **env}
@@ -87,7 +87,7 @@ def kill_attempt(run_id: str, attempt: int) -> list[str]:
 
 
 def grows_to() -> dict[str, float]:
-    """Resources that the cluster has, in all, when an autoscaler has added all nodes that it may; empty without one.
+    """Total resources once an autoscaler has added all nodes that it may; empty without an autoscaler.
 
     Raises:
         ClusterError: ``CLUSTER_GROWS_TO`` cannot be read.
@@ -105,15 +105,15 @@ def resources(kind: str) -> float:
 
 
 def head_node() -> str | None:
-    """Id of the cluster's head node; None where it is not to be told from the others."""
+    """Id of the cluster's head node; None if it cannot be identified."""
     return next((node["NodeID"] for node in ray.nodes() if "node:__internal_head__" in node["Resources"]), None)
 
 
 def check_resources(num_cpus: float, what: str = "run") -> None:
-    """Refuse a run, or other work, that the cluster could never place.
+    """Refuse a run or other work that the cluster could never place.
 
     Raises:
-        ClusterError: the cluster has fewer CPUs in all than the work reserves.
+        ClusterError: the cluster has fewer CPUs in total than the work reserves.
     """
     total = resources("CPU")
     if total < num_cpus:

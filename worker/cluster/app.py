@@ -1,8 +1,8 @@
-"""Celery on the cluster: the queue ``cluster`` only wakes, the platform's leases rule.
+"""Celery on the cluster: the queue ``cluster`` only wakes workers; the platform's leases decide.
 
-A message may come twice or late: the tasks are idempotent by actor name, so a repeated ``start`` finds the controller
-there. They return within seconds, far below Redis' visibility time-out, which is why ``acks_late`` is safe here: a
-worker that is killed loses nothing, and the platform's reconciler sends again in any case.
+A message may arrive twice or late. Tasks are idempotent by actor name, so a repeated ``start`` finds the existing
+controller. They return within seconds, far below Redis' visibility time-out, so ``acks_late`` is safe here: a killed
+worker loses nothing, and the platform's reconciler resends in any case.
 """
 
 import logging
@@ -27,7 +27,7 @@ app.conf.update(
     broker_connection_retry_on_startup=True,
     broker_transport_options={"visibility_timeout": 120},
     worker_prefetch_multiplier=1,
-    # Ray enables faulthandler on the real standard error; Celery's stand-in has no file behind it.
+    # Ray enables faulthandler on the real standard error; Celery's replacement has no file descriptor.
     worker_redirect_stdouts=False,
     timezone="UTC",
     imports=("worker.tasks",),
@@ -37,7 +37,7 @@ heartbeat_sent.connect(show_alive)
 
 @setup_logging.connect
 def _write_lines_as_the_platform_does(loglevel: int | str | None = None, **_: Any) -> None:
-    """Set the log up in Celery's place: the same lines as the platform's, plain or JSON."""
+    """Set up logging instead of Celery: the same format as the platform's, plain or JSON."""
     handler = logging.StreamHandler()
     handler.setFormatter(format_from_environment())
     root = logging.getLogger()

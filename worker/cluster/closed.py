@@ -1,4 +1,4 @@
-"""Whether a cluster is closed. Ray runs the code of whoever reaches its ports, unless it asks for proof."""
+"""Whether a cluster is closed. Ray runs code from anyone who reaches its ports, unless it requires authentication."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from worker.cluster.network import is_loopback
 from worker.errors import ClusterError
 
 PRIVATE = "NETWORK_IS_PRIVATE"
-"""Variable by which an operator says that nobody else reaches the cluster's network."""
+"""Variable by which an operator declares that the cluster's network is private."""
 
 
 def check_closed() -> None:
-    """Refuse a cluster that others may reach, and that asks neither for Ray's token nor for certificates.
+    """Refuse a cluster that others may reach and that requires neither Ray's token nor certificates.
 
-    Call it in an actor on the head. Its environment is that of the head's ``ray start``, which the GCS has as well, and
-    a node that does not show what the GCS asks for cannot join. What the process that starts runs would show does not
-    count.
+    Call it in an actor on the head. Its environment is that of the head's ``ray start``, which the GCS shares, and a
+    node without the credentials that the GCS requires cannot join. The credentials of the process that starts runs do
+    not count.
 
     Raises:
-        ClusterError: it listens beyond this machine and stands open.
+        ClusterError: it is reachable from other machines and open.
     """
     open_to = [node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]]
     reachable = sorted({address for address in open_to if not is_loopback(address)})
@@ -35,7 +35,7 @@ def check_closed() -> None:
 
 
 def is_token_asked() -> bool:
-    """Whether this process, and so the node that has started it, uses Ray's token."""
+    """Whether this process, and therefore the node that started it, uses Ray's token."""
     return os.environ.get("RAY_AUTH_MODE", "").lower() == "token"
 
 

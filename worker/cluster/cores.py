@@ -1,8 +1,9 @@
-"""Cores of a host that the engines and learner ranks of its runs share: all for whoever works alone, shares by load for
-those who work at the same time.
+"""Cores of a host, shared by the engines and learner ranks of its runs.
 
-Each process has a line on a board, a small file that all of them map. It says whether the process works, and how much
-it has worked lately; everybody sets its own number of threads by what stands there, between two steps.
+A process that works alone gets all cores; processes that work at the same time get shares by load.
+
+Each process has a line on a board, a small file that all of them map. The line says whether the process is working, and
+how much it has worked recently. Each process sets its number of threads from the board between two steps.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from pathlib import Path
 from struct import Struct
 
 HALF_LIFE_S = 30.0
-"""Seconds in which what a process has worked counts half."""
+"""Half-life, in seconds, of the work that counts as load."""
 LEAST_PARAMETERS = 8_000_000
-"""Parameters of a policy from which several threads are worth the time in which they wait for one another."""
+"""Policy size, in parameters, from which several threads are worth their synchronisation cost."""
 LINES = 256
-"""Processes that a board has room for."""
+"""Number of processes that fit on a board."""
 _LINE = Struct("=q?7xd")
-"""Number of the process, whether it works, and its load: core-seconds of the recent past."""
+"""Process id, whether the process is working, and its load: recent core-seconds."""
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
-"""Processor time that a container may have: microseconds, or ``max``, and of how many."""
+"""Processor time that a container may use: microseconds, or ``max``, and the period."""
 
 
 def board(folder: Path) -> str:
-    """Path of the board in a folder of all runs: one for each host, since hosts do not share what is mapped."""
+    """Path of the board in the folder of all runs: one per host, since hosts do not share mapped memory."""
     return str(folder / f"cores-{os.uname().nodename}")
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: those that it may run on, no more than a container's quota."""
+    """Number of cores that this process may use: its affinity, limited by the container's quota."""
     cores = len(os.sched_getaffinity(0))
     with suppress(OSError, ValueError):
         most, period = _QUOTA.read_text().split()
@@ -44,7 +45,7 @@ def usable_cores() -> int:
 
 
 class CoreShare:
-    """The number of threads of one process. Used by its computing thread alone."""
+    """Sets the number of threads of one process. Used only by its computing thread."""
 
     def __init__(
         self,
@@ -55,14 +56,14 @@ class CoreShare:
         clock: Callable[[], float] = time.monotonic,
         process: int | None = None,
     ) -> None:
-        """Take a line of the board that nobody alive has.
+        """Take a line of the board that no live process has.
 
         Args:
             path: the board.
             set_threads: sets the number of threads of the calling thread's computations.
-            cores: cores that are shared; those that this process may use.
+            cores: number of shared cores; by default the cores that this process may use.
             clock: seconds.
-            process: number of the process; this one's.
+            process: process id; by default this one's.
         """
         self._set_threads, self._clock = set_threads, clock
         self._cores = usable_cores() if cores is None else cores
@@ -78,14 +79,14 @@ class CoreShare:
             self._line = self._free_line()
             self._write()
         finally:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)  # what is mapped keeps the file open, and with it the lock
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # the mapping keeps the file open, and with it the lock
             os.close(descriptor)
         self.threads = 1
         self._set_threads(1)
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Work for the time of a block."""
+        """Mark this process as working within a block."""
         self.work()
         try:
             yield
@@ -93,8 +94,7 @@ class CoreShare:
             self.rest()
 
     def work(self) -> None:
-        """Tell that this process works, and take its share. To be called again between two steps: others come and
-        go."""
+        """Mark this process as working, and take its share. Call it between steps, because others come and go."""
         self._count()
         self._working = True
         self._write()
@@ -104,7 +104,7 @@ class CoreShare:
             self.threads = share
 
     def rest(self) -> None:
-        """Leave the cores to the others."""
+        """Leave the cores to other processes."""
         if self._working:
             self._count()
             self._working = False
@@ -120,7 +120,7 @@ class CoreShare:
             return self._cores
         if len(others) >= self._cores:
             return 1
-        # Who has not worked yet counts as much as the rest on average.
+        # A process that has not worked yet counts as the average of the others.
         known = [load for load in (self._load, *others) if load > 0]
         usual = sum(known) / len(known) if known else 1.0
         mine = self._load or usual
@@ -138,11 +138,11 @@ class CoreShare:
         return enumerate(_LINE.iter_unpack(self._board))
 
     def _lives(self, number: int, process: int) -> bool:
-        """Whether another process has that line, and is there."""
+        """Whether another live process has that line."""
         return number != self._line and process > 0 and _is_alive(process)
 
     def _free_line(self) -> int | None:
-        """A line of nobody; None on a full board: then one thread does."""
+        """A free line; None on a full board, which means one thread."""
         taken = {process for _, (process, _, _) in self._lines() if process > 0}
         dead = {process for process in taken if process == self._process or not _is_alive(process)}
         return next((number for number, (process, _, _) in self._lines() if process <= 0 or process in dead), None)

@@ -1,6 +1,6 @@
-"""Size of a Ray cluster, and the demand that its autoscaler is handed: asked of the GCS itself, without a driver.
+"""Size of a Ray cluster, and the demand passed to its autoscaler: directly through the GCS, without a driver.
 
-A driver that connects costs a second of a core; these questions come every few seconds.
+Connecting a driver costs a second of CPU time, and these calls come every few seconds.
 """
 
 import json
@@ -28,7 +28,7 @@ _KIND = "accelerator_type:"
 
 
 class NodeState(Protocol):
-    """The part of Ray's ``autoscaler_pb2.NodeState`` that is read."""
+    """The part of Ray's ``autoscaler_pb2.NodeState`` that is used."""
 
     status: int
     total_resources: dict[str, float]
@@ -39,7 +39,7 @@ def gcs_address(address: str | None) -> str:
     """``host:port`` of the cluster's GCS.
 
     Raises:
-        ClusterError: there is no address, it is of Ray's client, or nobody listens there.
+        ClusterError: there is no address, it is a Ray client address, or nothing listens there.
     """
     if not address:
         raise ClusterError("RAY_ADDRESS is not set: there is no cluster to run on.")
@@ -62,7 +62,7 @@ def gcs_address(address: str | None) -> str:
 
 
 def _own_cluster() -> str:
-    """The cluster that this machine is a node of. Raises ClusterError where it is of none."""
+    """The cluster that this machine is a node of. Raises ClusterError if there is none."""
     try:
         return str(canonicalize_bootstrap_address("auto"))
     except ConnectionError as error:
@@ -72,10 +72,10 @@ def _own_cluster() -> str:
 
 
 def open_gcs(address: str) -> GcsClient:
-    """A client of the GCS at ``host:port``, whose Ray is the same as here.
+    """A client of the GCS at ``host:port``, which must run the same Ray version.
 
     Raises:
-        ClusterError: it takes no token of ours, does not answer, or its Ray or Python differs.
+        ClusterError: it rejects our token, does not respond, or its Ray or Python version differs.
     """
     try:
         client = GcsClient(address=address)
@@ -98,7 +98,7 @@ def report(address: str) -> ClusterReport:
 
 
 def sized(states: Iterable[NodeState]) -> ClusterReport:
-    """The report of nodes in these states. Dead ones count nothing, nor those that have yet to say what they hold."""
+    """The report for nodes in these states. Dead nodes do not count, nor nodes that have not reported resources yet."""
     alive = [
         state for state in states if state.status != autoscaler_pb2.NodeStatus.DEAD and len(state.total_resources) > 0
     ]
@@ -123,13 +123,13 @@ def sized(states: Iterable[NodeState]) -> ClusterReport:
 
 
 def publish_demand(address: str, demand: Sequence[ResourceBundle]) -> None:
-    """Hand the autoscaler what the cluster must be able to hold; nothing lets it go down to its least.
+    """Tell the autoscaler what the cluster must be able to hold. An empty demand lets it shrink to its minimum.
 
-    Both of Ray's autoscalers are told: the older one reads a key, the newer one the GCS's constraint. Each word
-    replaces the one before.
+    Both of Ray's autoscalers get it: the older one reads a key, the newer one the GCS's constraint. Each call replaces
+    the previous demand.
 
     Raises:
-        ClusterError: the GCS does not take it.
+        ClusterError: the GCS does not accept it.
     """
     shapes = [resources(bundle) for bundle in demand for _ in range(bundle.count)]
     try:
@@ -167,5 +167,5 @@ def _require_same(metadata: dict[str, Any], address: str) -> None:
 
 
 def _words(error: Exception) -> str:
-    """The error's first line: what follows is a trace of Ray's own."""
+    """The error's first line. The rest is Ray's own traceback."""
     return str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__

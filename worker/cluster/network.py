@@ -1,4 +1,4 @@
-"""Addresses, interfaces and ports over which the processes of a run meet."""
+"""Addresses, interfaces and ports that the processes of a run use to connect to each other."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from worker.errors import ClusterError
 
 LOOPBACK = "127.0.0.1"
 PORTS = "RENDEZVOUS_PORTS"
-"""Variable that holds the first and the last port, such as ``20000-20099``, at which learner ranks may meet."""
+"""Variable with the port range, such as ``20000-20099``, for the rendezvous of learner ranks."""
 INTERFACES = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
-"""Variables from which the collective operations take the interface of a process."""
+"""Variables that set the network interface for collective operations."""
 
 
 def node_address() -> str:
@@ -25,19 +25,19 @@ def node_address() -> str:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address reaches this machine alone."""
+    """Whether an address reaches only this machine."""
     return ip_address(address).is_loopback
 
 
 def interface_of(address: str) -> str:
-    """Name of the interface that has an address. All of 127.0.0.0/8 is the loopback's.
+    """Name of the interface that has an address. All of 127.0.0.0/8 belongs to the loopback interface.
 
     Raises:
         ClusterError: none has it.
     """
     sought = LOOPBACK if ":" not in address and is_loopback(address) else address
     for name, entries in psutil.net_if_addrs().items():
-        # An IPv6 address of a link carries its interface behind a percent sign.
+        # A link-local IPv6 address has its interface after a percent sign.
         if any(entry.address.partition("%")[0] == sought for entry in entries):
             return name
     raise ClusterError(
@@ -47,8 +47,7 @@ def interface_of(address: str) -> str:
 
 
 def use_interface(address: str) -> None:
-    """Have collective operations of this process use the interface of an address, unless the node's environment names
-    another one."""
+    """Make collective operations of this process use the interface of an address, unless the environment sets one."""
     missing = [variable for variable in INTERFACES if variable not in os.environ]
     if missing:
         name = interface_of(address)

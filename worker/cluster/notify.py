@@ -1,8 +1,8 @@
-"""Warnings to the person who watches a run."""
+"""Warnings to the user who watches a run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Notify = Callable[[str, str], None]
-"""(title, message): a warning to the person who watches the run."""
+"""(title, message): a warning to the user who watches the run."""

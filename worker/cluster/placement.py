@@ -1,4 +1,4 @@
-"""Placement of a run's models: on the cluster's GPUs if it has any that this installation can use, or on CPUs."""
+"""Placement of a run's models: on the cluster's GPUs if this installation can use any, else on CPUs."""
 
 import json
 import math
@@ -13,31 +13,31 @@ from worker.errors import ClusterError
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Device and GPU share of every engine and learner rank of a run alike, and the share of its reward models."""
+    """Device and GPU share that every engine and learner rank of a run gets, and the share of its reward models."""
 
     device: str = "cpu"
     gpus: float = 0.0
-    """GPUs that each reserves with Ray, which shows a process only the GPU that it has reserved."""
+    """GPUs that each reserves with Ray, which exposes to a process only the GPUs it has reserved."""
     scoring_gpus: float = 0.0
-    """GPUs that all reward workers reserve together; 0 where no reward model computes on one."""
+    """GPUs that all reward workers reserve together; 0 if no reward model runs on a GPU."""
 
 
 def place(engines: int, ranks: int, gpus: float, *, scoring: bool = False, wide: int = 0, each: int = 1) -> Placement:
-    """Each model on a GPU of its own; where there are fewer, as many as must share one, but no two ranks of a learner.
+    """Give each model its own GPU. If there are too few, models share GPUs, but two learner ranks never do.
 
-    The reward models of all reward workers together count as one model. They compute on CPUs where several ranks leave
-    no GPU for them.
+    The reward models of all reward workers together count as one model. They run on CPUs if several ranks leave no GPU
+    for them.
 
     Args:
-        engines: the engines of rollouts and judges.
-        ranks: the ranks of the learner.
-        gpus: the GPUs that can be used.
-        scoring: whether rewards ask reward models.
-        wide: those of the engines that compute on several GPUs.
-        each: GPUs of each of these; they share none.
+        engines: number of engines for rollouts and judges.
+        ranks: number of learner ranks.
+        gpus: number of usable GPUs.
+        scoring: whether rewards use reward models.
+        wide: number of engines that run on several GPUs.
+        each: GPUs of each of these; they are not shared.
 
     Raises:
-        ClusterError: there are GPUs, and too few for the ranks, or for the wide engines.
+        ClusterError: there are GPUs, but too few for the ranks or for the wide engines.
     """
     if gpus < 1:
         return Placement()
@@ -53,7 +53,7 @@ def place(engines: int, ranks: int, gpus: float, *, scoring: bool = False, wide:
             f"{gpus:g}. Engines of one GPU can share it with others."
         )
     if ranks > 1:
-        # Their collective operations need a device each, and Ray may put any two models that share together.
+        # Collective operations need one device per rank, and Ray may pair any two models that share a GPU.
         raise ClusterError(
             f"The run needs {models} GPUs, one for each learner rank ({ranks}) and engine ({engines}); the cluster has "
             f"{gpus:g}. With parallelism.learner_ranks = 1 they can share."
@@ -63,10 +63,10 @@ def place(engines: int, ranks: int, gpus: float, *, scoring: bool = False, wide:
 
 
 def check_one_node(each: int, cpus: float, placement: Placement) -> None:
-    """Refuse engines of several devices that no node of the cluster has together: their processes share a host.
+    """Refuse engines on several devices that fit on no single node: their processes share a host.
 
     Args:
-        each: devices of one engine.
+        each: number of devices of one engine.
         cpus: CPUs that each of them reserves.
         placement: where models are placed.
 
@@ -86,10 +86,10 @@ def check_one_node(each: int, cpus: float, placement: Placement) -> None:
 
 
 def go_on_with(now: Placement, path: Path) -> Placement:
-    """Placement of an attempt, kept at ``path`` for the next one.
+    """Placement of an attempt, stored at ``path`` for the next one.
 
-    A run that has computed on GPUs never goes on without them, and never on smaller shares, because a node is missing:
-    it waits for the node.
+    A run that has used GPUs never continues without them, or with smaller shares, because a node is missing. It waits
+    for the node.
     """
     try:
         before = Placement(**json.loads(path.read_text()))
@@ -102,13 +102,13 @@ def go_on_with(now: Placement, path: Path) -> Placement:
 
 
 def usable_gpus() -> float:
-    """GPUs of the cluster, or that it may grow to; 0 where the installed torch was built without them."""
+    """GPUs that the cluster has or may grow to; 0 if the installed torch was built without GPU support."""
     gpus = resources("GPU")
     return gpus if gpus and built_for_gpus() else 0.0
 
 
 def built_for_gpus() -> bool:
-    """Whether the installed torch was built for GPUs."""
-    import torch  # only where there is a GPU: a controller without one does not wait for it
+    """Whether the installed torch has GPU support."""
+    import torch  # only with GPUs: otherwise the controller need not wait for the import
 
     return torch.version.cuda is not None

@@ -1,4 +1,5 @@
-"""``python -m worker.cluster.reach ADDRESS``: whether the Ray cluster there can be joined; a sentence and 1 if not."""
+"""``python -m worker.cluster.reach ADDRESS``: checks whether the Ray cluster there can be joined. Exits with 1 and a
+reason if not."""
 
 import sys
 
@@ -7,7 +8,7 @@ from worker.errors import ClusterError
 
 
 def main(address: str) -> int:
-    """The exit status."""
+    """Check the cluster at ``address``. Returns the exit status."""
     try:
         open_gcs(gcs_address(address))
     except ClusterError as error:

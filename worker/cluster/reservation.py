@@ -1,9 +1,9 @@
-"""Room that a run reserves on the cluster before anything of it starts: a place for each engine and learner rank.
+"""Room that a run reserves on the cluster before it starts: a slot for each engine and learner rank.
 
-Learner ranks are packed on as few nodes as can be, or spread where there is room, as the spec says; engines are spread.
-A run gets room for all ranks and as many engines as it needs to begin, or for nothing: two runs that wait never hold
-what the other lacks. Engines beyond those have reservations of their own, which Ray grants when a node has room, now or
-in mid-run. Ray also reserves anew what was lost with a node.
+Learner ranks are packed on as few nodes as possible, or spread if there is room, as the spec says; engines are spread.
+A run gets room for all ranks and the engines it needs to begin, or nothing, so two waiting runs never block each other.
+Further engines have their own reservations, which Ray grants when a node has room, now or in mid-run. Ray also
+re-reserves what was lost with a node.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ from worker.cluster.notify import Notify
 from worker.errors import ClusterError
 
 POLL_S = 1
-"""Whole seconds between two looks at what is there: Ray cuts a fraction off, and does not wait at all for 0."""
+"""Whole seconds between two polls: Ray drops fractions, and does not wait at all for 0."""
 HOLD_S = 20.0
-"""Seconds that a run holds room for a part of it while the rest is wanting."""
+"""Seconds that a run holds partial room while it waits for the rest."""
 TOLD_AFTER_S = 2.0
-"""Seconds of waiting after which a person is told."""
+"""Seconds of waiting after which the user is notified."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Models of one kind that want room."""
+    """Models of one kind that need room."""
 
     noun: str
     count: int
     cpus: float
     gpus: float = 0.0
     together: bool = False
-    """Whether they are packed on as few nodes as can be, not spread."""
+    """Whether they are packed on as few nodes as possible, not spread."""
     devices: int = 1
-    """Devices of each of them, which lie on one node."""
+    """Number of devices of each, all on one node."""
 
     @property
     def bundle(self) -> dict[str, float]:
-        """Resources of one of them, as Ray names them."""
+        """Resources of one model, by Ray's names."""
         return {"CPU": self.cpus} | ({"GPU": self.gpus} if self.gpus else {})
 
     @property
     def sentence(self) -> str:
-        """Words for all of them."""
+        """Description of all of them."""
         each = _amounts(self.bundle)
         return f"1 {self.noun} ({each})" if self.count == 1 else f"{self.count} {self.noun}s ({each} each)"
 
 
 def shortage(nodes: Sequence[Mapping[str, float]], needs: Sequence[Need]) -> str | None:
-    """Sentence about what nodes of these resources can never hold; None where all needs fit.
+    """Sentence about what nodes with these resources can never hold; None if all needs fit.
 
-    Models go, the largest first, to the node that they leave the least of.
+    This is best fit: each model, largest first, goes to the node that it leaves the least free.
     """
     left = [{"CPU": node.get("CPU", 0.0), "GPU": node.get("GPU", 0.0)} for node in nodes]
     ordered = sorted((need for need in needs if need.count), key=lambda need: (need.gpus, need.cpus), reverse=True)
@@ -78,45 +78,45 @@ def check_room(needs: Sequence[Need], went_before: bool) -> None:
     """Refuse a run that the cluster could never place.
 
     Args:
-        needs: all models that it needs to begin.
-        went_before: an earlier attempt had its room, so nodes are missing that may come back.
+        needs: all models that the run needs to begin.
+        went_before: an earlier attempt had room, so missing nodes may come back.
 
     Raises:
-        ClusterError: its nodes are too few or too small, and nobody adds others.
+        ClusterError: the cluster's nodes are too few or too small, and no autoscaler adds others.
     """
     if went_before:
         return
     cpus = sum(need.count * need.cpus for need in needs)
     check_resources(cpus)
     if grows_to():
-        return  # what sizes further nodes have is not known
+        return  # the sizes of further nodes are not known
     lacking = shortage([node["Resources"] for node in ray.nodes() if node["Alive"]], needs)
     if lacking is not None:
         raise ClusterError(f"{lacking} Ask for less in parallelism, or add a larger node.")
 
 
 class ReservedRoom:
-    """Room of one attempt. It ends with the process that has reserved it, or with ``close``."""
+    """Room of one attempt. It is released when the process that reserved it ends, or by ``close``."""
 
     def __init__(self, name: str, engines: Need, learners: Need, least: int, notify: Notify) -> None:
         """Reserve nothing yet.
 
         Args:
-            name: beginning of the reservations' names.
+            name: prefix of the reservations' names.
             engines: the engines that the run wants.
             learners: the learner's ranks.
-            least: engines that it needs to begin.
-            notify: told where the run waits.
+            least: number of engines that it needs to begin.
+            notify: called if the run has to wait.
         """
         self._name, self._engines, self._learners, self._notify = name, engines, learners, notify
         self._least = least
         self._of_learners: PlacementGroup | None = None
         self._of_engines: PlacementGroup | None = None
         self._further: list[PlacementGroup] = []
-        """Reservations of the engines beyond ``least``, one each."""
+        """Reservations of the engines beyond ``least``, one per engine."""
 
     def obtain(self, tick: Callable[[], None]) -> None:
-        """Wait until there is room; ``tick`` is called meanwhile, and may raise to give up."""
+        """Wait until there is room. ``tick`` is called in the meantime, and may raise to give up."""
         began = alone_since = time.monotonic()
         told = False
         needed = self._reserve_needed(self._learners.together)
@@ -130,8 +130,8 @@ class ReservedRoom:
                 alone_since = now
             elif now - alone_since > HOLD_S:
                 self.close()
-                time.sleep(random.uniform(0.1, 2.0))  # two that wait shall not meet again and again
-                # Where ranks that are spread leave no room for engines, ranks that are packed may.
+                time.sleep(random.uniform(0.1, 2.0))  # so that two waiting runs do not keep colliding
+                # Packed ranks may leave room for engines when spread ranks do not.
                 needed, alone_since = self._reserve_needed(together=True), time.monotonic()
         if told:
             self._notify("The run has room", f"The cluster had room for it after {time.monotonic() - began:.0f} s.")
@@ -152,7 +152,7 @@ class ReservedRoom:
         return _within(self._of_learners, rank)
 
     def gpus_held(self) -> float:
-        """GPUs of the reservations that stand on a node now. Thread-safe."""
+        """GPUs of the reservations that are currently placed. Thread-safe."""
         each = [(self._of_learners, self._learners.gpus), (self._of_engines, self._engines.gpus)]
         each += [(group, self._engines.gpus) for group in self._further]
         if not any(gpus for _, gpus in each):
@@ -166,7 +166,7 @@ class ReservedRoom:
         return held
 
     def close(self) -> None:
-        """Give all room back; what still runs there is ended by Ray."""
+        """Release all room. Ray ends anything that still runs there."""
         for group in (self._of_learners, self._of_engines, *self._further):
             if group is not None:
                 remove_placement_group(group)
@@ -180,7 +180,7 @@ class ReservedRoom:
         def of_engines() -> PlacementGroup:
             return placement_group([engines.bundle] * self._least, "SPREAD", f"{self._name}/engines")
 
-        # Ray serves reservations in their order: a rank must not take a part of the only node that holds a wide engine.
+        # Ray serves reservations in order: a rank must not take part of the only node that can hold a wide engine.
         if engines.devices > 1:
             self._of_engines = of_engines()
         self._of_learners = placement_group([learners.bundle] * learners.count, strategy, f"{self._name}/learners")

@@ -1,9 +1,9 @@
-"""Control of how many sequences may run at once, so that the KV cache is full but nobody is thrown out of it.
+"""Limit on how many sequences run at the same time: the KV cache is full, but no sequence is evicted from it.
 
-A preempted sequence computes its whole prefix again: past the point where the cache is full, more concurrency makes
-generation slower. Where that point lies depends on lengths that nobody knows beforehand.
-Source: CoPRIS (arXiv 2511.05589) keeps the number of running sequences constant; here additive increase and
-multiplicative decrease (Chiu and Jain 1989) find it.
+A preempted sequence recomputes its whole prefix. Once the cache is full, more concurrency makes generation slower. That
+point depends on sequence lengths, which are not known in advance.
+Source: CoPRIS (arXiv 2511.05589) keeps the number of running sequences constant. Here additive increase and
+multiplicative decrease (Chiu and Jain 1989) find that number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from worker.engine.types import ConcurrencyConfig
 
 @dataclass(frozen=True, slots=True)
 class CacheLoad:
-    """Load of the KV cache, at which the controller looks."""
+    """Load of the KV cache, as the controller reads it."""
 
     running: int
     waiting: int
@@ -24,14 +24,14 @@ class CacheLoad:
     kv_usage: float
     """Share of the KV cache in use, in [0, 1]."""
     preemptions: int
-    """Sequences thrown out of the full cache since start."""
+    """Sequences evicted from the full cache since start."""
 
 
 class ConcurrencyController:
     """Moves the limit on running sequences between 1 and `most`.
 
-    A sequence needs more of the cache the longer it lives, so the limit rises by rounds: one is over when as many
-    sequences have ended as may run, and counts as quiet when the cache never came to the target in it.
+    A sequence needs more cache the longer it runs, so the limit rises in rounds. A round ends when as many sequences
+    have finished as may run. It is quiet if the cache never reached the target during it.
     """
 
     def __init__(self, options: ConcurrencyConfig, *, most: int) -> None:
@@ -43,12 +43,13 @@ class ConcurrencyController:
         self.limit = most
 
     def update(self, load: CacheLoad) -> int:
-        """Look at the load and move the limit; to be called every few engine steps. Returns the limit."""
+        """Adjust the limit to the load and return it. Call this every few engine steps."""
         congested = load.preemptions > self._preemptions
         self._preemptions = load.preemptions
         self._peak = max(self._peak, load.kv_usage)
         if congested:
-            # Sequences above the limit run on until they end: one congestion is answered once, not at every look.
+            # Sequences above the limit keep running until they end: one congestion lowers the limit once, not at every
+            # update.
             if load.running <= self.limit:
                 self.limit = max(1, int(load.running * self._options.decrease))
             self._begin_round(load)

@@ -1,8 +1,8 @@
-"""Route normalisation on CPU to vLLM's compiled kernels, and rotary positions away from one that overruns.
+"""Route normalisation on CPU to vLLM's compiled kernels, and keep rotary positions away from a kernel that overruns.
 
-vLLM ships fused RMS-norm kernels in its CPU library and calls them only on GPUs; on CPU it composes six tensor
-operations per norm. The kernels agree to 1e-6 and take a third of the time. Registered through vLLM's own dispatch,
-which falls back to the composition where arguments do not fit.
+vLLM ships fused RMS-norm kernels in its CPU library but calls them only on GPUs; on CPU it composes six tensor
+operations per norm. The kernels agree to 1e-6 and take a third of the time. They are registered through vLLM's own
+dispatch, which falls back to the composition if the arguments do not fit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vllm import ir
 
 PROVIDER = "dressage_cpu"
 ROTARY_LANES = 8
-"""16-bit numbers that vLLM's rotary kernel for CPUs reads and writes at once."""
+"""Number of 16-bit values that vLLM's rotary kernel for CPUs reads and writes at a time."""
 
 
 def _fits(x: torch.Tensor, weight: torch.Tensor | None, variance_size: int | None) -> bool:
@@ -68,11 +68,11 @@ def use_compiled_norms() -> dict[str, list[str]]:
 
 
 def rotate_safely_in_torch() -> None:
-    """Let vLLM's own composition rotate what its compiled kernel for CPUs cannot. May be called again.
+    """Use vLLM's own composition for rotations that its compiled CPU kernel gets wrong. May be called repeatedly.
 
-    Queries that come with an axis for heads, [N, H, D], as those of latent attention with expanded heads: the kernel
-    takes the stride of heads for that of tokens, and rotates other numbers without an error. And 16-bit numbers whose
-    rotated pairs are no multiple of its lanes, such as 36 of three quarters of a head of 96: it writes past the end,
+    Two cases go wrong. For queries with a head axis, [N, H, D], as in latent attention with expanded heads, the kernel
+    mistakes the stride of heads for that of tokens and silently rotates the wrong numbers. For 16-bit numbers whose
+    rotated pairs are not a multiple of its lanes, such as 36 for three quarters of a head of 96, it writes past the end
     and the process ends with a segmentation fault.
     """
     from vllm.model_executor.layers.rotary_embedding.base import RotaryEmbedding

@@ -1,8 +1,8 @@
 """The rollout engine: vLLM in this process, stepped by its owner.
 
-Pausing is not stepping. Between two steps the owner may submit, park, score, or replace the weights, with
-requests in flight and nothing lost: a request goes on after an update, and each of its tokens carries the version that
-made it.
+Pausing is not stepping. Between two steps the owner may submit, park, score, or replace the weights, with requests in
+flight and nothing lost: a request continues after an update, and each of its tokens carries the version that produced
+it.
 
     submit ──► [vLLM waiting ─► running] ──step()──► Completion
        ▲             ▲            │           │
@@ -55,25 +55,25 @@ if TYPE_CHECKING:
 
 
 class Halted(NamedTuple):
-    """Requests that the last token stopped or may stop, whatever vLLM thinks of them."""
+    """Requests that the last token stopped or may stop, regardless of what vLLM reports."""
 
     exhausted: list[LiveRequest]
     """Requests whose thinking budget is spent."""
     repeating: list[LiveRequest]
     stopped: list[LiveRequest]
-    """Requests that have come to a stop string."""
+    """Requests that have reached a stop string."""
     comparable: list[LiveRequest]
-    """Requests that have come as far as pruning looks."""
+    """Requests that have reached the length at which pruning compares them."""
 
 
 CONTROL_EVERY = 4
-"""Engine steps between two looks of the concurrency controller."""
+"""Engine steps between two updates of the concurrency controller."""
 
 FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "abort": "aborted"}
 
 
 class InferenceEngine:
-    """An engine with one model on one device. Not thread-safe: one owner calls it."""
+    """An engine that runs one model. Not thread-safe: a single owner calls it."""
 
     def __init__(self, config: EngineConfig) -> None:
         parts = build_core(config)
@@ -106,11 +106,11 @@ class InferenceEngine:
         self._ended: Counter[FinishReason] = Counter()
         self._budget_violations = 0
         self._clock: tuple[float, float | None] = (0.0, None)
-        """Seconds inside finished steps, and when the running one began. Written as one: other threads read it."""
+        """Seconds spent in finished steps, and when the current one began. One tuple, because other threads read it."""
         self._loads = 0
         self.version = config.version
         self.weights_key: str | None = None
-        """Name that whoever loads weights gives to exactly these; None where nobody has."""
+        """Name that the caller who loaded the current weights gave them; None if it gave none."""
 
     def __enter__(self) -> InferenceEngine:
         return self
@@ -122,7 +122,7 @@ class InferenceEngine:
 
     @property
     def has_unfinished(self) -> bool:
-        """Whether `step` still has something to deliver."""
+        """Whether `step` still has anything to deliver."""
         return bool(self._live or self._done)
 
     @property
@@ -178,10 +178,10 @@ class InferenceEngine:
         return finished
 
     def park(self, request_ids: Iterable[str] | None = None) -> list[PartialCompletion]:
-        """Take these requests (None: all) out, in the order of submission, waiting ones with an empty prefix.
+        """Remove these requests (None: all) in order of submission; waiting ones have an empty prefix.
 
-        A later `Request.prefix`, here or in another engine, goes on with each. Unknown ids raise `KeyError` and park
-        nothing. What has finished is not parked: the next `step` delivers it.
+        A later `Request.prefix`, here or in another engine, continues each of them. Unknown ids raise `KeyError` and
+        park nothing. Finished requests are not parked: the next `step` delivers them.
         """
         lives = self._stop(request_ids)
         for live in lives:
@@ -193,9 +193,9 @@ class InferenceEngine:
     ) -> None:
         """Serve `tensors` (Hugging Face names) as `version` from the next step on. Requests may be running.
 
-        With `kv="recompute"` running requests are preempted and their KV cache is computed anew under the new weights;
-        with "keep" they go on with the keys and values the old weights wrote (a preempted one may still find its own).
-        In both cases a request submitted from now on never sees keys and values of older weights. Raises
+        With `kv="recompute"` running requests are preempted and their KV cache is recomputed under the new weights.
+        With "keep" they continue with the keys and values of the old weights (a preempted one may still find its own).
+        In both cases a request submitted later never sees keys and values of older weights. Raises
         `WeightsRefusedError` for unknown, missing, misshaped or non-finite tensors and leaves the old version serving.
         """
         checked = self._weights.check(tensors)
@@ -215,11 +215,11 @@ class InferenceEngine:
         *,
         kv: KvOnUpdate = "recompute",
     ) -> str | None:
-        """Serve as `version` what the present weights become by `chain`, changes in their order of versions.
+        """Apply `chain`, changes in version order, to the current weights and serve the result as `version`.
 
-        See `trainer_core/update/formats/changes.py` for their form; `digests` tell by name what tensors must be
-        afterwards. Returns the reason where they cannot be applied, or give other weights than they should: these must
-        then be loaded as a whole. Raises `WeightsRefusedError`, as `load_weights` does, for changes that are wrong.
+        See `trainer_core/update/formats/changes.py` for their format. `digests` maps tensor names to the digests of the
+        expected results. Returns a reason if the changes cannot be applied or do not give the expected weights; the
+        caller must then load the full weights. Raises `WeightsRefusedError` for invalid changes, like `load_weights`.
         """
         reason = self._broken or self._weights.refusal(chain)
         if reason is not None:
@@ -234,7 +234,7 @@ class InferenceEngine:
         return None
 
     def _serve(self, version: int, kv: KvOnUpdate) -> None:
-        """Begin to generate with weights that have just been loaded."""
+        """Start to generate with the weights that have just been loaded."""
         self._broken = None
         self.version = version
         self._loads += 1
@@ -246,8 +246,8 @@ class InferenceEngine:
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
         """Log-probability of each token given its prefix (temperature 1, full vocabulary); lists of length n - 1.
 
-        Requests in flight do not advance and keep their KV cache, unless it leaves no room for a sequence: then they
-        are preempted, which loses nothing either. For the probe after a weight update.
+        Requests in flight do not advance and keep their KV cache, unless it leaves no room for a sequence. Then they
+        are preempted, which loses no tokens. Used for the probe after a weight update.
         """
         if self._broken is not None:
             raise EngineError(self._broken)
@@ -258,9 +258,9 @@ class InferenceEngine:
             return score_sequences(self._core, sequences, self._max_model_len)
 
     def read_weights(self, columns: Mapping[int, NDArray[np.int64]]) -> list[ReadBack]:
-        """Values of the serving weights, asked of the kernels: columns of matrices by their width, and vectors whole.
+        """Values of the serving weights as the kernels hold them: columns of matrices, by width, and whole vectors.
 
-        Tensors of the checkpoint that no kernel holds as they are do not come.
+        Checkpoint tensors that no kernel holds unchanged are left out.
         """
         if self._broken is not None:
             raise EngineError(self._broken)
@@ -268,7 +268,7 @@ class InferenceEngine:
 
     @property
     def read_share(self) -> float:
-        """Share of the checkpoint's values that lie in tensors which ``read_weights`` can read."""
+        """Share of the checkpoint's values in tensors that ``read_weights`` can read."""
         return self._weights.reader.share
 
     def drop_kv(self) -> None:
@@ -278,7 +278,7 @@ class InferenceEngine:
         self._planned_preemptions += self._core.scheduler.num_preemptions - before
 
     def stats(self) -> EngineStats:
-        """Load now and totals since start."""
+        """Current load, and totals since start."""
         scheduler = self._core.scheduler
         running, waiting = scheduler.get_request_counts()
         (busy_s, started), now = self._clock, time.perf_counter()
@@ -310,7 +310,7 @@ class InferenceEngine:
             self._core.shutdown()
 
     def _start_speculation(self, runner: Any) -> Speculator | None:
-        """Let steps hold drafts, where the scheduler can make such steps of this model."""
+        """Enable drafts, if the scheduler supports them for this model."""
         from worker.engine.speculation.verification import DraftVerifier
 
         scheduler = self._core.scheduler
@@ -321,7 +321,7 @@ class InferenceEngine:
         return scheduler.speculator
 
     def _control(self, controller: ConcurrencyController) -> None:
-        """Move the limit on running sequences. Preemptions for the sake of new weights tell nothing about the cache."""
+        """Adjust the limit on running sequences. Preemptions caused by new weights say nothing about the cache."""
         scheduler = self._core.scheduler
         running, waiting = scheduler.get_request_counts()
         preemptions = scheduler.num_preemptions - self._planned_preemptions
@@ -329,7 +329,7 @@ class InferenceEngine:
         scheduler.max_num_active_reqs = controller.update(load)
 
     def _enqueue(self, live: LiveRequest) -> None:
-        """Hand the rest of `live` to vLLM as one request."""
+        """Submit the rest of `live` to vLLM as one request."""
         core_request = self._submission.next_segment(live, self._loads)
         self._by_core_id[live.core_id] = live
         if self._speculator is not None:
@@ -337,7 +337,7 @@ class InferenceEngine:
         self._core.add_request(core_request)
 
     def _absorb_decoded(self, decoded: DecodedStep) -> tuple[Halted, dict[str, str]]:
-        """Take up a step of the short path. Returns requests that may not simply go on, and how others ended."""
+        """Process a short-path step. Returns requests that need attention, and how others ended."""
         if decoded.sampled is not None:
             return self._absorb_drafted(decoded)
         if decoded.top is not None:
@@ -345,7 +345,7 @@ class InferenceEngine:
         return self._absorb_columns(decoded.request_ids, decoded.token_ids, decoded.logprobs), decoded.finished
 
     def _absorb_columns(self, core_ids: list[str], tokens: list[int], logprobs: list[float]) -> Halted:
-        """Append one token to each request. Returns those that may not simply go on. The hot loop."""
+        """Append one token to each request. Returns those that need attention. This is the hot loop."""
         by_core_id = self._by_core_id
         halted = Halted([], [], [], [])
         for core_id, token, logprob in zip(core_ids, tokens, logprobs, strict=True):
@@ -357,7 +357,7 @@ class InferenceEngine:
         return halted
 
     def _append(self, live: LiveRequest, token: int, logprob: float, halted: Halted) -> bool:
-        """Append a sampled token. Returns whether the request may simply go on."""
+        """Append a sampled token. Returns whether the request just continues."""
         live.token_ids.append(token)
         live.logprobs.append(logprob)
         exhausted = live.thinking is not None and live.thinking.feed(live.token_ids)
@@ -372,7 +372,7 @@ class InferenceEngine:
         return False
 
     def _absorb_drafted(self, decoded: DecodedStep) -> tuple[Halted, dict[str, str]]:
-        """Take up a step with several tokens for some: what comes behind a token that halts was never sampled."""
+        """Process a step with several tokens for some requests. Tokens after one that halts count as never sampled."""
         halted, ended = Halted([], [], [], []), dict(decoded.finished)
         top = decoded.top
         row = 0
@@ -386,14 +386,14 @@ class InferenceEngine:
                 self._generated_tokens += 1
                 row += 1
             if row < end:
-                ended.pop(core_id, None)  # it ended by a token that does not count
+                ended.pop(core_id, None)  # it ended at a token that does not count
                 row = end
             if live.comparable:
                 halted.comparable.append(live)
         return halted, ended
 
     def _absorb_routes(self, source: RouteSource) -> None:
-        """Hand each request the routes of the tokens that are its own: drafted ones that did not come are not."""
+        """Give each request the routes of its own tokens. Rejected draft tokens are left out."""
         for core_id, first, routes in source.take():
             if (live := self._by_core_id.get(core_id)) is not None:
                 live.routes.feed(first, routes[: live.computed - first])
@@ -418,14 +418,14 @@ class InferenceEngine:
         return self._absorb_columns(ids, tokens, logprobs), ended
 
     def _absorb_top(self, core_ids: Sequence[str], token_ids: Any, logprobs: Any) -> None:
-        """Hand its row of the likeliest tokens to each request that asked for them."""
+        """Give each request that wants the most likely tokens its row of them."""
         for row, core_id in enumerate(core_ids):
             live = self._by_core_id[core_id]
             if live.top is not None:
                 live.top.feed(token_ids[row], logprobs[row])
 
     def _settle(self, halted: Halted, ended: Mapping[str, str]) -> None:
-        """Deliver what ended in this step; close thinking where the budget ran out before the request did."""
+        """Deliver what ended in this step, and close thinking if the budget ran out before the request ended."""
         for live in halted.exhausted:
             if live.core_id not in ended:
                 self._core.abort_requests([live.core_id])
@@ -435,7 +435,7 @@ class InferenceEngine:
             if live.core_id not in ended:
                 self._core.abort_requests([live.core_id])
                 self._done.append(self._finish(live, "repetition"))
-        # At the last token that there is room for, it is the stop string that has ended the completion.
+        # If a stop string and the length limit coincide, the stop string counts as the reason.
         ended = {**ended, **{live.core_id: "stop" for live in halted.stopped if live.core_id in ended}}
         for live in halted.stopped:
             if live.core_id not in ended:
@@ -448,7 +448,7 @@ class InferenceEngine:
         self._prune(halted.comparable)
 
     def _prune(self, comparable: list[LiveRequest]) -> None:
-        """Rank samples within their groups, and end those that the rest of their group outdoes."""
+        """Rank samples within their groups, and end those that the rest of their group outranks."""
         for live in comparable:
             if live.request.request_id in self._live:
                 self._outdone += self._pruner.look(live.request, live.confidence())
@@ -458,7 +458,7 @@ class InferenceEngine:
             self._done += [self._finish(live, "pruned") for live in self._stop(outdone)]
 
     def _force_end_of_thinking(self, live: LiveRequest) -> None:
-        """Inject the end of thinking and go on with the answer, if there is room for one."""
+        """Inject the end of thinking and continue with the answer, if there is room for one."""
         assert live.thinking is not None
         live.force(live.thinking.force_end(live.token_ids))
         if live.remaining > 0:
@@ -467,7 +467,7 @@ class InferenceEngine:
             self._done.append(self._finish(live, "length"))
 
     def _stop(self, request_ids: Iterable[str] | None) -> list[LiveRequest]:
-        """Take requests (None: all) out of vLLM. Raises `KeyError` for an unknown one before anything stops."""
+        """Remove requests (None: all) from vLLM. Raises `KeyError` for an unknown one before anything stops."""
         ids = list(self._live) if request_ids is None else list(dict.fromkeys(request_ids))
         lives = [self._live[request_id] for request_id in ids]
         self._core.abort_requests([live.core_id for live in lives])
@@ -481,7 +481,7 @@ class InferenceEngine:
         return completion
 
     def _forget(self, live: LiveRequest, *, ended: bool) -> list[str]:
-        """Drop a request. Returns those that pruning ends in consequence."""
+        """Drop a request. Returns the ids of those that pruning ends as a result."""
         request = live.request
         self._live.pop(request.request_id)
         self._by_core_id.pop(live.core_id, None)

@@ -1,4 +1,4 @@
-"""Process settings vLLM reads from the environment while it is imported. Call before the first vLLM import."""
+"""Process settings that vLLM reads from the environment at import. Call this before the first vLLM import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from worker.engine.types import EngineConfig
 
 
 def prepare_environment(config: EngineConfig) -> None:
-    """Set what this adapter depends on, and defaults a person may override for the rest."""
+    """Set what this adapter depends on, and defaults for the rest that users may override."""
     # The adapter owns the step loop, so scheduler and model must live in this process.
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
     threads = str(config.threads)
@@ -16,8 +16,8 @@ def prepare_environment(config: EngineConfig) -> None:
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_LOGGING_LEVEL": "ERROR",
         "VLLM_PLUGINS": "",  # scanning every installed distribution for plugins costs start-up time
-        # The second one, which vLLM would choose on GPUs, knows neither the scheduler's short path nor drafts, and does
-        # not show the batch that routes belong to.
+        # The V2 runner, vLLM's choice on GPUs, supports neither the scheduler's short path nor drafts, and does not
+        # expose the batch that routes belong to.
         "VLLM_USE_V2_MODEL_RUNNER": "0",
         "VLLM_HOST_IP": "127.0.0.1",
         "GLOO_SOCKET_IFNAME": "lo",

@@ -1,7 +1,7 @@
-"""Linear layers in FP8: by the GPU where it can, else simulated by rounding what they read and hold.
+"""Linear layers in FP8: on the GPU if it supports them, else simulated by rounding activations and weights.
 
-Simulated, a layer multiplies the numbers that FP8 would hold in the engine's own type: log-probabilities are those of
-an FP8 engine, speed and memory are not.
+A simulated layer multiplies FP8 values in the engine's own type. Log-probabilities match an FP8 engine; speed and
+memory do not.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 Execution = Literal["hardware", "simulated"]
 
 ROUNDED = "dressage_rounded"
-"""Name of the attribute that tells a layer's experts how what they read is rounded."""
+"""Name of the attribute that holds the scales by which a layer's experts round their inputs."""
 MIN_CAPABILITY = (8, 9)
 """Oldest CUDA compute capability with FP8 matrix products."""
 SCHEMES = {"block": "fp8_per_block", "channel": "fp8_per_channel"}
-"""vLLM's names: weights and activations are quantised by tiles of the same shapes as in a simulation."""
+"""vLLM's names. Weights and activations are quantised in tiles of the same shapes as in a simulation."""
 
 
 def execution(config: EngineConfig) -> Execution | None:
-    """Way in which the engine of ``config`` computes in FP8; None where it does not.
+    """Mode in which the engine of ``config`` computes in FP8; None if it does not.
 
     Raises:
-        EngineError: the hardware was asked for and cannot.
+        EngineError: hardware FP8 is required, but this machine does not support it.
     """
     if config.fp8 is None:
         return None
@@ -46,7 +46,7 @@ def execution(config: EngineConfig) -> Execution | None:
 
 
 def refusal(fp8: Fp8Config, dtype: str) -> str | None:
-    """Reason why this machine cannot compute FP8 matrix products; None where it can."""
+    """Reason why this machine cannot compute FP8 matrix products; None if it can."""
     if not fp8.activations:
         return "activations in FP8, not weights alone"
     if dtype not in ("bfloat16", "float16"):
@@ -61,10 +61,10 @@ def refusal(fp8: Fp8Config, dtype: str) -> str | None:
 
 
 def simulate(model: torch.nn.Module, fp8: Fp8Config) -> None:
-    """Let the linear layers of ``model`` read activations as FP8 has them; their weights come rounded by the loader.
+    """Make the linear layers of ``model`` round activations to FP8. The loader has already rounded their weights.
 
     Raises:
-        EngineError: the model has experts in one tensor, whose activations cannot be reached.
+        EngineError: the model holds its experts in one tensor, whose activations are not accessible.
     """
     from vllm.model_executor.layers.linear import LinearBase
 
@@ -90,7 +90,7 @@ def simulate(model: torch.nn.Module, fp8: Fp8Config) -> None:
 
 
 def _are_plain(module: Any) -> bool:
-    """Whether these are experts that plain torch computes, in matrices that are quantised one by one."""
+    """Whether these experts run in plain torch, with matrices that are quantised one by one."""
     from worker.engine.models.plain_experts import PlainExperts
 
     return getattr(getattr(module, "quant_method", None), "experts_cls", None) is PlainExperts and not hasattr(
@@ -99,7 +99,7 @@ def _are_plain(module: Any) -> bool:
 
 
 def reload(vllm_config: VllmConfig, model: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> None:
-    """Load a checkpoint's tensors into a model that vLLM quantises by itself, layer by layer."""
+    """Load a checkpoint's tensors into a model that vLLM itself quantises, layer by layer."""
     from vllm.model_executor.model_loader.reload.inplace import reload_weights
 
     reload_weights(vllm_config, model, iter(tensors.items()), None, True)

@@ -1,4 +1,4 @@
-"""The engine's own words for what a run spec asks of it."""
+"""Conversion of a run spec's settings to the engine's own types."""
 
 from __future__ import annotations
 

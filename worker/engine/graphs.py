@@ -1,9 +1,9 @@
-"""CUDA graphs of an engine: whether its decoding step is recorded, and the memory that a recording reads.
+"""CUDA graphs for an engine: whether its decoding step is recorded, and the memory that a recording reads.
 
-A recorded step is replayed without Python: a small policy's step costs a fraction. Only steps in which every sequence
-decodes one token are recorded, with the kernels that run without a recording too: what is sampled does not change,
-nothing is compiled, and steps with prompts, drafted tokens or scores run as ever. The projection to logits and the
-sampler always run outside of the recording.
+A recorded step is replayed without Python, which makes a small policy's step several times cheaper. Only steps in which
+every sequence decodes one token are recorded, with the same kernels as without a recording. So the samples do not
+change and nothing is compiled. Steps with prompts, drafted tokens or scores run as usual. The projection to logits and
+the sampler always run outside the recording.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from worker.engine.types import EngineConfig, EngineError
 
 
 def recording(config: EngineConfig, *, on_cpu: bool) -> dict[str, Any]:
-    """Arguments of vLLM's that have the decoding step recorded, where that is possible.
+    """vLLM arguments that record the decoding step, if that is possible.
 
-    A CPU has no graphs. Routes through experts are told by Python in the middle of the step, which a replay skips. The
-    processes of several devices would each have to bring new weights to their recording, which nobody has tried.
+    A CPU has no graphs. Routes through experts are collected by Python in the middle of the step, which a replay skips.
+    With several devices, each process would have to copy new weights into its recording, which has not been tried.
     """
     if on_cpu or config.routes or not config.cuda_graphs or config.devices.count > 1:
         return {"enforce_eager": True}
@@ -30,10 +30,10 @@ def recording(config: EngineConfig, *, on_cpu: bool) -> dict[str, Any]:
 
 
 class RecordedMemory:
-    """The tensors of a model as a recording reads them: by address, whatever the model's layers hold later."""
+    """The tensors of a model at the addresses that a recording reads, even if its layers later hold others."""
 
     def __init__(self, model: torch.nn.Module) -> None:
-        """Remember where every layer's tensors are, once the steps have been recorded."""
+        """Remember where every layer's tensors are. Call this after the steps have been recorded."""
         self._held = [
             (module, f"{path}.{name}" if path else name, name, tensor)
             for path, module in model.named_modules()
@@ -42,7 +42,7 @@ class RecordedMemory:
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Bring values that a layer now keeps elsewhere, as packing may leave them, to where the recording reads them.
+        """Copy values that a layer now holds elsewhere, for example after packing, to where the recording reads them.
 
         Raises:
             EngineError: a tensor has another shape or type now, or is gone: the recording cannot be used.

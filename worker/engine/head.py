@@ -1,8 +1,8 @@
-"""The last projection in float32 while the rest of the model keeps its own number type.
+"""The output projection in float32, while the rest of the model keeps its own number type.
 
-Logits of a bfloat16 head are rounded to 8 significant bits: near 32 that is a step of 0.25 nats, and the learner, which
-computes them in float32, disagrees with every sampled log-probability. Here hidden states are widened and multiplied
-with the head's weights as the learner sent them, never rounded.
+Logits of a bfloat16 head are rounded to 8 significant bits: near 32 that is a step of 0.25 nats. The learner computes
+logits in float32 and would disagree with every sampled log-probability. Here hidden states are widened and multiplied
+by the unrounded weights that the learner sent.
 Source: MiniMax-M1 (arXiv 2506.13585), precision mismatch between generation and training.
 """
 
@@ -23,8 +23,8 @@ from worker.engine.types import EngineError
 
 
 class Float32Head:
-    """Takes the place of a model's projection to logits. Holds its own copy of the weights, shape [V, H]; of an engine
-    of several devices the rows of one, shape [V', H]."""
+    """Replaces a model's projection to logits. Holds its own copy of the weights, shape [V, H]; with several devices,
+    the rows of this one, shape [V', H]."""
 
     def __init__(self, model: torch.nn.Module, weight: torch.Tensor, device: torch.device) -> None:
         processors = [module for module in model.modules() if isinstance(module, LogitsProcessor)]
@@ -38,19 +38,19 @@ class Float32Head:
         if get_tensor_model_parallel_world_size() > 1:
             shard, rows = _shard(model)
             self._first, self._last = shard.org_vocab_start_index, shard.org_vocab_end_index
-        # Rows behind the vocabulary's end are zeros: all devices have as many.
+        # Rows past the end of the vocabulary are zeros, so that all devices have the same number.
         self._weight = torch.zeros(rows, weight.shape[1], device=device)
         self._name = ""
         self._copy(weight)
         processors[0]._apply_head = self._project
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Take the head, or the embedding it is tied to, from an update."""
+        """Copy the head, or the embedding it is tied to, from an update."""
         self._name = head_name(tensors)
         self._copy(tensors[self._name])
 
     def change(self, changes: Mapping[str, torch.Tensor]) -> None:
-        """Change what ``changes`` name of it. There must have been an update as a whole before."""
+        """Apply the parts of ``changes`` that concern the head. Requires an earlier full update."""
         if self._name in touched(changes):
             apply(self._weight, self._name, changes)
 
@@ -65,7 +65,7 @@ class Float32Head:
 
 
 def _shard(model: torch.nn.Module) -> tuple[Any, int]:
-    """Bounds of the vocabulary's rows on this device, as vLLM gives them, and the number of rows with padding."""
+    """The vocabulary's row bounds on this device, as vLLM reports them, and the number of rows with padding."""
     head = getattr(model, "lm_head", None)
     if not isinstance(head, VocabParallelEmbedding):
         raise EngineError(

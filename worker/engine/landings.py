@@ -1,8 +1,8 @@
-"""Places in a model's parameters at which the tensors of its checkpoint end up.
+"""Locations in a model's parameters where the tensors of its checkpoint end up.
 
-vLLM joins what files hold apart, such as queries, keys and values. Which rows of which parameter a tensor becomes only
-the model's own loading knows, so it is watched once, copy by copy. Only what is copied whole and stays as it was when
-the layer has been packed has a place; the others are loaded through the model every time.
+vLLM joins tensors that are separate in the files, such as queries, keys and values. Only the model's own loading code
+knows which rows of which parameter a tensor becomes, so one load is watched, copy by copy. A tensor has a known place
+only if it is copied whole and packing the layer leaves it unchanged. Others are always loaded through the model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 class LandingWatch(TorchDispatchMode):
-    """Watches the copies that are made while the tensors of ``following`` are loaded."""
+    """Watches the copies made while the tensors of ``following`` are loaded."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class LandingWatch(TorchDispatchMode):
         self._loading: tuple[str, Tensor] | None = None
 
     def following(self, tensors: Iterable[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
-        """The tensors as they are; each is taken for the one that is loaded until the next is asked for."""
+        """Yields the tensors unchanged. Copies count for the last one yielded, until the next is requested."""
         for name, tensor in tensors:
             self._loading = name, tensor
             yield name, tensor
@@ -33,7 +33,7 @@ class LandingWatch(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Run the operation, and note where a copy goes."""
+        """Run the operation, and record the target of a copy."""
         if func is torch.ops.aten.copy_.default and self._loading is not None:
             name, tensor = self._loading
             to, source = args[0], args[1]
@@ -43,7 +43,7 @@ class LandingWatch(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
     def places(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Flat views of the parameters that hold what ``tensors`` brought, by name; of some only."""
+        """Flat views, by name, of the parameters that hold ``tensors``. Some tensors may be missing."""
         return {
             name: place
             for name, place in self._found.items()
@@ -54,7 +54,7 @@ class LandingWatch(TorchDispatchMode):
 def owners(
     places: Iterable[Tensor], parameters: Sequence[tuple[torch.nn.Module, str, torch.nn.Parameter]]
 ) -> list[torch.nn.Module]:
-    """Modules whose parameters lie where ``places`` are."""
+    """Modules that own the parameters at ``places``."""
     storages = {place.untyped_storage().data_ptr() for place in places}
     found = {id(module): module for module, _, one in parameters if one.untyped_storage().data_ptr() in storages}
     return list(found.values())

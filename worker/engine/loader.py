@@ -1,8 +1,8 @@
-"""A vLLM model loader that keeps what later weight updates need: the plain parameters and the checkpoint's contract.
+"""A vLLM model loader that keeps what weight updates need later: plain parameters and the checkpoint's contract.
 
-On CPU vLLM packs each linear weight for oneDNN and empties the parameter; the packed copy cannot be loaded into.
-This loader records the parameters between loading and packing, so that an update can put them back, load into them
-through the model's own name mapping, and pack again.
+On CPU vLLM packs each linear weight for oneDNN and empties the parameter; the packed copy cannot be loaded into. This
+loader records the parameters between loading and packing. An update can then put them back, load into them through the
+model's own name mapping, and pack again.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ EMBEDDING_SUFFIX = "embed_tokens.weight"
 
 
 def head_name(names: Iterable[str]) -> str:
-    """Name of the checkpoint's tensor that projects to logits: the head itself, else the embedding that it is tied
-    to."""
+    """Name of the checkpoint tensor that projects to logits: the head, or the embedding it is tied to."""
     names = list(names)
     return HEAD if HEAD in names else next(name for name in names if name.endswith(EMBEDDING_SUFFIX))
 
@@ -45,11 +44,11 @@ class WeightRecord:
     parameters: list[tuple[torch.nn.Module, str, torch.nn.Parameter]] = field(default_factory=list)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     optional: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """Tensors that an update may bring though the loaded files lack them, as the model's class says."""
+    """Tensors that the loaded files lack but an update may contain, according to the model's class."""
     head: torch.Tensor | None = None
-    """The checkpoint's output head (the embedding where tied), kept where the model does not compute in float32."""
+    """The checkpoint's output head (the embedding if tied), kept if the model does not compute in float32."""
     samples: Samples = field(default_factory=Samples)
-    """Values by which the tensors are recognised in the kernels, until that is done."""
+    """Sampled values that identify the tensors in the kernels, kept until that is done."""
 
 
 @register_model_loader(LOAD_FORMAT)
@@ -94,5 +93,5 @@ class PlainWeightLoader(DefaultModelLoader):
         for module in model.modules():
             for name, parameter in module.named_parameters(recurse=False):
                 record.parameters.append((module, name, parameter))
-        # Not through setattr: the record holds modules, which torch would register as children.
+        # setattr would make torch register the record's modules as children.
         model.__dict__[RECORD_ATTRIBUTE] = record

@@ -1,9 +1,9 @@
-"""Layout of experts' weights as vLLM's kernels for CPUs pack them.
+"""Layout of experts' weights as vLLM's CPU kernels pack them.
 
-A kernel packs each matrix [N, K] of a joint tensor in blocks of some rows, and what it does with a block is the same
-for all. So the layout is learnt from the packing itself: two blocks that hold their own indices are packed, and where
-each index is found afterwards is where the kernel keeps that value. Values are then read from the memory that the
-kernel multiplies with, to the last bit.
+A kernel packs each matrix [N, K] of a joint tensor in blocks of several rows, and permutes all blocks alike. So the
+layout is learnt from the packing itself: two blocks that hold their own indices are packed, and the position of each
+index in the result shows where the kernel stores that value. Values are then read, exactly, from the memory that the
+kernel multiplies with.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import Any
 import torch
 
 DIGIT = 1 << 14
-"""Base of the indices that are packed: its digits are bits of small positive numbers in every type."""
+"""Base of the packed indices. Its digits are bit patterns of small positive numbers in every type."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackedLayout:
-    """Places of the values of a packed matrix [N, K]."""
+    """Positions of the values of a packed matrix [N, K]."""
 
     block: torch.Tensor
-    """Place of each value within its block, int64 [rows of a block, K]."""
+    """Position of each value within its block, int64 [rows of a block, K]."""
 
     @classmethod
     def learn(cls, kernel: Any, width: int, dtype: torch.dtype) -> PackedLayout | None:
-        """The layout by which ``kernel``, of vLLM's experts for CPUs, packs matrices of ``width`` columns.
+        """The layout in which ``kernel``, one of vLLM's CPU kernels for experts, packs matrices of ``width`` columns.
 
         Returns:
-            None where what it does is not the same for each block, or not a mere change of places.
+            None if the kernel does not treat all blocks alike, or does not merely permute values.
         """
         rows = int(kernel.output_alignment)
         size = rows * width
@@ -47,14 +47,14 @@ class PackedLayout:
         return _taken(packed, places.view(packed.shape[1], len(columns)))
 
     def rows(self, packed: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        """Rows of the same matrices, as columns [E, K, C] of the transposed ones."""
+        """Rows of the same matrices, as columns [E, K, C] of their transposes."""
         height = len(self.block)
         places = (rows // height * self.block.numel())[:, None] + self.block[rows % height]
         return _taken(packed, places.T)
 
 
 def packing_kernel(layer: torch.nn.Module) -> Any | None:
-    """vLLM's kernel that has packed the experts' weights of a layer; None where they lie as they were loaded."""
+    """vLLM's kernel that has packed the experts' weights of a layer; None if they are not packed."""
     from vllm.model_executor.layers.fused_moe.experts.cpu_moe import CPUUnquantizedExperts
 
     from worker.engine.models.plain_experts import PlainExperts
@@ -66,7 +66,7 @@ def packing_kernel(layer: torch.nn.Module) -> Any | None:
 
 
 def _packed(kernel: Any, numbers: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Numbers that are packed as bits of values of ``dtype``, in the order of the packed memory, int64 [n]."""
+    """Pack numbers as bit patterns of ``dtype`` and return them in the order of the packed memory, int64 [n]."""
     from vllm._custom_ops import cpu_prepack_moe_weight
 
     whole = torch.int32 if dtype.itemsize == 4 else torch.int16

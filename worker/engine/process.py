@@ -1,4 +1,4 @@
-"""Preparation of a process in which vLLM holds a model: the engine's own, or each of an engine of several devices."""
+"""Preparation of a process in which vLLM runs a model: the engine's own, or each process of a multi-device engine."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 
 def prepare_process(architectures: Sequence[str], *, always_plain: bool, threads: int) -> dict[str, list[str]]:
-    """Have vLLM know our models and compute as the adapter needs it, before any model is built.
+    """Register our models with vLLM and make it compute as the adapter needs. Call this before any model is built.
 
     Args:
         architectures: the policy's model classes.
-        always_plain: whether experts are computed without a kernel for CPUs, as simulated FP8 needs it.
-        threads: the engine's share of a CPU.
+        always_plain: whether experts never use a CPU kernel, as simulated FP8 requires.
+        threads: number of threads the engine may use.
 
     Returns:
         Priorities of vLLM's operations, for its configuration.
@@ -33,7 +33,7 @@ def prepare_process(architectures: Sequence[str], *, always_plain: bool, threads
     priorities = use_compiled_norms()
     rotate_safely_in_torch()
     use_plain_experts(always=always_plain)
-    # vLLM's latent attention on CPUs knows one head size and no chunks; expanded heads are ordinary attention.
+    # vLLM's latent attention on CPUs supports only one head size and no chunks; expanded heads use ordinary attention.
     os.environ["VLLM_MLA_DISABLE"] = "1"
     _call_uncompiled_count()
     torch.set_num_threads(threads)
@@ -52,14 +52,14 @@ def _register_architectures(architectures: Sequence[str]) -> None:
 
 
 def _forget_rotary_tables() -> None:
-    """Let an engine make its own: in 16 bits it rounds them in place, and an engine in float32 would find them so."""
+    """Make each engine build its own tables: a 16-bit engine rounds them in place, which float32 must not reuse."""
     from vllm.model_executor.layers import rotary_embedding
 
     rotary_embedding._ROPE_DICT.clear()
 
 
 def _call_uncompiled_count() -> None:
-    """Rank counting is one comparison and a sum; compiling it on CPU takes 17 s and gains nothing."""
+    """Rank counting is one comparison and a sum. Compiling it on CPU takes 17 s and gains nothing."""
     from vllm.v1.sample import sampler
     from vllm.v1.sample.ops import logprobs
 

@@ -1,14 +1,13 @@
-"""Reading the serving weights back, through the kernels that compute with them.
+"""Read back the serving weights through the kernels that compute with them.
 
-A kernel packs its weights; what it holds cannot be looked at. But it can be asked: the product with a unit vector is
-one column of the matrix, to the last bit, because all other terms are zeros. A few unit vectors cost as much as a
-decoding step of as many sequences and see every row of every matrix, whatever the policy makes of its prompts. Experts
-have no products that could be asked alone: they are read from the memory that their kernel multiplies with, whose
-layout is learnt from the kernel's own packing (``packing``).
+A kernel packs its weights, so they cannot be inspected directly. But its product with a unit vector is exactly one
+column of the matrix, because all other terms are zeros. A few unit vectors cost as much as a decoding step with as many
+sequences, and cover every row of every matrix, independent of prompts. Experts have no products that can be run on
+their own. They are read from the memory that their kernel multiplies with; its layout is learnt from the kernel's own
+packing (``packing``).
 
-Which rows of which kernel hold a checkpoint's tensor is found out once, at the start, by their values: an engine stacks
-matrices, renames and ties them. A tensor whose values are found nowhere (because the engine transforms it) is not read
-back.
+An engine stacks, renames and ties matrices. So the rows of the kernel that hold a checkpoint's tensor are found once,
+at the start, by their values. A tensor whose values are not found (because the engine transforms it) is not read back.
 """
 
 from __future__ import annotations
@@ -34,20 +33,20 @@ class ReadBack:
     name: str
     """Name of the tensor in the checkpoint."""
     place: str
-    """Name of the layer in the engine that was asked."""
+    """Name of the engine's layer that holds it."""
     dtype: torch.dtype
     """Number type of the kernel's weights."""
     values: NDArray[np.float32]
-    """Shape [N, C] for the rows and the asked columns of a matrix, [N] for a vector."""
+    """Shape [N, C] for the rows and the requested columns of a matrix, [N] for a vector."""
 
 
 class WeightReader:
-    """Reader of the weights that a model serves."""
+    """Reads the weights that a model serves."""
 
     def __init__(
         self, model: torch.nn.Module, dtype: torch.dtype, device: torch.device, samples: Samples, wide_head: bool
     ) -> None:
-        """Recognise the tensors that the loader has seen. ``wide_head``: the head computes in float32."""
+        """Find the tensors that the loader has seen. ``wide_head``: the head computes in float32."""
         self._dtype, self._device, self._wide_head = dtype, device, wide_head
         self._found = recognise(_kernels(model, dtype, device), samples, self._type_of)
         names = {found.tensor for found in self._found}
@@ -56,13 +55,13 @@ class WeightReader:
         self.read_sizes = {name: samples.sizes[name] for name in names}
         """Values in each tensor that can be read back."""
         self.share = sum(self.read_sizes.values()) / self.total if self.total else 0.0
-        """Share of the checkpoint's values that lie in tensors that can be read back."""
+        """Share of the checkpoint's values in tensors that can be read back."""
         self.unread = sorted(set(samples.sizes) - names)
         """Tensors that cannot be read back."""
 
     @torch.no_grad()
     def read(self, columns: Mapping[int, NDArray[np.int64]]) -> list[ReadBack]:
-        """Ask the kernels for columns, by the width of the matrix; vectors are answered whole."""
+        """Read columns from the kernels, by the width of the matrix; vectors are returned whole."""
         asked: dict[str, torch.Tensor] = {}
         answers = []
         for found in self._found:
@@ -116,7 +115,7 @@ def _units(columns: torch.Tensor, width: int, dtype: torch.dtype, device: torch.
 
 
 def _linear(name: str, module: Any, dtype: torch.dtype, device: torch.device) -> Kernel:
-    # Of a matrix that several devices share out by its columns, those that are here.
+    # If several devices split the matrix by columns, only the columns on this device.
     width = int(getattr(module, "input_size_per_partition", module.input_size))
 
     def ask(columns: torch.Tensor) -> torch.Tensor:
@@ -148,7 +147,7 @@ def _plain(name: str, role: str, module: torch.nn.Module, own: str, width: int |
 
 
 def _experts(name: str, module: torch.nn.Module, own: str) -> Iterator[Kernel]:
-    """The matrices of each expert, as they are and transposed: checkpoints have them either way."""
+    """The matrices of each expert, as stored and transposed: checkpoints may have either."""
     parameter: torch.Tensor = getattr(module, own)
     rows, width = parameter.shape[1:]
     kernel = packing_kernel(module)
@@ -156,7 +155,7 @@ def _experts(name: str, module: torch.nn.Module, own: str) -> Iterator[Kernel]:
     if kernel is not None and packing is None:
         return
     if kernel is not None and own == "w2_weight":
-        width = kernel.moe_config.intermediate_size_per_partition  # what is behind it are zeros
+        width = kernel.moe_config.intermediate_size_per_partition  # the rest is zeros
 
     def columns(asked: torch.Tensor) -> torch.Tensor:
         held: torch.Tensor = getattr(module, own)

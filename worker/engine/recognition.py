@@ -1,4 +1,4 @@
-"""Recognition of a checkpoint's tensors in the rows of kernels, by their values."""
+"""Match a checkpoint's tensors with the rows of kernels by their values."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ import torch
 from trainer_core.update.formats.joint import matrices
 
 NUMBERS = re.compile(r"(?<=[.\[])\d+")
-"""Numbers in a tensor's name: of its layer, and of its expert."""
+"""Numbers in a tensor's name: the layer's and the expert's."""
 ODD = 0x9E3779B97F4A7C15
-"""An odd number whose powers have no pattern."""
+"""An odd number whose powers show no pattern."""
 COLUMNS = 8
-"""Columns of a matrix by which it is recognised at the start."""
+"""Number of columns by which a matrix is recognised at the start."""
 
 
 def sample_columns(width: int, count: int = COLUMNS) -> list[int]:
-    """Columns of a matrix, one in each of ``count`` strips of equal width; all of a narrow one."""
+    """Columns of a matrix, one in each of ``count`` strips of equal width; all columns if it is narrow."""
     if width <= count:
         return list(range(width))
-    # The golden ratio puts them at places within their strips that no pattern of a tensor shares.
+    # The golden ratio varies their positions within the strips, so that they match no pattern in a tensor.
     return [int((strip + (strip * 0.6180339887498949) % 1.0) * width / count) for strip in range(count)]
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A matrix that can be asked for columns, or a vector."""
+    """A matrix whose columns can be read, or a vector."""
 
     name: str
     role: str
-    """"linear", "head", "embedding" or "vector": a tied tensor serves in more than one."""
+    """"linear", "head", "embedding" or "vector". A tied tensor has more than one role."""
     width: int | None
-    """Columns of the matrix; None of a vector."""
+    """Number of columns of the matrix; None for a vector."""
     ask: Callable[[torch.Tensor], torch.Tensor]
-    """Columns → their values, [rows, C], of experts [E, rows, C]; a vector answers [rows] to anything."""
+    """Columns → their values, [rows, C], or [E, rows, C] for experts; a vector always returns [rows]."""
     dtype: torch.dtype | None = None
-    """Number type of a parameter that is read as it is; None of what a kernel of the engine's type computes with."""
+    """Number type of a parameter that is read directly; None if a kernel in the engine's type computes with it."""
     expert: int | None = None
-    """Number of the expert whose matrix it is."""
+    """Number of the expert that the matrix belongs to."""
     asked: str = ""
-    """Key of what ``ask`` answers, which all experts of a layer share; empty: the role and the name."""
+    """Key of the result of ``ask``, which all experts of a layer share; empty: the role and the name."""
 
     def answer(self, columns: torch.Tensor, known: dict[str, torch.Tensor]) -> torch.Tensor:
-        """The values, [rows, C]. Nothing that is ``known`` is asked again."""
+        """The values, [rows, C]. Results that are already ``known`` are reused."""
         key = self.asked or f"{self.role} {self.name}"
         if key not in known:
             known[key] = self.ask(columns)
@@ -54,7 +54,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class TensorPlace:
-    """A tensor of the checkpoint at its place in a kernel."""
+    """A checkpoint tensor and its place in a kernel."""
 
     tensor: str
     kernel: Kernel
@@ -64,7 +64,7 @@ class TensorPlace:
 
 
 class Samples:
-    """Values of the tensors that the loader sees: enough to recognise each in a kernel."""
+    """Sampled values of the tensors that the loader sees: enough to recognise each in a kernel."""
 
     def __init__(self) -> None:
         self.values: dict[str, torch.Tensor] = {}
@@ -72,7 +72,7 @@ class Samples:
         self.sizes: dict[str, int] = {}
 
     def take(self, name: str, tensor: torch.Tensor) -> None:
-        """Note some columns of a matrix, or of each expert's in a joint tensor, or a vector."""
+        """Record some columns of a matrix or of each expert's matrix in a joint tensor, or a whole vector."""
         found = list(matrices(name, tensor))
         if not found:
             self.sizes[name] = tensor.numel()
@@ -84,7 +84,7 @@ class Samples:
 
 
 def recognise(kernels: list[Kernel], samples: Samples, type_of: Callable[[Kernel], torch.dtype]) -> list[TensorPlace]:
-    """The tensors in the kernels: where the values are the same, and the name the most alike."""
+    """Find the tensors in the kernels: the values must be equal, and the most similar name wins."""
     candidates: dict[tuple[str, str], list[tuple[int, TensorPlace]]] = {}
     by_width: dict[int | None, list[str]] = {}
     for tensor, width in samples.widths.items():
@@ -95,12 +95,12 @@ def recognise(kernels: list[Kernel], samples: Samples, type_of: Callable[[Kernel
         if kernel.width not in by_width:
             continue
         if not kernel.expert:
-            known.clear()  # the first expert of a layer asks for all
+            known.clear()  # the first expert of a layer reads all of them
         columns = torch.as_tensor(sample_columns(kernel.width) if kernel.width else [], dtype=torch.int64)
         try:
             held = kernel.answer(columns, known).float().cpu()
         except (RuntimeError, NotImplementedError, AttributeError):
-            continue  # a layer that cannot be asked alone, such as one that the attention has absorbed
+            continue  # a layer that cannot run on its own, such as one absorbed by attention
         dtype = type_of(kernel)
         if kernel.width is None:
             places = _vectors(kernel, held, by_width[None], samples, dtype)
@@ -118,7 +118,7 @@ def recognise(kernels: list[Kernel], samples: Samples, type_of: Callable[[Kernel
 def _vectors(
     kernel: Kernel, held: torch.Tensor, names: list[str], samples: Samples, dtype: torch.dtype
 ) -> Iterator[tuple[str, int]]:
-    """Vectors among ``names`` that a kernel holds, each with the first of its places."""
+    """Vectors among ``names`` that a kernel holds, each with its first position."""
     left = len(held)
     for name in sorted(names, key=lambda name: -_likeness(name, kernel.name)):
         expected = samples.values[name].to(dtype).float().cpu()
@@ -127,11 +127,11 @@ def _vectors(
             yield name, first
             left -= len(expected)
         if left <= 0:
-            return  # all places are known: less alike names need not be looked at
+            return  # all places are known: skip less similar names
 
 
 class _Marks:
-    """Matrices by the most striking of their rows: thousands of experts are not compared each with each."""
+    """Index of matrices by their most distinctive row, so that thousands of experts need no pairwise comparison."""
 
     def __init__(self, values: Mapping[str, torch.Tensor], dtype: torch.dtype) -> None:
         """``values``: sampled columns by name, as a kernel holds them in ``dtype``."""
@@ -144,7 +144,7 @@ class _Marks:
         self._digests = torch.tensor(list(self._marked), dtype=torch.int64)
 
     def places(self, held: torch.Tensor) -> Iterator[tuple[str, int]]:
-        """Matrices that lie in ``held``, each at one place alone, with the first row."""
+        """Matrices that occur exactly once in ``held``, with their first row."""
         digests = _digests(held)
         at: dict[int, list[int]] = {}
         for row in torch.nonzero(torch.isin(digests, self._digests))[:, 0].tolist():
@@ -162,13 +162,13 @@ class _Marks:
 
 
 def _digests(rows: torch.Tensor) -> torch.Tensor:
-    """A number for each row of a float32 matrix [N, C], equal where the rows are, int64 [N]."""
+    """A hash for each row of a float32 matrix [N, C], int64 [N]. Equal rows have equal hashes."""
     factors = torch.tensor([pow(ODD, index + 1, 2**62) for index in range(rows.shape[1])])
     return ((rows + 0.0).contiguous().view(torch.int32).long() * factors).sum(dim=1)  # 0.0 and -0.0 are equal
 
 
 def _find(held: torch.Tensor, expected: torch.Tensor) -> int | None:
-    """First place in ``held`` of the vector ``expected``; None where there is none, or more than one."""
+    """Position of the vector ``expected`` in ``held``; None unless it occurs exactly once."""
     rows = len(expected)
     if rows > len(held) or not rows:
         return None

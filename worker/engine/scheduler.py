@@ -1,11 +1,11 @@
-"""vLLM's scheduler with a short path for the common step: every running request decodes one token, nobody may enter.
+"""vLLM's scheduler with a short path for the common step: every running request decodes one token and none is admitted.
 
-In that step vLLM's general loop re-derives per request what cannot have changed; for a small policy this costs as much
-as a fifth of the step. The short path does the same bookkeeping in one pass and hands results over in columns. Any
-other situation (admission, prefill, preemption, unusual features) goes through vLLM's own code.
+In that step vLLM's general loop recomputes for each request what cannot have changed. For a small policy this costs up
+to a fifth of the step. The short path does the same bookkeeping in one pass and returns results in columns. All other
+cases (admission, prefill, preemption, unusual features) go through vLLM's own code.
 
-Only steps of the short path hold drafted tokens (`worker/engine/speculation`): a request with k of them computes 1 + k
-positions and gets 1 to 1 + k tokens. Keys and values of drafted tokens that did not come are written over.
+Only short-path steps contain drafted tokens (`worker/engine/speculation`): a request with k of them computes 1 + k
+positions and gets 1 to 1 + k tokens. Keys and values of rejected tokens are overwritten.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from vllm.v1.request import Request
 from worker.engine.speculation.speculator import Speculator
 
 ADMITTED_TOGETHER = 8
-"""Waiting requests are let in once this part of the places is free …"""
+"""Waiting requests are admitted once one in this many slots is free …"""
 ADMITTED_EVERY = 16
-"""… or after so many steps: places stand empty no longer where answers are long."""
+"""… or after this many steps, so that long answers do not leave slots empty for longer."""
 
 
 @dataclass(slots=True)
 class DecodedStep:
-    """One short-path step in columns: request ids, one token each, its log-probability, and who finished how.
+    """One short-path step in columns: request ids, one token each, its log-probability, and how requests finished.
 
-    With drafts a request may have several rows, one after the other; ``sampled`` then counts them as they came from the
-    model, before a stop among them, by request id. ``top`` holds ids and log-probabilities of the sampled and the
-    likeliest tokens, a row for each row, where any of the requests asked for those.
+    With drafts a request may have several consecutive rows. ``sampled`` then counts, by request id, the tokens from the
+    model, before a stop cuts them. If any request wants the most likely tokens, ``top`` holds ids and log-probabilities
+    of the sampled and the most likely tokens, one row per row of the step.
     """
 
     request_ids: list[str]
@@ -60,11 +60,11 @@ class DecodeScheduler(Scheduler):
         self._short_output: SchedulerOutput | None = None
         self._decoded: DecodedStep | None = None
         self.speculator: Speculator | None = None
-        """Proposes tokens, where the engine speculates."""
+        """Proposes tokens; None if the engine does not speculate."""
         self._short_steps = 0
-        """Steps of the short path since anybody could enter."""
+        """Short-path steps since requests could last be admitted."""
         groups = self.kv_cache_config.kv_cache_groups
-        # Only full attention with one block size: other cache kinds free or hand over blocks between steps.
+        # Only full attention with one block size: other cache kinds free or reassign blocks between steps.
         self._short_path = bool(groups) and all(
             type(group.kv_cache_spec) is FullAttentionSpec and group.kv_cache_spec.block_size == self.block_size
             for group in groups
@@ -86,7 +86,7 @@ class DecodeScheduler(Scheduler):
 
     @property
     def decodes_shortly(self) -> bool:
-        """Whether the short path knows this model and these settings."""
+        """Whether the short path supports this model and these settings."""
         return self._short_path
 
     def take_decoded(self) -> DecodedStep | None:
@@ -194,8 +194,8 @@ class DecodeScheduler(Scheduler):
         return {}
 
     def _propose(self, boundary: list[int]) -> tuple[dict[str, list[int]], list[int]]:
-        """Drafts by request id, where the KV cache has room for them; and indices of the running requests that start or
-        fill a KV block: ``boundary`` without drafts."""
+        """Drafts by request id, if the KV cache has room for them, and indices of the running requests that start or
+        fill a KV block (``boundary`` if there are no drafts)."""
         if self.speculator is None:
             return {}, boundary
         drafts = self.speculator.propose(
@@ -238,7 +238,7 @@ class DecodeScheduler(Scheduler):
         return step
 
     def _append(self, request: Request, tokens: list[int], step: DecodedStep) -> int:
-        """Append tokens to a request up to the one that ends it. Returns how many those are."""
+        """Append tokens to a request up to the one that ends it. Returns their number."""
         for taken, token in enumerate(tokens, start=1):
             request.append_output_token_ids(token)
             if check_stop(request, self.max_model_len):
@@ -254,16 +254,16 @@ class DecodeScheduler(Scheduler):
         super()._preempt_request(request, timestamp, drop_stale_output)
 
     def _admits(self, running: int) -> bool:
-        """Whether waiting requests are let in now. Such a step costs more than one that only decodes.
+        """Whether waiting requests are admitted now. Such a step costs more than one that only decodes.
 
-        Where answers end one by one, letting each successor in at once would leave no step to the short path.
+        If answers end one by one, admitting each successor immediately would leave no step for the short path.
         """
         most = self.max_num_active_reqs
         free = most - running
         return free >= max(1, most // ADMITTED_TOGETHER) or (free > 0 and self._short_steps >= ADMITTED_EVERY)
 
     def _short_path_boundary(self) -> list[int] | None:
-        """Indices of running requests that start or fill a KV block, or None where the general loop must decide."""
+        """Indices of running requests that start or fill a KV block; None if the general loop must decide."""
         running = self.running
         if (
             not self._short_path
@@ -288,5 +288,5 @@ class DecodeScheduler(Scheduler):
                 boundary.append(index)
         needed = len(boundary) * len(self.kv_cache_config.kv_cache_groups)
         if needed > self.kv_cache_manager.block_pool.get_num_free_blocks():
-            return None  # somebody must be preempted
+            return None  # a request must be preempted
         return boundary

@@ -1,4 +1,4 @@
-"""Score fixed token sequences with the serving weights while every other request stands still."""
+"""Score fixed token sequences with the serving weights while all other requests are paused."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from worker.engine.types import EngineError
 if TYPE_CHECKING:
     from vllm.v1.engine.core import EngineCore
 
-PREFIX = "\x00score/"  # no caller's request id starts like this by accident
+PREFIX = "\x00score/"  # no caller's request id starts with this by accident
 
 
 class NoRoomError(EngineError):
-    """Requests in flight hold so much of the KV cache that a sequence cannot be scored beside them."""
+    """Requests in flight hold so much of the KV cache that there is no room to score a sequence."""
 
 
 def score_sequences(core: EngineCore, sequences: list[list[int]], max_model_len: int) -> list[list[float]]:
     """Log-probability of each token given its prefix, full vocabulary, temperature 1. Lists of length n - 1.
 
-    Running and waiting requests are set aside for the duration, so that a probe of new weights cannot make anyone
-    generate with them. Raises `NoRoomError` where their KV blocks leave no room for a sequence.
+    Running and waiting requests are set aside for the duration, so a probe of new weights never makes them generate.
+    Raises `NoRoomError` if their KV blocks leave no room for a sequence.
     """
     for sequence in sequences:
         if not 2 <= len(sequence) < max_model_len:
@@ -42,8 +42,7 @@ def _score_alone(core: EngineCore, sequences: list[list[int]]) -> list[list[floa
     from vllm.sampling_params import SamplingParams
     from vllm.v1.request import Request
 
-    # Nothing of the answer may come from cached blocks, and no request may find these blocks: the question is what the
-    # weights say now.
+    # The scores must come from the current weights: do not read cached blocks, and let no request find these blocks.
     params = SamplingParams(
         temperature=0.0, max_tokens=1, prompt_logprobs=0, detokenize=False, skip_reading_prefix_cache=True
     )

@@ -1,10 +1,10 @@
 """Build vLLM's engine core in this process, fast: no profiling run, no compilation, no sub-processes, no listeners.
 
-An engine of several devices has a process for each of them (`worker/engine/devices`).
+An engine on several devices has one process per device (`worker/engine/devices`).
 
 Measured on two cores for a 0.8 M-parameter policy, from process start to the first token: 36 s with `LLM(...)` and cold
-caches (17 s of it the compilation of one counting function, 8 s a sub-process that imports vLLM again to look at the
-model class), 8 to 9 s here, three quarters of it imports.
+caches (17 s to compile one counting function, 8 s for a sub-process that imports vLLM again to inspect the model
+class); 8 to 9 s here, three quarters of it imports.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class CoreParts:
     weights: WeightStore | DistributedWeightStore
     fp8: Execution | None
     runner: Any
-    """vLLM's model runner; None where it is in other processes."""
+    """vLLM's model runner; None if it is in other processes."""
 
 
 def build_core(config: EngineConfig) -> CoreParts:
@@ -74,7 +74,7 @@ def build_core(config: EngineConfig) -> CoreParts:
     if config.fp8 is not None and not simulated:
         by_hardware["quantization"] = fp8.SCHEMES[config.fp8.scales]
     if not current_platform.is_cpu():
-        # The KV cache has a size of its own; a share of the GPU would only have to be free, which others may use.
+        # The KV cache size is explicit. vLLM only requires this share to be free, and others may use the GPU.
         by_hardware["gpu_memory_utilization"] = LEAST_GPU_SHARE
     architectures = hf_config.get("architectures") or []
     needed = engine_options(hf_config, routes=config.routes)
@@ -99,13 +99,13 @@ def build_core(config: EngineConfig) -> CoreParts:
             **config.extra,
             **needed,
         },
-        logprobs_mode="processed_logprobs",  # under the distribution the token was drawn from
+        logprobs_mode="processed_logprobs",  # under the distribution that the token was drawn from
         generation_config="vllm",  # sampling comes with each request, never from the model directory
         load_format=LOAD_FORMAT,
         model_loader_extra_config={} if simulated is None else {SIMULATED_FP8: asdict(simulated)},
         use_tqdm_on_load=False,
         scheduler_cls=DecodeScheduler,
-        # The adapter changes weights and injects tokens between steps; a step in flight would outrun it.
+        # The adapter changes weights and injects tokens between steps; a step in flight would miss them.
         async_scheduling=False,
         disable_log_stats=True,
         ir_op_priority=op_priority,
@@ -136,7 +136,7 @@ def build_core(config: EngineConfig) -> CoreParts:
 
 
 def eos_token_ids(model_dir: str) -> tuple[int, ...]:
-    """The model's own end-of-sequence tokens, from generation_config.json and else config.json."""
+    """The model's own end-of-sequence tokens, from generation_config.json, else from config.json."""
     generation = Path(model_dir) / "generation_config.json"
     eos = _read_json(generation).get("eos_token_id") if generation.exists() else None
     if eos is None:
@@ -148,8 +148,9 @@ def eos_token_ids(model_dir: str) -> tuple[int, ...]:
 
 @contextmanager
 def _leaving_classes_of_transformers() -> Iterator[None]:
-    """Keep vLLM meanwhile from changing classes of transformers for its compiler, which does not run: architectures
-    that vLLM computes with these classes, such as OLMo 2, could no longer be built for anything else in this process.
+    """Keep vLLM from patching transformers classes for its compiler, which does not run here. Otherwise
+    architectures that vLLM computes with these classes, such as OLMo 2, could not be built for any other use in this
+    process.
     """
     from vllm.model_executor.models.transformers.base import Base
 

@@ -1,7 +1,7 @@
 """The policy's tokenizer: prompts to token ids, thinking tags to token ids, completions to text.
 
-The ``tokenizers`` library does the work. ``transformers`` would add nothing but chat templates, and its import costs
-seconds on each process of a start: it is loaded only for datasets that hold chats.
+The ``tokenizers`` library does the work. ``transformers`` would add only chat templates, and importing it costs each
+process seconds at the start. So it is loaded only for datasets with chats.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from worker.errors import StartError
 
 
 class PolicyTokenizer:
-    """The tokenizer in a Hugging Face folder; code from the folder is never run."""
+    """The tokenizer in a Hugging Face folder. Code from the folder is never run."""
 
     def __init__(self, folder: Path) -> None:
-        """Read it.
+        """Read the tokenizer.
 
         Raises:
-            StartError: the folder holds no ``tokenizer.json`` that can be read.
+            StartError: the folder has no readable ``tokenizer.json``.
         """
         self._folder = folder
         path = folder / "tokenizer.json"
@@ -50,16 +50,16 @@ class PolicyTokenizer:
     def encode_rows(
         self, rows: Sequence[Mapping[str, Any]], form: PromptFormat = PLAIN, texts: Sequence[str] | None = None
     ) -> list[NDArray[np.int32]]:
-        """Token ids of each row's prompt, shape [P] each.
+        """Token ids of each row's prompt, each of shape [P].
 
-        A plain prompt is taken as it stands (with the special tokens the tokenizer itself adds); chats go through the
-        chat template, which brings its own. Text in rows that looks like control tokens stays text, unless the format
-        says otherwise; the format's own text may hold control tokens.
+        A plain prompt is used as it is (with the special tokens that the tokenizer adds). Chats go through the chat
+        template, which adds its own special tokens. Text in rows that looks like control tokens stays text unless the
+        format says otherwise; the format's own text may contain control tokens.
 
         Args:
             rows: bare rows.
             form: their source's format.
-            texts: a text behind each prompt.
+            texts: a text to append to each prompt.
         """
         behind = [""] * len(rows) if texts is None else texts
         ids: dict[int, NDArray[np.int32]] = {}
@@ -82,15 +82,15 @@ class PolicyTokenizer:
         return [ids[place] for place in range(len(rows))]
 
     def control_rows(self, rows: Sequence[Mapping[str, Any]], chat: bool = False) -> dict[int, list[str]]:
-        """Texts that look like control tokens, by the place of the row that holds them; see ``ControlText.find``."""
+        """Texts that look like control tokens, by the index of their row; see ``ControlText.find``."""
         found = {place: self._control.find(row, chat) for place, row in enumerate(rows)}
         return {place: tokens for place, tokens in found.items() if tokens}
 
     def prompt_text(self, row: Mapping[str, Any], form: PromptFormat = PLAIN, text: str = "") -> str:
-        """The text that the policy continues: a bare row in its source's format, with ``text`` behind the prompt.
+        """The text that the policy continues: a bare row in its source's format, with ``text`` after the prompt.
 
         Raises:
-            StartError: the policy has no chat template, or it refuses the row's messages.
+            StartError: the policy has no chat template, or the template rejects the row's messages.
         """
         asked = present(row, form)
         if text:
@@ -98,10 +98,10 @@ class PolicyTokenizer:
         return self._rendered(asked, form, begun=True) if "messages" in asked else str(asked["prompt"])
 
     def adds_generation_prompt(self, row: Mapping[str, Any], form: PromptFormat = PLAIN) -> bool:
-        """Whether the chat template begins the assistant's turn where it has ended another.
+        """Whether the chat template begins the assistant's turn after it has ended another.
 
-        True for a row without messages, for one whose last message is the assistant's, and for a template that ends no
-        turn: the policy then goes on with the text itself.
+        Also true for a row without messages, for a row whose last message is the assistant's, and for a template that
+        ends no turn: the policy then continues the text itself.
         """
         row = present(row, form)
         messages = row.get("messages")
@@ -112,7 +112,7 @@ class PolicyTokenizer:
         return ends_no_turn or begun != self._rendered(row, form, begun=False)
 
     def _rendered(self, row: Mapping[str, Any], form: PromptFormat, *, begun: bool) -> str:
-        """The messages as text; ``begun``: with the beginning of the assistant's turn."""
+        """The messages as text; ``begun``: with the start of the assistant's turn."""
         template = self._template
         options: dict[str, bool | str] = {}
         if form.thinking is not None:
@@ -129,7 +129,7 @@ class PolicyTokenizer:
 
     @cached_property
     def template_sha256(self) -> str | None:
-        """Hash of the policy's chat template; None where it has none."""
+        """Hash of the policy's chat template; None if it has none."""
         text = read_template(self._folder)
         return None if text is None else template_sha256(text)
 
@@ -137,7 +137,7 @@ class PolicyTokenizer:
         """The thinking tags as token ids, or None for a policy that does not think.
 
         Raises:
-            StartError: a tag holds characters outside the vocabulary.
+            StartError: a tag contains characters outside the vocabulary.
         """
         if not isinstance(thinking, TaggedThinking):
             return None
@@ -145,7 +145,7 @@ class PolicyTokenizer:
         return ThinkTokens(self.encode_tag(thinking.start), self.encode_tag(end), self.encode_tag(forced))
 
     def decode(self, completions: Sequence[NDArray[np.int32]], eos: Sequence[int]) -> list[str]:
-        """Completions as text: tags kept, the final end-of-sequence token removed."""
+        """Completions as text, with tags but without the final end-of-sequence token."""
         ends = set(eos)
         lists = [ids.tolist() for ids in completions]
         trimmed = [ids[:-1] if ids and ids[-1] in ends else ids for ids in lists]
@@ -153,14 +153,14 @@ class PolicyTokenizer:
         return texts
 
     def token_text(self, token_id: int) -> str:
-        """Text of one token; a token cut from the middle of a character shows as a replacement sign."""
+        """Text of one token; a token that is only part of a character gives a replacement character."""
         return str(self._backend.decode([token_id], skip_special_tokens=False))
 
     def encode_tag(self, tag: str) -> tuple[int, ...]:
-        """Token ids of text that is put into completions.
+        """Token ids of text that is inserted into completions.
 
         Raises:
-            StartError: it holds characters outside the vocabulary.
+            StartError: it contains characters outside the vocabulary.
         """
         ids = tuple(self._backend.encode(tag, add_special_tokens=False).ids)
         unknown = self._backend.token_to_id(getattr(self._backend.model, "unk_token", None) or "")
@@ -175,7 +175,7 @@ class PolicyTokenizer:
 
     @cached_property
     def thinking(self) -> FoundThinking | None:
-        """The tags between which the policy thinks, as far as its files tell."""
+        """The policy's thinking tags, if its files show them."""
         return find_thinking(read_template(self._folder), self._added)
 
     @cached_property
@@ -198,7 +198,7 @@ class PolicyTokenizer:
 
 
 def _plain(backend: Tokenizer) -> Tokenizer:
-    """The tokenizer, cutting and filling nothing."""
+    """The tokenizer without truncation and padding."""
     backend.no_truncation()
     backend.no_padding()
     return backend

@@ -1,4 +1,4 @@
-"""The adapter's vocabulary: what goes into the rollout engine and what comes out. Imports neither vLLM nor torch."""
+"""The adapter's types: the inputs and outputs of the rollout engine. Imports neither vLLM nor torch."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ KvOnUpdate = Literal["keep", "recompute"]
 
 
 class EngineError(RuntimeError):
-    """The engine cannot do what was asked; the message says why and what still holds."""
+    """The engine cannot do what was requested. The message says why and what is still valid."""
 
 
 class WeightsRefusedError(EngineError):
-    """A weight update was refused before anything changed: the old version goes on serving."""
+    """A weight update was refused before anything changed: the old version keeps serving."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityRun:
-    """Stop at `tokens` consecutive sampled tokens whose probability is each above `probability`.
+    """Stop after `tokens` consecutive sampled tokens that each have a probability above `probability`.
 
     Source: MiniMax-M1 (arXiv 2506.13585), which ends generation at 3000 tokens in a row above 0.99.
     """
@@ -43,8 +43,8 @@ class ProbabilityRun:
 class NgramLoop:
     """Stop when the last `size` x `repeats` tokens repeat with a period of at most `size` tokens.
 
-    An n-gram of `size` tokens must stand there `repeats` times in a row; a shorter one correspondingly more often, so
-    that a few equal digits are no loop. Fewer than 3 repeats are refused: ordinary text says things twice.
+    An n-gram of `size` tokens must occur `repeats` times in a row, a shorter one correspondingly more often, so that a
+    few equal digits are not a loop. Fewer than 3 repeats are refused: ordinary text repeats things once.
     """
 
     size: int
@@ -77,7 +77,7 @@ class Prune:
 
 @dataclass(frozen=True, slots=True)
 class SampleGroup:
-    """The group whose samples are compared with one another. `name` must be unique among the unfinished groups."""
+    """The group whose samples are compared with each other. `name` must be unique among the unfinished groups."""
 
     name: str
     size: int
@@ -91,8 +91,8 @@ class Sampling:
     the policy may spend between the thinking markers (None: unlimited). `top_k` -1 means off. Temperature 0 is
     greedy. `seed` makes the request reproducible on its own, at a cost: seeded requests draw one by one.
     `probability_run` and `ngram_loop` end degenerate completions early, with finish reason "repetition"; `prune` ends
-    those that others of their group outdo, with "pruned". `forced_end_ids`, where not empty, take the place of those
-    of the engine's `ThinkTokens`. `top_logprobs` is how many of the likeliest tokens are told at every step.
+    the weakest samples of a group, with "pruned". `forced_end_ids`, if not empty, replace those of the engine's
+    `ThinkTokens`. `top_logprobs` is the number of most likely tokens returned at every step.
     """
 
     temperature: float
@@ -125,10 +125,10 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class TopTokens:
-    """The K likeliest tokens at each of T steps, the likeliest first, under the distribution that was drawn from."""
+    """The K most likely tokens at each of T steps, in descending order, under the distribution that was drawn from."""
 
     token_ids: NDArray[np.int32]
-    """Shape [T, K]; K is what was asked for, or the vocabulary where that is smaller."""
+    """Shape [T, K]; K is the requested number, or the vocabulary size if that is smaller."""
     logprobs: NDArray[np.float32]
     """Shape [T, K]."""
 
@@ -149,10 +149,11 @@ class ThinkingState:
 
 @dataclass(frozen=True, slots=True)
 class PartialCompletion:
-    """The unfinished completion of a parked request: all it takes to go on elsewhere. The four lists are as long.
+    """The unfinished completion of a parked request: all that is needed to continue it elsewhere.
 
-    Plain values throughout, so that it can be pickled, stored and given to another engine. `logprobs`, `versions` and
-    `sampled` mean what they mean in `Completion`; a request that was still waiting has empty lists.
+    The four lists have the same length. All values are plain, so that it can be pickled, stored and passed to another
+    engine. `logprobs`, `versions` and `sampled` mean what they mean in `Completion`; a request that was still waiting
+    has empty lists.
     """
 
     request_id: str
@@ -162,26 +163,26 @@ class PartialCompletion:
     versions: list[int]
     sampled: list[bool]
     thinking: ThinkingState | None
-    """None where the engine knows no thinking markers."""
+    """None if the engine has no thinking markers."""
     segments: int
-    """vLLM requests that served it so far: seeds of later ones differ from all before."""
+    """Number of vLLM requests that have served it so far. Later ones use new seeds."""
     started_at: float
-    """`time.monotonic()` of the engine's host when it was submitted, time already parked left out."""
+    """`time.monotonic()` of the engine's host when it was submitted, adjusted to exclude time spent parked."""
     seconds: float
     """Time it spent in engines."""
     top: TopTokens | None = None
-    """Likeliest tokens at each step, as in `Completion`."""
+    """Most likely tokens at each step, as in `Completion`."""
     routes: NDArray[np.uint8] | NDArray[np.int16] | None = None
-    """Routes of the tokens that have been computed, from the prompt's first on; else as in `Completion`."""
+    """Routes of the tokens computed so far, from the first prompt token on; otherwise as in `Completion`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One prompt to continue. `request_id` must be unique among the unfinished requests.
 
-    `prefix` continues a parked request of the same prompt: its tokens are computed anew under the current weights and
-    stay in the completion with the versions and log-probabilities they were drawn with. Length limit and thinking
-    budget are those of `sampling`, counted from the first token of the prefix. `group` is needed for `Sampling.prune`.
+    `prefix` continues a parked request of the same prompt: its tokens are recomputed under the current weights and stay
+    in the completion with their original versions and log-probabilities. Length limit and thinking budget come from
+    `sampling` and count from the first token of the prefix. `group` is needed for `Sampling.prune`.
     """
 
     request_id: str
@@ -193,7 +194,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A request that has ended. The four token lists have the same length, a continued prefix included.
+    """A request that has ended. The four token lists have the same length and include a continued prefix.
 
     `logprobs` are natural-log probabilities of each token under the distribution it was drawn from: after
     temperature, top-k and top-p, renormalised (0.0 for forced tokens; temperature 0 reports the untempered
@@ -214,10 +215,10 @@ class Completion:
     started_at: float
     finished_at: float
     top: TopTokens | None = None
-    """Likeliest tokens at each step, with `Sampling.top_logprobs`; zeros for forced tokens."""
+    """Most likely tokens at each step, with `Sampling.top_logprobs`; zeros for forced tokens."""
     routes: NDArray[np.uint8] | NDArray[np.int16] | None = None
-    """Experts, with `EngineConfig.routes`, that each token but the last was sent to, prompt included, shape
-    [P + T - 1, layers, experts per token]. None for a request that ended before its first step."""
+    """Experts that each token (prompt included, last one excluded) was routed to, with `EngineConfig.routes`. None for
+    a request that ended before its first step. Shape [P + T - 1, layers, experts per token]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,7 @@ class ThinkTokens:
     """The token sequences around a policy's thinking.
 
     Empty `start_ids` mean that every completion starts inside thinking. `forced_end_ids` are injected when the
-    budget is spent; left empty they are `end_ids`.
+    budget is spent; if empty, `end_ids` are used.
     """
 
     start_ids: tuple[int, ...]
@@ -241,10 +242,10 @@ class ThinkTokens:
 
 @dataclass(frozen=True, slots=True)
 class ConcurrencyConfig:
-    """The number of running sequences follows the KV cache.
+    """Limits the number of running sequences by the load of the KV cache.
 
-    After as many sequences have ended as may run, `increase` more may, if others wait and the cache stayed below
-    `kv_target`. When the full cache threw one out, the limit falls to the share `decrease` of those that ran.
+    After as many sequences have ended as may run, the limit rises by `increase`, if others are waiting and the cache
+    stayed below `kv_target`. After an eviction from the full cache, it falls to the share `decrease` of those that ran.
     """
 
     kv_target: float = 0.9
@@ -271,18 +272,18 @@ class Fp8Config:
 
 @dataclass(frozen=True, slots=True)
 class EngineDevices:
-    """Devices of one engine, and what each of them holds; see ``trainer_core.spec.generation.rollout.Engine``."""
+    """Devices of one engine, and what each holds; see ``trainer_core.spec.generation.rollout.Engine``."""
 
     tensor: int = 1
-    """Devices that share out every layer."""
+    """Number of devices that every layer is split over."""
     pipeline: int = 1
-    """Groups of devices that hold some of the layers each."""
+    """Number of device groups that each hold some of the layers."""
     experts: bool = False
-    """Whether experts are shared out as whole ones."""
+    """Whether experts are distributed whole."""
 
     @property
     def count(self) -> int:
-        """Number of devices, and of the processes that compute on them."""
+        """Number of devices, and of processes that compute on them."""
         return self.tensor * self.pipeline
 
 
@@ -291,17 +292,17 @@ class EngineConfig:
     """Construction of the engine.
 
     `model_dir` is a Hugging Face directory (config.json and safetensors; no tokenizer needed). `kv_cache_gib` is
-    explicit, so that start-up needs no profiling run. `max_num_seqs` is generous because a small policy's throughput
-    grows with the number of running requests. `threads` is the engine's share of the CPU: one by default, because a
-    second gains a small policy nothing and takes the learner's core. `stop_at_eos` adds the model's own
-    end-of-sequence tokens to every request's stops. `prefix_caching` pays where prompts are longer than a KV block
-    (128 tokens on CPU). `version` is the weight version of `model_dir`. `lm_head_dtype` "float32" computes logits in
-    float32 from weights that were never rounded, whatever `dtype` is. `stop_strings` end every completion, with finish
-    reason "stop"; they stay in it. `concurrency` None lets `max_num_seqs` sequences
-    run at any time. `fp8` None leaves linear layers in `dtype`. `routes` asks a mixture of experts for its routes.
-    `speculation` "tail" drafts tokens where few sequences run (`worker/engine/speculation`). `cuda_graphs` has a GPU
-    record its decoding steps (`worker/engine/graphs.py`); a CPU has none. With more
-    than one of `devices` the model computes in a process for each (`worker/engine/devices`), without graphs.
+    explicit, so start-up needs no profiling run. `max_num_seqs` is generous because a small policy's throughput grows
+    with the number of running requests. `threads` is the engine's share of the CPU: one by default, because a second
+    thread does not speed up a small policy and takes the learner's core. `stop_at_eos` adds the model's own
+    end-of-sequence tokens to every request's stops. `prefix_caching` helps if prompts are longer than a KV block (128
+    tokens on CPU). `version` is the weight version of `model_dir`. `lm_head_dtype` "float32" computes logits in float32
+    from unrounded weights, regardless of `dtype`. `stop_strings` end every completion, with finish reason "stop"; they
+    stay in it. `concurrency` None lets `max_num_seqs` sequences run at any time. `fp8` None leaves linear layers in
+    `dtype`. `routes` returns the routes of a mixture of experts. `speculation` "tail" drafts tokens when few sequences
+    run (`worker/engine/speculation`). `cuda_graphs` makes a GPU record its decoding steps (`worker/engine/graphs.py`);
+    a CPU has none. With more than one of `devices` the model runs in one process per device (`worker/engine/devices`),
+    without graphs.
     """
 
     model_dir: str
@@ -332,11 +333,11 @@ class SpeculationStats:
     """Totals of speculation since start."""
 
     drafted: int = 0
-    """Tokens that were proposed."""
+    """Number of proposed tokens."""
     accepted: int = 0
-    """Proposed tokens that came."""
+    """Number of proposed tokens that were accepted."""
     drafts: int = 0
-    """Times that a sequence had a draft."""
+    """Number of times a sequence had a draft."""
     drafted_steps: int = 0
     """Engine steps with drafts."""
     steps: int = 0
@@ -348,30 +349,30 @@ class EngineStats:
     """A snapshot of load and totals since start."""
 
     running: int
-    """Sequences that advance with each step."""
+    """Number of sequences that advance with each step."""
     waiting: int
     running_limit: int
-    """Sequences that may run at once now."""
+    """Current limit on sequences running at the same time."""
     running_tokens: int
-    """Prompt and completion tokens of the running sequences: what a router balances by."""
+    """Prompt and completion tokens of the running sequences. Routers balance load by this number."""
     kv_usage: float
     """Share of the KV cache in use, in [0, 1]."""
     preemptions: int
     generated_tokens: int
-    """Sampled tokens; forced ones and continued prefixes are not among them."""
+    """Sampled tokens, without forced ones and continued prefixes."""
     prompt_tokens: int
     """Tokens of submitted prompts, continued prefixes included."""
     aborted: int
-    """Requests that ended as "aborted" or "pruned"; parked ones are not among them."""
+    """Requests that ended as "aborted" or "pruned", without parked ones."""
     repetitions: int
     """Requests that ended as "repetition"."""
     budget_violations: int
     """Completions whose thinking, counted from their text, exceeds budget plus forced tokens. 0 while enforced."""
     at: float
-    """Time of reading, in seconds on the clock against which `busy_s` grows."""
+    """Time of this snapshot, in seconds on the clock that `busy_s` uses."""
     busy_s: float
-    """Time inside `step`, the running one included."""
+    """Time spent in `step`, including a call in progress."""
     fp8_simulated: bool | None = None
-    """None where linear layers are not in FP8."""
+    """None if linear layers are not in FP8."""
     speculation: SpeculationStats | None = None
-    """None where the engine does not speculate."""
+    """None if the engine does not speculate."""

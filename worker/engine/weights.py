@@ -31,21 +31,21 @@ Shape = tuple[int, ...]
 
 
 class WeightContract:
-    """The names and shapes that an update of one model must bring: those of its checkpoint."""
+    """The names and shapes that an update of one model must have: those of its checkpoint."""
 
     def __init__(self, required: Mapping[str, Shape], optional: Mapping[str, Shape], tied: bool) -> None:
-        """The tensors' shapes by name, those that may be left out, and whether head and embedding are one."""
+        """Shapes of required and optional tensors by name, and whether head and embedding are tied."""
         self.required, self.optional, self.tied = required, optional, tied
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Hugging Face name to shape of every tensor an update must bring."""
+        """Hugging Face name and shape of every tensor that an update must contain."""
         return dict(self.required)
 
     def check(self, tensors: Tensors) -> Mapping[str, torch.Tensor]:
         """Validate names, shapes and finiteness. Raises `WeightsRefusedError`; changes nothing.
 
-        What it returns reads the tensors again, one by one: a version in the object store is never held as a whole.
+        The returned mapping reads the tensors again, one by one: a version is never fully in memory.
         """
         expected, given = self.required, set(tensors)
         if self.tied and HEAD in given and HEAD not in expected:
@@ -95,7 +95,7 @@ class WeightStore(WeightContract):
         """Take over a model that `PlainWeightLoader` has loaded.
 
         `simulated_fp8` rounds the weights of each update; with `quantised_by` vLLM quantises them itself. `recorded`:
-        CUDA graphs read the model's tensors where they are now.
+        CUDA graphs read the model's tensors at their current addresses.
         """
         record = getattr(model, RECORD_ATTRIBUTE, None)
         if not isinstance(record, WeightRecord):
@@ -108,12 +108,12 @@ class WeightStore(WeightContract):
         self._simulated_fp8, self._quantised_by = simulated_fp8, quantised_by
         self._record = record
         self._recorded = RecordedMemory(model) if recorded else None
-        # A model that computes in float32 has nothing to gain.
+        # A model that computes in float32 does not need a float32 head.
         self._head = Float32Head(model, record.head, device) if float32_head and record.head is not None else None
         record.head = None
         self._head_name = ""
         self._places: dict[str, torch.Tensor] | None = None
-        """Flat views of the plain parameters by Hugging Face name; found at the first load."""
+        """Flat views of the plain parameters by Hugging Face name; located at the first load."""
         self.reader = WeightReader(model, model_config.dtype, device, record.samples, self._head is not None)
         """Reads back what the kernels hold."""
         record.samples = Samples()
@@ -129,7 +129,7 @@ class WeightStore(WeightContract):
         for module, name, parameter in self._record.parameters:
             module._parameters[name] = parameter
         with torch.no_grad(), set_default_torch_dtype(self._model_config.dtype):
-            load_weights: Any = self._model.load_weights  # every vLLM model has it; torch's types do not say so
+            load_weights: Any = self._model.load_weights  # every vLLM model has it, but torch's types do not show it
             if self._simulated_fp8 is not None:
                 load_weights(_rounded(tensors, self._simulated_fp8))
             elif self._places is None:
@@ -141,13 +141,13 @@ class WeightStore(WeightContract):
             if self._head is not None:
                 self._head.load(tensors)
             if self._simulated_fp8 is None and self._places is None:
-                # Experts are packed as a whole, by a kernel that is made anew each time.
+                # Experts are packed as a whole, by a kernel that is rebuilt each time.
                 joint = any(parameter.ndim > 2 for _, _, parameter in self._record.parameters)
                 self._places = {} if joint else watch.places(tensors)
         self._restore()
 
     def begin(self, head: str) -> None:
-        """Get ready for ``take``, of an update whose output layer has the name ``head``."""
+        """Prepare to ``take`` an update whose output layer is named ``head``."""
         for module, name, parameter in self._record.parameters:
             module._parameters[name] = parameter
         self._head_name = head
@@ -161,15 +161,15 @@ class WeightStore(WeightContract):
                 self._head.load({self._head_name: tensors[self._head_name]})
 
     def end(self) -> None:
-        """Serve what was taken."""
+        """Serve the weights that were taken."""
         with torch.no_grad(), set_default_torch_dtype(self._model_config.dtype):
             self.pack()
 
     def refusal(self, chain: Sequence[Mapping[str, torch.Tensor]]) -> str | None:
-        """Reason why changes cannot be applied in place; None where they can. Changes nothing.
+        """Reason why changes cannot be applied in place; None if they can. Changes nothing.
 
         Raises:
-            WeightsRefusedError: they are wrong, whatever they are applied to.
+            WeightsRefusedError: the changes are invalid, regardless of the current weights.
         """
         if not self._places:
             return "this model's weights are loaded as a whole"
@@ -182,10 +182,10 @@ class WeightStore(WeightContract):
         return None
 
     def change(self, chain: Sequence[Mapping[str, torch.Tensor]], digests: Mapping[str, bytes]) -> None:
-        """Apply changes that were not refused, prove by the digests what comes of them, and pack what they touch.
+        """Apply changes that were not refused, verify the results by their digests, and repack the affected layers.
 
         Raises:
-            EngineError: a tensor is not what the learner has. The parameters are then of no version.
+            EngineError: a tensor differs from the learner's. The parameters then belong to no version.
         """
         assert self._places is not None
         kinds: dict[str, torch.dtype | None] = {}
@@ -197,14 +197,14 @@ class WeightStore(WeightContract):
                 if self._head is not None:
                     self._head.change(changes)
             for name, expected in digests.items():
-                # The learner's type is the narrower one, and so nothing is lost on the way to it.
+                # The learner's type is the narrower one, so this conversion loses nothing.
                 if digest(self._places[name].to(kinds[name])) != expected:
                     raise EngineError(f"{name} is not what the learner has")
             self._pack_again(owners((self._places[name] for name in kinds), self._record.parameters))
         self._restore()
 
     def pack(self) -> None:
-        """Turn plain parameters into the form the kernels read. On CUDA this keeps the parameters as they are."""
+        """Convert plain parameters to the form that the kernels read. On CUDA this leaves the parameters unchanged."""
         forget_packed_experts(self._model)
         process_weights_after_loading(self._model, self._model_config, self._device)
 
@@ -231,10 +231,10 @@ class WeightStore(WeightContract):
 
 
 class Checked(Mapping[str, torch.Tensor]):
-    """Tensors that were found right, by name, read again whenever they are asked for."""
+    """Tensors that passed the check, by name, read again on every access."""
 
     def __init__(self, tensors: Tensors, names: Collection[str]) -> None:
-        """Those of ``names``, in the order of ``tensors``."""
+        """Wrap the tensors in ``names``, in the order of ``tensors``."""
         self._tensors, self._names = tensors, names
 
     def __getitem__(self, name: str) -> torch.Tensor:
@@ -260,7 +260,7 @@ def _as_tensor(name: str, value: np.ndarray | torch.Tensor) -> torch.Tensor:
         return value.detach()
     if isinstance(value, np.ndarray):
         with warnings.catch_warnings():
-            # Shared-memory views are read-only, which torch cannot express; they are only read here.
+            # Shared-memory views are read-only, which torch cannot express. They are only read here.
             warnings.simplefilter("ignore", UserWarning)
             return torch.from_numpy(value)
     raise WeightsRefusedError(f"weights refused: {name} is a {type(value).__name__}, not an array or a tensor")

@@ -1,1 +1,1 @@
-"""Jobs of the platform that a cluster works on. One actor, one link and one lease; a kind adds its work."""
+"""Jobs of the platform that a cluster works on. All share one actor, link and lease; each kind adds its work."""

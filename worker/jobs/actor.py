@@ -1,4 +1,4 @@
-"""The worker of one job: a Ray actor around its work, gone when that is done."""
+"""The worker of one job: a Ray actor around its work, which ends when the work is done."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ WORK: Final = {
     "profile": "worker.jobs.profile.work:ProfileWork",
     "serving": "worker.jobs.serving.work:ServingWork",
 }
-"""The work of each kind, by its name. It is imported in the actor alone: a bench job needs no engine's packages."""
+"""The work of each kind, by name. Imported only in the actor: a bench job does not need an engine's packages."""
 
 
 class JobWorker:
-    """Detached, named after the job. The work is done in a thread, so that ``ping`` is answered."""
+    """Detached actor named after the job. The work runs in a thread, so that ``ping`` is answered."""
 
     def __init__(self, job_id: str, kind: str) -> None:
         keep_new_files_private()
@@ -31,7 +31,7 @@ class JobWorker:
         self._myself = ray.get_runtime_context().current_actor
 
     def begin(self, link_url: str, token: str) -> bool:
-        """Begin to work. False: it has begun before."""
+        """Begin to work. False: it has already begun."""
         if self._begun:
             return False
         self._begun = True
@@ -39,7 +39,7 @@ class JobWorker:
         return True
 
     def ping(self) -> int:
-        """The process."""
+        """Process id of the worker."""
         return os.getpid()
 
     def _main(self, link_url: str, token: str) -> None:
@@ -50,5 +50,5 @@ class JobWorker:
             self._end()
 
     def _end(self) -> None:
-        """End this process, and with it the jails, and the engines that it has started."""
+        """End this process, and with it the jails and the engines that it has started."""
         ray.kill(self._myself, no_restart=True)

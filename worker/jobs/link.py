@@ -1,5 +1,7 @@
-"""The link of a job that is fetched once and answered once: of the reward bench, a rehearsal, a profile or a
-serving. The platform may be away for a while."""
+"""The link of a job that is fetched once and answered once: reward bench, rehearsal, profile or serving.
+
+The platform may be away for some time.
+"""
 
 import time
 from collections.abc import Callable
@@ -17,11 +19,11 @@ RETRY_S = 1.0
 
 
 class NotUnderstood(FencedError):
-    """The platform answers what a worker of its version would never be answered; the job is its still."""
+    """The platform rejects a request in a way that a worker of its version never sees. The worker still has the job."""
 
 
 class JobLink:
-    """One job's connection. Not thread-safe: the heartbeat has one of its own."""
+    """One job's connection. Not thread-safe: the heartbeat uses a separate one."""
 
     def __init__(self, url: str, token: str, path: str, what: str) -> None:
         """
@@ -29,17 +31,17 @@ class JobLink:
             url: address of the platform.
             token: secret of the job.
             path: path of the job on the link.
-            what: name of such jobs, for errors.
+            what: name of such jobs, for error messages.
         """
         self._path, self._what = path, what
         headers = {"Authorization": f"Bearer {token}", **version.header()}
         self._client = httpx.Client(base_url=url, headers=headers, timeout=30.0)
 
         self.objection: str | None = None
-        """Reason why this worker cannot work with the platform, as a sentence, once the job is there; or None."""
+        """Reason why this worker cannot work with the platform, as a sentence, or None. Set with the job."""
 
     def fetch(self) -> dict[str, Any]:
-        """Take the job. Waits for a platform that is away. Raises FencedError."""
+        """Fetch and claim the job. Waits for a platform that is away. Raises FencedError."""
         response = self._until_answered(lambda: self._client.get(self._path))
         self.objection = objection(response)
         return dict(response.json())
@@ -50,16 +52,16 @@ class JobLink:
         self._until_answered(lambda: self._client.post(f"{self._path}/lease", json=body), stopped)
 
     def hand_in(self, part: str, message: Message) -> None:
-        """Hand over a part of the result. Waits for a platform that is away. Raises FencedError."""
+        """Submit a part of the result. Waits for a platform that is away. Raises FencedError."""
         self._until_answered(lambda: self._client.post(f"{self._path}/{part}", json=message.wire()))
 
     def exchange(self, part: str, message: Message) -> dict[str, Any]:
-        """Hand something over for what the platform answers. Waits for a platform that is away. Raises FencedError."""
+        """Send a message and return the platform's answer. Waits for a platform that is away. Raises FencedError."""
         response = self._until_answered(lambda: self._client.post(f"{self._path}/{part}", json=message.wire()))
         return dict(response.json())
 
     def answer(self, result: Message) -> None:
-        """Hand over the result. Waits for a platform that is away. Raises FencedError."""
+        """Submit the result. Waits for a platform that is away. Raises FencedError."""
         self._until_answered(lambda: self._client.post(f"{self._path}/result", json=result.wire()))
 
     def close(self) -> None:

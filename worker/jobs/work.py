@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class WorkerLost(RuntimeError):
-    """This worker cannot go on, and another may: nothing is answered, so that the platform asks for one."""
+    """This worker cannot continue, but another may. No answer is sent, so that the platform requests another worker."""
 
 
 class JobMessage(Protocol):
@@ -31,19 +31,19 @@ class JobMessage(Protocol):
 
     @property
     def lease_s(self) -> float:
-        """Seconds after which the platform believes a worker dead that has not asked."""
+        """Seconds without a request after which the platform considers a worker dead."""
 
 
 J = TypeVar("J", bound=JobMessage)
 
 
 class JobWork(ABC, Generic[J]):
-    """One job, worked on once. Each kind says how its job is read and what its result is."""
+    """One job, worked on once. Each kind defines how its job is read and what its result is."""
 
     kind: ClassVar[JobKind]
 
     def __init__(self, job_id: str, link_url: str, token: str, fenced: Callable[[], object]) -> None:
-        """``fenced`` is called, in another thread, once nobody waits for the result any more: it shall end the work."""
+        """``fenced`` is called in another thread once the result is no longer wanted, to end the work."""
         self._job_id, self._url, self._token, self._fenced = job_id, link_url, token, fenced
         self._progress: Message | None = None
         self._over = threading.Event()
@@ -51,15 +51,15 @@ class JobWork(ABC, Generic[J]):
 
     @abstractmethod
     def _read(self, document: dict[str, Any]) -> J:
-        """The job in the platform's document. Raises ValidationError, or StartError with the whole reason."""
+        """The job in the platform's document. Raises ValidationError, or StartError with the complete reason."""
 
     @abstractmethod
     def _result(self, job: J) -> Message:
-        """The result, or the reason why there is none; an exception is answered as such a reason.
+        """The result, or the reason why there is none. An exception is also answered as a reason.
 
         Raises:
-            FencedError: another worker has the job by now: nothing is answered, which would end it for that one.
-            WorkerLost: another worker may go on.
+            FencedError: another worker has the job by now. No answer is sent, as it would end the job for that worker.
+            WorkerLost: another worker may continue.
         """
 
     @abstractmethod
@@ -67,7 +67,7 @@ class JobWork(ABC, Generic[J]):
         """The answer of a job without a result."""
 
     def run(self) -> None:
-        """Fetch, work, answer. Whatever goes wrong is told to the platform, or logged where it does not listen."""
+        """Fetch, work, answer. Failures are reported to the platform, or logged if it does not accept them."""
         try:
             self._attend()
         except (FencedError, WorkerLost) as error:
@@ -85,7 +85,7 @@ class JobWork(ABC, Generic[J]):
             self._told.set()
 
     def _attend(self) -> None:
-        """Work on the job from its fetching to its answer."""
+        """Process the job from fetch to answer."""
         link = self._open_link()
         try:
             document = link.fetch()

@@ -1,1 +1,1 @@
-"""Judges: language models behind an endpoint, or served by an engine of the cluster, asked hundreds at a time."""
+"""Judges: language models behind an endpoint or on an engine of the cluster, with hundreds of requests in flight."""

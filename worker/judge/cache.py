@@ -1,4 +1,4 @@
-"""Answers by the hash of their question: in memory, and in a file that outlives the process."""
+"""Answers by the hash of their question, in memory and in a file that outlives the process."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from trainer_core.rewards.graders.judge import JudgeRequest
 log = logging.getLogger(__name__)
 
 IN_MEMORY = 50_000
-"""Answers; the least used go first."""
+"""Answers kept in memory; the least recently used are dropped first."""
 WRITE_EVERY_S = 1.0
 WRITE_AT = 256
-"""Answers wait for one another, by time and by number, before they are written."""
+"""Answers are written in batches, after some time or when this many are waiting."""
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, text TEXT, prompt INTEGER, completion INTEGER)"
 _REQUEST = tuple(one.name for one in fields(JudgeRequest))
 
 
 def request_key(endpoint: JudgeEndpoint, request: JudgeRequest) -> str:
-    """Hash of all that decides the answer: where, which model, and the whole request."""
+    """Hash of everything that determines the answer: the endpoint, the model, and the whole request."""
     where = endpoint.base_url or str(endpoint.model_dir)
     given = [getattr(request, name) for name in _REQUEST]
     content = json.dumps([where, endpoint.model, given], sort_keys=True, ensure_ascii=False, default=dict)
@@ -38,11 +38,11 @@ def request_key(endpoint: JudgeEndpoint, request: JudgeRequest) -> str:
 
 
 class AnswerCache:
-    """A cache of judges' answers. Thread-safe. A file that cannot be used costs calls, never a reward: the cache then
-    lives in memory alone."""
+    """A cache of judges' answers. Thread-safe. If the file cannot be used, the cache works only in memory: this costs
+    extra calls, but never a reward."""
 
     def __init__(self, path: Path | None = None, in_memory: int = IN_MEMORY) -> None:
-        """``path``: a file of this process alone; made if need be."""
+        """``path``: a file used only by this process, created if needed."""
         self._lock = threading.Lock()
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._in_memory = in_memory
@@ -63,7 +63,7 @@ class AnswerCache:
             return answer
 
     def put(self, key: str, answer: Answer) -> None:
-        """Keep an answer."""
+        """Store an answer."""
         with self._lock:
             self._remember(key, answer)
             if self._file is None:
@@ -83,7 +83,7 @@ class AnswerCache:
                     self._file.commit()
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining answers."""
         with self._lock:
             if self._file is not None:
                 self._write()
@@ -128,8 +128,8 @@ def _open(path: Path) -> sqlite3.Connection | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = sqlite3.connect(path, check_same_thread=False)
-        # The run folder is on shared storage, where SQLite's write-ahead log does not work. What a crash loses is
-        # asked again.
+        # The run folder is on shared storage, where SQLite's write-ahead log does not work. Answers lost in a crash are
+        # requested again.
         file.execute("PRAGMA synchronous = OFF")
         file.execute(_TABLE)
         file.commit()

@@ -1,4 +1,4 @@
-"""Judges as graders see them: any number of threads ask, one event loop keeps hundreds of questions in flight."""
+"""Judges as graders see them: many threads ask, and one event loop keeps hundreds of questions in flight."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from worker.judge.use import Tally
 
 @dataclass(slots=True)
 class _Judge:
-    """An endpoint and the questions to it that may be under way."""
+    """An endpoint and the limit on its questions in flight."""
 
     config: JudgeEndpoint
     endpoint: Endpoint
     places: asyncio.Semaphore
     resume_at: float = 0.0
-    """The endpoint has asked to be left alone until then, on the loop's clock."""
+    """Time on the loop's clock until which the endpoint has asked for a pause."""
 
 
 @dataclass(slots=True, eq=False)
 class _Asker:
-    """A thread that waits for an answer. Callbacks serve it rather than a task of its own: hundreds wait at a time."""
+    """A thread that waits for an answer. Callbacks serve it instead of a task, since hundreds wait at the same time."""
 
     clock: Clock
     reply: Future[JudgeReply] = field(default_factory=Future)
     question: _Question | None = None
-    """Question that it waits for. Touched by the loop alone."""
+    """Question that it waits for. Used only by the loop."""
     first: bool = True
-    """False where somebody else had asked the same, and it was under way."""
+    """False if it joined a question that was already in flight."""
 
 
 @dataclass(slots=True, eq=False)
 class _Question:
-    """One that is under way, for all that ask it. Touched by the loop alone."""
+    """A question in flight, shared by all threads that ask it. Used only by the loop."""
 
     judge: _Judge
     key: str
@@ -59,20 +59,20 @@ class _Question:
     task: asyncio.Task[tuple[Answer, float]] = field(init=False)
 
     def begin(self) -> None:
-        """The first try: from here on it is the askers' time that passes."""
+        """Start the first try. From now on the askers' clocks run."""
         self.began = True
         for asker in self.askers:
             asker.clock.begin()
 
     def join(self, asker: _Asker) -> None:
-        """One more waits."""
+        """Add a waiting thread."""
         asker.question, asker.first = self, not self.askers
         self.askers.append(asker)
         if self.began:
             asker.clock.begin()
 
     def leave(self, asker: _Asker) -> None:
-        """One waits no more."""
+        """Remove a waiting thread."""
         asker.question = None
         self.askers.remove(asker)
         if self.began:
@@ -90,13 +90,13 @@ class JudgeClient:
         self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
         self._gate = threading.Lock()
         self._closed = False
-        """Whether the client is closed. Set under the gate: nothing reaches the loop afterwards."""
+        """Whether the client is closed. Set under the gate, so that nothing reaches the loop afterwards."""
         self._judges = {
             slug: _Judge(config, endpoint, asyncio.Semaphore(config.max_in_flight))
             for slug, (config, endpoint) in endpoints.items()
         }
         self._asked: dict[str, _Question] = {}
-        """Questions under way by their hash. Touched by the loop alone."""
+        """Questions in flight by their hash. Used only by the loop."""
         self._thread = threading.Thread(target=self._loop.run_forever, name="judges", daemon=True)
         self._thread.start()
 
@@ -130,7 +130,7 @@ class JudgeClient:
         self._tally.agreed(kind, share)
 
     def close(self) -> None:
-        """Give up what is under way, and close connections and cache."""
+        """Cancel questions in flight, and close connections and cache."""
         with self._gate:
             if self._closed:
                 return
@@ -148,14 +148,14 @@ class JudgeClient:
         return judge
 
     def _on_loop(self, call: Callable[..., None], *args: object) -> bool:
-        """Have the loop call it; false where the client was closed."""
+        """Schedule a call on the loop. Returns false if the client is closed."""
         with self._gate:
             if not self._closed:
                 self._loop.call_soon_threadsafe(call, *args)
             return not self._closed
 
     def _wait(self, clock: Clock, questions: Sequence[tuple[_Judge, str, JudgeRequest]]) -> list[JudgeReply]:
-        """All replies, in order; where one fails or time is up, the others are given up."""
+        """All replies, in order. If one fails or time is up, the others are cancelled."""
         askers = [_Asker(clock) for _ in questions]
 
         def give_up() -> None:
@@ -171,7 +171,7 @@ class JudgeClient:
             asker.reply.add_done_callback(ended.put)
         try:
             for _ in askers:
-                ended.get().result()  # in the order of their coming: a failure does not wait for the slower ones
+                ended.get().result()  # in order of completion: a failure does not wait for slower ones
             return [asker.reply.result() for asker in askers]
         finally:
             give_up()
@@ -179,7 +179,7 @@ class JudgeClient:
     # ── the event loop ──
 
     def _enter(self, questions: Sequence[tuple[_Judge, str, JudgeRequest]], askers: Sequence[_Asker]) -> None:
-        """Ask, or wait for the same question that is under way."""
+        """Ask, or join the same question if it is in flight."""
         for (judge, key, request), asker in zip(questions, askers, strict=True):
             if asker.reply.cancelled():
                 continue
@@ -191,7 +191,7 @@ class JudgeClient:
             question.join(asker)
 
     def _leave(self, asker: _Asker) -> None:
-        """The last that gives up ends the question."""
+        """Remove a waiting thread; the last one to leave cancels the question."""
         question = asker.question
         if question is None:
             return
@@ -201,13 +201,13 @@ class JudgeClient:
             question.task.cancel()
 
     async def _ask(self, question: _Question) -> tuple[Answer, float]:
-        """Ask until there is an answer or no try is left."""
+        """Ask until there is an answer or no tries are left."""
         judge, request = question.judge, question.request
         started, tries = 0.0, judge.config.retries + 1
         for attempt in range(1, tries + 1):
             async with judge.places:
                 while (rest := judge.resume_at - self._loop.time()) > 0 and not question.began:
-                    await asyncio.sleep(rest)  # it has sent others away: nobody has begun yet who would lose time
+                    await asyncio.sleep(rest)  # it has rejected others: no asker's clock runs yet
                 if not question.began:
                     started = time.perf_counter()
                     question.begin()
@@ -231,7 +231,7 @@ class JudgeClient:
         return answer, seconds
 
     def _ended(self, question: _Question, task: asyncio.Task[tuple[Answer, float]]) -> None:
-        """Tell all that wait."""
+        """Pass the result to all waiting threads."""
         self._drop(question)
         error = None if task.cancelled() else task.exception()
         for asker in list(question.askers):
@@ -239,7 +239,7 @@ class JudgeClient:
             if task.cancelled():
                 asker.reply.cancel()
             elif not asker.reply.set_running_or_notify_cancel():
-                continue  # it has given up meanwhile
+                continue  # it has already given up
             elif error is not None:
                 asker.reply.set_exception(error)
             else:
@@ -248,7 +248,7 @@ class JudgeClient:
                 asker.reply.set_result(_reply(*task.result(), cached=not asker.first))
 
     def _drop(self, question: _Question) -> None:
-        """Drop a question, so that nobody joins it any more."""
+        """Drop a question, so that no more threads join it."""
         if self._asked.get(question.key) is question:
             del self._asked[question.key]
 

@@ -1,4 +1,4 @@
-"""The time that one sample's grading may take. Waiting for one's turn at a judge or a jail does not count."""
+"""Time limit for grading one sample. Time spent queueing for a judge or a jail does not count."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextvars import ContextVar
 
 
 class TimedOut(BaseException):
-    """The sample's time is up. No ``Exception``: a grader that catches everything must not swallow it."""
+    """The sample's time is up. Not an ``Exception``, so that a grader that catches everything does not swallow it."""
 
 
 class Clock:
-    """Runs while something is done for the sample, by its own thread or on its behalf. Thread-safe."""
+    """Runs while work is done for the sample, by its own thread or on its behalf. Thread-safe."""
 
     def __init__(self, limit_s: float) -> None:
         self.limit_s = limit_s
@@ -32,19 +32,19 @@ class Clock:
 
     @property
     def left_s(self) -> float:
-        """Time that is left; negative once it is up."""
+        """Remaining time; negative once it is up."""
         with self._lock:
             return self.limit_s - self._elapsed()
 
     def begin(self) -> None:
-        """Note that something is under way for the sample."""
+        """Record that work for the sample has begun."""
         with self._lock:
             if self._busy == 0:
                 self._since = time.monotonic()
             self._busy += 1
 
     def end(self) -> None:
-        """Note that it has ended."""
+        """Record that it has ended."""
         with self._lock:
             self._busy -= 1
             if self._busy == 0:
@@ -52,10 +52,10 @@ class Clock:
 
     @contextmanager
     def outside(self) -> Iterator[None]:
-        """The sample's thread uses a tool: it is not interrupted, and what counts is what ``begin`` and ``end`` frame.
+        """Let the sample's thread use a tool without interrupts. Only time between ``begin`` and ``end`` counts.
 
         Raises:
-            TimedOut: on the way out, where time was up meanwhile.
+            TimedOut: on exit, if time ran out inside.
         """
         with self._lock:
             thread, self._computing = self._computing, None
@@ -71,7 +71,7 @@ class Clock:
                 raise TimedOut
 
     def on_expiry(self, cancel: Callable[[], object]) -> None:
-        """Call ``cancel`` when time is up before the tool is left; at once if it is up already."""
+        """Call ``cancel`` if time runs out before the tool is left; immediately if it is already up."""
         with self._lock:
             self._cancel = cancel
             expired = self._expired
@@ -79,7 +79,7 @@ class Clock:
             cancel()
 
     def check(self, interrupt: Callable[[int], object]) -> bool:
-        """Whether time is up. The first time it is, whatever is under way is cancelled or ``interrupt``ed."""
+        """Whether time is up. The first time it is, the current work is cancelled or ``interrupt``ed."""
         with self._lock:
             if self._expired or self._elapsed() < self.limit_s:
                 return self._expired
@@ -92,7 +92,7 @@ class Clock:
         return True
 
     def close(self) -> bool:
-        """The sample is scored: nothing is interrupted from here on. Whether time was up before."""
+        """Stop the clock: nothing is interrupted from now on. Returns whether time was already up."""
         with self._lock:
             self._computing, expired = None, self._expired
             self._expired = True
@@ -108,7 +108,7 @@ current: ContextVar[Clock | None] = ContextVar("clock", default=None)
 
 @contextmanager
 def outside() -> Iterator[Clock]:
-    """``Clock.outside`` of the present sample, or a clock that never ends."""
+    """``Clock.outside`` of the current sample, or a clock without a limit."""
     clock = current.get()
     if clock is None:
         yield Clock(float("inf"))

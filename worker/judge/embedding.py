@@ -1,4 +1,4 @@
-"""Vectors of texts by a policy: the mean of its last hidden states, in one Ray actor per model."""
+"""Text embeddings from a policy: the mean of its last hidden states, in one Ray actor per model."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from worker.errors import StartError
 from worker.judge.served import ServeConfig, ServedReply
 
 MOST_AT_ONCE = 8
-"""Texts of one forward pass."""
+"""Number of texts per forward pass."""
 
 
 class EmbeddingServer:
-    """Ray actor. One forward pass at a time; code from the folder is never run."""
+    """Ray actor. Runs one forward pass at a time; code from the folder is never run."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
 
     def start(self, config: ServeConfig) -> float:
-        """Load tokenizer and model. Returns the seconds it took; raises StartError with a sentence."""
+        """Load tokenizer and model. Returns the seconds it took; raises StartError with a reason."""
         import torch
         from transformers import AutoModel
 
@@ -49,7 +49,7 @@ class EmbeddingServer:
         return time.perf_counter() - started
 
     def reply(self, question: ServedQuestion) -> ServedReply:
-        """Vectors of the question's texts, packed. Raises JudgeError where one is too long, or has no token."""
+        """Packed vectors of the question's texts. Raises JudgeError if one is too long or has no tokens."""
         rows = [
             ids.tolist() for ids in self._tokenizer.encode_rows([{"prompt": text} for text in question.texts or ()])
         ]
@@ -61,7 +61,8 @@ class EmbeddingServer:
         return ServedReply(text, sum(map(len, rows)), 0, "stop")
 
     def _vectors(self, rows: list[list[int]]) -> str:
-        """Unit vectors. Rows are padded on the right, behind which a causal model does not look; the mask does."""
+        """Unit vectors. Rows are padded on the right: a causal model ignores the padding, and the mask hides it from
+        the mean."""
         import torch
 
         from trainer_core.update.device import move

@@ -1,4 +1,4 @@
-"""Interface that the client needs of a judge: one try at one question."""
+"""Interface of a judge that the client uses: one try at one question."""
 
 from typing import Protocol
 
@@ -10,7 +10,7 @@ class Endpoint(Protocol):
     """Used by the event loop of one client."""
 
     async def ask(self, request: JudgeRequest) -> Answer:
-        """One try. Raises Transient where another may succeed, and JudgeError where none will."""
+        """One try. Raises Transient if another may succeed, and JudgeError if none will."""
 
     async def close(self) -> None:
-        """Give back connections."""
+        """Close connections."""

@@ -1,7 +1,7 @@
 """An OpenAI-compatible endpoint over HTTP.
 
-aiohttp, where the link uses httpx: hundreds of requests are in flight on one event loop, and each has a thread that
-waits for it in the same process. ``tests/bench/judge.py`` measures what the client itself costs.
+This uses aiohttp, although the link uses httpx: hundreds of requests are in flight on one event loop, and each has a
+waiting thread in the same process. ``tests/bench/judge.py`` measures the cost of the client itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.judge.network import GuardedResolver, require_literal
 
 MOST_BYTES = 16 << 20
-"""A longer body is no answer."""
+"""Largest accepted response body, in bytes."""
 
 
 class HttpEndpoint:
@@ -44,7 +44,7 @@ class HttpEndpoint:
             await self._session.close()
 
     async def _post(self, body: bytes) -> tuple[int, Any, str]:
-        """(status, headers, body). Raises Transient where there was no answer."""
+        """(status, headers, body). Raises Transient if there was no response."""
         if self._session is None:
             headers = {"Content-Type": "application/json"}
             if self._secret:
@@ -60,7 +60,7 @@ class HttpEndpoint:
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
         try:
-            # A redirect could take the key elsewhere.
+            # A redirect could send the key to another host.
             async with self._session.post(self._url, data=body, allow_redirects=False) as response:
                 data = b""
                 async for part in response.content.iter_any():

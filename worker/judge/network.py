@@ -1,7 +1,7 @@
-"""Keeps judges out of networks that only the cluster reaches: decided by the address that is connected to.
+"""Keeps judges out of networks that only the cluster can reach, based on the address of the connection.
 
-A name is looked up once for each connection, and what was looked up is what is connected to: an answer that changes
-between a check and its use does not help.
+A name is resolved once per connection, and the connection uses the checked address. So DNS answers that change between
+check and use have no effect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trainer_core.rewards.graders.judge import JudgeError
 
 
 class GuardedResolver(AbstractResolver):
-    """Looks names up, and gives only those of their addresses that may be asked."""
+    """Resolves names, and returns only allowed addresses."""
 
     def __init__(self, networks: tuple[Network, ...]) -> None:
         self._networks = networks
@@ -27,7 +27,7 @@ class GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Resolve as aiohttp asks. Raises JudgeError when none of the addresses may be asked."""
+        """Resolve a name for aiohttp. Raises JudgeError if none of its addresses is allowed."""
         found = await self._inner.resolve(host, port, family)
         allowed = [one for one in found if may_ask(one["host"], self._networks)]
         if found and not allowed:
@@ -35,17 +35,17 @@ class GuardedResolver(AbstractResolver):
         return allowed
 
     async def close(self) -> None:
-        """Close as aiohttp asks."""
+        """Close for aiohttp."""
         await self._inner.close()
 
 
 def require_literal(url: str, networks: tuple[Network, ...]) -> None:
-    """Raises JudgeError for an address that is written out, which no resolver sees, and may not be asked."""
+    """Raises JudgeError for a literal address that is not allowed. Literal addresses bypass the resolver."""
     host = urlsplit(url).hostname or ""
     if is_ip_address(host) and not may_ask(host, networks):
         raise refusal(host)
 
 
 def refusal(host: str) -> JudgeError:
-    """Sentence about a judge that may not be asked."""
+    """Error for a judge whose address is not allowed."""
     return JudgeError(f"the judge's address {host} is in a network that this installation does not allow for judges")

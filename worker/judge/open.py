@@ -1,4 +1,4 @@
-"""Brings up what a process needs to ask judges."""
+"""Sets up everything a process needs to ask judges."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from worker.judge.use import Tally
 
 @dataclass(frozen=True, slots=True)
 class JudgeSetup:
-    """Setup that a process needs to ask judges. Travels to reward workers."""
+    """Setup that a process needs to ask judges. Sent to reward workers."""
 
     endpoints: Mapping[str, JudgeEndpoint]
     """Endpoints by slug."""
     servers: Mapping[str, Any]
-    """Ray actors of the endpoints that the cluster serves, by slug."""
+    """Ray actors for the endpoints that the cluster serves, by slug."""
     cache: Path | None = None
-    """File of this process for answers."""
+    """This process's cache file for answers."""
 
     def lend(self, slug: str, most: int) -> tuple[JudgeSetup, JudgeSetup]:
-        """(What is left, what is lent): a quarter of one endpoint's places, at least one and at most ``most``."""
+        """Split off a quarter of one endpoint's slots, at least one and at most ``most``. Returns (remaining, lent)."""
         endpoint = self.endpoints[slug]
         lent = min(most, max(1, endpoint.max_in_flight // 4))
         left = endpoint.model_copy(update={"max_in_flight": max(1, endpoint.max_in_flight - lent)})
@@ -37,7 +37,7 @@ class JudgeSetup:
         return replace(self, endpoints={**self.endpoints, slug: left}), replace(self, endpoints={slug: own})
 
     def shared(self, processes: int) -> JudgeSetup:
-        """The setup of one of several processes, which share the places of each endpoint."""
+        """The setup for one of several processes that share the slots of each endpoint."""
         mine = {
             slug: endpoint.model_copy(update={"max_in_flight": max(1, endpoint.max_in_flight // processes)})
             for slug, endpoint in self.endpoints.items()
@@ -46,7 +46,7 @@ class JudgeSetup:
 
     @property
     def places(self) -> int:
-        """Questions that may be in flight at once."""
+        """Number of questions that may be in flight at the same time."""
         return sum(endpoint.max_in_flight for endpoint in self.endpoints.values())
 
 
@@ -54,7 +54,7 @@ def open_judges(setup: JudgeSetup, tally: Tally) -> JudgeClient:
     """Start a client for all endpoints.
 
     Raises:
-        StartError: one is to be served by the cluster, and no engine was started for it.
+        StartError: the cluster should serve one of them, but no engine was started for it.
     """
     endpoints = {slug: (config, _endpoint(slug, config, setup)) for slug, config in setup.endpoints.items()}
     return JudgeClient(endpoints, AnswerCache(setup.cache), tally)

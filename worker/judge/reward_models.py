@@ -1,4 +1,4 @@
-"""Reward models in this process: sequence-classification folders, many conversations at a time."""
+"""Reward models in this process: sequence-classification folders, with many conversations per batch."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from worker.errors import StartError
 from worker.judge.clock import outside
 
 MOST_AT_ONCE = 32
-"""Conversations of one forward pass."""
+"""Number of conversations per forward pass."""
 
 
 class LocalRewardModels:
     """Implements ``trainer_core.rewards.graders.reward_model.RewardModels``. Code from the folders is never run."""
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
-        """Load all. ``folders``: by policy. Raises StartError with a sentence."""
+        """Load all models. ``folders``: by policy. Raises StartError with a reason."""
         self._models: dict[str, _Model] = {}
         try:
             for policy, folder in folders.items():
@@ -32,7 +32,7 @@ class LocalRewardModels:
             raise
 
     def close(self) -> None:
-        """Let go of the models, once what was asked before is answered."""
+        """Release the models after all earlier requests are answered."""
         for model in self._models.values():
             model.close()
         self._models = {}
@@ -89,7 +89,7 @@ class _Model:
         threading.Thread(target=self._serve, name=f"reward model {policy}", daemon=True).start()
 
     def submit(self, messages: Sequence[Mapping[str, str]]) -> Future[float]:
-        """Have a conversation scored. Raises GraderError where it is too long for the model."""
+        """Queue a conversation for scoring. Raises GraderError if it is too long for the model."""
         ids = self._encode(messages)
         if len(ids) > self._limit:
             raise GraderError(f"the reward model reads {self._limit} tokens, the conversation has {len(ids)}")
@@ -98,11 +98,11 @@ class _Model:
         return future
 
     def close(self) -> None:
-        """End the thread, which holds the model."""
+        """End the thread that holds the model."""
         self._queue.put(None)
 
     def _encode(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
-        """Encode with the folder's chat template, or as plain paragraphs where it has none."""
+        """Encode with the folder's chat template, or as plain paragraphs if it has none."""
         if self._tokenizer.chat_template is not None:
             text = self._tokenizer.apply_chat_template([dict(m) for m in messages], tokenize=False)
             return list(self._tokenizer(str(text), add_special_tokens=False)["input_ids"])
@@ -123,7 +123,7 @@ class _Model:
                 future.set_result(score)
 
     def _next(self) -> list[tuple[list[int], Future[float]]] | None:
-        """Conversations that wait, at least one; None at the end."""
+        """Waiting conversations, at least one; None at the end."""
         batch: list[tuple[list[int], Future[float]]] = []
         while len(batch) < MOST_AT_ONCE:
             try:
@@ -147,7 +147,7 @@ class _Model:
         longest = max(map(len, rows))
         padding = self._model.config.pad_token_id
         if padding is None:
-            # Without a padding token the model takes the last place for the end: rows go one by one.
+            # Without a padding token the model uses the last position as the end, so rows run one by one.
             with torch.inference_mode():
                 return [float(self._model(torch.tensor([list(row)], device=self._device)).logits[0, 0]) for row in rows]
         ids = torch.full((len(rows), longest), padding, dtype=torch.long)

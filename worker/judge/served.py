@@ -1,4 +1,4 @@
-"""A judge that an engine of the cluster serves: one Ray actor per endpoint, asked by all reward workers."""
+"""A judge served by an engine of the cluster: one Ray actor per endpoint, used by all reward workers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from ray.actor import ActorHandle
 
 MOST_LENGTH = 8192
-"""Tokens of a question and its answer, where the model can do more."""
+"""Most tokens of a question and its answer, even if the model supports more."""
 MOST_RUNNING = 256
 KV_CACHE_GIB = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class ServeConfig:
-    """Configuration of what the actor serves."""
+    """Configuration of the model that the actor serves."""
 
     model_dir: Path
     max_in_flight: int
@@ -40,7 +40,7 @@ class ServeConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServedReply:
-    """Text of a model, and what it took."""
+    """Text of a model, and its cost."""
 
     text: str
     prompt_tokens: int
@@ -49,7 +49,7 @@ class ServedReply:
 
 
 class JudgeServer:
-    """Ray actor with ``max_in_flight`` threads. Its engine is touched by one thread of its own."""
+    """Ray actor with ``max_in_flight`` threads. Its engine has a dedicated thread."""
 
     def __init__(self) -> None:
         self._turn = threading.Condition()
@@ -58,13 +58,13 @@ class JudgeServer:
         self._failure: BaseException | None = None
 
     def start(self, config: ServeConfig) -> float:
-        """Load tokenizer and engine. Returns the seconds it took; raises StartError and EngineError with a sentence."""
+        """Load tokenizer and engine. Returns the seconds it took; raises StartError or EngineError with a reason."""
         from worker.engine.startup import eos_token_ids
         from worker.engine.tokenizer import PolicyTokenizer
 
         started = time.perf_counter()
         self._tokenizer = PolicyTokenizer(config.model_dir)
-        self._tokenizer.prompt_text({"messages": [{"role": "user", "content": "?"}]})  # there is a chat template
+        self._tokenizer.prompt_text({"messages": [{"role": "user", "content": "?"}]})  # check the chat template
         self._eos = eos_token_ids(str(config.model_dir))
         self._max_length = _max_length(config.model_dir)
         ready: Future[None] = Future()
@@ -73,7 +73,7 @@ class JudgeServer:
         return time.perf_counter() - started
 
     def ask(self, request: JudgeRequest) -> Answer:
-        """One answer. Raises JudgeError where the question leaves no room for it, or the answer is cut off."""
+        """One answer. Raises JudgeError if the question leaves no room for it, or the answer is cut off."""
         temperature = 1.0 if request.temperature is None else request.temperature
         row = {"messages": [dict(message) for message in request.messages]}
         reply = self._generate(row, temperature, request.top_p, request.max_tokens, request.seed)
@@ -82,7 +82,7 @@ class JudgeServer:
         return Answer(reply.text, reply.prompt_tokens, reply.completion_tokens)
 
     def reply(self, question: ServedQuestion) -> ServedReply:
-        """The text of the model, whether or not it was cut off. Raises JudgeError where there is no room for it."""
+        """The model's text, whether or not it was cut off. Raises JudgeError if there is no room for it."""
         temperature = 1.0 if question.temperature is None else question.temperature
         row: dict[str, Any] = (
             {"prompt": question.prompt} if question.messages is None else {"messages": list(question.messages)}
@@ -102,7 +102,7 @@ class JudgeServer:
             temperature=temperature,
             top_p=top_p or 1.0,
             max_tokens=max_tokens,
-            seed=seed if temperature > 0 else None,  # greedy needs none, and a seed costs time
+            seed=seed if temperature > 0 else None,  # greedy sampling needs none, and a seed costs time
         )
         done: Future[Completion] = Future()
         with self._turn:
@@ -176,7 +176,7 @@ class ServedEndpoint:
             raise Transient(f"its actor is lost: {error}") from error
 
     async def close(self) -> None:
-        """Nothing to give back: the actor belongs to whoever started it."""
+        """Nothing to close: the actor belongs to its creator."""
 
 
 def _max_length(model_dir: Path) -> int:

@@ -1,4 +1,4 @@
-"""Starts the engines of judges that the cluster itself serves."""
+"""Starts the engines for judges that the cluster itself serves."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from worker.judge.embedding import EmbeddingServer
 from worker.judge.served import JudgeServer, ServeConfig
 
 SERVER_CPUS = 1.0
-"""Reserved with Ray per engine."""
+"""CPUs reserved with Ray per engine."""
 SERVERS_UP_S = 600.0
-"""Seconds that an engine may take to find its place and to start, where a job of its own needs it."""
+"""Seconds that an engine may take to be placed and to start, if a separate job needs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeServers:
-    """Engines that are starting, or up."""
+    """Engines that are starting or running."""
 
     handles: Mapping[str, Any]
     """Actors, by slug."""
     started: list[ray.ObjectRef]
-    """One ref per engine that holds the seconds of its start."""
+    """One ref per engine, with its start time in seconds."""
 
     def close(self) -> None:
         """Kill the engines."""
@@ -37,7 +37,7 @@ class JudgeServers:
 
 
 def served(judges: Mapping[str, JudgeEndpoint]) -> dict[str, JudgeEndpoint]:
-    """Endpoints that need an engine of the cluster."""
+    """Endpoints that need an engine on the cluster."""
     return {slug: judge for slug, judge in judges.items() if judge.model_dir is not None}
 
 
@@ -52,10 +52,10 @@ def start_servers(
 
     Args:
         judges: by slug.
-        name: makes an actor's name of a slug.
-        gpus: the GPUs that each reserves.
-        server: class of the actors.
-        cpus: the CPUs that each reserves.
+        name: returns the actor name for a slug.
+        gpus: GPUs that each reserves.
+        server: actor class.
+        cpus: CPUs that each reserves.
     """
     handles, started = {}, []
     for slug, judge in served(judges).items():
@@ -74,19 +74,19 @@ def bring_up(
     server: type[JudgeServer | EmbeddingServer] = JudgeServer,
     cpus: float = SERVER_CPUS,
 ) -> JudgeServers:
-    """Start an engine for each judge that needs one, and wait for them; those that came up are closed where one fails.
+    """Start an engine for each judge that needs one, and wait for them. If one fails, the others are closed.
 
     Args:
         judges: by slug.
-        what: the kind of job that needs them, for sentences.
-        name: makes an actor's name of a slug.
-        server: class of the actors.
-        cpus: the CPUs that each reserves.
+        what: the kind of job that needs them, for messages.
+        name: returns the actor name for a slug.
+        server: actor class.
+        cpus: CPUs that each reserves.
 
     Raises:
         ClusterError: the cluster is too small.
-        GetTimeoutError: it found no place in time.
-        RayTaskError: an engine could not start; RayError where it was lost.
+        GetTimeoutError: an engine was not up in time.
+        RayTaskError: an engine could not start; RayError if it was lost.
     """
     needed = served(judges)
     check_closed()

@@ -1,4 +1,4 @@
-"""Use of judges: what they were asked, what it took and what it cost."""
+"""Use of judges: questions, time and cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trainer_core.link.judge_chat import Answer
 
 @dataclass(slots=True)
 class Use:
-    """Sums that can be added up. Travels between processes."""
+    """Totals that can be added up. Sent between processes."""
 
     calls: int = 0
     """Questions answered, cached ones included."""
@@ -26,16 +26,16 @@ class Use:
     completion_tokens: int = 0
     cost: float = 0.0
     unpriced: int = 0
-    """Answers of endpoints whose price is not known."""
+    """Answers from endpoints with an unknown price."""
     seconds: list[float] = field(default_factory=list)
-    """Seconds of each answer that was not cached, from the first try on."""
+    """Seconds for each answer that was not cached, from the first try on."""
     repeat: tuple[float, int] = (0.0, 0)
-    """Agreement of answers at different seeds: sum and number."""
+    """Agreement of answers at different seeds: sum and count."""
     swap: tuple[float, int] = (0.0, 0)
-    """Agreement of answers in different orders: sum and number."""
+    """Agreement of answers in different orders: sum and count."""
 
     def add(self, other: Use) -> None:
-        """Take in another's sums."""
+        """Add another's totals."""
         self.calls += other.calls
         self.cached += other.cached
         self.errors += other.errors
@@ -48,12 +48,12 @@ class Use:
         self.swap = self.swap[0] + other.swap[0], self.swap[1] + other.swap[1]
 
     def quantile(self, share: float) -> float | None:
-        """Seconds within which this share of the answers came; None without any."""
+        """Seconds within which this share of the answers arrived; None without answers."""
         return float(np.quantile(self.seconds, share)) if self.seconds else None
 
     @property
     def known_cost(self) -> float | None:
-        """None when any answer's price is not known."""
+        """None if any answer's price is unknown."""
         return None if self.unpriced else self.cost
 
 
@@ -65,7 +65,7 @@ class Tally:
         self._use = Use()
 
     def answered(self, endpoint: JudgeEndpoint, answer: Answer, seconds: float) -> None:
-        """An endpoint has answered."""
+        """Count an answer from an endpoint."""
         priced = endpoint.price_prompt is not None and endpoint.price_completion is not None
         cost = (
             answer.prompt_tokens * (endpoint.price_prompt or 0.0)
@@ -81,7 +81,7 @@ class Tally:
             use.seconds.append(seconds)
 
     def found(self, count: int = 1) -> None:
-        """Answers came from the cache, or from the same question that was under way."""
+        """Count answers from the cache, or from the same question in flight."""
         with self._lock:
             self._use.calls += count
             self._use.cached += count
@@ -92,7 +92,7 @@ class Tally:
             self._use.errors += 1
 
     def agreed(self, kind: Literal["repeat", "swap"], share: float) -> None:
-        """Two answers to one question were so much alike."""
+        """Record how much two answers to one question agree."""
         with self._lock:
             total, count = getattr(self._use, kind)
             setattr(self._use, kind, (total + share, count + 1))
@@ -105,7 +105,7 @@ class Tally:
 
 
 def merged(uses: Iterable[Use]) -> Use:
-    """The sum of several."""
+    """Sum of several."""
     total = Use()
     for use in uses:
         total.add(use)
@@ -113,7 +113,7 @@ def merged(uses: Iterable[Use]) -> Use:
 
 
 def metrics(use: Use) -> dict[str, float]:
-    """The step's ``judge/…`` metrics; none where no judge was asked."""
+    """The step's ``judge/…`` metrics; empty if no judge was asked."""
     asked = use.calls + use.errors
     if not asked:
         return {}
@@ -134,6 +134,6 @@ def metrics(use: Use) -> dict[str, float]:
 
 
 def mean(sums: tuple[float, int]) -> float | None:
-    """The mean of a sum and a number; None of nothing."""
+    """Mean from a sum and a count; None if the count is 0."""
     total, count = sums
     return total / count if count else None

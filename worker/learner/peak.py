@@ -8,7 +8,7 @@ from collections.abc import Iterable
 SIZES = {"cpu": 1024, "cuda": 8192}
 """Rows and columns: enough to reach the peak, in a few milliseconds."""
 TRIES = 8
-"""The best counts: other processes may want the same cores meanwhile."""
+"""The best try counts: other processes may be using the same cores."""
 
 
 def measure_peaks(device: str, dtypes: Iterable[str], threads: int) -> dict[str, float]:
@@ -17,7 +17,7 @@ def measure_peaks(device: str, dtypes: Iterable[str], threads: int) -> dict[str,
     Args:
         device: "cpu" or "cuda".
         dtypes: names of number types.
-        threads: threads on a CPU, all of its cores; the number is put back afterwards.
+        threads: threads on a CPU, one per core. The previous number is restored afterwards.
     """
     import torch
 

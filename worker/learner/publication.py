@@ -1,11 +1,11 @@
-"""Versions of the weights as a learner publishes them: whole, or what has changed since the last.
+"""Versions of the weights as a learner publishes them: whole, or as changes since the last version.
 
 version 1      2        3          4      …     9
-whole ────► changes ► changes ► changes ► … ► whole     as soon as the changes come to half of the whole, or are many
+whole ────► changes ► changes ► changes ► … ► whole     once changes add up to half of it, or are many
 
-Whoever holds the version before applies the last changes; whoever has missed some applies those too; and whoever has
-nothing takes the whole and all changes since. So a bundle needs nothing but itself, and no side ever holds a second
-whole copy beside the store's: what the learner compares with is read from the store, tensor by tensor.
+An engine with the previous version applies the last changes. One that has missed some applies those too, and one that
+has nothing loads the whole and all changes since. So a bundle is self-contained, and no side ever holds a second whole
+copy besides the store's: the learner reads what it compares with from the store, tensor by tensor.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 WORTH = 0.5
-"""Share of the whole: changes that come to more are not added up any longer."""
+"""Share of the whole beyond which no more changes are added to the chain."""
 LONGEST = 64
-"""Changes in a row, however small: every bundle names them all, and a fresh engine applies them all."""
+"""Most changes in a row, however small: every bundle names them all, and a fresh engine applies them all."""
 PATIENCE = 16
-"""Versions that are published whole after one of which too much had changed; then it is tried again."""
+"""Versions that are published whole after one in which too much had changed. Then changes are tried again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Differences between a version and the one before it."""
+    """Differences between a version and the previous one."""
 
     before: str
-    """Key of the weights that they are applied to."""
+    """Key of the weights that the changes apply to."""
     after: str
-    """Key of the weights that come of it."""
+    """Key of the resulting weights."""
     packed: Any
     """Tensors as their transport has packed them, named as in ``trainer_core/update/formats/changes.py``."""
     digests: Mapping[str, bytes]
-    """Digest of every tensor that places and values have changed, as it is afterwards."""
+    """Digest, after the change, of every tensor that was changed by places and values."""
     size: int
     """Bytes of the tensors."""
 
 
 class Publication:
-    """The state of what has been published. Lives in rank 0 of the learner."""
+    """State of what has been published so far. Lives in rank 0 of the learner."""
 
     def __init__(self, transport: WeightTransport, *, smallest: int = IN_BUNDLE) -> None:
-        """Publish through ``transport``; policies of up to ``smallest`` bytes always whole."""
+        """Publish through ``transport``. Policies of up to ``smallest`` bytes always travel whole."""
         self.transport, self._smallest = transport, smallest
         self._for_changes = transport.for_changes()
         self.base: Any = None
@@ -58,15 +58,15 @@ class Publication:
         self.chain: tuple[Changes, ...] = ()
         """Changes since then."""
         self.key = ""
-        """Name of exactly the weights that were published last."""
+        """Name of exactly the weights published last."""
         self.base_key = ""
         self._size = 0
         self._rests = 0
 
     def add(self, version: int, layers: Iterable[Tensors], *, whole: bool = False) -> None:
-        """Publish a version; ``layers`` is gone through once. With ``whole`` it travels whole, whatever has changed.
+        """Publish a version; ``layers`` is iterated once. With ``whole`` all weights travel, whatever has changed.
 
-        The version before stays readable until the next is published: engines may not have loaded it yet.
+        The previous version stays readable until the next is published: engines may not have loaded it yet.
         """
         self.transport.keep([*([] if self.base is None else [self.base]), *(one.packed for one in self.chain)])
         key = f"{version}-{uuid4().hex}"

@@ -41,9 +41,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FOUND = ("learner_logprobs", "entropy", "token_advantages")
-"""Fields that a learner finds out about trajectories."""
+"""Fields of trajectories that a learner computes."""
 ANEW = ("learner_logprobs", "entropy")
-"""Fields of ``FOUND`` that it shall not believe to know already."""
+"""Fields of ``FOUND`` that it must always compute again."""
 
 GRACE_SECONDS = 10.0
 """Seconds that the other ranks may take to end a call once one has failed."""
@@ -51,7 +51,7 @@ GRACE_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Facts that one rank has found out about K trajectories."""
+    """Values that one rank has computed for K trajectories."""
 
     places: list[tuple[int, int]]
     """Group and sample of each."""
@@ -59,7 +59,7 @@ class Found:
 
 
 def _at_work(method: Callable[Concatenate[LearnerWorker, P], R]) -> Callable[Concatenate[LearnerWorker, P], R]:
-    """A method that computes: where the host's cores are shared, it takes its share of them."""
+    """A method that computes: if the host's cores are shared, it uses its share of them."""
 
     @wraps(method)
     def taking_part(self: LearnerWorker, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -79,7 +79,7 @@ class LearnerWorker:
             rank: the rank of this actor.
             world_size: number of ranks.
             threads: CPU threads; one by default, because the rollout engine has the other core.
-            cores: the board of those who share the host's cores, where they do: then that decides.
+            cores: the board of the processes that share the host's cores, if they do. It then decides the threads.
         """
         keep_new_files_private()  # it writes checkpoints
         keep_freed_memory()
@@ -87,14 +87,14 @@ class LearnerWorker:
 
         from trainer_core.update.device import local_rank
 
-        os.environ["LOCAL_RANK"] = str(local_rank(rank))  # DeepSpeed takes the GPU of this number
+        os.environ["LOCAL_RANK"] = str(local_rank(rank))  # DeepSpeed uses the GPU of this number
         torch.set_num_threads(threads)
         self.cores = None if cores is None else CoreShare(cores, torch.set_num_threads)
         self._publication = Publication(TRANSPORTS[OBJECT_STORE])
         self._travel: Travel | None = None
         self._choice = ChosenTransport(OBJECT_STORE, "")
         self._left: WeightTransport | None = None
-        """The transport before, whose last version engines may still read."""
+        """The previous transport, whose last version engines may still read."""
         self._rank = rank
         self._world_size = world_size
         self._witness = Witness()
@@ -104,7 +104,7 @@ class LearnerWorker:
         return node_address()
 
     def rendezvous(self, address: str) -> str:
-        """A free port of this node's address, or of the loopback, for all ranks to meet at."""
+        """Meeting point for all ranks: a free port at this node's address, or on the loopback."""
         return rendezvous(address)
 
     def talk_over(self, address: str) -> None:
@@ -131,12 +131,12 @@ class LearnerWorker:
         return self._learner.vocab_size
 
     def peaks(self, dtypes: tuple[str, ...], device: str) -> dict[str, float]:
-        """Peak operations per second of the device by number type, all of the host's cores together on a CPU."""
+        """Peak operations per second of the device by number type; on a CPU, of all the host's cores together."""
         return measure_peaks(device, dtypes, usable_cores())
 
     @_at_work
     def update(self, packed: PackedGroups, spec: RunSpec, step: int) -> tuple[dict[str, float], Found]:
-        """One step; returns the metrics and what the learner has found for this rank's trajectories."""
+        """One step; returns the metrics and what the learner has computed for this rank's trajectories."""
         groups = packed.groups()
         metrics = self._learner.update(groups, spec, step)
         return metrics, self._found(groups)
@@ -147,7 +147,7 @@ class LearnerWorker:
 
     @_at_work
     def accumulate(self, packed: PackedGroups) -> Found:
-        """Add the gradient of a piece; returns what the learner has found for this rank's trajectories."""
+        """Add the gradient of a piece; returns what the learner has computed for this rank's trajectories."""
         groups = packed.groups()
         self._learner.accumulate(groups)
         return self._found(groups)
@@ -158,7 +158,7 @@ class LearnerWorker:
         return self._learner.finish(), self._learner.version
 
     def carry_by(self, travel: Travel | None) -> None:
-        """Publish weights as a run asks for; None: through Ray's store."""
+        """Publish weights as a run's spec requests; None: through Ray's store."""
         self._travel = travel
         if travel is not None:
             self._take(choose(travel), travel)
@@ -168,7 +168,7 @@ class LearnerWorker:
         """Publish the weights; None above rank 0."""
         if self._rank:
             for _ in self._learner.layers():
-                pass  # every rank has its share in each
+                pass  # every rank takes part in each layer
             self._learner.score(sequences)
             self._learner.score_rounded_otherwise(sequences)
             return None
@@ -177,13 +177,13 @@ class LearnerWorker:
             self._left = None
         there = hosts()
         self._follow(there)
-        # On one host the whole weights are mapped: to find, apply and prove changes takes longer than to copy them.
+        # On one host the whole weights are mapped: finding, applying and proving changes takes longer than a copy.
         mapped = there == 1 and self._publication.transport.local
         whole = mapped or self._learner.served_whole
         return publish(self._learner, sequences, self._publication, self._witness, whole=whole, why=self._choice.why)
 
     def _follow(self, there: int) -> None:
-        """Go over to another transport where hosts have come or gone and nobody has named one."""
+        """Switch to another transport if hosts have come or gone and the run has not named one."""
         if self._travel is None or self._travel.asked != AUTO or self._travel.topology.hosts == there:
             return
         self._travel = replace(self._travel, topology=replace(self._travel.topology, hosts=there))
@@ -200,11 +200,11 @@ class LearnerWorker:
     def rescore(
         self, trajectories: list[Trajectory], own_prompts: dict[str, NDArray[np.int32]], top_p: float, top_k: int
     ) -> dict[str, LearnerSide]:
-        """Score trajectories again by the present weights."""
+        """Score trajectories again with the current weights."""
         return self._learner.rescore(trajectories, own_prompts, top_p, top_k)
 
     def _found(self, groups: Sequence[Group]) -> Found:
-        """Facts of this rank's trajectories; nothing where another rank of its context group tells them."""
+        """Values for this rank's trajectories; empty if another rank of its context group reports them."""
         return _columns(groups if self._learner.tells else ())
 
     def save(self, folder: str, extra: Mapping[str, Any]) -> SavedCheckpoint | None:
@@ -258,17 +258,17 @@ class LearnerGroup:
             spec: as the run starts.
             device: "cpu", or "cuda" with one device per actor.
             threads: CPU threads of each rank.
-            cores: the board of those who share a host's cores, where they do.
+            cores: the board of the processes that share a host's cores, if they do.
             actor_options: for Ray's scheduler (``num_cpus``, ``num_gpus``, ``name``…).
             teacher: folder of the policy that ``spec.distillation`` names, readable by all ranks.
-            travel: how weights shall reach the engines; None for Ray's store.
-            places: further options of a rank's actor, which say where it computes.
+            travel: how weights reach the engines; None for Ray's store.
+            places: further options of a rank's actor that say where it computes.
 
         Raises:
             LearnerLost: a rank died while starting.
         """
         world = spec.parallelism.learner_ranks
-        # A rank that is restarted would come back empty; the group dies as a whole and is made anew.
+        # A restarted rank would come back empty, so the group dies as a whole and is created again.
         options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, **(actor_options or {})}
         self.workers = [
             ray.remote(LearnerWorker).options(**options, **places(rank)).remote(rank, world, threads, cores)
@@ -291,7 +291,7 @@ class LearnerGroup:
         """One step on all ranks; writes ``learner_logprobs`` and ``entropy`` into ``groups``. See ``Learner.update``.
 
         Raises:
-            LearnerLost: a rank died. (What ``Learner.update`` raises comes through under its own type.)
+            LearnerLost: a rank died. (Errors of ``Learner.update`` are raised with their own type.)
         """
         results = self._call("update", ray.put(PackedGroups.of(groups, without=ANEW)), spec, step)
         for _, found in results:
@@ -301,7 +301,7 @@ class LearnerGroup:
         return metrics
 
     def begin(self, spec: RunSpec, step: int) -> None:
-        """Open a step whose groups come piece by piece; see ``Learner.begin``."""
+        """Open a step whose groups arrive piece by piece; see ``Learner.begin``."""
         self._call("begin", spec, step)
 
     def accumulate(self, groups: Sequence[Group]) -> None:
@@ -316,11 +316,11 @@ class LearnerGroup:
         return metrics
 
     def probe_with(self, sequences: list[list[int]]) -> None:
-        """Score these from now on, whenever weights are published."""
+        """Score these sequences from now on, whenever weights are published."""
         self._probe = sequences
 
     def publish(self) -> WeightHandle:
-        """The present weights with their probe. Gone when rank 0 is."""
+        """Publish the current weights with their probe. They are gone when rank 0 is."""
         handle: WeightHandle = self._call("publish", self._probe)[0]
         return handle
 
@@ -331,7 +331,7 @@ class LearnerGroup:
         top_p: float,
         top_k: int,
     ) -> dict[str, LearnerSide]:
-        """Score trajectories again by the present weights; see ``trainer_core.update.rescoring``."""
+        """Score trajectories again with the current weights; see ``trainer_core.update.rescoring``."""
         found: dict[str, LearnerSide]
         found = self._call("rescore", ray.put(list(trajectories)), dict(own_prompts), top_p, top_k)[0]
         return found
@@ -342,7 +342,7 @@ class LearnerGroup:
         return saved
 
     def load(self, folder: str | Path) -> dict[str, Any]:
-        """Go on from a checkpoint; returns the caller's state."""
+        """Continue from a checkpoint; returns the caller's state."""
         self.version, extra = self._call("load", str(folder))[0]
         return dict(extra)
 
@@ -352,7 +352,7 @@ class LearnerGroup:
             ray.kill(worker)
 
     def lives(self, timeout_s: float) -> bool:
-        """Whether the process of rank 0 is there, which holds the weights. One that is busy is; Ray is given
+        """Whether the process of rank 0, which holds the weights, is alive. A busy process is alive. Ray gets
         ``timeout_s`` seconds to notice a death."""
         asked = self.workers[0].__ray_ready__.remote()
         if not ray.wait([asked], timeout=timeout_s)[0]:
@@ -360,14 +360,14 @@ class LearnerGroup:
         try:
             ray.get(asked)
         except ActorUnavailableError:
-            return True  # cut off for a moment, or starting
+            return True  # unreachable for a moment, or starting
         except RayError:
             return False
         return True
 
     def _meeting_place(self) -> str:
-        """Address at which the ranks meet. They talk over the loopback where all are on one node, so that nothing
-        listens beyond it; else over the addresses by which Ray knows their nodes."""
+        """Address at which the ranks meet. If all are on one node, they use the loopback, so that nothing listens
+        outside the node; else the addresses by which Ray knows their nodes."""
         addresses = [LOOPBACK] * len(self.workers)
         found: list[str] = self._call("address")
         if len(set(found)) > 1:

@@ -1,7 +1,7 @@
-"""The learning stage: a thread of its own that feeds the learner, publishes its weights and saves its checkpoints.
+"""The learning stage: a separate thread that feeds the learner, publishes its weights and saves its checkpoints.
 
-Work is done in the order in which it was handed over, so a checkpoint that is asked for before an update holds the
-state before it.
+Work is done in the order in which it was submitted, so a checkpoint requested before an update holds the state before
+that update.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Learned:
 
 
 NOTICED_S = 5.0
-"""Seconds after which Ray has noticed the death of a process whose objects it says are lost with it."""
+"""Seconds until Ray has noticed the death of a process whose objects it reports as lost."""
 
 
 def number_types(spec: RunSpec) -> tuple[str, str]:
@@ -78,7 +78,7 @@ class LearningStage:
         travel: Travel | None = None,
         places: Callable[[int], Mapping[str, Any]] = lambda rank: {},
     ) -> Future[tuple[dict[str, Any], float]]:
-        """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
+        """Start the ranks, from ``checkpoint`` if given. Result: the state stored with it, seconds."""
         arguments = (model_dir, spec, options, checkpoint, teacher, device, cores, travel, places)
         return self._thread.submit(self._start, *arguments)
 
@@ -87,15 +87,15 @@ class LearningStage:
         self._thread.submit(lambda: self._learner.probe_with(sequences))
 
     def peaks(self, dtypes: Sequence[str]) -> Future[dict[str, float]]:
-        """Peak operations per second of a rank's device by number type. To be asked while nothing else computes."""
+        """Peak operations per second of a rank's device by number type. Call it while nothing else computes."""
         return self._thread.submit(lambda: self._learner.peaks(dtypes))
 
     def publish(self) -> Future[WeightHandle]:
-        """The present weights with their probe."""
+        """The current weights with their probe."""
         return self._thread.submit(lambda: self._learner.publish())
 
     def lives(self) -> bool:
-        """Whether the process that holds the weights is there. May be called from any thread, also while it learns."""
+        """Whether the process that holds the weights is alive. May be called from any thread, even while it learns."""
         return self._group is not None and self._group.lives(NOTICED_S)
 
     def learn(self, groups: list[Group], spec: RunSpec, step: int) -> Future[Learned]:
@@ -103,7 +103,7 @@ class LearningStage:
         return self._thread.submit(self._learn, groups, spec, step)
 
     def begin(self, spec: RunSpec, step: int) -> Future[None]:
-        """Open a step whose groups come piece by piece. ``CannotStream`` is the result where the spec forbids it."""
+        """Open a step whose groups arrive piece by piece. The result is ``CannotStream`` if the spec forbids it."""
         return self._thread.submit(self._begin, spec, step)
 
     def accumulate(self, groups: list[Group]) -> Future[float]:
@@ -117,7 +117,7 @@ class LearningStage:
     def rescore(
         self, trajectories: list[Trajectory], own_prompts: dict[str, NDArray[np.int32]], *, top_p: float, top_k: int
     ) -> Future[dict[str, LearnerSide]]:
-        """The learner's side of a frozen-weight rescoring, by the weights as they are when its turn comes."""
+        """The learner's side of a frozen-weight rescoring, with the weights that it has when the call's turn comes."""
         return self._thread.submit(lambda: self._learner.rescore(trajectories, own_prompts, top_p, top_k))
 
     def save(
@@ -127,19 +127,19 @@ class LearningStage:
         done: Callable[[SavedCheckpoint], None],
         failed: Callable[[Exception], float | None],
     ) -> Future[SavedCheckpoint]:
-        """Write a checkpoint, as often as is wanted: the learner stays as it is meanwhile.
+        """Write a checkpoint, retrying as requested. The learner does not change in the meantime.
 
         Args:
-            folder: the checkpoint's.
+            folder: the checkpoint's folder.
             extra: the caller's JSON-able state.
-            done: called in the stage's thread once it is on the disk.
-            failed: called there after every try that fails; returns the seconds until the next, or None for no other.
-                Not called when a rank is lost: nobody is left to try again.
+            done: called in the stage's thread once the checkpoint is on disk.
+            failed: called there after every failed try. Returns the seconds until the next, or None to stop. Not called
+                when a rank is lost: no learner is left to try again.
         """
         return self._thread.submit(self._save, folder, extra, done, failed)
 
     def close(self) -> None:
-        """Kill the ranks; work in hand ends with an error that nobody waits for."""
+        """Kill the ranks; running work ends with an error that no caller waits for."""
         self._closed.set()
         self._thread.shutdown(wait=False, cancel_futures=True)
         if self._group is not None:

@@ -1,8 +1,8 @@
-"""Versioned weights on their way from the learner to a rollout engine, closed by a probe.
+"""Versioned weights from the learner to a rollout engine, verified by a probe.
 
-A checksum can tell that bytes have arrived, not that the engine computes with them. So the learner scores fixed token
-sequences with the very weights it publishes, and each engine must come to the same log-probabilities before the
-version may generate (``worker/learner/probe``).
+A checksum can show that bytes have arrived, not that the engine computes with them. So the learner scores fixed token
+sequences with exactly the weights it publishes, and each engine must produce the same log-probabilities before it may
+generate with the version (``worker/learner/probe``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WHOLE = -1
 
 
 class WeightReceiver(Protocol):
-    """Interface that a bundle needs of an engine."""
+    """Interface of an engine that a bundle needs."""
 
     def load_weights(self, version: int, tensors: Tensors, *, kv: Kv) -> None:
         """Serve these weights from now on."""
@@ -34,10 +34,10 @@ class WeightReceiver(Protocol):
 
 @runtime_checkable
 class ChangeReceiver(Protocol):
-    """Interface of an engine that can apply changes to the weights that it holds."""
+    """Interface of an engine that can apply changes to its weights."""
 
     weights_key: str | None
-    """Key of the weights that it holds; None where that is not known."""
+    """Key of the weights that it holds; None if unknown."""
 
     def load_weights(self, version: int, tensors: Tensors, *, kv: Kv) -> None:
         """Serve these weights from now on."""
@@ -45,12 +45,12 @@ class ChangeReceiver(Protocol):
     def load_changes(
         self, version: int, chain: Sequence[Tensors], digests: Mapping[str, bytes], *, kv: Kv
     ) -> str | None:
-        """Apply changes in their order and prove the result by the digests; the reason where that cannot be done."""
+        """Apply changes in order and verify the result by the digests. Returns the reason if that is not possible."""
 
 
 @dataclass(frozen=True)
 class WeightBundle:
-    """One version of the weights with the evidence to check them by. The tensors are where their transport put them."""
+    """One version of the weights with the evidence to check them. The tensors are where their transport put them."""
 
     version: int
     tensors: Any
@@ -61,24 +61,24 @@ class WeightBundle:
     transport: str = OBJECT_STORE
     """Name of the transport that packed the tensors."""
     base_key: str = ""
-    """Key of the weights in ``tensors``; empty where no changes will ever refer to them."""
+    """Key of the weights in ``tensors``; empty if no changes will ever refer to them."""
     changes: tuple[Changes, ...] = ()
-    """Changes between ``tensors`` and this version, in their order."""
+    """Changes between ``tensors`` and this version, in order."""
     evidence: Evidence = field(default_factory=Evidence)
-    """Sampled values of the tensors, and what else the probe judges by."""
+    """Sampled values of the tensors, and the other evidence for the probe."""
 
     _fetched: dict[int, Tensors] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Tensors that are at hand in this process: by their place in ``changes``, and the whole by ``WHOLE``."""
+    """Tensors already fetched by this process: by index in ``changes``, and the whole weights by ``WHOLE``."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but what is at hand in this process, which does not travel to another."""
+        """Return everything except the fetched tensors, which do not travel to another process."""
         return {**self.__dict__, "_fetched": {}}
 
     def fetch(self, held: str | None) -> None:
-        """Have at hand what ``load_into`` takes, for an engine that holds the weights of that key and generates on.
+        """Fetch what ``load_into`` needs, for an engine that holds the weights ``held`` and continues to generate.
 
         Raises:
-            RuntimeError: the transport cannot hand it over.
+            RuntimeError: the transport cannot deliver it.
         """
         missing = self._missing(held)
         for index in [WHOLE, *range(len(self.changes))] if missing is None else missing:
@@ -88,22 +88,22 @@ class WeightBundle:
         """This version's weights by Hugging Face name.
 
         Raises:
-            RuntimeError: the transport cannot hand them over.
+            RuntimeError: the transport cannot deliver them.
         """
         base = self._tensors(WHOLE)
         if not self.changes:
             return base
-        from trainer_core.update.formats.changes import Changed  # torch is not for every reader of a bundle
+        from trainer_core.update.formats.changes import Changed  # not every reader of a bundle needs torch
 
         return Changed(base, [self._tensors(index) for index in range(len(self.changes))])
 
     def load_into(self, engine: WeightReceiver, *, kv: Kv = "recompute", whole: bool = False) -> None:
-        """Have an engine serve this version: by what has changed where it holds an earlier one, else by the whole.
+        """Have an engine serve this version. If it holds an earlier one, load the changes, else the whole.
 
         Args:
             engine: the engine.
-            kv: what becomes of the keys and values of running sequences.
-            whole: whether it shall get the whole weights whatever it holds.
+            kv: what happens to the keys and values of running sequences.
+            whole: whether it must get the whole weights, whatever it holds.
         """
         changeable = engine if isinstance(engine, ChangeReceiver) else None
         if changeable is not None and not whole and self._load_changes(changeable, kv):
@@ -114,7 +114,7 @@ class WeightBundle:
 
     @property
     def key(self) -> str | None:
-        """Name of exactly these weights; None where they have none."""
+        """Name of exactly these weights; None if they have none."""
         return (self.changes[-1].after if self.changes else self.base_key) or None
 
     def _tensors(self, index: int) -> Tensors:
@@ -125,7 +125,7 @@ class WeightBundle:
         return self._fetched[index]
 
     def _missing(self, held: str | None) -> range | None:
-        """Places of the changes that an engine lacks which holds those weights; None where it needs the whole."""
+        """Indices of the changes that an engine with the weights ``held`` lacks; None if it needs the whole."""
         keys = [one.before for one in self.changes]
         return range(keys.index(held), len(keys)) if held is not None and held in keys else None
 
@@ -137,7 +137,7 @@ class WeightBundle:
         chain = [self._tensors(index) for index in found]
         digests: dict[str, bytes] = {}
         for one, tensors in zip(missing, chain, strict=True):
-            # The last version that touched a tensor tells what it is in the end; one that came whole needs no proof.
+            # The last version that touched a tensor decides its digest; one that came whole needs none.
             digests = {name: found for name, found in digests.items() if name not in tensors} | dict(one.digests)
         reason = engine.load_changes(self.version, chain, digests, kv=kv)
         if reason is not None:
@@ -148,39 +148,39 @@ class WeightBundle:
 
 
 class Publisher(Protocol):
-    """Interface that ``publish`` needs of a learner."""
+    """Interface of a learner that ``publish`` needs."""
 
     version: int
     engine_fp8: Scales | None
-    """Scales of the matrices that the engines hold in FP8; None where they hold none."""
+    """Scales of the matrices that the engines hold in FP8; None if they hold none."""
 
     def layers(self, *, on_device: bool = False) -> Iterator[Tensors]:
-        """All weights, layer by layer; a layer's may be read until the next is asked for. In host memory, unless they
-        are asked for where they are.
+        """All weights, layer by layer. A layer's tensors may be read until the next layer is requested. They are in
+        host memory; with ``on_device`` they are where the learner has them.
         """
 
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
         """Log-probability of each token but the first."""
 
     def score_rounded_otherwise(self, sequences: Sequence[Sequence[int]]) -> list[list[float]] | None:
-        """The same with other roundings than the engine's; None where nothing is rounded to 16 bits or fewer."""
+        """The same with other roundings than the engine's; None if nothing is rounded to 16 bits or fewer."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightHandle:
-    """A published version, to be handed on to engines: whoever does so need not know how it travels."""
+    """A published version to pass on to engines. The caller need not know how it travels."""
 
     version: int
     transport: str
     """Name of the transport of its tensors."""
     why: str
-    """Reason for that transport, as a clause; empty where nothing was chosen."""
+    """Reason for that transport, as a clause; empty if none was chosen."""
     _bundle: Any
-    """Reference to the bundle in Ray's store; its owner is rank 0, and it is gone when that has ended."""
+    """Reference to the bundle in Ray's store. Rank 0 owns it, and it is gone when rank 0 has ended."""
 
     @classmethod
     def of(cls, bundle: WeightBundle, why: str = "") -> WeightHandle:
-        """The handle of a bundle that this process owns from now on."""
+        """The handle of a bundle, which this process owns from now on."""
         return cls(bundle.version, bundle.transport, why, ray.put(bundle))
 
     def open(self) -> WeightBundle:
@@ -197,18 +197,19 @@ def bundle(
     *,
     whole: bool = False,
 ) -> WeightBundle:
-    """The learner's weights as they are now, with the probe scored by the same version.
+    """The learner's current weights, with the probe scored by the same version.
 
     Args:
-        learner: gives weights and scores.
+        learner: provides weights and scores.
         sequences: the probe.
-        publication: what was published before, which it adds to; without one the weights are whole, in Ray's store.
-        witness: what was testified of the version before; without one nothing is known of it.
+        publication: what was published before; this version is added to it. Without one the weights are whole, in
+            Ray's store.
+        witness: evidence of the previous version; without one nothing is known of it.
         whole: whether the weights travel whole, whatever was published before.
     """
     sampler = Sampler(learner.version, learner.engine_fp8)
     publication = publication or Publication(TRANSPORTS[OBJECT_STORE])
-    # Learners of CPUs, and stand-ins, know no other place.
+    # CPU learners and stand-ins do not accept ``on_device``.
     given = learner.layers(on_device=True) if publication.transport.on_device else learner.layers()
     layers = sampler.following(given)
     publication.add(learner.version, layers, whole=whole)
@@ -235,5 +236,5 @@ def publish(
     whole: bool = False,
     why: str = "",
 ) -> WeightHandle:
-    """Publish the learner's weights; see ``bundle``. ``why``: reason for the transport, for people to read."""
+    """Publish the learner's weights; see ``bundle``. ``why``: human-readable reason for the transport."""
     return WeightHandle.of(bundle(learner, sequences, publication, witness, whole=whole), why)

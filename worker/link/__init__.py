@@ -1,1 +1,1 @@
-"""The link to the platform: events up, commands down, what a run needs fetched."""
+"""The link to the platform: sends events, receives commands, fetches what a run needs."""

@@ -1,4 +1,4 @@
-"""Admission: a worker of the cluster asks the platform for the token of what it shall work on."""
+"""Admission: a worker of the cluster requests from the platform the token for its work."""
 
 import os
 from http.client import UNAUTHORIZED
@@ -14,12 +14,12 @@ from worker.errors import ClusterError, FencedError
 from worker.link.answers import refusal
 
 SECRET, SECRET_FILE = "DRESSAGE_CLUSTER_SECRET", "DRESSAGE_CLUSTER_SECRET_FILE"
-"""Variables that give the cluster's secret, or the file that holds it."""
+"""Environment variables with the cluster's secret, or with the path of the file that holds it."""
 TIMEOUT_S = 10.0
 
 
 def cluster_secret() -> str:
-    """The secret that the cluster shares with its platform. Raises ClusterError where this process has none."""
+    """The secret that the cluster shares with its platform. Raises ClusterError if this process has none."""
     if given := os.environ.get(SECRET):
         return given
     path = os.environ.get(SECRET_FILE)
@@ -39,9 +39,9 @@ def fetch_token(link_url: str, path: str) -> str:
         path: address of the token, as ``trainer_core.link.admission`` spells it.
 
     Raises:
-        FencedError: the platform refuses: it knows of no such work, it is over, or somebody works on it already.
-        ClusterError: this process has no secret or a wrong one, or the platform does not answer. Its next message may
-            do better.
+        FencedError: the platform refuses: the work does not exist, is over, or already has a worker.
+        ClusterError: this process has no secret or a wrong one, or the platform does not answer. The platform's next
+            message may succeed.
     """
     headers = {"Authorization": f"{SCHEME} {proof(cluster_secret(), link_url, path)}", **version.header()}
     try:

@@ -1,4 +1,4 @@
-"""Answers of the platform, as far as all of the worker's connections read them alike."""
+"""Parts of the platform's answers that all of the worker's connections read the same way."""
 
 import httpx
 from pydantic import ValidationError
@@ -8,7 +8,7 @@ from trainer_core.link.refusal import Refusal
 
 
 def refusal(response: httpx.Response) -> str:
-    """Status and reason of an error answer, such as ``409: Attempt 1 has been given up``."""
+    """Status and reason of an error response, such as ``409: Attempt 1 has been given up``."""
     try:
         detail = Refusal.model_validate_json(response.content).detail
     except ValidationError:
@@ -17,5 +17,5 @@ def refusal(response: httpx.Response) -> str:
 
 
 def objection(response: httpx.Response) -> str | None:
-    """Reason why this worker cannot work with the platform that has answered; None where the versions fit."""
+    """Reason why this worker cannot work with the platform that answered; None if the versions fit."""
     return version.objection_to_platform(response.headers.get(version.HEADER))

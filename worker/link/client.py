@@ -1,6 +1,6 @@
-"""The link to the platform: events up, commands down, the lease kept. One thread, one HTTP connection, one journal.
+"""The link to the platform: sends events, receives commands, renews the lease. One thread, HTTP connection and journal.
 
-The platform may be away for an hour: events wait in the journal and training goes on. A platform that answers
+The platform may be away for an hour: events wait in the journal and training continues. A platform that answers
 409, 401 or 403 has given the run to another attempt or revoked the token: the attempt is *fenced* and must end itself.
 """
 
@@ -28,9 +28,9 @@ from worker.link.journal import Journal
 log = logging.getLogger(__name__)
 
 HEARTBEAT_S = 0.5
-"""Longest pause between two syncs while the platform answers, unless it asks for a longer one."""
+"""Longest pause between two syncs while the platform answers, unless it requests a longer one."""
 SPACING_S = 0.1
-"""Shortest pause between two syncs: events of one moment travel together."""
+"""Shortest pause between two syncs, so that events close in time travel together."""
 BACKOFF_S = (1.0, 15.0)
 """First and longest pause after a failed sync."""
 
@@ -51,18 +51,18 @@ class Link:
         self._queue: list[dict[str, Any]] = []
         self._phase: dict[str, Any] | None = None
         self._phase_waits = False
-        """Whether the journal holds a phase that was not acknowledged: a newer one then stays in memory."""
+        """Whether the journal holds an unacknowledged phase. A newer one then stays in memory."""
         self._applied: list[dict[str, Any]] = []
         self._commands: list[Command] = []
         self._unreadable: set[str] = set()
-        """Commands that this worker cannot read, each told of once."""
+        """Commands that this worker cannot read, each reported once."""
         self._desired: DesiredState = "running"
         self._release_place = False
         self._gpus: float | None = None
         self._pace_s = 0.0
-        """Shortest pause that the platform asks for."""
+        """Shortest pause that the platform requests."""
         self._hurried = threading.Event()
-        """Set while somebody waits for the end of all syncs: then no pause is longer than ``SPACING_S``."""
+        """Set while a caller waits for all syncs to finish. No pause is then longer than ``SPACING_S``."""
         self._fenced: str | None = None
         self._objection: str | None = None
         self._synced = 0
@@ -74,22 +74,22 @@ class Link:
 
     @property
     def fenced(self) -> str | None:
-        """Reason why the platform no longer wants to hear from this attempt, or None."""
+        """Reason why the platform no longer accepts this attempt, or None."""
         return self._fenced
 
     @property
     def objection(self) -> str | None:
-        """Reason why this worker cannot go on with the platform, whose version has changed, or None."""
+        """Reason why this worker cannot continue with the platform, whose version has changed, or None."""
         return self._objection
 
     @property
     def desired_state(self) -> DesiredState:
-        """State that the platform last asked for."""
+        """State that the platform last requested."""
         return self._desired
 
     @property
     def release_place(self) -> bool:
-        """Whether a run that stands paused shall save itself and end."""
+        """Whether a paused run must save itself and end."""
         return self._release_place
 
     @property
@@ -102,7 +102,7 @@ class Link:
         return self._synced
 
     def commands(self) -> list[Command]:
-        """The commands the platform last named: all that it has not seen acknowledged."""
+        """The commands that the platform last sent: all for which it has no acknowledgement."""
         with self._lock:
             return list(self._commands)
 
@@ -114,25 +114,25 @@ class Link:
             self._next_seq += 1
             self._queue.append({"seq": seq, **told})
             if isinstance(data, StateData):
-                self._phase = None  # of the state before: it must not be told after this one
+                self._phase = None  # belongs to the previous state: must not be reported after this one
         self._wake.set()
         return seq
 
     def phase(self, phase: str, step: int, done: int = 0, total: int = 0) -> None:
-        """Tell what the run is doing. Only the newest phase is kept, and it travels with the next sync."""
+        """Report what the run is doing. Only the newest phase is kept, and the next sync sends it."""
         data = PhaseData(phase=phase, done=done, total=total)
         told = {"kind": data.kind, "step": step, "at": _now(), "data": data.wire()}
         with self._lock:
             self._phase = told
 
     def control(self, *reports: Applied) -> None:
-        """Report what became of controls, all in the same sync; repeated until one has succeeded."""
+        """Report the outcome of controls, all in the same sync, which is retried until it succeeds."""
         with self._lock:
             self._applied += [report.model_dump(mode="json") for report in reports]
         self._wake.set()
 
     def tell_gpus(self, gpus: float) -> None:
-        """Tell with every sync from now on how many GPUs the attempt holds."""
+        """Report in every sync from now on how many GPUs the attempt holds."""
         if gpus != self._gpus:
             self._gpus = gpus
             self._wake.set()
@@ -147,7 +147,7 @@ class Link:
             self._hurried.clear()
 
     def close(self) -> None:
-        """Stop the thread; what is unacknowledged stays in the journal."""
+        """Stop the thread. Unacknowledged events stay in the journal."""
         self._stop.set()
         self._hurried.set()
         self._wake.set()
@@ -172,7 +172,7 @@ class Link:
         self._collect()
 
     def _pause(self) -> None:
-        """Wait until the next sync; not long while the journal holds more than one sync takes."""
+        """Wait until the next sync, only briefly while the journal holds more than fits in one sync."""
         self._stop.wait(SPACING_S)
         if not self._journal.unacked:
             if self._pace_s > SPACING_S:
@@ -181,7 +181,7 @@ class Link:
         self._wake.clear()
 
     def _collect(self) -> None:
-        """Move what was emitted into the journal, the newest phase last."""
+        """Move emitted events into the journal, the newest phase last."""
         with self._lock:
             events, self._queue = self._queue, []
             if self._phase is not None and not self._phase_waits:
@@ -228,9 +228,9 @@ class Link:
         return True
 
     def _read(self, documents: Iterable[dict[str, Any]]) -> list[Command]:
-        """The commands that this worker understands. The others are a newer platform's: they are told of, once.
+        """The commands that this worker understands. The others are from a newer platform and are reported once.
 
-        A change set with a control that cannot be read is left alone as a whole: the platform rejects all of it.
+        A change set with an unreadable control is not applied at all: the platform rejects all of it.
         """
         found: list[Command] = []
         torn: set[str] = set()

@@ -1,4 +1,4 @@
-"""The report of a cluster's size to the platform."""
+"""Reports a cluster's size to the platform."""
 
 import httpx
 
@@ -9,10 +9,10 @@ from worker.link.admission import TIMEOUT_S, cluster_secret
 
 
 def tell_size(link_url: str, cluster: str, report: ClusterReport) -> None:
-    """Tell the platform at ``link_url`` how large the named cluster is.
+    """Report the size of the named cluster to the platform at ``link_url``.
 
     Raises:
-        ClusterError: this process has no secret to prove itself with.
+        ClusterError: this process has no secret to authenticate with.
         httpx.HTTPError: the platform does not answer, or refuses.
     """
     path = report_path(cluster)

@@ -1,7 +1,7 @@
 """The append-only journal of one attempt: events wait here, on disk, until the platform has acknowledged them.
 
 One JSON object per line: an event (``{"seq": …, "kind": …}``) or an acknowledgement (``{"acked": seq}``). A line that a
-crash has cut is dropped. Only offsets are kept in memory, so that an hour of outage costs disk and no RAM.
+crash has cut is dropped. Only offsets are kept in memory, so an hour of outage costs disk space and no RAM.
 """
 
 import json
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 COMPACT_BYTES = 4 * 2**20
-"""A journal that holds nothing unacknowledged is started afresh when it is larger than this."""
+"""A journal with nothing unacknowledged is started afresh when it is larger than this."""
 
 
 def journal_path(run_dir: str | Path, attempt: int) -> Path:
-    """Path of an attempt's journal: in the run's folder, so that it outlives the process and the machine."""
+    """Path of an attempt's journal. It is in the run's folder, so that it outlives the process and the machine."""
     return Path(run_dir) / "journal" / f"attempt-{attempt}.jsonl"
 
 
@@ -35,14 +35,14 @@ class Journal:
 
     @property
     def unacked(self) -> int:
-        """Events that wait for their acknowledgement."""
+        """Number of events without acknowledgement."""
         return len(self._unacked)
 
     def append(self, events: list[dict[str, Any]]) -> None:
         """Write events and force them to disk.
 
         Raises:
-            ValueError: a sequence number leaves a gap or comes twice.
+            ValueError: a sequence number leaves a gap or is repeated.
             OSError: the disk is full or broken; nothing was appended.
         """
         lines: list[bytes] = []
@@ -80,7 +80,7 @@ class Journal:
         if not self._unacked and self._size > COMPACT_BYTES:
             self._start_afresh()
         else:
-            # Lost acknowledgements only cause a repetition, which the platform recognises: no need to wait for disk.
+            # A lost acknowledgement only causes a repetition, which the platform recognises: no need to wait for disk.
             self._write(_acknowledgement(self.acked_seq), sync=False)
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class Journal:
         self._size += len(data)
 
     def _read_back(self) -> int:
-        """Read what an earlier process has left. Returns the size after the last whole line; cuts the rest off."""
+        """Read what an earlier process left. Cuts off an incomplete last line and returns the remaining size."""
         offset = 0
         with open(self._path, "rb") as lines:
             for line in lines:

@@ -34,7 +34,7 @@ class Platform:
         self._url, self._run_id = url.rstrip("/") + "/", run_id
         self._client = httpx.Client(headers={"Authorization": f"Bearer {token}", **version.header()}, timeout=30.0)
         self.objection: str | None = None
-        """Reason why this worker cannot work with the platform, as a sentence, once the bundle is there; or None."""
+        """Reason why this worker cannot work with the platform, as a sentence, or None. Set with the bundle."""
         self._cache = cache or Path(tempfile.gettempdir()) / f"dressage-cache-{os.getuid()}"
 
     def fetch_bundle(self, stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
@@ -79,11 +79,11 @@ class Platform:
 
         Args:
             name: the version, for messages.
-            notes: where they are.
-            rows: rows of the version.
+            notes: the location of the notes.
+            rows: number of rows in the version.
 
         Raises:
-            StartError: they cannot be fetched or read, or are those of another number of rows.
+            StartError: the notes cannot be fetched or read, or are for another number of rows.
         """
         try:
             response = self._client.get(urljoin(self._url, notes.url))
@@ -100,7 +100,7 @@ class Platform:
         self._client.close()
 
     def _open_cache(self) -> None:
-        """Make the cache's folder. Raises StartError for another user's, who could read and change what is in it."""
+        """Create the cache folder. Raises StartError if it belongs to another user, who could read and change it."""
         self._cache.mkdir(parents=True, exist_ok=True, mode=0o700)
         found = self._cache.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
@@ -127,7 +127,7 @@ class Platform:
 
 
 def parse_bundle(document: dict[str, Any]) -> Bundle:
-    """Check the bundle.
+    """Validate the bundle.
 
     Raises:
         StartError: the spec or another part is not valid here; names the field.
@@ -138,7 +138,7 @@ def parse_bundle(document: dict[str, Any]) -> Bundle:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         if first["type"] == "union_tag_invalid":
-            # The platform has accepted the spec, so it knows the type: a plug-in is installed there and not here.
+            # The platform accepted the spec, so it knows the type: a plug-in is installed there but not here.
             raise StartError(
                 f"The platform knows {first['ctx']['tag']!r} (at {where}), and this machine does not: install the "
                 "plug-in's package here too, in the environment of the workers."

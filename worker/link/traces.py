@@ -1,4 +1,4 @@
-"""Upload of trace files: one at a time, again until the platform has it, and given up where it never will."""
+"""Uploads trace files one at a time, with retries until the platform has stored or finally refused each one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from worker.link.answers import refusal
 BACKOFF_S = (0.5, 15.0)
 """First and longest pause after a failed upload."""
 PERMANENT = frozenset({400, 413, 415, 422})
-"""Statuses by which the platform says that it will never take this file."""
+"""Status codes with which the platform says that it will never accept this file."""
 
 Sent = Literal["stored", "refused", "unknown", "ended"]
-"""Outcome of an upload: the platform has it; will never take it; knows no trace files; or the attempt is over."""
+"""Outcome of an upload: the platform has it, will never accept it, knows no trace files, or the attempt is over."""
 
 
 class TraceUpload:
@@ -34,7 +34,7 @@ class TraceUpload:
         """Reason of the last refusal."""
 
     def send(self, header: TraceHeader, data: bytes) -> Sent:
-        """Send a file, as often as it takes; ``ended`` also when ``stop`` was called meanwhile."""
+        """Send a file, retrying as often as needed. Also returns ``ended`` if ``stop`` was called."""
         pause, longest = BACKOFF_S
         while not self._stop.is_set():
             try:
@@ -56,7 +56,7 @@ class TraceUpload:
         return "ended"
 
     def stop(self) -> None:
-        """Give up what is being sent."""
+        """Abandon the current upload."""
         self._stop.set()
 
     def close(self) -> None:

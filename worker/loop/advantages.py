@@ -1,4 +1,4 @@
-"""Treatment of a batch between scoring and learning: failed rewards, advantages, filters."""
+"""Processing of a batch between scoring and learning: failed rewards, advantages, filters."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from trainer_core.trajectory import Group
 
 
 def assign_advantages(groups: list[Group], spec: RunSpec, dispatched: Sequence[RunSpec] = ()) -> None:
-    """Write each trajectory's advantage and why it is left out of the loss, if it is.
+    """Set each trajectory's advantage and, if it is left out of the loss, the reason.
 
-    A reward that failed is left out, unless the spec asks for a zero; its error stays visible in both cases.
+    A trajectory whose reward failed is left out unless the spec scores it zero. Its error stays visible either way.
 
     Args:
-        groups: scored.
-        spec: decides how the batch is treated.
-        dispatched: the spec of each group at its dispatch, which lengths are shaped by; empty: ``spec`` for all.
+        groups: scored groups.
+        spec: how the batch is processed.
+        dispatched: each group's spec at dispatch, used to shape lengths; if empty, ``spec`` for all.
     """
     dispatched = dispatched or [spec] * len(groups)
     if spec.reward.on_error == "zero":

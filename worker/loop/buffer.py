@@ -1,4 +1,4 @@
-"""The buffer between generation and learning: groups on their way, and the batches that are made of them.
+"""The buffer between generation and learning: groups in progress, and the batches built from them.
 
 Staleness of a token is (learner's version before the update) − (version that sampled it). The bound is enforced twice:
 the ledger admits and chooses groups so that it holds, and every sampled token is checked when a batch is taken out.
@@ -17,13 +17,13 @@ from worker.messages.ticket import Batch, Ticket
 
 @dataclass(slots=True)
 class TrajectoryBuffer:
-    """Tickets by name, and the ledger that knows where each is. Used by the loop's thread alone."""
+    """Tickets by name, and the ledger that tracks where each is. Used only by the loop's thread."""
 
     ledger: StalenessLedger
     tickets: dict[str, Ticket] = field(default_factory=dict)
 
     def add(self, ticket: Ticket) -> None:
-        """A group that waits for its dispatch."""
+        """Add a group that waits to be dispatched."""
         self.ledger.add(ticket.name)
         self.tickets[ticket.name] = ticket
 
@@ -32,7 +32,7 @@ class TrajectoryBuffer:
         return [self.tickets[name] for name in self.ledger.names(*states)]
 
     def renew(self, ticket: Ticket) -> None:
-        """Put a ticket of the same name in the place of one that is dispatched afresh."""
+        """Replace the ticket of a group that is dispatched again. The name stays the same."""
         self.tickets[ticket.name] = ticket
 
     def park(self, parked: dict[str, Parked], keep: bool) -> None:
@@ -45,13 +45,13 @@ class TrajectoryBuffer:
                 self.reset(name)
 
     def reset(self, name: str) -> None:
-        """Drop a group's tokens, to have it generated afresh."""
+        """Drop a group's tokens so that it is generated again."""
         self.ledger.reset(name)
         self.tickets[name].parked = None
         self.tickets[name].group.trajectories.clear()
 
     def report(self, ticket: Ticket) -> None:
-        """Let a group go that is not trained on. Whoever calls tells so."""
+        """Remove a group that is not trained on. The caller reports it."""
         self.ledger.report(ticket.name)
         del self.tickets[ticket.name]
 
@@ -59,7 +59,7 @@ class TrajectoryBuffer:
         """The batch of ``step``, oldest groups first.
 
         Raises:
-            StalenessError: there is none yet, or it holds a token that is too old.
+            StalenessError: the batch is not complete yet, or it holds a token that is too old.
         """
         tickets = [self.tickets.pop(name) for name in self.ledger.take()]
         age = largest_staleness((ticket.group for ticket in tickets), step - 1)

@@ -1,7 +1,7 @@
-"""The checkpoints of a run: where they lie, how they are announced, and which may be deleted.
+"""The checkpoints of a run: where they are stored, how they are announced, and which may be deleted.
 
-Why each was written stands beside the folders, in ``reasons.jsonl``, so that a later attempt can prune what an earlier
-one has left. A folder whose reason is not known is never deleted.
+The reasons for each are stored next to the folders in ``reasons.jsonl``, so that a later attempt can prune the
+checkpoints of an earlier one. A folder whose reason is unknown is never deleted.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.link.client import Link
 
 PRUNED = frozenset({"schedule", "release"})
-"""Reasons of checkpoints that newer ones replace. Nobody has asked for these to be kept."""
+"""Reasons of checkpoints that newer ones replace. No user requested these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Request for a checkpoint: its reason, and the control or command that asks for it."""
+    """A request for a checkpoint: its reason, and the control or command that made it."""
 
     reason: CheckpointReason
     control_id: str | None = None
@@ -32,11 +32,11 @@ class Wish:
 class _KeptCheckpoint:
     path: Path
     seq: int
-    """Event that announced it, 0 for an earlier attempt's: it may be deleted once the platform knows newer ones."""
+    """Event that announced it; 0 for an earlier attempt's. Deleted only once the platform has acknowledged it."""
 
 
 class Checkpoints:
-    """Announces each checkpoint and deletes old ones that newer ones replace, those of earlier attempts first."""
+    """Announces each checkpoint and deletes those that newer ones replace, earlier attempts' first."""
 
     def __init__(self, run_dir: Path, attempt: int, keep_last: int, link: Link) -> None:
         self._folder = run_dir / "checkpoints"
@@ -44,11 +44,11 @@ class Checkpoints:
         self._scheduled = [_KeptCheckpoint(path, 0) for path in self._left_behind()]
 
     def path(self, step: int) -> Path:
-        """Folder of the checkpoint after ``step``; attempts never write into one another's."""
+        """Folder of the checkpoint after ``step``. Attempts never write to each other's folders."""
         return self._folder / f"step-{step:06d}-a{self._attempt}"
 
     def announce(self, step: int, wishes: list[Wish], saved: SavedCheckpoint) -> None:
-        """Tell the platform: one event per wish. Called when the files are safely on disk."""
+        """Report a checkpoint to the platform: one event per wish. Called when the files are safely on disk."""
         self._record(Path(saved.path).name, wishes)
         for wish in wishes:
             data = CheckpointData(
@@ -66,14 +66,14 @@ class Checkpoints:
         self._prune()
 
     def _prune(self) -> None:
-        """Delete the checkpoints that may go, but for the newest ones that the platform has acknowledged, and newer."""
+        """Delete replaceable checkpoints, except the newest ``keep_last`` acknowledged ones and any newer ones."""
         known = [kept for kept in self._scheduled if kept.seq <= self._link.acked_seq]
         for kept in known[: -self._keep_last]:
             shutil.rmtree(kept.path, ignore_errors=True)
             self._scheduled.remove(kept)
 
     def _record(self, name: str, wishes: list[Wish]) -> None:
-        """Note the reasons before anybody hears of the checkpoint."""
+        """Record the reasons before the checkpoint is announced."""
         line = json.dumps({"name": name, "reasons": [wish.reason for wish in wishes]}) + "\n"
         with open(self._folder / "reasons.jsonl", "a") as file:
             file.write(line)
@@ -81,7 +81,7 @@ class Checkpoints:
             os.fsync(file.fileno())
 
     def _left_behind(self) -> list[Path]:
-        """Checkpoints of earlier attempts that may go and still lie there, oldest first."""
+        """Existing checkpoints of earlier attempts that may be deleted, oldest first."""
         reasons: dict[str, set[str]] = {}
         try:
             lines = (self._folder / "reasons.jsonl").read_text().splitlines()
@@ -91,7 +91,7 @@ class Checkpoints:
             try:
                 entry = json.loads(line)
             except ValueError:
-                continue  # cut by a crash: its checkpoint was never announced
+                continue  # truncated by a crash: its checkpoint was never announced
             reasons.setdefault(entry["name"], set()).update(entry["reasons"])
         names = [name for name, found in reasons.items() if found <= PRUNED]
         paths = [self._folder / name for name in names if not name.endswith(f"-a{self._attempt}")]

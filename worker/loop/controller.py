@@ -1,4 +1,4 @@
-"""The run controller: one Ray actor per attempt, and in it the run as one loop.
+"""The run controller: one Ray actor per attempt, which executes the run as one loop.
 
                      ┌──────────────── steering: commands from the link ────────────────┐
                      ▼                                                                  ▼
@@ -9,15 +9,15 @@
                                                                                         │
    the link ◄── journal ◄── report · evaluate · save ◄──────────────────────────────────┘
 
-The loop is the same in every mode. What differs is how far ``dispatch`` may go, and what ``sync_weights`` meets:
+The loop is the same in every mode. Modes differ in how far ``dispatch`` may go, and in what ``sync_weights`` finds:
 
     sync       engines stop at a full batch; the learner works; new weights; the next batch
     streamed   the same, but ``collect`` hands finished groups to the learner, which accumulates their gradients
-    async      engines never stop: groups are dispatched up to η versions ahead (also in every wait of the loop), and
-               what runs goes on under new weights, or is finished with the old ones first
-    in_flight  as async; what runs keeps the keys and values of the old weights
+    async      engines never stop: groups are dispatched up to η versions ahead (also whenever the loop waits), and
+               running requests continue under new weights, or finish with the old ones first
+    in_flight  as async; running requests keep the keys and values of the old weights
 
-What a step reports, saves and shows is done while the engines already work on what comes next.
+A step is reported, saved and shown while the engines already work on the next one.
 """
 
 from __future__ import annotations
@@ -46,27 +46,27 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PLACE_FREE = "Its place was given back."
-"""Beginning of the reason of a suspension; a sentence that says from where the run goes on follows."""
+"""Start of a suspension's reason. A sentence that says where the run resumes may follow."""
 FLUSH_S = 3600.0
-"""Seconds that an attempt that has ended waits for a platform that is away, to hand over its last events."""
+"""Seconds that an ended attempt waits for an unreachable platform to accept its last events."""
 
 
 Ending = tuple[ReportedState | None, str, str | None]
-"""End of an attempt: state (None: the platform shall try again), reason, detail."""
+"""End of an attempt: state (None: the platform should try again), reason, detail."""
 _DIED = "process_died"
-"""Code of the alert of a process that died."""
+"""Alert code for a process that died."""
 
 
 class Cancelled(Exception):
-    """A person has cancelled the run."""
+    """A user has cancelled the run."""
 
 
 class Stopped(Exception):
-    """The controller was told to end: the attempt has been given up."""
+    """The controller was told to stop: the attempt has been given up."""
 
 
 def train(run: ActiveRun) -> None:
-    """The run, from its first (or next) step to its last. It stands still where an engine has other weights."""
+    """Run from the first (or next) step to the last. Pauses if an engine's weights differ from the learner's."""
     try:
         _train(run)
     except WeightsRefused as refused:
@@ -90,7 +90,7 @@ def _train(run: ActiveRun) -> None:
 
 
 class RunController:
-    """Ray actor, detached, named after run and attempt. The work is done in a thread, so that ``ping`` is answered."""
+    """Detached Ray actor, named after run and attempt. Works in a thread, so that ``ping`` is answered."""
 
     def __init__(self, run_id: str, attempt: int) -> None:
         keep_new_files_private()
@@ -101,7 +101,7 @@ class RunController:
         self._myself = ray.get_runtime_context().current_actor
 
     def begin(self, link_url: str, link_token: str) -> bool:
-        """Begin to work. False: it has begun before."""
+        """Start the run's thread. Returns False if it was already started."""
         if self._thread is not None:
             return False
         self._url, self._token = link_url, link_token
@@ -110,7 +110,7 @@ class RunController:
         return True
 
     def ping(self) -> dict[str, Any]:
-        """Facts that a caller may want to know of a live controller."""
+        """Facts about a live controller."""
         link = self._link
         return {
             "run_id": self._run_id,
@@ -121,7 +121,7 @@ class RunController:
         }
 
     def stop(self) -> None:
-        """End without a word to the platform, which has given up this attempt."""
+        """Stop without reporting to the platform, which has given up this attempt."""
         self._stopped.set()
 
     def _main(self) -> None:
@@ -133,7 +133,7 @@ class RunController:
             ray.kill(self._myself, no_restart=True)
 
     def _attend(self) -> None:
-        """One attempt, from the bundle to the last event."""
+        """Run one attempt, from the bundle to the last event."""
         platform = Platform(self._url, self._token, self._run_id)
         try:
             document = platform.fetch_bundle(self._stopped.is_set)
@@ -143,11 +143,11 @@ class RunController:
         journal = Journal(journal_path(document["run_dir"], self._attempt))
         link = self._link = Link(self._url, self._token, self._run_id, self._attempt, journal)
         ran_before = journal.last_seq > 0
-        link.tell_gpus(0.0)  # none until it has room
+        link.tell_gpus(0.0)  # none until its room is reserved
         link.start()
         try:
             if ran_before:
-                # Steps that are in the journal must not come twice: the platform makes a new attempt of its own.
+                # Steps in the journal must not be sent twice: the platform starts a new attempt on its own.
                 _alert(link, "The controller died", "A new attempt goes on from the last checkpoint.", "error", _DIED)
             else:
                 self._tell(link, *self._execute(platform, document, link))
@@ -219,7 +219,7 @@ class RunController:
         self._interrupt()
 
     def _interrupt(self) -> None:
-        """Raise when the run shall not go on. Called in every wait of the run."""
+        """Raise if the run must stop. Called in every wait of the run."""
         assert self._link is not None
         if self._stopped.is_set():
             raise Stopped("told to stop")

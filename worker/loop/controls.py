@@ -1,4 +1,4 @@
-"""Commands of users, carried out for the loop: controls applied and reported, checkpoints wished for."""
+"""User commands, executed for the loop: applies and reports controls, requests checkpoints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worker.rewards.versions import RewardVersions
 
 
 class Controls:
-    """Used by the loop's thread alone."""
+    """Executes user commands. Used only by the loop's thread."""
 
     def __init__(
         self,
@@ -27,24 +27,24 @@ class Controls:
         saving: Saving,
         update_dispatch: Callable[[RunSpec], None],
     ) -> None:
-        """``update_dispatch`` hands on the spec once controls of the dispatch have been applied."""
+        """``update_dispatch`` receives the spec after dispatch controls have been applied."""
         self._steering, self._rewards, self._link, self._saving = steering, rewards, link, saving
         self._update_dispatch = update_dispatch
         self._unsettled: list[AppliedControl] = []
-        """Controls of the dispatch that no whole batch has been dispatched under yet."""
+        """Dispatch controls under which no complete batch has been dispatched yet."""
 
     def apply(self, boundary: Boundary, step: int, group: str, version: int) -> list[AppliedControl]:
-        """Apply the controls that are due, and wish for the checkpoint before them.
+        """Apply the controls that are due, and request the checkpoint before them.
 
         Args:
-            boundary: at which the loop stands.
-            step: the step that is the first to feel them.
-            group: the group that is the first to feel them.
-            version: weights that the learner holds.
+            boundary: the boundary that the loop is at.
+            step: the first step that they affect.
+            group: the first group that they affect.
+            version: version of the weights that the learner holds.
 
         Returns:
-            Those whose fields belong to ``boundary``. Fields of the dispatch, which are applied with the optimizer step
-            where their set says so, count from the next dispatch.
+            The controls whose fields belong to ``boundary``. Dispatch fields whose set makes them wait for the
+            optimizer step count from the next dispatch.
         """
         commands = self._link.commands()
         if not commands and not self._steering.ramps:
@@ -67,8 +67,7 @@ class Controls:
         return [control for control in in_effect if control.boundary == boundary]
 
     def _advance(self, boundary: Boundary, step: int, version: int) -> list[AppliedControl]:
-        """Move the ramps. Those that have reached their end settle like any control; those that others have ended have
-        nothing left to wait for."""
+        """Move the ramps. Finished ones settle like any control; those ended by a later control settle immediately."""
         ended, objections = self._steering.advance(boundary, step)
         for objection in objections:
             message = f"A ramp stays where it is: {objection}"
@@ -78,7 +77,7 @@ class Controls:
         return ended
 
     def settle(self, batch: Batch) -> None:
-        """Controls of the update settle with it; those of the dispatch with the first batch that is wholly theirs."""
+        """Settle update controls with their update, and dispatch controls with the first batch fully under them."""
         oldest = min(ticket.applications for ticket in batch.tickets)
         settled = [control for control in self._unsettled if control.application <= oldest]
         self._unsettled = [control for control in self._unsettled if control.application > oldest]
@@ -95,6 +94,6 @@ class Controls:
         return Applied(control_id=control.control_id, state="applied", step=step, group=first, policy_version=version)
 
     def wish_requested(self, step: int) -> None:
-        """Wish for the checkpoints of the state after ``step`` that users have asked for."""
+        """Request the checkpoints of the state after ``step`` that users have asked for."""
         for request in self._steering.requested_checkpoints(self._link.commands()):
             self._saving.wish(step, "requested", request)

@@ -1,7 +1,7 @@
 """Dispatch: which groups are started, when, and under which spec, within the bound on staleness.
 
 Modes that take turns (sync, streamed) start a *round* per step; those that overlap keep the engines supplied all the
-time. Groups that were stopped are continued first; then come new draws of the curriculum.
+time. Stopped groups are continued first; then the curriculum draws new ones.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from worker.rollout.generation import GenerationStage
 from worker.seeds import derive_seed
 
 AHEAD = 2.0
-"""Sequences under way in overlapping modes, as a multiple of what the engines run: the rest is scored, or waits to
-take a free place. No more, so that prompts meet weights and controls that are as new as can be."""
+"""Sequences in progress in overlapping modes, as a multiple of what the engines run: the rest are being scored, or
+wait for a free place. Kept low, so that prompts get the newest possible weights and controls."""
 
 
 class Dispatcher:
-    """Draws prompts, pins them and sends them out. Used by the loop's thread alone."""
+    """Draws prompts, pins them and sends them out. Used only by the loop's thread."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Dispatcher:
         threshold: Callable[[str], float],
         state: Mapping[str, Any] | None,
     ) -> None:
-        """``state`` is what ``snapshot`` gave for ``version``; ``threshold`` is that of success, by reward version."""
+        """``state`` is the ``snapshot`` of ``version``; ``threshold`` returns a reward version's success threshold."""
         spec = steering.spec
         self._steering, self._curriculum, self._sources = steering, curriculum, sources
         self._generation, self._tokenizer, self._threshold = generation, tokenizer, threshold
@@ -77,7 +77,7 @@ class Dispatcher:
         """Last step whose round was opened."""
         self._target, self._dispatches, self._rejected = 0, 0, 0
         self._long = False
-        """Tail batching: whether this round is one of the prompts that were collected."""
+        """Tail batching: whether this round takes the prompts that were deferred."""
         self.buffer = TrajectoryBuffer(self._ledger)
         self._counts = {"parked": 0, "continued": 0, "deferred": 0, "rejected": 0}
         self.starved = False
@@ -88,10 +88,10 @@ class Dispatcher:
             for name, prompt_id, samples, hint in state["pending"]:
                 self.buffer.add(self.ticket(name, prompt_id, samples, hint))
 
-    # ── what the loop asks ──
+    # ── called by the loop ──
 
     def wants(self, step: int) -> bool:
-        """Whether a dispatch for ``step`` would draw anything, now or (where modes overlap) once there is room."""
+        """Whether a dispatch for ``step`` would draw anything, now or (in overlapping modes) once there is room."""
         return self._left() > 0 if self._rollout.overlaps else step > self._opened
 
     def next_group(self) -> tuple[int, str]:
@@ -100,7 +100,7 @@ class Dispatcher:
         return step, f"{step}-{self._ids.get(step, 0)}"
 
     def open(self, step: int) -> None:
-        """Start the round of ``step`` where modes take turns; then supply the engines."""
+        """Start the round of ``step`` in modes that take turns, then supply the engines."""
         if step > self._opened:
             self._opened = step
             self._long = self._tails and len(self._ledger.names(GroupState.WAITING)) >= self._batch
@@ -109,7 +109,7 @@ class Dispatcher:
         self.feed()
 
     def feed(self) -> None:
-        """Send out what may be sent: stopped groups first, then new ones."""
+        """Send as many groups as allowed: stopped ones first, then new ones."""
         if self._rollout.overlaps:
             under_way = len(self._ledger.names(GroupState.DISPATCHED, GroupState.RUNNING))
             room = self._max_running - under_way
@@ -120,7 +120,7 @@ class Dispatcher:
         held = [] if self._tails and not self._long else self.buffer.held(GroupState.PARKED, GroupState.WAITING)
         again = held[:room]
         fresh = room - len(again)
-        if not self._tails:  # their groups are made afresh: they never grow old
+        if not self._tails:  # their groups are generated again, so they never become stale
             fresh = min(fresh, self._ledger.capacity(), self._left())
         tickets = [self._again(ticket) for ticket in again]
         tickets += self._draw(fresh) if fresh > 0 else []
@@ -134,7 +134,7 @@ class Dispatcher:
         self._dispatches += 1
 
     def absorb(self) -> None:
-        """Take in groups that have been scored. Dynamic sampling drops those without signal: ``feed`` replaces them."""
+        """Collect scored groups. Dynamic sampling drops groups without signal, and ``feed`` replaces them."""
         dynamic = self._rollout.dynamic_sampling.enabled
         for ticket in self._generation.scored():
             self._ledger.score(ticket.name, sum(t.length for t in ticket.group.trajectories))
@@ -145,8 +145,7 @@ class Dispatcher:
                 self.buffer.report(ticket)
 
     def counted(self) -> dict[str, float]:
-        """Fates of groups since the last call, beside being trained on; the curriculum's fallbacks so far, and its
-        figures of the last step."""
+        """Counts of parked, continued, deferred and rejected groups since the last call; the curriculum's metrics."""
         counts, self._counts = self._counts, dict.fromkeys(self._counts, 0)
         found = {f"rollouts/{name}": float(count) for name, count in counts.items()}
         return {**found, **self._curriculum.metrics(), "curriculum/fallbacks": float(self._curriculum.fallbacks)}
@@ -158,11 +157,11 @@ class Dispatcher:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Groups of the next batch that are there, and how many it takes."""
+        """Groups of the next batch that are ready, and its size."""
         return min(self._batch, len(self._ledger.names(GroupState.SCORED))), self._batch
 
     def take(self, step: int) -> Batch:
-        """The batch of ``step``. Nothing new is started for it any more."""
+        """Take the batch of ``step``. No more groups are started for it."""
         batch = self.buffer.take(step)
         self.starved = self._rejected >= self._refills
         self._target, self._rejected = 0, 0
@@ -174,37 +173,36 @@ class Dispatcher:
         return bool(self._ledger.names(GroupState.DISPATCHED, GroupState.RUNNING))
 
     def stop(self) -> None:
-        """The batch is full: stop what is still generated. It is continued later, or (tail batching) made afresh."""
+        """Stop unfinished groups once the batch is full. They continue later or (tail batching) are generated again."""
         parked = self._generation.park()
         self.buffer.park(parked, keep=not self._tails)
         self._counts["deferred" if self._tails else "parked"] += len(parked)
 
     @property
     def drops_left_over(self) -> bool:
-        """Whether groups that are late for their batch are made afresh (tail batching), not continued."""
+        """Whether groups that miss their batch are generated again (tail batching) instead of continued."""
         return self._tails
 
     def defer(self) -> None:
-        """Tail batching: what has been scored too late for its batch is made afresh as well."""
+        """Tail batching: groups scored too late for their batch are generated again, too."""
         late = self._ledger.names(GroupState.SCORED)
         for name in late:
             self.buffer.reset(name)
         self._counts["deferred"] += len(late)
 
     def advance(self, version: int, metrics: Mapping[str, float]) -> None:
-        """Move on: what is dispatched from now on is sampled by ``version``, and as long as the last step's metrics
-        tell."""
+        """Advance to ``version``, which samples new groups from now on. The last step's metrics set their lengths."""
         self._ledger.advance(version)
         if metrics:
             self._lengths.observe(version, metrics)
 
     def update_spec(self) -> None:
-        """Controls of the dispatch have been applied."""
+        """Adopt the spec after dispatch controls have been applied."""
         self._curriculum.update_spec(self._steering.spec)
         self._lengths.update_spec(self._steering.spec)
 
     def observe(self, groups: Sequence[Group]) -> None:
-        """Teach the curriculum."""
+        """Update the curriculum with the outcomes of these groups."""
         for group in groups:
             found = outcome(group)
             self._curriculum.count(found)
@@ -213,21 +211,20 @@ class Dispatcher:
                 self._curriculum.observe(group.prompt_id, found.right / found.graded, found.graded)
 
     def outcomes(self) -> list[GroupOutcome]:
-        """Outcomes of the groups that came back since the last call."""
+        """Outcomes of the groups observed since the last call."""
         found, self._outcomes = self._outcomes, []
         return found
 
     def end_step(self, step: int) -> None:
-        """The curriculum has seen all groups of ``step``."""
+        """End the curriculum's step: it has seen all groups of ``step``."""
         self._curriculum.end_step(step)
 
     def begun(self) -> list[StageBegun]:
-        """Stages of the data that have begun since the last call."""
+        """Data stages that have begun since the last call."""
         return self._curriculum.begun()
 
     def snapshot(self) -> dict[str, Any]:
-        """State that a resumed attempt needs to go on from here: drawn prompts that were not trained on come first
-        again."""
+        """State from which a resumed attempt continues. Drawn prompts that were not trained on come first again."""
         oldest = self._ledger.taken // self._batch
         pending = [[t.name, t.group.prompt_id, t.samples, t.hint] for t in self.buffer.held()]
         ids = {str(step): count for step, count in self._ids.items() if step > oldest}
@@ -237,7 +234,7 @@ class Dispatcher:
     # ── helpers ──
 
     def _left(self) -> int:
-        """New groups that the rest of the run has use for."""
+        """New groups that the rest of the run needs."""
         return self._steering.spec.schedule.steps * self._batch - self._ledger.taken - len(self._ledger)
 
     @property
@@ -255,7 +252,7 @@ class Dispatcher:
         return tickets
 
     def _again(self, ticket: Ticket) -> Ticket:
-        """A group that was stopped, as it was; or one without tokens, pinned anew."""
+        """Return a stopped group unchanged, or pin one without tokens again."""
         if self._ledger.state(ticket.name) is GroupState.PARKED:
             self._counts["continued"] += 1
             return ticket
@@ -264,12 +261,12 @@ class Dispatcher:
         return fresh
 
     def ticket(self, name: str, prompt_id: str, samples: int, hint: str = "") -> Ticket:
-        """A group of a prompt, pinned to what the run is like now.
+        """Create a group for a prompt, pinned to the run's current state.
 
         Args:
             name: ``<step>-<index>``.
             prompt_id: ``<source>:<row number>``.
-            samples: samples of the group.
+            samples: number of samples in the group.
             hint: beginning of the reference solution that the prompt shows.
         """
         source, _, row = prompt_id.rpartition(":")
@@ -298,7 +295,7 @@ class Dispatcher:
         )
 
     def _asks(self, spec: RunSpec, data: PromptRows, row: int, plans: Sequence[SamplePlan]) -> tuple[Ask, ...]:
-        """Ask of each sample; empty where all see the bare prompt and the usual end of thinking."""
+        """Ask of each sample; empty if all use the bare prompt and the usual end of thinking."""
         usual = spec.thinking.forced_end if isinstance(spec.thinking, TaggedThinking) else None
         texts = list(dict.fromkeys(plan.text for plan in plans))
         if texts == [""] and all(plan.forced_end == usual for plan in plans):
@@ -313,7 +310,7 @@ class Dispatcher:
 
 
 def sampling(spec: RunSpec) -> Sampling:
-    """Sampling of training samples, but for what their group decides."""
+    """Sampling of training samples, except for what their group decides."""
     rollout = spec.rollout
     drawn = Sampling(
         temperature=rollout.temperature,
@@ -327,7 +324,7 @@ def sampling(spec: RunSpec) -> Sampling:
 
 
 def may_have_signal(group: Group) -> bool:
-    """Whether rewards differ, or one of them is not known: then the batch decides."""
+    """Whether rewards differ, or one is unknown, in which case the batch decides."""
     rewards = [t.reward for t in group.trajectories if t.finish_reason != "pruned"]
     known = [reward for reward in rewards if reward is not None]
     return len(known) < len(rewards) or (bool(known) and not are_equal(min(known), max(known)))

@@ -1,7 +1,8 @@
 """Evaluation on held-out prompts: the same prompts and sampling each time, all by one version of the weights.
 
-The draws are the same each time, too. Where modes take turns the engines do nothing else meanwhile, and one seed serves
-for all; where they overlap each sample has a seed of its own, which costs a little and depends on nothing beside it.
+The draws are the same each time, too. In modes that take turns, the engines do nothing else during an evaluation, and
+one seed serves all samples. In overlapping modes each sample has its own seed: this costs a little, but makes its draws
+independent of other requests.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class EvaluationSet:
 
 
 class Evaluator:
-    """The evaluations of one run. Used by the loop's thread alone."""
+    """The evaluations of one run. Used only by the loop's thread."""
 
     def __init__(
         self,
@@ -57,19 +58,19 @@ class Evaluator:
         Args:
             sets: the held-out sources.
             generation: answers the prompts.
-            link: takes the results.
-            max_tokens: longest completion, the run's first, whatever controls do to it later.
-            evaluated_before: whether an earlier attempt, on whose checkpoint this one goes on, has told a result.
+            link: receives the results.
+            max_tokens: longest completion: the run's initial value, regardless of later controls.
+            evaluated_before: whether an earlier attempt, whose checkpoint this one resumes, reported a result.
         """
         self._sets, self._generation, self._link, self.max_tokens = sets, generation, link, max_tokens
         self._evaluated_before = evaluated_before
         self.last: Future[Batch] | None = None
-        """The newest evaluation, which may be under way."""
+        """The latest evaluation, which may still be running."""
         self._untold: deque[dict[str, float]] = deque()
-        """Results that guards have not seen."""
+        """Results that the guards have not seen yet."""
 
     def take_results(self) -> dict[str, float]:
-        """Metrics of evaluations that have ended since this was last asked, the newest of each name."""
+        """Metrics of evaluations that ended since the last call; the newest value of each name."""
         found: dict[str, float] = {}
         while self._untold:
             found |= self._untold.popleft()
@@ -77,18 +78,18 @@ class Evaluator:
 
     @property
     def has_result(self) -> bool:
-        """Whether the run has a result: of this attempt's newest evaluation, or of an earlier attempt."""
+        """Whether the run has a result, from this attempt's latest evaluation or from an earlier attempt."""
         last = self.last
         ended = last is not None and last.done() and not last.cancelled() and last.exception() is None
         return self._evaluated_before or ended
 
     def start(self, spec: RunSpec, step: int, threshold: float) -> None:
-        """Have the weights after ``step`` evaluated; the result is reported when it is there.
+        """Start evaluating the weights after ``step``. The result is reported when it is available.
 
         Args:
-            spec: the run's.
-            step: after which the policy is evaluated.
-            threshold: reward from which a sample succeeds, by the reward version that trains now.
+            spec: the run's spec.
+            step: step after which the policy is evaluated.
+            threshold: minimum reward of a success, under the reward version that trains now.
         """
         seed = derive_seed(spec.schedule.seed, "evaluation")
         batch = evaluation_batch(self._sets, spec, step, self.max_tokens, threshold, seed)
@@ -115,14 +116,14 @@ def evaluation_due(spec: RunSpec, step: int) -> bool:
 def evaluation_batch(
     sets: list[EvaluationSet], spec: RunSpec, step: int, max_tokens: int, success_threshold: float, seed: int
 ) -> Batch:
-    """All held-out prompts as one batch, scored by the reward version that trains now, without its shadows.
+    """All held-out prompts as one batch, scored by the reward version that trains now, without shadows.
 
     Args:
         sets: the held-out sources.
-        spec: the run's.
-        step: after which the policy is evaluated.
-        max_tokens: the run's first, whatever controls do to it later.
-        success_threshold: the success threshold of that reward version.
+        spec: the run's spec.
+        step: step after which the policy is evaluated.
+        max_tokens: the run's initial value, regardless of later controls.
+        success_threshold: success threshold of that reward version.
         seed: the seed of all draws.
     """
     tickets = []

@@ -1,4 +1,4 @@
-"""HeldGpus: tells the platform how many GPUs an attempt holds, from its first moment to its last."""
+"""HeldGpus: reports to the platform how many GPUs an attempt holds, from start to end."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Callable
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 2.0
-"""Seconds between two looks at the cluster: by so much may what a team is charged be wrong at each change."""
+"""Seconds between two looks at the cluster. A team's charge may be off by this much at each change."""
 
 
 class HeldGpus:
-    """A thread that looks at the attempt's reservations until it is closed."""
+    """A thread that polls the attempt's reservations until it is closed."""
 
     def __init__(self, held: Callable[[], float], tell: Callable[[float], None]) -> None:
-        """Begin to look.
+        """Start polling.
 
         Args:
-            held: GPUs that the attempt holds now.
-            tell: told them whenever that may have changed.
+            held: returns the GPUs that the attempt holds now.
+            tell: called with that number whenever it may have changed.
         """
         self._held, self._tell = held, tell
         self._closed = threading.Event()
@@ -28,7 +28,7 @@ class HeldGpus:
         self._thread.start()
 
     def close(self) -> None:
-        """End. To be called once the attempt holds nothing: that is told."""
+        """Stop polling and report 0 GPUs. Call it when the attempt holds none."""
         self._closed.set()
         self._thread.join()
         self._tell(0.0)
@@ -37,5 +37,5 @@ class HeldGpus:
         while not self._closed.wait(LOOK_EVERY_S):
             try:
                 self._tell(self._held())
-            except Exception as error:  # Ray's head is away: what was told last stays
+            except Exception as error:  # Ray's head is unreachable: the last report stays
                 log.warning("the GPUs that are held cannot be counted: %s", error)

@@ -1,4 +1,4 @@
-"""Lengths of prompts and completions against the room that the engines have."""
+"""Checks of prompt and completion lengths against the engines' limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worker.loop.parts import PromptRows
 
 
 def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) -> None:
-    """Refuse a dataset with a prompt that leaves no room for the completion, or that is empty."""
+    """Refuse a dataset with a prompt that is empty or leaves no room for the completion."""
     room = spec.rollout.engine.max_model_len - spec.rollout.max_tokens
     for row, prompt in enumerate(prompts):
         if not 1 <= len(prompt) <= room:
@@ -31,10 +31,10 @@ def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) ->
 def longest_prompts(
     spec: RunSpec, rows: list[dict[str, Any]], form: PromptFormat
 ) -> tuple[list[dict[str, Any]], PromptFormat, list[str]]:
-    """Rows that hints, nudges, targets or budgets make longer, with the longest text that may ever stand behind each.
+    """Rows that hints, nudges, targets or budgets make longer, with the longest text that may ever follow each.
 
     Raises:
-        StartError: a row lacks a column that they need.
+        StartError: a row lacks a column that these texts need.
     """
     found = []
     for number, row in enumerate(rows):
@@ -53,7 +53,7 @@ def longest_prompt(sources: dict[str, PromptRows]) -> int:
 
 
 def room_check(sources: dict[str, PromptRows]) -> Callable[[RunSpec], str | None]:
-    """A rule for controls: completions must fit behind the longest prompt."""
+    """Build a rule for controls: completions must fit after the longest prompt."""
     return partial(_no_room, longest_prompt(sources))
 
 

@@ -1,4 +1,4 @@
-"""The noise between engine and learner from one attempt of a run to the next; see ``worker/learner/probe``."""
+"""Noise between engine and learner, carried from one attempt of a run to the next; see ``worker/learner/probe``."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -11,32 +11,32 @@ WAY_OUT = (
     "All weights that can be read back are as published. If the engine's version, the machine or a number type has "
     'changed since the run began, its noise may be another: choose "Measure the noise again" before you resume.'
 )
-"""Sentences for a pause over scores alone."""
+"""Text for a pause that only differing scores caused."""
 
 
 class KeptNoise:
-    """Noise of the run's first probe, by which later attempts judge too."""
+    """Noise of the run's first probe, which later attempts use as well."""
 
     def __init__(self, kept: Mapping[str, Any] | None, device: str, *, again: bool) -> None:
-        """Read what a checkpoint holds.
+        """Read the noise from a checkpoint.
 
         Args:
-            kept: what ``state`` has made; None of a run that begins.
-            device: kind of device that this attempt runs on: on another one the noise does not hold.
-            again: whether people want it measured again.
+            kept: the result of ``state``; None for a new run.
+            device: kind of device that this attempt runs on. Noise from another kind is not valid.
+            again: whether a user wants it measured again.
         """
         self._device, self.asked = device, again
         self._before = None if kept is None else Floor(**kept["floor"])
         usable = kept is not None and kept["device"] == device and not again
         self.floor = self._before if usable else None
-        """The noise to judge by; None measures it."""
+        """The noise to judge by; None to measure it."""
 
     def state(self, floor: Floor | None) -> dict[str, Any] | None:
-        """Content for a checkpoint, of the noise that this attempt judges by."""
+        """Checkpoint content for the noise that this attempt judges by."""
         return None if floor is None else {"device": self._device, "floor": asdict(floor)}
 
     def told(self, measured: ProbeFigures) -> LogData:
-        """An entry for the run's log, once the noise was measured again as people have asked."""
+        """Log entry after the noise was measured again on request."""
         earlier = "" if self._before is None else f"; it was {self._before.mean:.3g} before"
         message = (
             f"The noise between engine and learner was measured again, as asked: {measured.floor.mean:.3g} nats on "

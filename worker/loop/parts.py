@@ -1,4 +1,4 @@
-"""Parts that a run works with, once it is up."""
+"""Parts that a started run works with."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from worker.rollout.timeline import Timeline
 
 @dataclass(frozen=True)
 class PromptRows:
-    """The rows of one dataset as one source puts them to the policy."""
+    """The rows of one dataset as one source presents them to the policy."""
 
     rows: list[dict[str, Any]]
     """Bare rows, as rewards see them."""
     format: PromptFormat
-    """Form in which the source puts them to the policy."""
+    """Format in which the source presents them to the policy."""
     prompts: list[NDArray[np.int32]]
     """Token ids of each prompt, shape [P]."""
     longest: int
-    """Tokens of the longest prompt, with the longest text that training may put behind it."""
+    """Tokens of the longest prompt, with the longest text that training may append."""
     prior: Prior[int] = field(default_factory=dict)
-    """Pass rates that the row notes know, by row index."""
+    """Pass rates from the row notes, by row index."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class RunParts:
     """Training data by source name."""
     evaluations: list[EvaluationSet]
     state: dict[str, Any]
-    """State that the checkpoint holds beside the policy; empty for a run that starts afresh."""
+    """State in the checkpoint besides the policy; empty for a new run."""
     timeline: Timeline
     judges: Callable[[], JudgeClient]
     """Opens the judge endpoints in this process."""

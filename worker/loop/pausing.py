@@ -1,4 +1,4 @@
-"""A run that stands still: because people want it, because it wants it itself, or over engines that are of no use."""
+"""Pauses of a run: requested by users, requested by the run itself, or forced by unusable engines."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from worker.loop.noise import WAY_OUT
 from worker.loop.saving import Saving, reason
 
 POLL_S = 0.2
-"""Seconds between two looks whether the run shall go on."""
+"""Seconds between two checks whether the run may continue."""
 RELEASE_AGAIN_S = 60.0
-"""Seconds after a checkpoint that could not be written until a paused run is saved again to give its place back."""
+"""Seconds after a failed checkpoint until a paused run tries again to save and release its slot."""
 _FROM_THE_LAST = "It goes on from its last checkpoint: the learner was in the middle of a step."
 
 
 class Pausing:
-    """Used by the loop's thread alone."""
+    """The pauses of one attempt. Used only by the loop's thread."""
 
     def __init__(
         self,
@@ -33,29 +33,29 @@ class Pausing:
         """Prepare the pauses of one attempt.
 
         Args:
-            link: tells what the platform wants.
-            saving: writes the checkpoints that are asked for meanwhile.
-            commands: commands that are obeyed meanwhile.
-            settle: waits for all that is still under way.
-            interrupt: raises when the run shall not go on.
+            link: reports what the platform wants.
+            saving: writes the checkpoints requested during a pause.
+            commands: executes the commands received during a pause.
+            settle: waits for all work in progress.
+            interrupt: raises if the run must stop.
         """
         self._link, self._saving, self._commands = link, saving, commands
         self._settle, self._interrupt = settle, interrupt
         self.reason: str | None = None
-        """Reason why the run itself wants to pause, until a person says otherwise."""
+        """Reason why the run itself wants to pause, until a user resumes it."""
         self._told_trouble: str | None = None
-        """Reason for which the paused run could not be saved, once people were told."""
+        """Reason why the paused run could not be saved, once it was reported."""
         self._release_after = 0.0
-        """Time of the monotonic clock before which giving the place back is not tried again."""
+        """Monotonic time before which the run does not try again to release its slot."""
 
     def pause_if_asked(self, step: int) -> bool:
-        """Stand still after ``step`` while the platform, or the run itself, wants it. Commands are still obeyed.
+        """Pause after ``step`` while the platform or the run itself wants it. Commands are still obeyed.
 
         Returns:
-            Whether it stood still.
+            Whether it paused.
 
         Raises:
-            PlaceReleased: the platform wants the place back, and everything lies in the checkpoint after ``step``.
+            PlaceReleased: the platform wants the slot back, and the checkpoint after ``step`` holds everything.
         """
         self.reason = self.reason or self._saving.trouble()
         if self.reason is None and self._link.desired_state != "paused":
@@ -66,7 +66,7 @@ class Pausing:
         while True:
             self._interrupt()
             asked = asked or self._link.desired_state == "paused"
-            # A run that paused by itself goes on only after the platform has taken note and a person has resumed it.
+            # A run that paused by itself continues only after the platform has noted it and a user has resumed it.
             if self._link.desired_state == "running" and (asked or not own):
                 break
             self._link.phase("waiting", step)
@@ -75,24 +75,24 @@ class Pausing:
             self._release_if_asked(step)
             self._tell_trouble(step)
             time.sleep(POLL_S)
-        self._tell_trouble(step)  # it must not pause the run that people have just resumed
+        self._tell_trouble(step)  # it must not pause the run that a user has just resumed
         self.reason, self._told_trouble = None, None
         self._link.emit(StateData(state="running", reason="resumed"), step)
         return True
 
     def stand_refused(self, refused: WeightsRefused, step: int, *, whole: bool) -> None:
-        """Pause over engines that do not compute with the learner's weights, with what was learned in a checkpoint.
+        """Save and pause because engines do not compute with the learner's weights.
 
-        The engines are of no use any more: the attempt ends when people resume the run, or its place is wanted, and
-        the next one begins anew from the checkpoint.
+        The engines are no longer usable. The attempt ends when a user resumes the run or the platform wants its slot;
+        the next attempt starts from the checkpoint.
 
         Args:
-            refused: what the engines' probe has found.
+            refused: what the engines' probe found.
             step: the last step.
-            whole: whether the learner and all that the loop keeps are of the state after ``step``, which can be saved.
+            whole: whether learner and loop are both in the state after ``step``, which can then be saved.
 
         Raises:
-            PlaceReleased: people have resumed the run, or its place is wanted.
+            PlaceReleased: a user has resumed the run, or the platform wants its slot.
         """
         kept = self._save_refused(step) if whole else _FROM_THE_LAST
         reason = f"{str(refused).rstrip('.')}. {kept} Resume the run to start it from there with new engines."
@@ -105,40 +105,40 @@ class Pausing:
         while True:
             self._interrupt()
             self._link.phase("waiting", step)
-            # The platform sets its wish to a pause once it has read the event; until then it still says "running".
+            # The platform switches to "paused" once it has read the event; until then it still says "running".
             noted = noted or self._link.desired_state == "paused"
             if noted and (self._link.desired_state == "running" or self._link.release_place):
                 raise PlaceReleased(kept)
             time.sleep(POLL_S)
 
     def _release_if_asked(self, step: int) -> None:
-        """Save a paused run and end it where the platform wants its place back. What cannot be saved keeps the place.
+        """Save and end a paused run if the platform wants its slot back. If it cannot be saved, it keeps the slot.
 
         Raises:
-            PlaceReleased: everything that the run goes on with lies in the checkpoint after ``step``.
+            PlaceReleased: the checkpoint after ``step`` holds everything that the run resumes from.
         """
         too_soon = time.monotonic() < self._release_after and not self._saving.is_secured(step)
         if too_soon or not self._link.release_place:
             return
         self._settle()
-        if self._write(step) is not None:  # ``Saving`` keeps it for ``_tell_trouble``
+        if self._write(step) is not None:  # ``Saving`` stores the reason for ``_tell_trouble``
             self._release_after = time.monotonic() + RELEASE_AGAIN_S
             return
         if self._link.release_place and self._link.desired_state == "paused":
             raise PlaceReleased
 
     def _save_refused(self, step: int) -> str:
-        """Save the state after ``step``. Returns a sentence that says from where the run goes on."""
+        """Save the state after ``step``. Returns a sentence that says where the run resumes."""
         error = self._write(step)
         if error is not None:
             return f"It could not be saved after step {step} ({reason(error)}), and goes on from its last checkpoint."
         return f"The checkpoint after step {step} is safe."
 
     def _write(self, step: int) -> BaseException | None:
-        """Wait until the state after ``step`` lies in a checkpoint. Returns why it could not be written.
+        """Wait until the state after ``step`` is in a checkpoint. Returns the error if it could not be written.
 
         Raises:
-            LearnerLost: a rank died over it.
+            LearnerLost: a rank died while saving.
         """
         saved = self._saving.secure(step)
         while not saved.done():
@@ -149,7 +149,7 @@ class Pausing:
         return error
 
     def _tell_trouble(self, step: int) -> None:
-        """Tell of a checkpoint that could not be written while the run stands still: once, until the reason changes."""
+        """Report a checkpoint that could not be written during a pause: once, until the reason changes."""
         trouble = self._saving.trouble()
         if trouble is None or trouble == self._told_trouble:
             return

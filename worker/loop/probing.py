@@ -1,4 +1,4 @@
-"""The loop's part in the probe: the text that it scores, the noise that it goes by, and what it has found."""
+"""The loop's part in the probe: the text it scores, the noise it judges by, and its results."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from worker.seeds import derive_seed
 
 
 class Probing:
-    """Used by the loop's thread; what a transfer has found comes in that of the engines' router."""
+    """Used by the loop's thread; results of a transfer arrive in the thread of the engines' router."""
 
     def __init__(self, parts: RunParts, noise: KeptNoise, link: Link, wait: Callable[[Future[Any]], Any]) -> None:
-        """``wait`` returns a future's result, unless the run shall end. The engines are judged by ``noise``."""
+        """``wait`` returns a future's result, unless the run must end. The engines are judged by ``noise``."""
         self._parts, self._noise, self._link, self._wait = parts, noise, link, wait
         self._text: list[list[int]] = parts.state.get("probe_text", [])
         parts.generation.engines.floor = noise.floor
         self._transfer: Future[ProbeFigures] | None = None
         self._figures: ProbeFigures | None = None
         self.transfer_s = 0.0
-        """Seconds that the last transfer of weights took, its probe included."""
+        """Seconds that the last weight transfer took, including its probe."""
 
     def choose_text(self, spec: RunSpec, version: int) -> None:
-        """Have engines and learner probed with ends of this run's prompts and what the policy says next.
+        """Choose the text that engines and learner are probed with: ends of prompts and the policy's continuations.
 
-        A run that goes on probes with the text it has begun with.
+        A resumed run keeps the text it began with.
 
         Args:
-            spec: the run's, as it holds now.
-            version: the version of the weights that the engines hold.
+            spec: the run's current spec.
+            version: version of the weights that the engines hold.
         """
         if not self._text:
             try:
@@ -53,7 +53,7 @@ class Probing:
             self._parts.learning.probe_with(self._text)
 
     def watch(self, transfer: Future[ProbeFigures], begun: float) -> None:
-        """Time a transfer of weights, which has begun at ``begun`` of the performance counter; keep what it finds."""
+        """Time a weight transfer that started at ``begun`` (performance counter), and store its figures."""
 
         def note(ended: Future[ProbeFigures]) -> None:
             self.transfer_s = time.perf_counter() - begun
@@ -64,7 +64,7 @@ class Probing:
         transfer.add_done_callback(note)
 
     def tell_noise(self, version: int) -> None:
-        """Wait until the noise is measured again and tell people, where they have asked for it."""
+        """Wait until the noise is measured again and log it, if a user requested it."""
         if self._transfer is not None and self._noise.asked:
             self._link.emit(self._noise.told(self._wait(self._transfer)), version)
 
@@ -73,8 +73,8 @@ class Probing:
         return {} if self._figures is None else self._figures.metrics()
 
     def state(self) -> dict[str, Any]:
-        """State that a checkpoint keeps."""
-        # The noise holds for its text: where that is none, the next attempt measures anew.
+        """State for the checkpoint."""
+        # The noise is valid only for its text: without one, the next attempt measures again.
         noise = self._noise.state(self._parts.generation.engines.floor) if self._text else None
         return {"probe_text": self._text, "probe_noise": noise}
 

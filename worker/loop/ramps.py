@@ -1,4 +1,4 @@
-"""Ramps that are under way: controls that move their field with every step until it has the new value."""
+"""Active ramps: controls that move their field at every step until it has the new value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worker.messages.control import AppliedControl
 
 @dataclass(frozen=True)
 class RampInHand:
-    """One ramp."""
+    """One active ramp."""
 
     control: AppliedControl
     boundary: Boundary
@@ -33,10 +33,10 @@ class RampInHand:
 
 
 class Ramps:
-    """Ramps of an attempt, at most one of each field. Used by the loop's thread alone."""
+    """Ramps of an attempt, at most one per field. Used only by the loop's thread."""
 
     def __init__(self, known: Sequence[RampUnderWay], boundaries: Mapping[str, Boundary]) -> None:
-        """``known`` had begun before this attempt; ``boundaries`` are those of the fields."""
+        """``known`` ramps began before this attempt; ``boundaries`` gives the boundary of each field."""
         self._by_target: dict[str, RampInHand] = {}
         self._ended_early: list[AppliedControl] = []
         for one in known:
@@ -48,16 +48,16 @@ class Ramps:
         return bool(self._by_target)
 
     def begin(self, ramp: RampInHand) -> None:
-        """Take a ramp in hand; one of the same field has been ended."""
+        """Start a ramp. An earlier one of the same field must have ended."""
         self._by_target[ramp.control.target] = ramp
 
     def end(self, targets: Iterable[str]) -> None:
-        """A later control has set these fields: what moved them ends where it is."""
+        """End the ramps of fields that a later control has set. Each stops at its current value."""
         ended = [self._by_target.pop(target) for target in targets if target in self._by_target]
         self._ended_early += [ramp.control for ramp in ended]
 
     def drop(self, ramps: Iterable[RampInHand]) -> None:
-        """Forget ramps that have reached their end."""
+        """Remove ramps that have reached their end."""
         for ramp in ramps:
             del self._by_target[ramp.control.target]
 
@@ -66,6 +66,6 @@ class Ramps:
         return [ramp for ramp in self._by_target.values() if ramp.boundary == boundary]
 
     def ended_early(self) -> list[AppliedControl]:
-        """Controls whose ramps others have ended since the last call."""
+        """Controls whose ramps were ended by later controls since the last call."""
         ended, self._ended_early = self._ended_early, []
         return ended

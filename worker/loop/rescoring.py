@@ -1,8 +1,8 @@
 """Frozen-weight rescoring: some of a batch's tokens are scored again by engine and learner at the same weights.
 
-What is left of their difference cannot be age: ``trainer_core.diagnosis.attribute`` tells the causes apart by it. Both
-sides are asked just before the update of a step, in the order of their queues, so both hold the weights of the step
-before; nobody waits for the answer, which is reported with the first step after it has come.
+Any difference that remains cannot be due to age, so ``trainer_core.diagnosis.attribute`` can separate the causes. Both
+sides get their request just before the update of a step, in the order of their queues, so both hold the weights of the
+previous step. The loop does not wait for the answer. It is reported with the first step after it arrives.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Asked:
 
 
 class MismatchRescoring:
-    """Asks for rescorings when they are due, and tells what they have found. Used by the loop's thread alone."""
+    """Requests rescorings when they are due, and reports their results. Used only by the loop's thread."""
 
     def __init__(self, engines: Router, learning: LearningStage, tokenizer: PolicyTokenizer) -> None:
         self._engines, self._learning, self._tokenizer = engines, learning, tokenizer
@@ -47,13 +47,13 @@ class MismatchRescoring:
         self._failure: str | None = None
 
     def ask(self, tickets: Sequence[Ticket], spec: RunSpec, step: int, version: int) -> None:
-        """Ask for a rescoring of some of the batch's trajectories where ``step`` is due for one.
+        """Request a rescoring of some of the batch's trajectories if one is due at ``step``.
 
         Args:
-            tickets: the tickets of the batch, filtered: what takes no part in the loss is not scored by the learner.
-            spec: as it holds now.
-            step: the step that is about to be learned.
-            version: the version of the weights that both sides hold before it.
+            tickets: the filtered tickets of the batch: the learner scores only what takes part in the loss.
+            spec: the current spec.
+            step: the step about to be learned.
+            version: version of the weights that both sides hold before it.
         """
         every = spec.diagnosis.every_steps
         if self._asked is not None or every == 0 or step % every:
@@ -72,27 +72,27 @@ class MismatchRescoring:
         )
 
     def metrics(self) -> dict[str, float]:
-        """Causes of mismatch that a rescoring has found since the last call; empty while there is none."""
+        """Causes of mismatch that a rescoring has found since the last call; empty if there is none."""
         asked = self._asked
         if asked is None or not (asked.engine.done() and asked.learner.done()):
             return {}
         if any(trajectory.learner_logprobs is None for trajectory in asked.trajectories):
-            return {}  # their update is under way
+            return {}  # their update is still running
         self._asked = None
         try:
             rescored = combine(asked.trajectories, asked.engine.result(), asked.learner.result())
-        except Exception as error:  # a diagnosis that cannot be made is told, and ends no run
+        except Exception as error:  # a failed diagnosis is reported, and does not end the run
             self._failure = str(getattr(error, "cause", error))
             return {}
         return attribution_metrics(attribute(asked.trajectories, rescored, asked.version))
 
     def take_failure(self) -> str | None:
-        """Reason why the last rescoring has told nothing; told once."""
+        """Reason why the last rescoring failed; returned once."""
         why, self._failure = self._failure, None
         return why
 
     def _own_prompts(self, chosen: Sequence[tuple[Ticket, Trajectory]]) -> dict[str, NDArray[np.int32]]:
-        """Prompts rendered anew from their dataset rows; not where hints, nudges or budgets were put behind them."""
+        """Prompts rendered again from their dataset rows, except those with hints, nudges or budgets appended."""
         found: dict[str, NDArray[np.int32]] = {}
         for ticket, trajectory in chosen:
             if not ticket.asks:
@@ -105,12 +105,12 @@ class MismatchRescoring:
 def combine(
     trajectories: Sequence[Trajectory], engine: Sequence[Sequence[float]], learner: Mapping[str, LearnerSide]
 ) -> dict[str, RescoredTokens]:
-    """Both sides of each trajectory, by id.
+    """Combine both sides' scores of each trajectory, by id.
 
     Args:
-        trajectories: as they were scored.
-        engine: log-probability, at temperature 1, of each token of prompt and completion but the first.
-        learner: by trajectory id.
+        trajectories: the rescored trajectories.
+        engine: log-probability, at temperature 1, of each token of prompt and completion except the first.
+        learner: the learner's side, by trajectory id.
     """
     return {
         trajectory.trajectory_id: RescoredTokens(
@@ -125,7 +125,7 @@ def combine(
 
 
 def attribution_metrics(found: Attribution | None) -> dict[str, float]:
-    """``rollout_corr/cause/*``; empty where nothing was rescored."""
+    """The ``rollout_corr/cause/*`` metrics; empty if nothing was rescored."""
     if found is None:
         return {}
     parts = {name: asdict(getattr(found, name)) for name in CAUSES}
@@ -133,7 +133,7 @@ def attribution_metrics(found: Attribution | None) -> dict[str, float]:
 
 
 def _choose(tickets: Sequence[Ticket], spec: RunSpec) -> list[tuple[Ticket, Trajectory]]:
-    """Trajectories spread evenly over the batch, of those that are learned from and short enough."""
+    """Choose trajectories spread evenly over the batch, among those that are learned from and short enough."""
     limit = min(spec.diagnosis.max_tokens, spec.rollout.engine.max_model_len - 1)
     fit = [
         (ticket, trajectory)

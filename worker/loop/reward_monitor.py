@@ -1,4 +1,4 @@
-"""Monitor of a run's rewards, beside training on them: shadows compared, length bias watched, rubrics evolved."""
+"""Monitor of a run's rewards: compares shadows, watches for length bias, evolves rubrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from worker.rewards.versions import RewardVersions
 
 
 class RewardMonitor:
-    """Watches the rewards of a run. Used by the loop's thread alone."""
+    """Watches the rewards of a run. Used only by the loop's thread."""
 
     def __init__(
         self,
@@ -30,11 +30,11 @@ class RewardMonitor:
     ) -> None:
         """
         Args:
-            spec: the run's, as it starts or goes on.
-            versions: the versions that it knows.
+            spec: the run's spec at the start of the attempt.
+            versions: the reward versions that the run knows.
             link: for alerts and proposals.
-            judges: opens the judge endpoints, when rubrics evolve.
-            state: what ``state`` gave; empty for a run that starts afresh.
+            judges: opens the judge endpoints if rubrics evolve.
+            state: the result of ``state``; empty for a new run.
         """
         self._versions, self._link = versions, link
         bias, evolve = spec.reward.length_bias, spec.reward.evolve
@@ -47,26 +47,25 @@ class RewardMonitor:
             self._evolution.load(state["proposed"])
 
     def update_spec(self, spec: RunSpec) -> None:
-        """Controls of the dispatch have been applied: another version may train now."""
+        """Adopt the spec after dispatch controls: another reward version may train now."""
         self._spec = spec
         if self._watch is not None:
             ref = spec.reward.definition
             self._watch.pin(ref, self._versions.definition(ref))
 
     def correct(self, groups: Sequence[Group]) -> None:
-        """Take the bias off the judge's grades, where that is the reaction. Called before advantages, once per
-        group."""
+        """Remove the bias from the judge's grades, if so configured. Called once per group, before advantages."""
         if self._watch is not None:
             self._watch.correct(groups)
 
     def threshold(self, spec: RunSpec) -> float:
-        """Reward from which a sample succeeds, by the version that ``spec`` trains on."""
+        """Minimum reward of a success, under the version that ``spec`` trains on."""
         return self._versions.threshold(spec.reward.definition)
 
     def close(
         self, step: int, groups: Sequence[Group], prompt_text: Callable[[dict[str, Any]], str]
     ) -> tuple[dict[str, float], str | None]:
-        """End a step: metrics of its rewards, and why the run should pause, if it should. Rubrics may evolve."""
+        """End a step. Returns its reward metrics, and a reason to pause or None. Rubrics may evolve."""
         metrics, hold = shadow_metrics(groups, self._versions.thresholds), None
         if self._watch is not None:
             found, alert = self._watch.close(step)
@@ -81,7 +80,7 @@ class RewardMonitor:
 
     @property
     def last(self) -> Future[None] | None:
-        """The newest round of proposals, which may be under way."""
+        """The latest round of proposals, which may still be running."""
         return None if self._evolution is None else self._evolution.last
 
     def state(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The moves of a run: each method is one arrow of the loop in ``controller``, which tells their names and order."""
+"""The actions of a run: each method is one arrow of the loop in ``controller``, which shows their order."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
 
 POLL_S = 0.2
-"""Seconds between two looks of a wait whether the run shall end."""
+"""Seconds between two checks, during a wait, whether the run must end."""
 T = TypeVar("T")
 
 
 class ActiveRun:
-    """State and machinery of one attempt between start-up and end. Used by the loop's thread alone."""
+    """State and machinery of one attempt between start-up and end. Used only by the loop's thread."""
 
     def __init__(
         self, bundle: Bundle, parts: RunParts, link: Link, interrupt: Callable[[], None], upload: TraceUpload
     ) -> None:
-        """``interrupt`` raises when the run shall not go on: it is called in every wait."""
+        """``interrupt`` raises if the run must stop. It is called in every wait."""
         self._link, self._parts, self._interrupt = link, parts, interrupt
         self._traces = TraceKeeper(bundle.run_id, bundle.attempt, upload, parts.tokenizer, link.emit)
         spec, state = bundle.spec, parts.state
@@ -85,7 +85,7 @@ class ActiveRun:
             self._experience.load(state["replay"])
             parts.timeline.resume(state["elapsed_s"])
         self._version = self.first_step - 1
-        """Weights that the learner holds, and the engines serve for what is sent to them now."""
+        """Version of the weights that the learner holds, and that the engines use for new requests."""
         self._dispatcher = Dispatcher(
             self._steering,
             self._curriculum,
@@ -114,16 +114,16 @@ class ActiveRun:
         evaluated = bool(state.get("evaluated_at_start"))
         self._evaluator = Evaluator(parts.evaluations, parts.generation, link, first_max_tokens, evaluated)
         self._sync: Future[ProbeFigures] | None = None
-        """The newest transfer of weights to the engines."""
+        """The latest transfer of weights to the engines."""
         self._transport = ""
         """Name of the transport that carried it."""
         noise = KeptNoise(state.get("probe_noise"), parts.device, again=bundle.measure_noise)
         self._probing = Probing(parts, noise, link, self._wait)
         self._pausing = Pausing(link, self._saving, self._commands, self._settle, interrupt)
         self._whole_after: int | None = None
-        """Step after which the learner and all that the loop keeps are of one state; None while it is in between."""
+        """Step after which learner and loop are in one consistent state; None during a step."""
         self._metrics: dict[str, float] = {}
-        """Metrics of the step in hand, as far as they are known."""
+        """Metrics of the current step that are known so far."""
         self._starved = False
         self._reward_alerts, self._answer_alerts = RewardAlerts(), AnswerAlerts(versions.definition)
         self._pass_rates = PassRateReports(self._curriculum, link)
@@ -133,7 +133,7 @@ class ActiveRun:
         return self._steering.spec.schedule.steps
 
     def begin(self) -> None:
-        """Prove that the engines serve the learner's weights; evaluate."""
+        """Verify that the engines serve the learner's weights, then evaluate."""
         self._probing.choose_text(self._steering.spec, self._version)
         weights = self._wait(self._parts.learning.publish())
         self.sync_weights(weights, self._version)
@@ -148,7 +148,7 @@ class ActiveRun:
     # ── sample and generate ──
 
     def dispatch(self, step: int) -> None:
-        """Have groups generated for ``step``, and as far beyond as the mode allows. Controls of the dispatch apply."""
+        """Dispatch groups for ``step``, and for later steps if the mode allows. Dispatch controls apply here."""
         if step > self.last_step:
             return
         if self._dispatcher.wants(step):
@@ -158,14 +158,14 @@ class ActiveRun:
         self._tell_stages()
 
     def dispatch_ahead(self, step: int) -> None:
-        """``dispatch`` before the step before it has ended, unless a pause is asked: what users change then counts."""
+        """Dispatch before the previous step has ended, unless a pause is requested, so that changes during it count."""
         if self._link.desired_state != "paused":
             self.dispatch(step)
 
     def collect(self, step: int) -> Batch:
-        """Wait for a full batch of scored groups; stop what is left over; teach the curriculum.
+        """Wait for a full batch of scored groups, stop leftover groups, and update the curriculum.
 
-        Where the mode streams, finished groups go to the learner meanwhile. Pauses where too many rewards fail.
+        In streamed mode, finished groups go to the learner during the wait. Pauses if too many rewards fail.
         """
         waited = time.perf_counter()
         self._until(lambda: self._dispatcher.ready, step)
@@ -182,14 +182,14 @@ class ActiveRun:
     # ── learn and publish ──
 
     def learn(self, batch: Batch) -> Future[Learned]:
-        """Hand the batch to the learner, or what it has not got yet. Controls of the optimizer step apply here."""
+        """Hand the batch, or what is left of it, to the learner. Optimizer-step controls apply here."""
         self._whole_after = None
         update = self._updates.learn(batch, self._version)
         self._link.phase("learn", batch.step)
         return update
 
     def learned(self, update: Future[Learned], batch: Batch) -> Learned:
-        """Wait for the update; meanwhile describe the batch."""
+        """Wait for the update, and compute the batch's metrics in the meantime."""
         version = batch.step - 1
         known = step_metrics(batch.groups, batch.spec, version=version)
         judged, hold = self._rewards.close(batch.step, batch.groups, self._parts.tokenizer.prompt_text)
@@ -205,7 +205,7 @@ class ActiveRun:
         return learned
 
     def sync_weights(self, weights: WeightHandle, version: int) -> None:
-        """Send the new weights to the engines, for what they generate next and, where they may, for what runs."""
+        """Send the new weights to the engines, for new requests and, if the mode allows, for running ones."""
         if self._sync is not None:
             self._wait(self._sync)
         if self._evaluator.last is not None and self._steering.spec.rollout.overlaps:
@@ -227,7 +227,7 @@ class ActiveRun:
     # ── report, evaluate, save ──
 
     def report(self, batch: Batch, learned: Learned) -> None:
-        """Tell the platform about a finished step; let the guards look at it."""
+        """Report a finished step to the platform, and let the guards check it."""
         step = batch.step
         tokens = sum(t.length for group in batch.groups for t in group.trajectories)
         learned_from = learned_tokens(batch.groups, batch.spec.parallelism.share_prompts)
@@ -274,13 +274,13 @@ class ActiveRun:
         self._whole_after = step
 
     def evaluate_if_due(self, step: int) -> None:
-        """Have the weights after ``step`` evaluated; the result is reported when it is there."""
+        """Start evaluating the weights after ``step`` if due. The result is reported when it is available."""
         spec = self._steering.spec
         if evaluation_due(spec, step):
             self._evaluator.start(spec, step, self._rewards.threshold(spec))
 
     def save_if_due(self, step: int) -> None:
-        """Save after ``step`` where the schedule, a person or a control asks for it."""
+        """Save after ``step`` if the schedule, a user or a control requests it."""
         self._commands.wish_requested(step)
         if step == self.last_step:
             self._saving.wish(step, "final")
@@ -291,19 +291,19 @@ class ActiveRun:
     # ── commands ──
 
     def pause_if_asked(self, step: int) -> None:
-        """Stand still after ``step`` while the platform, or the run itself, wants it; see ``Pausing``."""
+        """Pause after ``step`` while the platform or the run itself wants it; see ``Pausing``."""
         if self._pausing.pause_if_asked(step):
             self._performance.restart_clock()
 
     def stand_refused(self, refused: WeightsRefused) -> None:
-        """Stand still over engines that do not compute with the learner's weights; see ``Pausing``."""
+        """Pause because engines do not compute with the learner's weights; see ``Pausing``."""
         if self._whole_after is None:
             self._pausing.stand_refused(refused, self._version, whole=False)
         else:
             self._pausing.stand_refused(refused, self._whole_after, whole=True)
 
     def finish(self) -> None:
-        """Wait for what is still under way, the last checkpoint too; tell of groups that the run ends without."""
+        """Wait for work in progress, including the last checkpoint. Logs groups that were not trained on."""
         self._settle()
         while not self._is_saved():
             self.pause_if_asked(self.last_step)
@@ -316,14 +316,14 @@ class ActiveRun:
         self._traces.drain(self._interrupt)
 
     def close(self) -> None:
-        """Give up what is not sent of the kept rollouts."""
+        """Drop stored rollouts that have not been sent."""
         self._traces.close()
 
     def _is_saved(self) -> bool:
-        """Whether the newest checkpoint that was asked for is on the disk, which is waited for.
+        """Wait for the latest requested checkpoint. Returns whether it is on disk.
 
         Raises:
-            LearnerLost: a rank died over it.
+            LearnerLost: a rank died while saving.
         """
         saved = self._saving.last
         if saved is None:
@@ -334,7 +334,7 @@ class ActiveRun:
         return error is None
 
     def _settle(self) -> None:
-        """Wait for the last weights, evaluation and proposals."""
+        """Wait for the last weight transfer, evaluation and proposals."""
         for future in (self._sync, self._evaluator.last, self._rewards.last):
             if future is not None:
                 self._wait(cast("Future[Any]", future))
@@ -342,16 +342,16 @@ class ActiveRun:
     # ── waiting ──
 
     def _wait(self, future: Future[T]) -> T:
-        """The result, however long it takes, unless the run shall end. Generation is kept supplied meanwhile."""
+        """Wait for the result without a timeout, unless the run must end. Generation stays supplied."""
         future.add_done_callback(lambda _: self._parts.woken.set())
         self._until(future.done)
         return future.result()
 
     def _until(self, condition: Callable[[], bool], step: int | None = None) -> None:
-        """Wait for ``condition``, taking in and sending out groups; with ``step`` they are that step's batch."""
+        """Wait for ``condition`` while collecting and sending groups; with ``step``, for the batch of that step."""
         while True:
             self._dispatcher.absorb()
-            # When a pause is asked, the engines get only what the batch in hand cannot do without.
+            # When a pause is requested, the engines get only what the current batch needs.
             if self._link.desired_state != "paused" or (step is not None and not self._dispatcher.unfinished):
                 self._dispatcher.feed()
             if step is not None:
@@ -367,9 +367,9 @@ class ActiveRun:
     # ── helpers ──
 
     def _watch(self, step: int, metrics: dict[str, float]) -> None:
-        """Let the guards look at a finished step, and at evaluations that have ended since the one before.
+        """Let the guards check a finished step, and evaluations that ended since the previous one.
 
-        Changes and roll backs are the platform's to make: they are controls, and runs, like those of people.
+        The platform makes changes and rollbacks: they are controls and runs, like those of users.
         """
         self._guards.update(self._steering.spec.guards)
         for alert in self._guards.check(step, metrics | self._evaluator.take_results()):
@@ -380,17 +380,17 @@ class ActiveRun:
             self._link.emit(calm_alert(calm), step)
 
     def _tell_stages(self) -> None:
-        """Tell of stages of the data that have begun."""
+        """Report data stages that have begun."""
         for begun in self._dispatcher.begun():
             self._link.emit(stage_alert(begun, self._steering.spec), begun.step)
 
     def _update_dispatch(self, spec: RunSpec) -> None:
-        """Controls of the dispatch have been applied."""
+        """Pass on the spec after dispatch controls have been applied."""
         self._dispatcher.update_spec()
         self._rewards.update_spec(spec)
 
     def _stop_left_over(self) -> None:
-        """Stop what is left over: where generation and learning take turns, nothing runs on behind a full batch."""
+        """Stop leftover groups: when generation and learning take turns, nothing runs after a full batch."""
         if self._steering.spec.rollout.overlaps:
             return
         if self._dispatcher.unfinished:
@@ -400,7 +400,7 @@ class ActiveRun:
             self._dispatcher.defer()
 
     def _judge(self, batch: Batch) -> None:
-        """Pause over rewards that fail, and try them once more; tell of data that cannot fill a batch."""
+        """Pause if rewards fail, then retry them once. Reports data that cannot fill a batch."""
         for alert in self._reward_alerts.check(batch):
             self._link.emit(alert, batch.step)
         trouble = reward_trouble(batch)
@@ -414,7 +414,7 @@ class ActiveRun:
             self._link.emit(starved_alert(batch.step, refills), batch.step)
 
     def _state(self) -> dict[str, Any]:
-        """State that a checkpoint keeps beside the policy and what dispatch goes on with."""
+        """State for the checkpoint, besides the policy and the state of dispatch."""
         return {
             "guards": self._guards.state(),
             "replay": self._experience.state(),

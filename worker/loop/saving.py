@@ -1,5 +1,7 @@
-"""Requests for checkpoints, and the state that each keeps: the learner's after a step, and what the loop must go on
-with. A checkpoint that cannot be written, for whatever reason, is told, counted and tried again."""
+"""Checkpoint requests, and the state that each checkpoint stores: the learner's and the loop's after a step.
+
+A checkpoint that cannot be written, for any reason, is reported, counted and tried again.
+"""
 
 from __future__ import annotations
 
@@ -17,40 +19,40 @@ from worker.link.client import Link
 from worker.loop.checkpoints import Checkpoints, Wish
 
 WAITS_S = (1.0, 4.0)
-"""Seconds before a checkpoint that could not be written is tried for the second time, and for the third and last."""
+"""Seconds before the second and the third (last) try to write a checkpoint."""
 
 
 class Saving:
-    """Used by the loop's thread; results come in that of the learning stage."""
+    """Used by the loop's thread; results arrive in the learning stage's thread."""
 
     def __init__(
         self, checkpoints: Checkpoints, learning: LearningStage, link: Link, state: Callable[[], dict[str, Any]]
     ) -> None:
-        """``state`` is what the run keeps beside the policy and what dispatch goes on with."""
+        """``state`` returns the run's state, besides the policy and the state of dispatch."""
         self._checkpoints, self._learning, self._link, self._state = checkpoints, learning, link, state
         self._wishes: dict[int, list[Wish]] = {}
-        """Requests by the step after which the state is wanted."""
+        """Requests, by the step whose state is wanted."""
         self._remembered: tuple[int, dict[str, Any]] = (-1, {})
         self._saved_step = -1
         self._trouble: str | None = None
         self._in_a_row = 0
-        """Tries that have failed since the last checkpoint that was written, or was given up."""
+        """Failed tries since the last checkpoint that was written or given up."""
         self._told: str | None = None
-        """Reason that people were told, until a checkpoint is written."""
+        """Last reported reason; None once a checkpoint is written."""
         self._failures = self._reported = 0
         self.last: Future[SavedCheckpoint] | None = None
-        """The newest checkpoint that was asked of the learner."""
+        """The latest checkpoint requested from the learner."""
 
     def remember(self, step: int, snapshot: dict[str, Any]) -> None:
-        """Remember what dispatch must go on with after ``step``: taken before anything is drawn behind it."""
+        """Store the dispatch state after ``step``, taken before anything is drawn for later steps."""
         self._remembered = (step, snapshot)
 
     def wish(self, step: int, reason: CheckpointReason, control_id: str | None = None) -> None:
-        """Ask for the state after ``step``."""
+        """Request a checkpoint of the state after ``step``."""
         self._wishes.setdefault(step, []).append(Wish(reason, control_id))
 
     def save(self, step: int) -> None:
-        """Queue the checkpoints that are wanted of the state after ``step``, in one writing."""
+        """Queue all requested checkpoints of the state after ``step`` as one write."""
         wishes = self._wishes.pop(step, [])
         if not wishes:
             return
@@ -70,7 +72,7 @@ class Saving:
         )
 
     def secure(self, step: int) -> Future[SavedCheckpoint]:
-        """The checkpoint after ``step``, which is written if there is none: its result is there once it is on disk."""
+        """The checkpoint after ``step``, requested if there is none. The result arrives once it is on disk."""
         if not self.is_secured(step):
             self.wish(step, "release")
             self.save(step)
@@ -78,11 +80,11 @@ class Saving:
         return self.last
 
     def is_secured(self, step: int) -> bool:
-        """Whether the state after ``step`` lies in a checkpoint, or is about to."""
+        """Whether the state after ``step`` is in a checkpoint, or about to be."""
         return self.last is not None and self._saved_step == step and not self._has_failed(self.last)
 
     def trouble(self) -> str | None:
-        """Reason why the last checkpoint was given up, told once. The older ones are as they were."""
+        """Reason why the last checkpoint was given up; returned once. Older checkpoints are intact."""
         found, self._trouble = self._trouble, None
         return found
 
@@ -92,13 +94,13 @@ class Saving:
         return {"checkpoint/failures": float(counted)}
 
     def _announce_again(self, step: int, wishes: list[Wish], future: Future[SavedCheckpoint]) -> None:
-        """The state that is wanted lies on the disk already, or is about to."""
+        """Announce a state that is already on disk, or about to be, for further requests."""
         if not future.cancelled() and future.exception() is None:
             self._checkpoints.announce(step, wishes, future.result())
 
     @staticmethod
     def _has_failed(saved: Future[SavedCheckpoint]) -> bool:
-        """Whether it could not be written: then it is written anew for whoever asks next."""
+        """Whether it could not be written. The next request then writes it again."""
         return saved.done() and (saved.cancelled() or saved.exception() is not None)
 
     def _written(self, step: int, wishes: list[Wish], saved: SavedCheckpoint) -> None:
@@ -106,7 +108,7 @@ class Saving:
         self._in_a_row, self._told = 0, None
 
     def _not_written(self, step: int, error: Exception) -> float | None:
-        """Tell of a try that has failed. Returns the seconds until the next; None after the third in a row."""
+        """Report a failed try. Returns the seconds until the next one; None after the third in a row."""
         why = reason(error)
         self._failures += 1
         if self._in_a_row == len(WAITS_S):
@@ -124,7 +126,7 @@ class Saving:
 
 
 def reason(error: BaseException) -> str:
-    """The cause of a failure in one line; its type is named where the words alone may not tell."""
+    """The cause of a failure in one line. Includes its type if the message alone may be unclear."""
     cause = error.cause if isinstance(error, RayTaskError) else error
     words = (str(cause).splitlines() or [""])[0]
     if isinstance(cause, OSError | CheckpointError) and words:

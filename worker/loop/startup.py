@@ -1,4 +1,4 @@
-"""Bring up all that a run needs, in parallel: engines, learner, reward workers, data. Any failure is a sentence."""
+"""Start everything a run needs, in parallel: engines, learner, reward workers, data. Any failure is one sentence."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ from worker.seeds import derive_seed
 
 ENGINE_CPUS = 1.0
 LEARNER_CPUS = 0.5
-"""Reserved with Ray per engine and per learner rank; the rest of a run reserves nothing."""
+"""CPUs reserved with Ray per engine and per learner rank. The rest of a run reserves none."""
 
 Tick = Callable[[int, int], None]
-"""(parts that are up, parts in all): called while waiting; may raise to give up."""
+"""(parts started, total parts): called while waiting; may raise to give up."""
 
 
 class Startup:
-    """One attempt's start. ``close`` undoes it, whatever has come up."""
+    """One attempt's start. ``close`` undoes everything that has been started."""
 
     def __init__(self, bundle: Bundle, platform: Platform, notify: Notify) -> None:
         self.bundle, self._platform, self._notify = bundle, platform, notify
@@ -84,7 +84,7 @@ class Startup:
         """Start everything and wait for it.
 
         Raises:
-            StartError: something cannot work; the message is for the person who started the run.
+            StartError: something cannot work; the message is for the user who started the run.
         """
         bundle, spec = self.bundle, self.bundle.spec
         started = time.perf_counter()
@@ -193,13 +193,13 @@ class Startup:
         return 0.0 if self._room is None else self._room.gpus_held() + self._beside_gpus
 
     def close(self) -> None:
-        """Kill the actors that have been started: all of them, also where one cannot be killed."""
+        """Kill all actors that have been started, even if one of them cannot be killed."""
         self._closers.close()
 
     def _await(
         self, refs: dict[str, list[ray.ObjectRef]], futures: dict[str, Future[Any]], tick: Tick
     ) -> dict[str, float]:
-        """Wait for all; the first failure decides. Returns the seconds each kind of part took."""
+        """Wait for all parts; the first failure ends the start. Returns the seconds each kind of part took."""
         pending = {ref: name for name, group in refs.items() for ref in group}
         left = dict(futures)
         total = len(pending) + len(left)
@@ -221,7 +221,7 @@ class Startup:
         return seconds
 
     def _travel(self) -> Travel:
-        """Choose how weights shall travel; what cannot be is refused before anything has started."""
+        """Choose how weights are transferred. An impossible choice is refused before anything starts."""
         spec, placement = self.bundle.spec, self._placement
         engines, folder = spec.parallelism.rollout_workers, f"run-{self.bundle.run_id}"
         found = Travel(spec.rollout.weight_transport, topology(engines, placement.device, placement.gpus, folder))
@@ -243,7 +243,7 @@ class Startup:
         except ClusterError:
             if not kept.exists():
                 raise
-            now = Placement()  # too few GPUs are left: the placement of the attempt before counts
+            now = Placement()  # too few GPUs are left: the previous attempt's placement counts
         return go_on_with(now, kept)
 
     def _reservation(self, workers: int, least: int, judges: int) -> ReservedRoom:
@@ -270,7 +270,7 @@ class Startup:
 
     @property
     def _cores(self) -> str | None:
-        """Board of those who share a host's cores; None where a core each is best."""
+        """Board of the processes that share a host's cores; None if one core each is best."""
         if self._placement.device != "cpu" or self._active < LEAST_PARAMETERS:
             return None
         return board(self.bundle.run_dir.parent)
@@ -301,7 +301,7 @@ class Startup:
         return client
 
     def _judge_setups(self, name: str) -> tuple[JudgeSetup, JudgeSetup]:
-        """(For rewards, for evolving rubrics), which together keep to the places of each endpoint."""
+        """Setups (for rewards, for evolving rubrics) that together stay within the limit of each endpoint."""
         answers = self.bundle.run_dir / "judge-answers" / f"{name}.sqlite"
         setup, evolve = JudgeSetup(self.bundle.judges, self._judges.handles, answers), self.bundle.spec.reward.evolve
         return (setup, setup) if evolve is None else setup.lend(evolve.endpoint, CONTRASTS_AT_ONCE)
@@ -350,7 +350,7 @@ class Startup:
             notes = self.bundle.datasets[source.dataset].difficulty
             prior = {} if notes is None else self._platform.difficulty(source.dataset, notes, len(data.rows))
             sources[source.name] = replace(data, longest=max([data.longest, *map(len, longest)]), prior=prior)
-        from worker.loop import run  # noqa: F401 - brings torch: loaded while the actors start, it costs no time
+        from worker.loop import run  # noqa: F401 - imports torch: costs no time while the actors start
 
         return sources, evaluations
 
@@ -372,14 +372,14 @@ class Startup:
     def _tell_template(
         self, name: str, form: PromptFormat, tokenizer: PolicyTokenizer, rows: list[dict[str, Any]]
     ) -> None:
-        """Tell once where prompts end with the user's turn."""
+        """Notify once if prompts end with the user's turn."""
         if rows and not self._told_template and not tokenizer.adds_generation_prompt(rows[0], form):
             self._told_template = True
             found = no_generation_prompt(f"The chat template of {self.bundle.policy.name}, asked with {name},")
             self._notify(found.title, f"{found.message} {found.advice}")
 
     def _tell_tags(self, tokenizer: PolicyTokenizer) -> None:
-        """Tell where the run looks for thinking between other tags than the policy's own."""
+        """Notify if the run looks for thinking between tags other than the policy's own."""
         asked, found = self.bundle.spec.thinking, tokenizer.thinking
         if not isinstance(asked, TaggedThinking) or found is None:
             return
@@ -418,7 +418,7 @@ def check_policy_folder(folder: Path) -> None:
 
 
 def check_trainable(folder: Path, spec: RunSpec) -> None:
-    """Refuse a policy that cannot be trained as ``spec`` asks, while nothing has started."""
+    """Refuse a policy that cannot be trained as ``spec`` requires, before anything starts."""
     if (sentence := refusal(json.loads((folder / "config.json").read_text()), spec)) is not None:
         raise StartError(f"The policy {spec.policy.base} cannot be trained: {sentence}")
 

@@ -1,10 +1,10 @@
-"""Controls on the worker's side: staged commands become changes of the spec at the boundary they belong to.
+"""Controls on the worker's side: staged commands change the spec at the boundary they belong to.
 
-A control of ``group_dispatch`` takes effect with the next batch that is dispatched, one of ``optimizer_step`` with the
-next update; ``apply_at`` holds it back until that step. Controls of one ``change_set`` take effect together or not at
-all, at the latest of their boundaries: only what they amount to together has been found valid. The platform names every
-open command with each sync, so a command that disappears before it was applied has been cancelled there and is
-forgotten here. A control with a ramp takes effect like any other, and moves its field with every step from then on.
+A control of ``group_dispatch`` takes effect with the next dispatched batch, one of ``optimizer_step`` with the next
+update; ``apply_at`` delays it until that step. Controls of one ``change_set`` take effect together or not at all, at
+the latest of their boundaries, because only their combination was validated. The platform lists every open command in
+each sync: one that disappears before it was applied was cancelled there, and is dropped here. A control with a ramp
+takes effect like any other, and moves its field at every step from then on.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,14 +27,14 @@ class Refused:
 
 
 Check = Callable[[RunSpec], str | None]
-"""A further rule that the worker alone can check; returns the objection or None. The spec changes if all agree."""
+"""An additional rule that only the worker can check. Returns an objection or None. Any objection blocks the change."""
 
 
 class Steering:
     """The effective spec and its revision."""
 
     def __init__(self, spec: RunSpec, revision: int, *checks: Check, ramps: Sequence[RampUnderWay] = ()) -> None:
-        """``ramps`` had begun before this attempt, under the spec that it starts with."""
+        """``ramps`` began before this attempt, under the spec that it starts with."""
         self.spec = spec
         self.revision = revision
         self.applications = 0
@@ -46,7 +46,7 @@ class Steering:
     def apply(
         self, commands: Sequence[Command], boundary: Boundary, step: int
     ) -> tuple[list[AppliedControl], list[Refused]]:
-        """Apply what is due at ``boundary`` of ``step``, in revision order. Each command is handled once."""
+        """Apply the controls due at ``boundary`` of ``step``, in revision order. Each command is handled once."""
         applied: list[AppliedControl] = []
         refused: list[Refused] = []
         for together in self._due(commands, boundary, step):
@@ -73,9 +73,9 @@ class Steering:
         return applied, refused
 
     def advance(self, boundary: Boundary, step: int) -> tuple[list[AppliedControl], list[str]]:
-        """Move the ramps of ``boundary`` to ``step``: those that have reached their end, and objections to the rest.
+        """Move the ramps of ``boundary`` to ``step``. Returns those that have reached their end, and objections.
 
-        A ramp whose value would make no valid spec keeps the one that it has; the next step tries again.
+        A ramp whose next value would make the spec invalid keeps its current one; the next step tries again.
         """
         ramps = self.ramps.at(boundary)
         changes = [(ramp.control.target, ramp.at(step)) for ramp in ramps]
@@ -93,13 +93,13 @@ class Steering:
         return [replace(ramp.control, is_under_way=False, application=self.applications) for ramp in ended], objections
 
     def requested_checkpoints(self, commands: Sequence[Command]) -> list[str]:
-        """Ids of the checkpoints that were asked for, each named once."""
+        """Ids of the requested checkpoints, each returned once."""
         ids = [c.id for c in commands if isinstance(c, CheckpointCommand) and c.id not in self._handled]
         self._handled.update(ids)
         return ids
 
     def _ask(self, spec: RunSpec, together: Sequence[ControlCommand]) -> None:
-        """Raises ControlError when a rule objects to what ``together`` make of the spec."""
+        """Raise ControlError if a rule objects to ``spec``, the result of ``together``."""
         for check in self._checks:
             if (objection := check(spec)) is not None:
                 raise ControlError(f"{', '.join(command.target for command in together)}: {objection}")
@@ -108,8 +108,7 @@ class Steering:
         return {target.path: target.boundary for target in targets(self.spec)}
 
     def _due(self, commands: Sequence[Command], boundary: Boundary, step: int) -> list[list[ControlCommand]]:
-        """Controls that are to be applied now, by revision: each set is a list of its own, and each control without a
-        set."""
+        """Controls to apply now, by revision. Each set is one list, and so is each control without a set."""
         staged = [c for c in commands if isinstance(c, ControlCommand) and c.id not in self._handled]
         if not staged:
             return []
@@ -124,7 +123,7 @@ class Steering:
             if any(c.apply_at != "next" and step < c.apply_at for c in together):
                 continue
             fields = {c.target for c in together}
-            # A target that does not exist has no boundary: it is refused at the first occasion.
+            # A target that does not exist has no boundary: it is rejected at the first opportunity.
             if latest(boundaries.get(field, boundary) for field in fields) == boundary and not fields & held:
                 due.append(together)
             else:
@@ -133,5 +132,5 @@ class Steering:
 
 
 def latest(boundaries: Iterable[Boundary]) -> Boundary:
-    """The boundary that comes last within a step, of ``boundaries``."""
+    """The one of ``boundaries`` that comes last within a step."""
     return max(boundaries, key=get_args(Boundary).index)

@@ -1,4 +1,4 @@
-"""Batches on their way into the learner: whole, or group by group while the others are still generated."""
+"""Delivery of batches to the learner: whole, or group by group while others are still being generated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from worker.messages.ticket import Batch, Ticket
 
 
 class Updates:
-    """Used by the loop's thread alone."""
+    """Hands batches to the learner. Used only by the loop's thread."""
 
     def __init__(
         self,
@@ -32,20 +32,20 @@ class Updates:
         mismatch: MismatchRescoring,
         save: Callable[[int], None],
     ) -> None:
-        """``save`` writes the checkpoints that are wished for of the state after a step."""
+        """``save`` writes the requested checkpoints of the state after a step."""
         self._steering, self._commands, self._rewards, self._learning = steering, commands, rewards, learning
         self._experience, self._mismatch, self._save = experience, mismatch, save
         self._streamed: set[str] | None = None
-        """Groups that the learner has already; None while its update is not open."""
+        """Groups that the learner already has; None while no update is open."""
         self._controls: tuple[AppliedControl, ...] = ()
-        """Applied with the update in hand."""
+        """Controls applied with the current update."""
 
     def learn(self, batch: Batch, version: int) -> Future[Learned]:
-        """Hand the batch to the learner, or what it has not got yet. Controls of the optimizer step apply here.
+        """Hand the batch, or what is left of it, to the learner. Optimizer-step controls apply here.
 
         Args:
             batch: the batch of one step.
-            version: the version of the weights that the learner holds before it.
+            version: version of the weights that the learner holds before it.
         """
         update = self._finish_stream(batch, version) if self._streams else self._hand_over(batch, version)
         batch.controls, self._controls = self._controls, ()
@@ -53,9 +53,9 @@ class Updates:
         return update
 
     def stream(self, step: int, scored: Sequence[Ticket], version: int) -> None:
-        """Hand over what is complete, where the mode streams.
+        """Hand over finished groups, if the mode streams.
 
-        A group with a failed reward waits for the judgement of the whole batch.
+        A group with a failed reward waits until the whole batch is judged.
         """
         if not self._streams:
             return
@@ -69,7 +69,7 @@ class Updates:
         return isinstance(self._steering.spec.rollout.mode, StreamedMode)
 
     def _hand_over(self, batch: Batch, version: int) -> Future[Learned]:
-        """The whole batch at once."""
+        """Hand over the whole batch."""
         self._open(batch.step, batch.tickets[0].name, version)
         self._assign(batch.tickets, batch.spec)
         old = self._experience.take(batch.step, version)
@@ -77,7 +77,7 @@ class Updates:
         return self._learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
 
     def _finish_stream(self, batch: Batch, version: int) -> Future[Learned]:
-        """Hand over what the learner has not got yet, and update."""
+        """Hand over the remaining groups, and update."""
         streamed = self._streamed or set()
         left = [ticket for ticket in batch.tickets if ticket.name not in streamed]
         if left:
@@ -90,13 +90,12 @@ class Updates:
         return self._learning.finish()
 
     def _open(self, step: int, group: str, version: int) -> None:
-        """Apply the controls that hold for ``step``, and ask for the checkpoint before them; nothing of it is handed
-        over yet."""
+        """Apply the controls of ``step`` and write the checkpoint before them. No group is handed over yet."""
         self._controls = tuple(self._commands.apply("optimizer_step", step, group, version))
         self._save(step - 1)
 
     def _stream(self, step: int, tickets: Sequence[Ticket], version: int) -> None:
-        """Have the learner accumulate what these groups add to the gradient of ``step``."""
+        """Have the learner accumulate these groups' gradients for ``step``."""
         if self._streamed is None:
             self._streamed = set()
             self._open(step, tickets[0].name, version)

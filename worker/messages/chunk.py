@@ -1,7 +1,7 @@
-"""Finished groups on their way from engines to rewards and the loop, packed by the codec of ``columns``.
+"""Finished groups sent from engines to rewards and the loop, packed by the codec of ``columns``.
 
-What an engine finds out about each token is named once, in ``COMPLETION_ARRAYS``: from which field of a completion it
-is read, for which field of a trajectory.
+Everything that an engine reports per token is declared once, in ``COMPLETION_ARRAYS``: the field of a trajectory, and
+how it is read from a completion.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ COMPLETION_LISTS: Mapping[str, tuple[str, DTypeLike]] = {
     "versions": ("versions", np.int32),
     "sampled": ("sampled", np.bool_),
 }
-"""Fields of a trajectory that a completion holds as a list: its field there, and the numbers' type."""
+"""Trajectory fields that a completion holds as a list: the completion's field, and the number type."""
 COMPLETION_ARRAYS: Mapping[str, Callable[[Completion], NDArray[Any] | None]] = {
     "top_ids": lambda completion: None if completion.top is None else completion.top.token_ids,
     "top_logprobs": lambda completion: None if completion.top is None else completion.top.logprobs,
     "routes": attrgetter("routes"),
 }
-"""Fields of a trajectory that a completion holds as an array, where it has it."""
+"""Trajectory fields that a completion holds as an array, if it has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Chunk:
     """Whole groups of M completions."""
 
     groups: NDArray[np.int32]
-    """Index of each completion's group among those of the message, shape [M]; a group's samples stand together."""
+    """Index of each completion's group among those of the message, shape [M]; a group's samples are contiguous."""
     columns: Mapping[str, Column]
-    """Arrays of the completions by field of a trajectory; those that all completions lack are left out."""
+    """Arrays of the completions by trajectory field. Fields that no completion has are left out."""
     finish: NDArray[np.int8]
     """Index into ``FINISH_REASONS``, shape [M]."""
     thinking_tokens: NDArray[np.int32]
@@ -59,7 +59,7 @@ class Chunk:
 
     @property
     def finish_reasons(self) -> list[FinishReason]:
-        """Reason why each completion ended, M of them."""
+        """Reason why each completion ended, M values."""
         return [FINISH_REASONS[code] for code in self.finish.tolist()]
 
     def token_ids(self) -> list[NDArray[np.int32]]:
@@ -68,7 +68,7 @@ class Chunk:
 
 
 def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
-    """Columns of whole groups, given as (index, completions in sample order)."""
+    """Pack whole groups, given as (index, completions in sample order)."""
     completions = [completion for _, group in finished for completion in group]
     columns = {
         name: Column.joined([getattr(completion, source) for completion in completions], dtype)
@@ -91,7 +91,7 @@ def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
 
 
 def _filled(arrays: list[NDArray[Any] | None], completions: Sequence[Completion]) -> list[NDArray[Any] | None]:
-    """Zeros where a completion lacks what others have: one that was never asked, or ended before its first token."""
+    """Zeros for completions without values: never requested, or ended before the first token."""
     known = next((array for array in arrays if array is not None), None)
     if known is None:
         return arrays
@@ -111,9 +111,9 @@ def unpack(
 
     Args:
         chunk: whole groups.
-        groups: by the indices that the chunk names.
-        prompts: token ids of each of their samples' prompts, shape [P] each.
-        temperatures: at which each group was sampled.
+        groups: the groups that the chunk's indices refer to.
+        prompts: token ids of the prompt of each of their samples, shape [P] each.
+        temperatures: sampling temperature of each group.
     """
     columns = {name: column.arrays() for name, column in chunk.columns.items()}
     reasons = chunk.finish_reasons
@@ -136,7 +136,7 @@ def unpack(
 
 
 def repack(trajectories: Sequence[Trajectory]) -> Chunk:
-    """Pack single trajectories to be scored again; their group is their place in the sequence."""
+    """Pack single trajectories to be scored again. The group of each is its index in the sequence."""
     column = Column.of([trajectory.token_ids for trajectory in trajectories])
     return Chunk(
         groups=np.arange(len(trajectories), dtype=np.int32),

@@ -1,7 +1,7 @@
-"""The codec of arrays on their way between actors: one array per column, never an object per trajectory and field.
+"""Codec for arrays sent between actors: one array per column, never an object per trajectory and field.
 
 Serialisers take as long for an array of eight numbers as for one of thousands, and a batch has thousands of small ones.
-Which fields of a trajectory are columns is declared with the field (``trainer_core.trajectory``).
+``trainer_core.trajectory`` declares which fields of a trajectory are columns.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from numpy.typing import DTypeLike, NDArray
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Arrays, or None, one for each of N places."""
+    """Column of N entries, each an array or None."""
 
     values: NDArray[Any] | list[NDArray[Any]]
-    """The arrays that differ, one behind the other along the first dimension; a list where their types differ."""
+    """The distinct arrays, concatenated along the first dimension; a list if their types or shapes differ."""
     sizes: list[int]
     """Length of each of them."""
     places: list[int]
-    """Index of the value that stands in each place, N numbers; -1 for None."""
+    """Index of the array of each entry, N numbers; -1 for None."""
 
     @classmethod
     def of(cls, arrays: Sequence[NDArray[Any] | None]) -> Column | None:
-        """The column of ``arrays``; None where all are None."""
+        """The column of ``arrays``; None if all are None."""
         kept: dict[int, int] = {}
         found: list[NDArray[Any]] = []
         places = []
@@ -36,7 +36,7 @@ class Column:
             if array is None:
                 places.append(-1)
                 continue
-            # Samples of one prompt hold the same array: it travels once.
+            # Samples of one prompt hold the same array: it is sent once.
             place = kept.setdefault(id(array), len(found))
             if place == len(found):
                 found.append(array)
@@ -48,7 +48,7 @@ class Column:
 
     @classmethod
     def joined(cls, rows: Sequence[Sequence[Any]], dtype: DTypeLike) -> Column:
-        """The column of sequences of numbers, converted all at once."""
+        """The column of sequences of numbers, converted in one call."""
         return cls(
             np.array([value for row in rows for value in row], dtype),
             [len(row) for row in rows],
@@ -56,7 +56,7 @@ class Column:
         )
 
     def arrays(self) -> list[NDArray[Any] | None]:
-        """Arrays that the column was made of: slices of its values."""
+        """Arrays that the column was built from: slices of its values."""
         if isinstance(self.values, list):
             parts = self.values
         else:

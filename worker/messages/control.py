@@ -15,8 +15,8 @@ class AppliedControl:
     revision: int
     target: str
     boundary: Boundary
-    """Boundary of its field. It has taken effect at a later one where another of its set had to wait."""
+    """Boundary of its field. It took effect at a later one if another control of its set had to wait."""
     is_under_way: bool = False
-    """Whether it is a ramp that has not reached its end: it has taken effect, and does not settle yet."""
+    """Whether it is a ramp that has not reached its end: it has taken effect, but has not settled."""
     application: int = 0
-    """Number of its change among all changes of the spec of this attempt, in the order in which they took effect."""
+    """Number of its change among all changes of the spec of this attempt, in the order they took effect."""

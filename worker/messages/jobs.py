@@ -14,7 +14,7 @@ from worker.messages.probe import ProbeFigures
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """A group that was stopped: samples that had ended, and the prefixes of the others."""
+    """A stopped group: its finished samples, and the prefixes of the others."""
 
     completions: dict[int, Completion]
     """Completions by sample."""
@@ -23,12 +23,12 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask of one sample, where the samples of a group differ."""
+    """Prompt and forced end of one sample, if the samples of a group differ."""
 
     prompt: NDArray[np.int32]
     """Token ids, shape [P]."""
     forced_end_ids: tuple[int, ...]
-    """Injected when the thinking budget is spent; empty for the engine's own."""
+    """Injected when the thinking budget is spent; empty for the engine's default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class GroupJob:
     samples: int
     sampling: Sampling
     parked: Parked | None = None
-    """Parked completions from which to go on."""
+    """Parked completions to continue from."""
     asks: tuple[Ask, ...] = ()
-    """One per sample; empty where all are asked alike."""
+    """One per sample; empty if all are the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Submission:
     alone: bool
     """Start when the engine is idle: nothing else then shares its steps or its random state."""
     flush: int
-    """Finished groups that travel in one message."""
+    """Number of finished groups sent in one message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class EngineLoad:
     """Seconds on the worker's own clock, against which ``busy_s`` grows."""
     busy_s: float
     ticks: int
-    """Engine steps and other turns of its thread: grows while the worker is well."""
+    """Engine steps and other turns of its thread: grows while the worker is healthy."""
     idle: bool
     running_tokens: int
     """Prompt and completion tokens of the unfinished requests."""
@@ -87,14 +87,14 @@ class EngineLoad:
     preemptions: int
     budget_violations: int
     fp8_simulated: bool | None = None
-    """None where the engine is not in FP8."""
+    """None if the engine is not in FP8."""
     speculation: SpeculationStats | None = None
-    """None where the engine does not speculate."""
+    """None if the engine does not speculate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Groups and facts that a worker hands over at once."""
+    """Groups and statistics that a worker hands over together."""
 
     names: tuple[str, ...]
     """Finished groups; ``chunk.groups`` are indices into it."""
@@ -103,7 +103,7 @@ class Collected:
     kv_usage: float
     """Largest share of the KV cache in use since the last collection."""
     pauses: tuple[float, ...]
-    """Seconds without a token around each weight update since the last collection, where sequences were running."""
+    """Seconds without a token around each weight update since the last collection, if sequences were running."""
     spans: tuple[EngineSpan, ...]
 
 

@@ -1,4 +1,4 @@
-"""Whole groups on their way to the learner and back, packed by the codec of ``columns``."""
+"""Whole groups sent to the learner and back, packed by the codec of ``columns``."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class PackedGroups:
     bare: list[Group]
     """The groups, without their trajectories."""
     counts: list[int]
-    """Trajectories of each."""
+    """Number of trajectories of each group."""
     columns: dict[str, Column]
-    """Columns by field; those that all trajectories lack are left out."""
+    """Columns by field. Fields that no trajectory has are left out."""
     others: list[tuple[Any, ...]]
-    """Fields that are no array, trajectory by trajectory."""
+    """Fields that are not arrays, by trajectory."""
 
     @classmethod
     def of(cls, groups: Sequence[Group], without: Sequence[str] = ()) -> PackedGroups:
-        """Pack groups; the array fields ``without`` stay behind."""
+        """Pack groups without the array fields in ``without``."""
         trajectories = [trajectory for group in groups for trajectory in group.trajectories]
         columns = {
             name: column
@@ -43,7 +43,7 @@ class PackedGroups:
         )
 
     def groups(self) -> list[Group]:
-        """The groups. Their arrays share memory; from another process they come read-only."""
+        """The groups. Their arrays share memory, and are read-only if they come from another process."""
         columns = {name: column.arrays() for name, column in self.columns.items()}
         nothing: list[None] = [None] * len(self.others)
         rows = zip(*(columns.get(name, nothing) for name in ARRAYS), self.others, strict=True)

@@ -14,7 +14,7 @@ class Floor:
     spread: float
     """Root of the mean square difference, without the largest of each fifty."""
     rounding: float = 0.0
-    """Mean absolute change that other roundings make to the learner's own scores, at these weights."""
+    """Mean absolute change of the learner's own scores under other roundings, at these weights."""
 
     def at_least(self, other: "Floor") -> "Floor":
         """The larger of two, figure by figure."""
@@ -28,20 +28,20 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFigures:
-    """Result of a probe that was passed."""
+    """Result of a passed probe."""
 
     mean: float
     """Mean absolute difference of the log-probabilities, as in ``Floor``."""
     quantile: float
     largest: float
     floor: Floor
-    """Noise by which it was judged: of the start, grown with the learner's own rounding."""
+    """Noise it was judged by: the initial noise, increased with the learner's own rounding."""
     read_share: float
-    """Share of the weights that lie in tensors of which columns were compared bit for bit."""
+    """Share of the weights in tensors that had columns compared bit for bit."""
     seconds: float = 0.0
     """Time of the probe alone, without the loading."""
     retried: str = ""
-    """Findings of a first probe of this version, where a second one, after loading everything anew, was passed."""
+    """Findings of a failed first probe, if a second one passed after all weights were loaded again."""
 
     def metrics(self) -> dict[str, float]:
         """The ``probe/…`` metrics."""
@@ -55,7 +55,7 @@ class ProbeFigures:
         }
 
     def worst(self, other: "ProbeFigures") -> "ProbeFigures":
-        """The figures of two engines as one."""
+        """Combine the figures of two engines: the worse of each."""
         return ProbeFigures(
             max(self.mean, other.mean),
             max(self.quantile, other.quantile),

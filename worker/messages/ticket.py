@@ -1,4 +1,4 @@
-"""Groups on their way through the loop, and the batches that are made of them."""
+"""Groups on their way through the loop, and the batches built from them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Ticket:
     samples: int
     sampling: Sampling
     parked: Parked | None = None
-    """Completions that there are of it, after it was stopped."""
+    """Its completions so far, if it was stopped."""
     asks: tuple[Ask, ...] = ()
-    """Ask of each sample, where they differ."""
+    """Ask of each sample, if they differ."""
     hint: str = ""
     """Beginning of the reference solution that the prompt shows."""
     applications: int = 0
-    """Changes of the spec that had taken effect when it was dispatched; revisions take effect in another order."""
+    """Number of spec changes in effect when it was dispatched. Revisions may take effect in another order."""
     shadows: tuple[str, ...] = ()
-    """Reward versions that score it beside the one that its group is pinned to."""
+    """Reward versions that score it in addition to the one its group is pinned to."""
 
     @property
     def rewards(self) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ class Ticket:
         return self.group.group_id
 
     def job(self) -> GroupJob:
-        """Job of the ticket for the engines."""
+        """The ticket as a job for the engines."""
         return GroupJob(self.name, self.prompt, self.samples, self.sampling, self.parked, self.asks)
 
     @property
@@ -62,9 +62,9 @@ class Batch:
     step: int
     tickets: list[Ticket]
     controls: tuple[AppliedControl, ...] = ()
-    """Controls of the optimizer step, which this batch is the first to be learned under."""
+    """Optimizer-step controls that first apply to this batch."""
     revision: int = 0
-    """Newest steering revision that has touched it."""
+    """Newest steering revision that has affected it."""
 
     @property
     def groups(self) -> list[Group]:

@@ -18,7 +18,7 @@ from worker.plan.table import as_text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a plan. Returns 0, or 2 behind one sentence about what contradicts itself."""
+    """Print a plan. Returns 0, or 2 after printing one sentence about the error."""
     options = _parser().parse_args(arguments)
     try:
         spec = read_spec(options.spec)

@@ -1,4 +1,4 @@
-"""Documents that the planner reads: a run spec, rates, prompts. Each fault is one sentence."""
+"""Documents that the planner reads: a run spec, rates, prompts. Each error is one sentence."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_rates(path: Path) -> Rates:
 
 
 def read_rows(path: Path, count: int) -> list[dict[str, Any]]:
-    """The first ``count`` rows of a dataset in JSON lines, mapped as uploads are; fewer rows are repeated."""
+    """The first ``count`` rows of a dataset in JSON lines, mapped like uploads. Repeats rows if there are fewer."""
     try:
         with path.open(encoding="utf-8") as lines:
             found = [json.loads(line) for line, _ in zip(lines, range(count), strict=False)]

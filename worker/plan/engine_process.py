@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MEASURED_BATCHES, MOST_BATCHES, MEASURED_SECONDS = 2, 12, 3.0
-"""Batches by the stop-watch: at least the first number; more, up to the second, while the seconds are not spent."""
+"""Timed batches: at least the first number, and up to the second until the seconds are used up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
 
 
 def measure() -> Generated:
-    """A batch to warm up, some by the stop-watch, then a weight update."""
+    """Run a warm-up batch, then timed batches, then a weight update."""
     kept = _live()
     _batch(kept, [])
     readings: list[tuple[int, int, float]] = []
@@ -116,7 +116,7 @@ def _live() -> _MeasuredEngine:
 
 
 def _batch(kept: _MeasuredEngine, readings: list[tuple[int, int, float]]) -> list[Completion]:
-    """One batch, packed for its way as in a run.
+    """Generate one batch, and pack it as in a run.
 
     Appends (running sequences, sequences admitted, seconds) of each step to ``readings``.
     """
@@ -142,19 +142,19 @@ def _batch(kept: _MeasuredEngine, readings: list[tuple[int, int, float]]) -> lis
 
 
 def _prefill_seconds(readings: list[tuple[int, int, float]]) -> float:
-    """Time of the steps that admitted sequences, less what they would have taken without."""
+    """Time of the steps that admitted sequences, minus what they would have taken without."""
     decode = [(running, seconds) for running, admitted, seconds in readings if not admitted]
     extra = 0.0
     for running, admitted, seconds in readings:
         if admitted:
             nearest = min(decode, key=lambda one: abs(one[0] - running), default=(0, 0.0))
             extra += max(seconds - nearest[1], 0.0)
-    # Below the resolution of such a difference prefill costs nothing that a plan could notice.
+    # Prefill below the resolution of this difference does not matter to a plan.
     return max(extra, 1e-4)
 
 
 def _load_seconds(kept: _MeasuredEngine) -> float:
-    """A weight update with its probe: the second one, because the first one makes buffers."""
+    """Time a weight update with its probe: the second one, because the first one allocates buffers."""
     from pathlib import Path
 
     import torch
@@ -175,7 +175,7 @@ def _load_seconds(kept: _MeasuredEngine) -> float:
 
 
 def _groups(kept: _MeasuredEngine, completions: list[Completion]) -> list[Group]:
-    """The batch as the loop hands it to the learner, advantages of ±1 in turn."""
+    """The batch as the loop hands it to the learner, with alternating advantages of ±1."""
     samples = kept.spec.rollout.group_size
     parts = [completions[start : start + samples] for start in range(0, len(completions), samples)]
     groups = [

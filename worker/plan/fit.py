@@ -1,4 +1,4 @@
-"""Fit of rates to stop-watch readings."""
+"""Fit of rates to timings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainer_core.planning.rates import DecodePoint
 
 
 def decode_table(readings: Sequence[tuple[int, float]]) -> tuple[DecodePoint, ...]:
-    """Speed by load.
+    """Decode speed by load.
 
     Args:
         readings: (running sequences, seconds) of single decode steps, at least one with a running sequence.

@@ -54,12 +54,12 @@ def start(spec: RunSpec, policy: str) -> None:
         "max_tokens_per_microbatch": cut.max_tokens_per_microbatch * cut.context_parallel_size,
     }
     alone = spec.model_copy(update={"parallelism": cut.model_copy(update=single)})
-    # Which policy teaches is the platform's to know; one of the policy's own size costs the same.
+    # Only the platform knows the teacher. One of the policy's own size costs the same.
     _kept = _MeasuredLearner(Learner(policy, alone, teacher=policy), alone, [])
 
 
 def measure(groups: list[Group]) -> LearnedFrom:
-    """Updates on the whole batch and on half of it; then the weights are published."""
+    """Time updates on the whole batch and on half of it, then publish the weights."""
     kept = _live()
     kept.groups = groups
     half = groups[: max(kept.spec.schedule.updates_per_step, len(groups) // 2)]
@@ -73,7 +73,7 @@ def measure(groups: list[Group]) -> LearnedFrom:
     kept.learner.score([[token % 16 for token in range(16)]] * 4)
     publish = time.perf_counter() - started
     schedule = kept.spec.schedule
-    # The fixed cost is asked for per update; each passes over its share of the tokens once.
+    # The fixed cost is wanted per update; each update passes over its share of the tokens once.
     readings = [(tokens / schedule.updates_per_step, seconds / schedule.updates) for tokens, seconds in whole + part]
     return LearnedFrom(readings, sum(seconds for _, seconds in whole) / _REPEATS, publish)
 
@@ -96,7 +96,7 @@ def _live() -> _MeasuredLearner:
 
 
 def _update(kept: _MeasuredLearner, groups: list[Group]) -> float:
-    """One update, the way of the groups from the loop's process to this one included. Returns its wall time."""
+    """Run one update, including the transfer of the groups from the loop's process. Returns its wall time."""
     kept.step += 1
     started = time.perf_counter()
     arrived: list[Group] = pickle.loads(pickle.dumps(groups, protocol=5))  # nosec B301

@@ -1,4 +1,4 @@
-"""Measures the real engine and the real learner on the spec's policy, each in a process of its own, and both at once.
+"""Measures the real engine and learner on the spec's policy, each in its own process, alone and together.
 
 engine process    batch (warm-up) · batch, step by step · load and probe ─┐            ┌─ batch ∥
 learner process   start ······························ wait ──────────────┴─► updates ─┴─ updates ∥
@@ -31,13 +31,13 @@ OVERLAP_ROUNDS = 3
 def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
     """Rates of this machine for ``spec``.
 
-    Rewards and the hand-overs of the loop are not measured: their seconds are 0, unless the caller knows better.
+    Rewards and the loop's own work are not measured: their seconds are 0, unless the caller sets them.
 
     Args:
         spec: the run; its batch, sampling and engine settings are used.
         policy: folder of the base policy.
         prompts: a dataset in JSON lines.
-        say: told what is being done.
+        say: called with a text about each stage.
 
     Raises:
         PlanError: policy or prompts cannot be used.
@@ -92,9 +92,9 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
 
 
 def _slowdown(engine: ProcessPoolExecutor, learner: ProcessPoolExecutor, seconds: float) -> float:
-    """Factor by which a batch and an update take longer when both are worked on: the geometric mean of the two factors.
+    """Slowdown of a batch and an update that run at the same time: the geometric mean of the two factors.
 
-    Alone and together are timed right after one another, so that other work on the machine weighs on both.
+    Alone and together are timed right after one another, so that other load on the machine affects both.
     """
     alone = [
         engine.submit(engine_process.repeat, seconds).result(),
@@ -106,14 +106,14 @@ def _slowdown(engine: ProcessPoolExecutor, learner: ProcessPoolExecutor, seconds
 
 
 def _thinned(lengths: list[float]) -> tuple[float, ...]:
-    """Lengths, at most ``LENGTHS_KEPT`` of them, taken evenly over their order, ascending."""
+    """Lengths chosen evenly by rank, ascending: at most ``LENGTHS_KEPT``."""
     ordered = sorted(lengths)
     count = min(len(ordered), LENGTHS_KEPT)
     return tuple(ordered[(2 * place + 1) * len(ordered) // (2 * count)] for place in range(count))
 
 
 def _quietly() -> None:
-    """Libraries chat on stderr while they load and end; what goes wrong comes back as an exception."""
+    """Silence stderr, where libraries print while they load and exit. Errors come back as exceptions."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 

@@ -23,7 +23,7 @@ _HEADER = (
 
 
 def as_text(spec: RunSpec, rates: Rates, plans: Sequence[RunPlan]) -> str:
-    """Tables of ``plans``, one per number of GPUs, under the prediction for the spec as it stands."""
+    """Tables of ``plans``, one per number of GPUs, below the prediction for the current spec."""
     current = plans[0].current
     lines = [
         f"rates: {rates.source}",

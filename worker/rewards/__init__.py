@@ -1,1 +1,1 @@
-"""Reward workers, the pool that spreads completions over them, and the versions they score by."""
+"""Reward workers, the pool that distributes completions over them, and the reward versions that they use."""

@@ -1,6 +1,6 @@
-"""Evolving rubrics beside the loop: a thread asks the judge for new items, and proposals travel up as events.
+"""Evolve rubrics in parallel to the loop: a thread asks the judge for new items and emits proposals as events.
 
-No step waits for it. Where a round is still under way when the next is due, the next is left out, and told.
+No step waits for it. If a round is still running when the next is due, the next is skipped and reported.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from trainer_core.spec.rewards.watch import RubricEvolution
 from trainer_core.trajectory import Group
 
 CONTRASTS_AT_ONCE = 8
-"""Contrasts that are asked about at the same time."""
+"""Number of contrasts that the judge is asked about at the same time."""
 REMEMBERED = 1000
-"""Newest proposals that later ones must differ from."""
+"""Number of latest proposals that new ones must differ from."""
 REMINDED = 32
-"""Newest proposals that the judge is shown beside the items in force."""
+"""Number of latest proposals that the judge sees in addition to the items in force."""
 
 Emit = Callable[[EventData, int], object]
 """(data, step): an event for the platform."""
@@ -48,14 +48,14 @@ class _Round:
     known: tuple[KnownItem, ...]
     """Items of the definition."""
     cases: tuple[tuple[Contrast, tuple[KnownItem, ...]], ...]
-    """Each with the items of its row."""
+    """Contrasts, each with the items of its row."""
 
 
 class Evolution:
-    """``consider``, ``state`` and ``load`` are called by the loop's thread alone."""
+    """``consider``, ``state`` and ``load`` are called only by the loop's thread."""
 
     def __init__(self, evolve: RubricEvolution, judges: Callable[[], Judges], emit: Emit) -> None:
-        """``judges`` opens the judge, in the thread that asks it; called once."""
+        """``judges`` opens the judge. It is called once, in the thread that asks it."""
         self._evolve, self._open, self._emit = evolve, judges, emit
         self._judges: Judges | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="evolution")
@@ -72,13 +72,13 @@ class Evolution:
         definition: RewardDefinition,
         prompt_text: Callable[[dict[str, Any]], str],
     ) -> None:
-        """Start a round after ``step`` where one is due.
+        """Start a round after ``step`` if one is due.
 
         Args:
-            step: the step that has just been learned.
-            groups: the groups of its batch; those that another version than ``ref`` scored take no part.
-            ref: the reward version that trains now.
-            definition: the definition of that version.
+            step: the step that has just been trained.
+            groups: the groups of its batch; groups scored by another version than ``ref`` are ignored.
+            ref: the reward version currently used for training.
+            definition: definition of that version.
             prompt_text: renders a dataset row as the policy sees it.
         """
         if step % self._evolve.every_steps:
@@ -88,7 +88,7 @@ class Evolution:
             return
         grader = next((c.grader for c in definition.components if c.name == self._evolve.component), None)
         if not isinstance(grader, RubricGrader):
-            return  # of a version that was promoted without it, which is refused: see ``rewards/matching.py``
+            return  # the version has no rubric, which promotion refuses: see ``rewards/matching.py``
         chosen = contrasts([group for group in groups if group.reward_ref == ref], self._evolve.prompts_per_step)
         if not chosen:
             return
@@ -100,12 +100,12 @@ class Evolution:
         self.last = self._thread.submit(self._propose, _Round(step, ref, known, cases))
 
     def state(self) -> list[dict[str, Any]]:
-        """State for the checkpoint: what has been proposed."""
+        """State for the checkpoint: the proposals so far."""
         with self._lock:
             return [asdict(one) for one in self._proposed]
 
     def load(self, state: Sequence[Mapping[str, Any]]) -> None:
-        """Go on from a checkpoint."""
+        """Resume from a checkpoint."""
         with self._lock:
             self._proposed = [KnownItem(**one) for one in state]
 
@@ -113,7 +113,7 @@ class Evolution:
         try:
             self._ask(asked)
         except Exception as error:
-            # Whatever goes wrong here is told, and the run goes on: nothing of it waits for proposals.
+            # Any error here is reported, and the run continues: nothing in it waits for proposals.
             self._alert(asked.step, f"{type(error).__name__}: {error}")
 
     def _ask(self, asked: _Round) -> None:

@@ -1,4 +1,4 @@
-"""The reward workers as seen by the loop: chunks go out as they finish, a worker that dies or hangs is replaced."""
+"""The reward workers as seen by the loop: chunks are sent as they finish; a worker that dies or hangs is replaced."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from worker.rewards.worker import Scored, failed
 from worker.scoring.pure import longest_s
 
 SPARE_S = 30.0
-"""Time a chunk may take beyond the time-outs of its trajectories before its worker counts as hung."""
+"""Time that a chunk may take beyond its trajectories' time-outs before its worker counts as hung."""
 TRIES = 2
 EQUIP_S = 120.0
-"""Longest time that the workers may take to make ready for another reward version."""
+"""Longest time that the workers may take to prepare for another reward version."""
 START_S = 600.0
-"""Longest time that a worker may take to come up: jails and reward models load. Scoring is timed from then on."""
+"""Longest time that a worker may take to start, including jails and reward models. Scoring is timed after that."""
 UNNOTICED_S, AGAIN_S = 120.0, 2.0
-"""Longest time that Ray may take to notice that a node is dead, and seconds between two actors that are tried."""
+"""Longest time that Ray may take to notice a dead node, and seconds between two attempts to create an actor."""
 
 Spawn = Callable[[int, int, Versions], ActorHandle]
-"""(index, generation, versions): makes a reward worker."""
+"""(index, generation, versions): creates a reward worker."""
 
 
 @dataclass(slots=True)
@@ -46,25 +46,25 @@ class PendingScores:
 
 
 class RewardPool:
-    """Chunks may be submitted by any thread; their results are waited for by one."""
+    """Any thread may submit chunks; only one waits for their results."""
 
     def __init__(self, spawn: Spawn, versions: Versions, size: int, timeout_s: float, notify: Notify) -> None:
-        """``spawn`` makes an actor that can score by ``versions``; its ``start`` is called here."""
+        """``spawn`` creates an actor that can score with ``versions``; its ``start`` is called here."""
         self._spawn, self._timeout_s, self._notify = spawn, timeout_s, notify
         self._versions: dict[str, RewardVersion] = dict(versions)
         self._generations = [0] * size
         self._workers = [spawn(index, 0, self._versions) for index in range(size)]
         self.started = [worker.start.remote() for worker in self._workers]
-        """One ref per worker, as it is now, that holds the seconds of its start."""
+        """One ref per current worker, with its start time in seconds."""
         self._next = 0
         self._closed = False
         self._lock = threading.Lock()
 
     def equip(self, versions: Versions) -> str | None:
-        """Have every worker made ready for further versions: None, or why one cannot be, as a sentence."""
+        """Prepare every worker for further versions. Returns None, or a sentence with the reason if this fails."""
         with self._lock:
             before, handles = self._versions, list(self._workers)
-            self._versions = {**before, **versions}  # a worker that is replaced meanwhile comes up with them
+            self._versions = {**before, **versions}  # a worker replaced in the meantime starts with them
         try:
             ray.get([handle.equip.remote(versions) for handle in handles], timeout=EQUIP_S)
         except RayTaskError as error:
@@ -84,7 +84,7 @@ class RewardPool:
         max_tokens: Sequence[int],
         versions: Sequence[Sequence[str]],
     ) -> PendingScores:
-        """Send a chunk to the next worker; the rest is as ``RewardWorker.score`` takes it, shape [M] each."""
+        """Send a chunk to the next worker. The other arguments are those of ``RewardWorker.score``, shape [M] each."""
         with self._lock:
             index = self._next
             self._next = (index + 1) % len(self._workers)
@@ -113,14 +113,14 @@ class RewardPool:
         return Scored([""] * size, [lost] * size, 0.0, [dict.fromkeys(refs[1:], lost) for refs in pending.versions])
 
     def close(self) -> None:
-        """Kill the actors. A thread that still waits for them gets errors, and replaces nothing."""
+        """Kill the actors. A thread that still waits for them gets errors and does not replace them."""
         self._closed = True
         for worker in self._workers:
             ray.kill(worker, no_restart=True)
 
     def _replace(self, pending: PendingScores, reason: str) -> None:
         if self._closed or self._workers[pending.worker] is not pending.handle:
-            return  # over, or another chunk of the same worker has found out already
+            return  # closed, or another chunk has already had this worker replaced
         self._notify("A reward worker was replaced", f"Reward worker {pending.worker} {reason}.")
         try:
             ray.kill(pending.handle, no_restart=True)
@@ -132,8 +132,8 @@ class RewardPool:
             self._workers[pending.worker] = fresh
 
     def _fresh(self, worker: int) -> ActorHandle:
-        """Another actor for a worker. Where its process cannot be made, further ones are: until Ray has noticed that a
-        node is dead, it goes on placing actors there."""
+        """A new actor for a worker. If its process cannot be created, this tries again: Ray keeps placing actors on a
+        dead node until it notices."""
         deadline = time.monotonic() + UNNOTICED_S
         while True:
             self._generations[worker] += 1
@@ -141,7 +141,7 @@ class RewardPool:
             try:
                 ray.get(fresh.__ray_ready__.remote(), timeout=START_S)
             except GetTimeoutError:
-                return fresh  # who waits for its start will find out
+                return fresh  # the thread that waits for its start will notice
             except RayActorError:
                 if self._closed or time.monotonic() > deadline:
                     return fresh

@@ -1,4 +1,4 @@
-"""The reward versions that a run knows, and whether it may go by one: the worker's half of promotion and shadows.
+"""The reward versions that a run knows, and whether it can use one: the worker's side of promotion and shadows.
 
 bundle · checkpoint ──► known ◄── commands (``definitions``)
                           │
@@ -24,22 +24,22 @@ from trainer_core.spec.methods.advantage import GDPOAdvantage
 from worker.errors import StartError
 
 Equip = Callable[[Versions], str | None]
-"""Has the reward workers made ready for versions; returns why they cannot be, as a sentence."""
+"""Prepares the reward workers for versions. Returns a sentence with the reason if this fails."""
 
 
 class RewardVersions:
-    """Used by the loop's thread alone."""
+    """Used only by the loop's thread."""
 
     def __init__(self, spec: RunSpec, known: Versions, saved: Mapping[str, Any], equip: Equip) -> None:
         """
         Args:
-            spec: the run's, as it starts or goes on.
-            known: handed out with the bundle; the reward workers are equipped for them.
-            saved: definitions that the checkpoint holds, by reference.
+            spec: the run's spec, as it starts or resumes.
+            known: versions from the bundle; the reward workers are equipped for them.
+            saved: definitions from the checkpoint, by reference.
             equip: see ``Equip``.
 
         Raises:
-            StartError: a version that the spec names is not known, or cannot be used here.
+            StartError: a version that the spec names is unknown or cannot be used here.
         """
         self._known = dict(known)
         self._equipped = set(known)
@@ -48,7 +48,7 @@ class RewardVersions:
         self._unreadable: dict[str, str] = {}
         self._trained = ""
         self._bare = set(saved) - set(known)
-        """Known by their definition alone: a checkpoint holds no endpoints and no folders."""
+        """Versions known only by their definition: a checkpoint holds no endpoints or folders."""
         for ref in self._bare:
             self._known[ref] = RewardVersion(definition=RewardDefinition.model_validate(saved[ref]))
         objection = self.objection(spec)
@@ -56,7 +56,7 @@ class RewardVersions:
             raise StartError(f"The run's reward cannot be used: {objection}.")
 
     def take_in(self, commands: Iterable[Command]) -> None:
-        """Read the definitions that come with commands. A version is read once: it never changes."""
+        """Read the definitions in commands. A version is read only once, because it never changes."""
         for command in commands:
             for ref, document in command.definitions.items() if isinstance(command, ControlCommand) else ():
                 if (ref in self._known and ref not in self._bare) or ref in self._unreadable:
@@ -70,7 +70,7 @@ class RewardVersions:
                     self._unreadable[ref] = f"the definition of {ref} is not valid here: {fault} (at {where})"
 
     def objection(self, spec: RunSpec) -> str | None:
-        """Reason why the run cannot go by the versions that ``spec`` names. None: it can, and the workers are ready."""
+        """Reason why the run cannot use the versions that ``spec`` names. None: it can, and the workers are ready."""
         refs = [spec.reward.definition, *spec.reward.shadow]
         for ref in refs:
             if ref in self._unreadable:
@@ -93,29 +93,29 @@ class RewardVersions:
         return trouble
 
     def definition(self, ref: str) -> RewardDefinition:
-        """Raises KeyError for a reference that is not known."""
+        """Raises KeyError for an unknown reference."""
         return self._known[ref].definition
 
     def threshold(self, ref: str) -> float:
-        """Reward from which a sample succeeds."""
+        """Smallest reward at which a sample counts as a success."""
         return self._known[ref].definition.success_threshold
 
     @property
     def thresholds(self) -> dict[str, float]:
-        """``threshold`` of all that are known."""
+        """``threshold`` of all known versions."""
         return {ref: version.definition.success_threshold for ref, version in self._known.items()}
 
     def state(self) -> dict[str, Any]:
-        """State for the checkpoint: the definitions. Endpoints and their keys stay out: the bundle brings them anew."""
+        """State for the checkpoint: the definitions, without endpoints and keys, which the bundle provides again."""
         return {ref: version.definition.model_dump(mode="json") for ref, version in self._known.items()}
 
     def _misfit(self, spec: RunSpec) -> str | None:
-        """Reason why the definition cannot be trained on."""
+        """Reason why the run cannot train on the definition."""
         definition = self.definition(spec.reward.definition)
         for path, message in mismatches(spec, definition):
             return f"{message} ({'.'.join(str(part) for part in path)})"
         if self._trained and isinstance(spec.advantage, GDPOAdvantage):
-            # Groups of both versions may meet in one batch, and their parts are compared one by one.
+            # Groups of both versions may be in one batch, and their parts are compared one by one.
             before, after = _names(self.definition(self._trained)), _names(definition)
             if before != after:
                 return f"gdpo compares parts: {spec.reward.definition} must have those of {self._trained}"

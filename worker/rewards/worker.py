@@ -1,4 +1,4 @@
-"""Reward workers: decode and score chunks of completions, each within its time. A failure is an error, never a zero."""
+"""Reward workers: decode and score chunks of completions within time limits. A failure is an error, never a zero."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from worker.scoring.scorer import Job, failed
 __all__ = ["CHUNKS_AT_ONCE", "RewardConfig", "RewardWorker", "Scored", "failed"]
 
 CHUNKS_AT_ONCE = 32
-"""Chunks that a worker scores at the same time: one that waits for judges does not hold up the others."""
+"""Number of chunks that a worker scores at the same time: one that waits for judges does not block the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class RewardConfig:
     """Configuration of a reward worker."""
 
     versions: Versions
-    """Reward versions by which it scores."""
+    """Reward versions that it scores with."""
     thinking: Thinking
     model_dir: Path
     overlong: OverlongShaping | None
     timeout_s: float
     tools: ToolSetup = field(default_factory=ToolSetup)
-    """Tools beside what the versions bring."""
+    """Tools in addition to those of the versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Scored:
     scores: list[Score]
     seconds: float
     shadows: list[dict[str, Score]] = field(default_factory=list)
-    """Scores by each shadow version, by reference; empty, or one entry per completion."""
+    """Scores of each shadow version, by reference; empty, or one entry per completion."""
     judges: Use = field(default_factory=Use)
     """Use of the worker's judges since its last chunk."""
 
@@ -67,15 +67,15 @@ class RewardWorker:
         self._configured, self._up = threading.Event(), threading.Event()
 
     def configure(self, config: RewardConfig) -> None:
-        """Take the configuration, to be called once. It holds keys of judges, and Ray's head keeps what constructors
-        are given."""
+        """Set the configuration; call this once. It contains judges' keys, which must not be constructor arguments:
+        Ray's head node stores those."""
         self._config = config
         self._configured.set()
 
     def start(self) -> float:
-        """Load the tokenizer and bring up what the graders need. Returns the seconds it took."""
+        """Load the tokenizer and start what the graders need. Returns the seconds it took."""
         started = time.perf_counter()
-        self._configured.wait()  # calls do not wait for one another
+        self._configured.wait()  # calls are not ordered
         try:
             self._eos = eos_token_ids(str(self._config.model_dir))
             self._benches = GrowingScorer(self._config.versions, self._config.tools, self._config.timeout_s)
@@ -85,7 +85,7 @@ class RewardWorker:
         return time.perf_counter() - started
 
     def equip(self, versions: Versions) -> None:
-        """Be ready for these versions as well. Raises JailError and StartError with a sentence: all is as before."""
+        """Prepare for these versions too. Raises JailError or StartError with a reason; then nothing has changed."""
         self._up.wait()
         self._benches.equip(versions)
 
@@ -101,11 +101,11 @@ class RewardWorker:
         Args:
             chunk: whole groups.
             items: the dataset row of each completion, shape [M].
-            max_tokens: longest completion when each was dispatched, shape [M]: where the overlong ramp ends.
-            versions: references of the versions that score each, shape [M]: the first is trained on and shaped, the
-                others are its shadows.
+            max_tokens: longest allowed completion when each was dispatched, shape [M]: the end of the overlong ramp.
+            versions: references of the versions that score each, shape [M]. The first is shaped and used for training;
+                the others are its shadows.
         """
-        self._up.wait()  # calls do not wait for one another: this one may have come while ``start`` goes on
+        self._up.wait()  # calls are not ordered: this one may arrive while ``start`` is still running
         started = time.perf_counter()
         if self._tokenizer is None:
             raise RuntimeError("the reward worker was not started")

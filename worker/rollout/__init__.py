@@ -1,1 +1,1 @@
-"""Rollout: engines in actors, the router over them, and the stage that joins them with the rewards."""
+"""Rollout: engines in actors, the router over them, and the stage that connects them to the rewards."""

@@ -2,8 +2,8 @@
 
     scored group ──cut──► K continuations of each prefix ──► engines · rewards ──► mean reward = value ──► group
 
-A branch goes on as a parked request does: with the prompt, the tokens and the thinking of its completion so far, so
-that its limits are those of the completion. The prompt is valued once for all samples that share it.
+A branch continues like a parked request: with the prompt, tokens and thinking of its completion so far. The
+completion's limits therefore apply to it. The prompt is valued once for all samples that share it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class BranchPoint:
     """Point of a trajectory at which branches begin."""
 
     samples: tuple[int, ...]
-    """The completions that it belongs to: one, or for the beginning all that share the prompt."""
+    """The completions that it belongs to: one, or at the beginning all that share the prompt."""
     start: int
     """Tokens of the completion before it."""
 
@@ -50,7 +50,7 @@ class BranchCost:
     states: int = 0
     rollouts: int = 0
     tokens: int = 0
-    """Sampled by the branches themselves, their prefixes left out."""
+    """Tokens sampled by the branches themselves, without their prefixes."""
     failed: int = 0
     """Branches whose reward failed."""
     value_sum: float = 0.0
@@ -58,16 +58,16 @@ class BranchCost:
 
 
 class Brancher:
-    """Cuts completions and values their states. Used by the scoring thread alone."""
+    """Cuts completions and values their states. Used only by the scoring thread."""
 
     def __init__(self, token_text: Callable[[int], str], markers: ThinkTokens | None) -> None:
-        """``token_text`` says what a token stands for; ``markers`` surround thinking."""
+        """``token_text`` returns the text of a token; ``markers`` surround thinking."""
         self._text = lru_cache(maxsize=None)(token_text)
         self._markers = markers
         self.cost = BranchCost()
 
     def branch(self, parent: Ticket) -> Branches | None:
-        """The branches that the advantage of a scored group asks for; None for none."""
+        """The branches that the advantage of a scored group needs; None if it needs none."""
         spec = parent.spec.advantage
         if not isinstance(spec, VineAdvantage):
             return None
@@ -85,7 +85,7 @@ class Brancher:
             prompt=parent.prompt,
             spec=parent.spec,
             samples=len(states) * spec.branches,
-            # No branch may be given up for the others' sake: they are compared with nobody.
+            # No branch may be pruned in favour of others: they are not compared.
             sampling=replace(parent.sampling, prune=None, top_logprobs=0),
             parked=Parked({}, prefixes),
             asks=tuple(asks),
@@ -96,8 +96,8 @@ class Brancher:
     def settle(self, branches: Branches) -> None:
         """Write the values of the states into the parent's trajectories, from the rewards of the branches.
 
-        A failed reward does not count, unless the run scores it zero. A state all of whose branches failed is left
-        out: its step is one with the step before.
+        A failed reward does not count, unless the run scores it zero. A state whose branches all failed is left
+        out: its step is merged with the previous one.
         """
         found = branches.ticket.group.trajectories
         zero = branches.parent.spec.reward.on_error == "zero"
@@ -166,8 +166,7 @@ def _namesake(group: Group) -> Group:
 
 
 def branch_metrics(before: BranchCost, now: BranchCost, batch_tokens: int) -> dict[str, float]:
-    """Metrics of what the branches since ``before`` have cost, beside ``batch_tokens`` that were learned from; empty
-    for none."""
+    """Metrics of the cost of branches since ``before``, relative to ``batch_tokens`` learned from; empty if none."""
     states, rollouts = now.states - before.states, now.rollouts - before.rollouts
     if not rollouts:
         return {}

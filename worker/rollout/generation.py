@@ -2,7 +2,7 @@
 
     dispatch ──► Router ──(a thread per engine)──► reward workers ──► [scoring thread] ──► scored() · evaluation
 
-Nothing here decides: what is dispatched, and when weights change, is the loop's business.
+Nothing is decided here: the loop decides what is dispatched, and when weights change.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from worker.learner.weights import WeightHandle
 
 Progress = Callable[[int, int], None]
-"""(groups done, groups in all)."""
+"""(groups done, total groups)."""
 
 
 @dataclass(slots=True)
@@ -56,29 +56,29 @@ class GenerationStage:
     ) -> None:
         """``wake`` wakes the loop: a group was scored, or the last engine was lost."""
         self.brancher = brancher
-        """Values the states of groups whose advantage asks for it, before they are handed over."""
+        """Values the states of groups whose advantage needs it, before they are handed over."""
         self._branching: dict[str, Branches] = {}
-        """Branches that are sampled or scored, by the name of their ticket."""
+        """Branches being sampled or scored, by the name of their ticket."""
         self._branched: list[Branches] = []
         """Branches that wait to be sampled."""
         self._scoring = 0
-        """Chunks whose rewards are not there yet."""
+        """Number of chunks that wait for their rewards."""
         self._seed = 0
         self._engines, self._rewards, self._timeline, self._wake = engines, rewards, timeline, wake
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="scoring")
         self._lock = threading.Lock()
         self._out: dict[str, Ticket] = {}
-        """Tickets whose rewards are not there yet."""
+        """Tickets that are with the engines."""
         self._scored: deque[Ticket] = deque()
         self._evaluation: _Evaluation | None = None
         self._failure: BaseException | None = None
         self._updating = False
-        """Whether idle engines get new weights: what is sent meanwhile waits for them."""
+        """Whether idle engines are receiving new weights. Groups sent in the meantime wait for them."""
         self._generating, self._rewarding = Stopwatch(), Stopwatch()
         self._judges = Use()
-        """Use of judges by reward workers, as far as it was not reported."""
+        """Use of judges by reward workers, not yet reported."""
         self.tally = Tally()
-        """Counts what this process asks them itself."""
+        """Counts this process's own requests to judges."""
         self.pauses: deque[float] = deque()
         """Seconds without a token around each weight update, not yet reported."""
         self.kv_usage = 0.0
@@ -90,25 +90,25 @@ class GenerationStage:
         return self._engines
 
     def check(self) -> None:
-        """Raise what has gone wrong in the stage's threads."""
+        """Raise an error that occurred in the stage's threads."""
         self._engines.check()
         if self._failure is not None:
             raise self._failure
 
     def dispatch(self, tickets: Sequence[Ticket], seed: int, alone: bool) -> None:
-        """Have groups sampled and scored. With ``alone`` they share the engines with nothing else."""
+        """Sample and score groups. With ``alone`` nothing else shares the engines."""
         self._seed = seed
         self._send(tickets, seed, alone)
 
     def scored(self) -> list[Ticket]:
-        """Groups whose rewards have come since the last call, in the order in which they came."""
+        """Groups scored since the last call, in order of arrival."""
         found = []
         while self._scored:
             found.append(self._scored.popleft())
         return found
 
     def update(self, weights: WeightHandle, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
-        """Bring new weights to the engines; see ``Router.update``."""
+        """Send new weights to the engines; see ``Router.update``."""
         started = time.time()
         with self._lock:
             self._updating = not self._out
@@ -117,7 +117,7 @@ class GenerationStage:
         return future
 
     def park(self) -> dict[str, Parked]:
-        """Stop what has not finished. Groups that have will still come out of ``scored``."""
+        """Stop unfinished groups. Finished ones still come out of ``scored``."""
         parked = self._engines.park()
         with self._lock:
             for name in parked:
@@ -133,46 +133,46 @@ class GenerationStage:
         return evaluation.future
 
     def equip(self, versions: Versions) -> str | None:
-        """Have the reward workers made ready for further versions: None, or why they cannot be, as a sentence."""
+        """Prepare the reward workers for more versions. Returns None, or a sentence that says why this fails."""
         return self._rewards.equip(versions)
 
     def rescore(self, tickets: Sequence[Ticket]) -> Future[int]:
-        """Score once more what failed. Result: how many rewards fail still."""
+        """Score failed rewards once more. Result: the number of rewards that still fail."""
         return self._thread.submit(self._rescore, tickets)
 
     def regrade(
         self, trajectories: Sequence[Trajectory], items: Sequence[Mapping[str, Any]], tickets: Sequence[Ticket]
     ) -> Future[list[Score]]:
-        """Score answers against other rows than their own, which changes nothing in them.
+        """Score answers against rows other than their own. The answers do not change.
 
         Args:
             trajectories: the answers, shape [M].
             items: the row for each, shape [M].
-            tickets: the ticket of each, which says by which reward it is scored, shape [M].
+            tickets: the ticket of each, which names the reward that scores it, shape [M].
         """
         return self._thread.submit(self._regrade, trajectories, items, tickets)
 
     @property
     def generated_s(self) -> float:
-        """Seconds in which any group was with the engines, so far, but for updates of idle ones."""
+        """Total seconds in which any group was with the engines, without updates of idle ones."""
         with self._lock:
             return self._generating.seconds
 
     @property
     def reward_s(self) -> float:
-        """Seconds in which rewards were computed and nothing was generated, so far."""
+        """Total seconds in which rewards were computed and nothing was generated."""
         with self._lock:
             return self._rewarding.seconds
 
     def judge_metrics(self) -> dict[str, float]:
-        """The ``judge/…`` metrics of what was asked since the last call; none where nothing was."""
+        """The ``judge/…`` metrics of requests since the last call; empty if there were none."""
         with self._lock:
             use, self._judges = self._judges, Use()
         use.add(self.tally.take())
         return judge_metrics(use)
 
     def close(self) -> None:
-        """Kill the actors; work in hand ends with an error that nobody waits for."""
+        """Kill the actors. Work in progress ends with an error that no caller waits for."""
         self._engines.close()
         self._rewards.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -210,7 +210,7 @@ class GenerationStage:
             self._clock()
 
     def _clock(self) -> None:
-        """Note that what goes on has changed. Called with the lock."""
+        """Update the stopwatches. Called with the lock held."""
         self._generating.turn(bool(self._out) and not self._updating)
         self._rewarding.turn(bool(self._scoring) and not self._out)
 
@@ -252,7 +252,7 @@ class GenerationStage:
                 evaluation.future.set_result(evaluation.batch)
 
     def _value(self, ticket: Ticket) -> None:
-        """A group goes to the loop; where its advantage asks for branches, once they are scored."""
+        """Pass a group to the loop. If its advantage needs branches, they are scored first."""
         if (settled := self._branching.pop(ticket.name, None)) is not None:
             self.brancher.settle(settled)
             self._scored.append(settled.parent)
@@ -262,8 +262,11 @@ class GenerationStage:
             self._scored.append(ticket)
 
     def _send_branches(self) -> None:
-        """Have branches sampled: at once where modes overlap; else when all groups are there, so that the same seed
-        draws the same branches."""
+        """Send branches to the engines.
+
+        Overlapping modes send them immediately. Other modes wait for all groups, so that the same seed draws the same
+        branches.
+        """
         with self._lock:
             self._scoring -= 1
             self._clock()
@@ -311,7 +314,7 @@ def _assign(groups: list[Group], pending: PendingScores, scored: Scored) -> None
 def _take(trajectory: Trajectory, text: str, score: Score, shadows: Mapping[str, Score]) -> None:
     trajectory.output_text = text
     if trajectory.finish_reason == "pruned":
-        return  # half an answer says nothing: it has no reward, and its group's statistics do without it
+        return  # half an answer means nothing: it gets no reward, and is left out of its group's statistics
     trajectory.shadow_rewards = {ref: shadow.reward for ref, shadow in shadows.items() if shadow.reward is not None}
     trajectory.shadow_errors = {ref: shadow.error for ref, shadow in shadows.items() if shadow.error is not None}
     trajectory.reward, trajectory.reward_parts = score.reward, dict(score.parts)

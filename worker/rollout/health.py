@@ -1,4 +1,4 @@
-"""Telling a rollout worker that works from one that stands still."""
+"""Health checks that distinguish a working rollout worker from a hung one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ray.exceptions import ActorUnavailableError, GetTimeoutError, OwnerDiedErro
 from worker.messages.jobs import EngineLoad
 
 WATCH_S = 5.0
-"""Longest silence of a worker that is well."""
+"""Longest silence of a healthy worker."""
 HUNG_S = 60.0
 """Time without an answer, or with unfinished work and no engine step, after which a worker counts as hung."""
 UNREACHED = "could not reach the learner's process"
-"""Half a sentence on a worker that finds the weights lost with the process that holds them."""
+"""Half a sentence about a worker that finds the weights lost with the process that held them."""
 
 
 class HungError(TimeoutError):
@@ -21,13 +21,13 @@ class HungError(TimeoutError):
 
 
 class HealthWatch:
-    """Looks at the loads of one worker."""
+    """Watches the loads of one worker."""
 
     def __init__(self) -> None:
         self._since, self._ticks = time.monotonic(), -1
 
     def look(self, load: EngineLoad) -> None:
-        """Raise ``HungError`` when the engine has work and has made no step for ``HUNG_S``."""
+        """Raise ``HungError`` if the engine has work but has made no step for ``HUNG_S``."""
         now = time.monotonic()
         if load.idle or load.ticks != self._ticks:
             self._since, self._ticks = now, load.ticks

@@ -1,18 +1,20 @@
 """The rollout workers as the loop sees them: groups go in, finished ones come out, dead and hung engines are replaced.
 
-A group's samples stay on one worker, which computes their common prompt once; new groups go where the fewest tokens
-run. A thread per worker waits for what it has finished. A worker that dies or hangs is replaced: the others get the
-groups that it had not finished, or the fresh engine where there are no others, and the fresh one takes part as soon as
-it has proved the present weights. Nobody waits for it: with a node its room may be gone, until another node has some.
-Where even the fresh one cannot work, it is retired; the last one's failure is the run's, or the learner's loss where
-that one has not reached it. A run that begins with fewer workers than it may have gets the others in the same way.
+A group's samples stay on one worker, which computes their common prompt once. New groups go to the worker with the
+fewest running tokens. A thread per worker waits for finished groups.
 
-Weights that ended with the learner's process are no failure of an engine, and no fresh one could be given them: the
-learner is lost. Where the learner lives, an engine that finds them lost, or that is cut off for a moment while it is
-given new ones, is replaced as one that dies.
+A worker that dies or hangs is replaced. Its unfinished groups go to the others, or to the new engine if there are no
+others. The new engine joins as soon as it has proved the current weights. The run does not wait for it: if a node is
+lost, there may be no room until another node has some. A worker whose new engines fail as well is retired. The failure
+of the last worker is the run's, or the loss of the learner if the worker could not reach it. A run that starts with
+fewer workers than it may have gets the others in the same way.
 
-A worker that fails its probe, twice, is not replaced. It generates nothing more, and neither do the others: the cause
-lies in the weights, in their transfer or in the engine's code, which a fresh process shares. People decide.
+Weights that were lost with the learner's process are not an engine's failure, and no new engine could get them: the
+learner is lost. If the learner is alive, an engine that finds them lost, or that is briefly cut off while it receives
+new ones, is replaced like one that dies.
+
+A worker that fails its probe twice is not replaced. Neither it nor the others generate anything more: the cause is in
+the weights, in their transfer or in the engine's code, which a new process would share. Users decide.
 """
 
 from __future__ import annotations
@@ -48,12 +50,12 @@ log = logging.getLogger(__name__)
 MAX_REPLACEMENTS = 3
 """Replacements of a worker without a finished group in between, after which it is retired."""
 POLL_S, AGAIN_S = 1.0, 3.0
-"""Seconds between two looks whether a worker's process is there, and between two attempts to have it made."""
+"""Seconds between two checks for a worker's process, and between two attempts to create it."""
 ROOM_S = 10.0
-"""Seconds after which people are told that a worker has no room on the cluster."""
+"""Seconds after which users are notified that a worker has no room on the cluster."""
 
 Deliver = Callable[[int, Collected], None]
-"""(worker, what it has finished): called in that worker's thread; each group is delivered once."""
+"""(worker, finished groups): called in that worker's thread; each group is delivered once."""
 
 
 @dataclass(slots=True)
@@ -62,15 +64,15 @@ class _Slot:
     handle: ActorHandle
     generation: int = 0
     serving: int | None = None
-    """Version that it has been proved to serve; None while it starts."""
+    """Version that it has proved to serve; None while it starts."""
     drained: Exception | None = None
-    """Error that kept new weights from it; its thread replaces it."""
+    """Error that kept it from receiving new weights. Its thread replaces it."""
     up: bool = True
-    """Takes orders. Off while a fresh engine starts: where no other is up, what is sent meanwhile waits in ``held``."""
+    """Whether it accepts calls. False while a new engine starts: if no other is up, new groups wait in ``held``."""
     absent: bool = False
-    """Nobody works for it until its fresh engine is up."""
+    """Whether it has no working engine, until its new one is up."""
     awaited: bool = False
-    """Whether people have been told that it waits for room on the cluster."""
+    """Whether users have been notified that it waits for room on the cluster."""
     retired: bool = False
     held: dict[str, GroupJob] = field(default_factory=dict)
     """Groups that it has not finished."""
@@ -99,14 +101,14 @@ class Router:
         """Start the workers.
 
         Args:
-            spawn: makes an actor, given (index, generation); the engine of ``config`` is built in it at once.
+            spawn: creates an actor, given (index, generation); the engine of ``config`` is then built in it.
             size: number of workers.
             config: the config of each engine.
             tolerance: largest mean difference that may count as noise, in nats.
-            batch: groups in a batch: a quarter of a worker's share travels in one message.
-            notify: told what becomes of workers.
-            least: workers that the run begins with; the others join when they are up. All of them by default.
-            learner_lives: asked where an engine finds the weights lost with the process that holds them.
+            batch: groups in a batch: a quarter of a worker's share is sent in one message.
+            notify: called when a worker is lost, replaced or added.
+            least: workers that the run starts with; the others join when they are up. Default: all.
+            learner_lives: called when an engine finds the weights lost with the process that held them.
         """
         least = size if least is None else least
         self._flush = max(1, batch // (4 * size))
@@ -114,13 +116,13 @@ class Router:
         self._learner_lives = learner_lives
         self._slots = [_Slot(index, spawn(index, 0), up=index < least, absent=index >= least) for index in range(size)]
         self.started = [slot.handle.start.remote(config) for slot in self._slots[:least]]
-        """One ref per worker that the run begins with. It holds the seconds of its start, or its error."""
+        """One ref per worker that the run starts with. It holds the seconds of its start, or its error."""
         self._changed = threading.Condition(threading.RLock())
         self._weights: WeightHandle | None = None
         self._version, self._seed = -1, 0
         self.floor: Floor | None = None
-        """Noise between engines and learner, measured with the first weights that all have served; a run that goes on
-        sets it before its first update. None: the next update measures it."""
+        """Noise between engines and learner, measured with the first weights that all serve. None: the next update
+        measures it. A resumed run sets it before its first update."""
         self._closed = False
         self._failure: RolloutError | LearnerLost | None = None
         self._updates = ThreadPoolExecutor(1, thread_name_prefix="weights")
@@ -128,24 +130,24 @@ class Router:
         """Groups that were sent again because their worker was lost."""
 
     def serve(self, deliver: Deliver, failed: Callable[[], None]) -> None:
-        """Begin to hand over what finishes. ``failed`` is called when the last worker is lost; see ``check``."""
+        """Start to deliver finished groups. ``failed`` is called when the last worker is lost; see ``check``."""
         self._deliver, self._failed = deliver, failed
         for slot in self._slots:
             threading.Thread(target=self._attend, args=(slot,), name=f"rollout-{slot.index}", daemon=True).start()
 
     def check(self) -> None:
-        """Raise ``RolloutError`` when no worker is left, ``LearnerLost`` when the weights are not, or out of reach."""
+        """Raise ``RolloutError`` if no worker is left, ``LearnerLost`` if the weights are lost or out of reach."""
         if self._failure is not None:
             raise self._failure
 
     @property
     def loads(self) -> dict[tuple[int, int], EngineLoad]:
-        """The last load of each worker that has told one, by index and generation."""
+        """The last load of each worker that has reported one, by index and generation."""
         with self._changed:
             return {(s.index, s.generation): s.load for s in self._slots if s.load is not None and not s.retired}
 
     def submit(self, jobs: Sequence[GroupJob], seed: int, alone: bool) -> None:
-        """Have groups sampled.
+        """Send groups to be sampled.
 
         Args:
             jobs: whole groups.
@@ -166,10 +168,10 @@ class Router:
                     slot.handle.submit.remote(Submission(tuple(part), seed + index, alone, self._flush))
 
     def update(self, weights: WeightHandle, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
-        """Bring all workers to new weights. What is submitted from now on is sampled by them.
+        """Send new weights to all workers. Groups submitted from now on are sampled with them.
 
-        Result: figures of the probes, once every worker has proved that it serves them; ``WeightsRefused`` where one
-        has failed to.
+        Result: figures of the probes, once every worker has proved that it serves them; ``WeightsRefused`` if one has
+        failed to.
         """
         with self._changed:
             self._weights, self._version = weights, version
@@ -180,28 +182,28 @@ class Router:
         return self._updates.submit(self._await_update, version, asked)
 
     def score(self, sequences: list[list[int]]) -> Future[list[list[float]]]:
-        """Log-probabilities of each sequence's tokens but the first, by the last weights that were sent out.
+        """Log-probabilities of each sequence's tokens except the first, under the last weights that were sent.
 
-        The result is an error where the worker that was asked is lost, or has no room beside what it generates.
+        The result is an error if the chosen worker is lost, or has no room next to the groups it generates.
         """
         return self._ask("score", sequences)
 
     def sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> Future[list[list[int]]]:
-        """Tokens that the policy says next, at temperature 1, by a worker that has nothing else to do meanwhile.
+        """Continuations of the prompts by the policy, at temperature 1, sampled by an otherwise idle worker.
 
-        The result is an error where the worker that was asked is lost.
+        The result is an error if the chosen worker is lost.
         """
         return self._ask("sample", prompts, max_tokens, seed)
 
     def peak(self, dtype: str) -> Future[DevicePeak]:
-        """Peak of an engine's device in this number type, measured by a worker that has nothing else to do meanwhile.
+        """Peak of an engine's device in this number type, measured by an otherwise idle worker.
 
-        The result is an error where the worker is lost, or its device has no room for the matrices.
+        The result is an error if the worker is lost, or its device has no room for the matrices.
         """
         return self._ask("peak", dtype)
 
     def park(self) -> dict[str, Parked]:
-        """Stop all groups and take back those that have not finished; the others are delivered as ever."""
+        """Stop all groups and take back the unfinished ones. The others are delivered as usual."""
         with self._changed:
             asked = [(slot, slot.generation, slot.handle.park.remote()) for slot in self._slots if slot.up]
         parked: dict[str, Parked] = {}
@@ -209,7 +211,7 @@ class Router:
             try:
                 answer: dict[str, Parked] = ray.get(ref)
             except RayError:
-                continue  # its thread notices, and a fresh engine finishes its groups
+                continue  # its thread notices, and another engine finishes its groups
             with self._changed:
                 if slot.generation == generation:
                     for name in answer:
@@ -218,7 +220,7 @@ class Router:
         return parked
 
     def close(self) -> None:
-        """Kill the actors. Threads that still work with them are told so, instead of replacing them."""
+        """Kill the actors. Threads that still work with them stop instead of replacing them."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -234,7 +236,7 @@ class Router:
             if slot.absent:
                 self._join(slot)
             while not self._closed and not slot.retired and self._failure is None:
-                # The first answer of an engine comes at once: its load is what later ones are compared with.
+                # An engine answers the first call immediately: later loads are compared with its first one.
                 patience = watch.WATCH_S if slot.load is not None else 0.0
                 try:
                     collected = ray.get(slot.handle.collect.remote(patience), timeout=watch.HUNG_S)
@@ -244,7 +246,7 @@ class Router:
                     self._replace(slot, reason(slot.drained or error))
                 else:
                     self._receive(slot, collected)
-                    if slot.drained is not None:  # killed and cut off: it has not heard that it shall end
+                    if slot.drained is not None:  # killed while cut off: it does not know that it must end
                         observed = HealthWatch()
                         self._replace(slot, reason(slot.drained))
         except Exception as error:
@@ -263,8 +265,8 @@ class Router:
         self._deliver(slot.index, collected)
 
     def _join(self, slot: _Slot) -> None:
-        """Bring a further worker up, whenever it has room."""
-        slot.awaited = True  # nothing is lost while it is not there
+        """Start an additional worker once it has room."""
+        slot.awaited = True  # nothing is lost while it is absent
         try:
             self._bring_up(slot)
         except RayError as error:
@@ -273,7 +275,7 @@ class Router:
             self._replace(slot, reason(error))
 
     def _replace(self, slot: _Slot, why: str) -> None:
-        """A fresh engine for the slot, as often as it takes; then retire it."""
+        """Replace the slot's engine until one works. Retires the slot after too many failures."""
         while not self._closed:
             with self._changed:
                 slot.up, slot.absent, slot.serving, slot.load, slot.sent = False, True, None, None, 0
@@ -296,7 +298,7 @@ class Router:
                 why = reason(error)
 
     def _bring_up(self, slot: _Slot) -> None:
-        """Start the fresh engine, prove the present weights, send it what no worker that is up has."""
+        """Start the new engine, prove the current weights, and send it the groups that no running worker holds."""
         self._await_room(slot)
         ray.get(slot.handle.start.remote(self._config))
         while True:
@@ -323,10 +325,10 @@ class Router:
             )
 
     def _await_room(self, slot: _Slot) -> None:
-        """Wait until the cluster has made the worker's process, however long that takes.
+        """Wait, without a timeout, until the cluster has created the worker's process.
 
-        A process that could not be made is no failure of an engine: until Ray has noticed that a node is dead, it goes
-        on placing actors there.
+        A process that could not be created is not an engine's failure: Ray keeps placing actors on a dead node until it
+        notices.
         """
         since = time.monotonic()
         made = slot.handle.__ray_ready__.remote()
@@ -346,10 +348,10 @@ class Router:
             if not slot.awaited and time.monotonic() - since > ROOM_S:
                 self._tell_waiting(slot)
         if slot.awaited:
-            slot.failures = 0  # its losses were its last node's
+            slot.failures = 0  # its failures were caused by its last node
 
     def _make(self, slot: _Slot) -> None:
-        """Start a fresh actor for the slot, unless all have been killed: then nobody would kill this one."""
+        """Start a new actor for the slot, unless all have been killed: nothing would kill this one."""
         with self._changed:
             if not self._closed:
                 slot.handle = self._spawn(slot.index, slot.generation)
@@ -366,23 +368,23 @@ class Router:
         return (slot for slot in self._slots if slot.up and not slot.retired)
 
     def _takers(self) -> list[_Slot]:
-        """Workers that may be sent groups: those that are up; where none is, one of those that start takes them."""
+        """Workers that may be sent groups: those that are up, or, if there are none, those that are starting."""
         return list(self._up()) or [slot for slot in self._slots if not slot.retired]
 
     def _hand_on(self, slot: _Slot) -> None:
-        """Give a worker's groups to others. Called with the lock."""
+        """Give a worker's groups to others. Called with the lock held."""
         jobs, slot.held = list(slot.held.values()), {}
         if jobs:
             self.regenerated += len(jobs)
             self.submit(jobs, self._seed, False)
 
     def _retire(self, slot: _Slot, why: str) -> None:
-        """Give the slot up. Called with the lock."""
+        """Give up the slot. Called with the lock held."""
         slot.retired = True
         ray.kill(slot.handle, no_restart=True)
         sentence = f"Rollout worker {slot.index} {why}, {MAX_REPLACEMENTS} fresh ones too."
         if all(other.retired for other in self._slots):
-            # Where the learner is what nobody reaches, a new attempt makes it anew.
+            # If no worker can reach the learner, a new attempt starts it again.
             self._give_up(LearnerLost(sentence) if why == watch.UNREACHED else RolloutError(sentence))
         else:
             self._notify("A rollout worker was given up", sentence)
@@ -396,7 +398,7 @@ class Router:
         self._failed()
 
     def _ask(self, method: str, *arguments: Any) -> Future[Any]:
-        """The answer of the worker that has least to do."""
+        """Call the least busy worker. Returns the future of its answer."""
         with self._changed:
             slot = min(self._up(), key=_tokens, default=None)
             if slot is None:
@@ -407,7 +409,7 @@ class Router:
         return answer
 
     def _passed(self, slot: _Slot, answer: Updated) -> None:
-        """Note what a worker serves, and tell of a probe that only a second loading has passed."""
+        """Record what a worker serves, and report a probe that passed only after a second loading."""
         slot.serving, slot.probe = answer.version, answer.probe
         if answer.probe.retried:
             message = (
@@ -437,12 +439,12 @@ class Router:
             return figures
 
     def _all_serve(self, version: int) -> bool:
-        """Whether all workers that are up do, and one is: others prove the version before they are."""
+        """Whether a worker is up and all that are serve ``version``. Others prove it before they come up."""
         serving = [slot.serving for slot in self._up()]
         return bool(serving) and all(served is not None and served >= version for served in serving)
 
     def _drain(self, slot: _Slot, generation: int, error: RayError) -> None:
-        """New weights did not arrive: send the worker nothing more. Its thread replaces it."""
+        """Stop sending to a worker that did not receive new weights. Its thread replaces it."""
         if (end := self._end(slot, error)) is not None:
             return self._give_up(end)
         with self._changed:
@@ -451,12 +453,12 @@ class Router:
             slot.up, slot.serving, slot.drained = False, None, error
             if isinstance(error, RayTaskError):
                 self._notify("A rollout worker was drained", f"Rollout worker {slot.index} {reason(error)}.")
-            # One that was cut off for a moment would go on with the weights of before, and be counted out for good.
+            # A worker that was only briefly cut off would continue with the previous weights, yet never be used again.
             ray.kill(slot.handle, no_restart=True)
 
     def _end(self, slot: _Slot, error: RayError) -> WeightsRefused | LearnerLost | None:
-        """Meaning of the error for the run, where no fresh engine would do better; None where one may."""
-        cause = getattr(error, "cause", error)  # of what an engine did, or Ray's own where it had nothing to give it
+        """Consequence of the error for the run, if no new engine would do better; None if one may."""
+        cause = getattr(error, "cause", error)  # the engine's own error, or Ray's if it could not deliver the weights
         if isinstance(cause, OwnerDiedError) and not self._learner_lives():
             return LearnerLost(f"The learner's process died that held the weights for rollout worker {slot.index}.")
         if not isinstance(cause, ProbeFailed):

@@ -1,4 +1,4 @@
-"""Stopwatch: how long something has gone on in all."""
+"""Stopwatch: how long something has been running in total."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class Stopwatch:
-    """Adds up the stretches during which it was on. Not thread-safe: whoever owns it locks."""
+    """Adds up the periods during which it was on. Not thread-safe: the owner must lock."""
 
     def __init__(self) -> None:
         self._total = 0.0
@@ -21,5 +21,5 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Seconds so far, the present stretch included."""
+        """Seconds so far, including the current period."""
         return self._total + (0.0 if self._since is None else time.perf_counter() - self._since)

@@ -1,4 +1,4 @@
-"""Timeline for the console, of who did what when: spans of engines, rewards, learner and weight sync, per step."""
+"""Timeline for the console: spans of engines, rewards, learner and weight sync, per step."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from itertools import pairwise
 from trainer_core.link.events import Span
 
 MAX_SPANS = 40
-"""Spans told per step; nearest neighbours of one lane and phase are joined until there are no more."""
+"""Maximum number of spans reported per step. Nearest neighbours of one lane and phase are joined if there are more."""
 
 _Span = tuple[str, str, float, float]
 
 
 class Timeline:
-    """Spans of the run so far. Thread-safe. Times go in as seconds since the epoch and come out as seconds since the
-    run's start."""
+    """Spans of the run so far. Thread-safe.
+
+    Times go in as seconds since the epoch and come out as seconds since the run's start.
+    """
 
     def __init__(self) -> None:
         self._origin = time.time()
@@ -29,16 +31,16 @@ class Timeline:
         return time.time() - self._origin
 
     def resume(self, elapsed_s: float) -> None:
-        """Earlier attempts have run for ``elapsed_s``."""
+        """Count the ``elapsed_s`` of earlier attempts."""
         self._origin -= elapsed_s
 
     def add(self, lane: str, phase: str, start: float, end: float) -> None:
-        """Note what ``lane`` did from ``start`` to ``end``."""
+        """Record what ``lane`` did from ``start`` to ``end``."""
         with self._lock:
             self._spans.append((lane, phase, start - self._origin, end - self._origin))
 
     def add_ended(self, lane: str, **phases: float) -> None:
-        """Note phases that followed one another until now, by their seconds."""
+        """Record phases that followed one another until now, by their seconds."""
         end = time.time() - sum(phases.values())
         for phase, seconds in phases.items():
             self.add(lane, phase, end, end + seconds)
@@ -55,7 +57,7 @@ class Timeline:
 
 
 def _join(spans: list[_Span]) -> list[_Span]:
-    """Join what touches; then, where there are still too many, what lies nearest."""
+    """Join spans that touch; if there are still too many, join the nearest ones."""
     gaps = sorted(b[2] - a[3] for a, b in pairwise(spans) if a[:2] == b[:2])
     excess = len(spans) - MAX_SPANS
     limit = max(0.002, gaps[min(excess, len(gaps)) - 1]) if excess > 0 and gaps else 0.002

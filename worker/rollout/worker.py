@@ -1,10 +1,10 @@
-"""A rollout worker: one engine in one Ray actor, stepped by a thread of its own that never waits while it has work.
+"""A rollout worker: one engine in one Ray actor, stepped by its own thread, which never waits while it has work.
 
     submit · update · park ──► inbox ──► [engine thread: step, step, step …] ──► finished groups ──► collect
-                                  taken between two engine steps,
-                                  in order; one that must be alone waits for the engine to be idle, and with it the rest
+                                  processed in order between two engine steps; an item that must
+                                  run alone waits for the engine to be idle, and later items wait for it
 
-Ray's threads only queue and wait; the engine is touched by its thread alone.
+Ray's threads only queue and wait; only the engine's thread touches the engine.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from worker.messages.probe import Floor, ProbeFigures
 
 FLUSH_S = 0.02
-"""A finished group travels at the latest after this time: until then others may finish and share its message."""
+"""A finished group is sent after this time at the latest. Groups that finish before then share its message."""
 SAMPLED_EVERY = 8
-"""Engine steps between two looks at the engine's load."""
+"""Engine steps between two samples of the engine's load."""
 
 
 @dataclass(slots=True)
 class _Item:
-    """Something the engine's thread shall do between two steps."""
+    """A task for the engine's thread, to be done between two steps."""
 
     run: Callable[[], Any]
     alone: bool
@@ -59,7 +59,7 @@ class RolloutWorker:
     """Ray actor. ``submit``, ``update`` and ``park`` take effect in the order of the calls."""
 
     def __init__(self, cores: str | None = None) -> None:
-        """Share the host's cores with those on the board ``cores``, where there is one."""
+        """Share the host's cores with the processes on the board ``cores``, if there is one."""
         self._board = cores
         self._cores: CoreShare | None = None
         self._turn = threading.Condition()
@@ -72,16 +72,16 @@ class RolloutWorker:
         self._numbers = 0
         self._finished: list[tuple[GroupJob, dict[int, Completion]]] = []
         self._finished_at = 0.0
-        """Time at which the oldest of them finished."""
+        """Time at which the oldest of ``_finished`` finished."""
         self._flush = 1
-        """Finished groups that travel at once."""
+        """Number of finished groups that are sent together."""
         self._ticks = self._steps = 0
         self._running_sum, self._kv_usage = 0.0, 0.0
         self._paused_at: float | None = None
         self._pauses: list[float] = []
         self._spans: list[EngineSpan] = []
         self._since: float | None = None
-        """Start of the present stretch of generation."""
+        """Start of the current period of generation."""
         self._unproved = False
         """Whether the engine holds weights that have not passed their probe."""
 
@@ -97,18 +97,18 @@ class RolloutWorker:
     def update(
         self, weights: WeightHandle, tolerance: float, floor: Floor | None, kv: KvOnUpdate, alone: bool
     ) -> Updated:
-        """Serve new weights and prove it; once more with all of them where a first probe fails.
+        """Serve new weights and prove it. If the first probe fails, loads all weights again and repeats it.
 
         Args:
-            weights: the version; it is fetched while the engine generates on.
+            weights: the version, fetched while the engine keeps generating.
             tolerance: largest mean difference that may count as noise, in nats.
-            floor: the noise of the start; None measures it.
-            kv: what becomes of the keys and values of running sequences.
+            floor: the initial noise; None to measure it.
+            kv: what happens to the keys and values of running sequences.
             alone: wait for the running sequences to finish.
 
         Raises:
             ProbeFailed: the second probe has failed too. Nothing is generated until an update passes.
-            RuntimeError: the weights cannot be fetched. The engine goes on with those that it has.
+            RuntimeError: the weights cannot be fetched. The engine continues with its current ones.
         """
         if self._failure is not None:
             raise self._failure
@@ -118,28 +118,28 @@ class RolloutWorker:
         return answer
 
     def sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> list[list[int]]:
-        """Tokens that the policy says next, at temperature 1, without joining what is generated for the run."""
+        """Continuations of the prompts by the policy, at temperature 1, separate from the run's own groups."""
         said: list[list[int]] = self._enqueue(lambda: self._sample(prompts, max_tokens, seed), True).result()
         return said
 
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
-        """Log-probability, at temperature 1, of each token but the first, by the weights that serve in its turn."""
+        """Log-probability, at temperature 1, of each token except the first, under the weights served in its turn."""
         scores: list[list[float]] = self._enqueue(lambda: self._engine.score(sequences), False).result()
         return scores
 
     def peak(self, dtype: str) -> DevicePeak:
-        """Peak of the engine's device in this number type, measured while it has nothing else to do."""
+        """Peak of the engine's device in this number type, measured while the engine is idle."""
         found: DevicePeak = self._enqueue(lambda: _peak(dtype), True).result()
         return found
 
     def park(self) -> dict[str, Parked]:
-        """Stop all groups that have not finished and hand them over, by name."""
+        """Stop all unfinished groups and return them, by name."""
         parked: dict[str, Parked] = self._enqueue(self._park, False).result()
         return parked
 
     @ray.method(concurrency_group="collect")
     def collect(self, patience_s: float) -> Collected:
-        """Groups that have finished; waits up to ``patience_s`` for one, and a moment longer for further ones."""
+        """Finished groups. Waits up to ``patience_s`` for one, and a moment longer for more."""
         deadline = time.monotonic() + patience_s
         with self._turn:
             while True:
@@ -188,7 +188,7 @@ class RolloutWorker:
             self._fail(error)
 
     def _obey(self) -> None:
-        """Do what waits in the inbox; wait for it when there is nothing to generate."""
+        """Process the inbox; wait for new items if there is nothing to generate."""
         while True:
             with self._turn:
                 self._ticks += 1
@@ -230,7 +230,7 @@ class RolloutWorker:
                 self._hand_over(live)
 
     def _hand_over(self, live: _Live) -> None:
-        """A whole group is done. Called with the lock."""
+        """Hand over a finished group. Called with the lock held."""
         del self._live[live.job.name]
         if not self._finished:
             self._finished_at = time.monotonic()
@@ -257,7 +257,7 @@ class RolloutWorker:
                 group = SampleGroup(job.name, job.samples)
                 prompt, sampling = alike, job.sampling
                 if sampling.seed is not None:
-                    # Halved: where a request is continued, the engine counts on from its seed.
+                    # Halved: for a continued request, the engine counts up from its seed.
                     sampling = replace(sampling, seed=derive_seed(sampling.seed, sample) // 2)
                 if job.asks:
                     ask = job.asks[sample]
@@ -273,7 +273,7 @@ class RolloutWorker:
         running, began, at = bool(self._live), time.perf_counter(), time.time()
         self._close_span(at)
         self._work()
-        self._unproved = True  # until the probe is passed nothing is generated, whatever happens here
+        self._unproved = True  # nothing is generated until the probe passes, whatever happens here
         found = self._apply(bundle, tolerance, floor, kv)
         self._unproved = False
         if running:
@@ -283,14 +283,14 @@ class RolloutWorker:
         return Updated(bundle.version, found)
 
     def _apply(self, bundle: WeightBundle, tolerance: float, floor: Floor | None, kv: KvOnUpdate) -> ProbeFigures:
-        """Load and probe, twice at most: what was lost on the way once does not stop a run."""
+        """Load and probe, at most twice: a single loss during transfer does not stop a run."""
         from worker.learner.probe.check import apply_and_probe
         from worker.learner.probe.errors import ProbeFailed
 
         try:
             return apply_and_probe(self._engine, bundle, tolerance, floor, kv=kv)
         except ProbeFailed as first:
-            # What ran meanwhile has keys and values of nobody's weights.
+            # Running sequences may have keys and values that belong to no version's weights.
             found = apply_and_probe(self._engine, bundle, tolerance, floor, kv="recompute", whole=True)
             return replace(found, retried=str(first))
 
@@ -333,14 +333,14 @@ class RolloutWorker:
             self._turn.notify_all()
 
     def _rest(self) -> None:
-        """Nothing is left to generate. Called with the lock."""
+        """Stop using the cores: nothing is left to generate. Called with the lock held."""
         if self._cores is not None:
             self._cores.rest()
         self._close_span(time.time())
         self._turn.notify_all()
 
     def _work(self) -> None:
-        """Take this engine's share of the cores, where they are shared."""
+        """Take this engine's share of the cores, if they are shared."""
         if self._cores is not None:
             self._cores.work()
 
@@ -386,5 +386,5 @@ def _peak(dtype: str) -> DevicePeak:
 
 
 def rollout_actor_class() -> Any:
-    """The Ray class: one thread for orders, in their order, and one that waits for finished groups."""
+    """The Ray class: one thread for calls, in order, and one that waits for finished groups."""
     return ray.remote(concurrency_groups={"collect": 1})(RolloutWorker)

@@ -1,4 +1,4 @@
-"""``python -m worker.sandbox``: says whether this machine has a strong jail, and why not."""
+"""``python -m worker.sandbox``: reports whether this machine has a strong jail, and if not, why."""
 
 import sys
 

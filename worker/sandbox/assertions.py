@@ -1,4 +1,4 @@
-"""The tests' jail: runs the dataset's tests; what the candidate defines is worked on in its own jail."""
+"""The tests' jail: runs the dataset's tests. What the candidate defines runs in the candidate's own jail."""
 
 import builtins
 import io
@@ -21,18 +21,18 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _FILES = {
     "open", "tempfile", "tmp_path", "tmpdir", "write_text", "write_bytes", "mkdir", "makedirs", "Path", "pathlib",
 }  # fmt: skip
-"""Words of tests that use files."""
+"""Words that occur in tests that use files."""
 _LENT = (io.IOBase, queue.Queue, random.Random)
-"""Classes of the library whose objects the candidate may use when a test hands it one."""
+"""Standard library classes whose objects the candidate may use if a test passes it one."""
 Verdict = bool | str
-"""Whether a test passes, or why nobody can say."""
+"""Whether a test passes, or the reason why that cannot be judged."""
 
 
 class Judge(peer.Peer):
-    """The tests' end of the line. It grants the candidate only what the tests hand to it."""
+    """The tests' end of the line. It grants the candidate only what the tests pass to it."""
 
     def __init__(self, line: wire.JsonConnection, words: set[str], given: Callable[[], Mapping[str, Any]]) -> None:
-        """``words``: those of the tests. ``given``: what the setup defines for the program."""
+        """``words``: the words of the tests. ``given``: what the setup defines for the program."""
         super().__init__(line)
         self._words, self._given = words, given
         self._stdout, self._stdin = sys.stdout, sys.stdin
@@ -40,12 +40,12 @@ class Judge(peer.Peer):
         """Reasons why a test cannot be judged."""
 
     def wait(self) -> None:
-        """Wait until the program is loaded. Raises EOFError where it is not."""
+        """Wait until the program is loaded. Raises EOFError if it fails to load."""
         while not (message := self._receive()).get("ready"):
             self.send(self.serve(message))
 
     def share(self) -> None:
-        """Have the program see the files of tests that use some, and follow the seeds that they set."""
+        """Share the tests' files with the program if they use any, and the random seeds that they set."""
         if self._words & _FILES:
             self.ask(do="share")
             self.files = SharedFiles()
@@ -59,7 +59,7 @@ class Judge(peer.Peer):
             random.seed = both
 
     def trusts(self, stand_in: Any) -> bool:
-        """Only what the tests themselves know by the name of its class."""
+        """Trust only objects whose class, or a base of it, is named in the tests themselves."""
         if stand_in is None:
             return False
         kind = stand_in if isinstance(stand_in, type) else type(stand_in)
@@ -100,7 +100,8 @@ class Judge(peer.Peer):
 
 
 def _may_touch(target: Any, name: str) -> bool:
-    """Whether the candidate may use an attribute: those without an underscore, of objects that tests have defined."""
+    """Whether the candidate may use an attribute: only one without an underscore, of an object that tests have
+    defined."""
     if name[:1] == "_" or isinstance(target, type | types.FunctionType | types.ModuleType):
         return isinstance(target, type) and target.__module__ == "test" and name[:1] != "_"
     kind = type(target)
@@ -123,7 +124,7 @@ class Space(dict[str, Any]):
 
 
 class Names:
-    """Names that the candidate defines. Those of plain values are looked up each time: functions may change them."""
+    """Names that the candidate defines. Plain values are looked up each time: functions may change them."""
 
     def __init__(self, judge: Judge, entry_point: str) -> None:
         self._judge = judge
@@ -137,8 +138,8 @@ class Names:
             if not isinstance(name, str):
                 continue
             self._known.append(name)
-            # A test may rely on an import of the solution: it gets the standard library's module, never the
-            # solution's object, and under no other module's name.
+            # A test may rely on an import of the solution. It gets the standard library's module, never the
+            # solution's object, and never under another module's name.
             if isinstance(value, types.ModuleType):
                 if name == value.__name__ or name not in peer.STANDARD:
                     self._fixed[name] = value
@@ -162,7 +163,7 @@ class Names:
         return self._judge.ask(do="get", name=name)
 
     def set(self, name: str, value: Any) -> None:
-        """Replace what the candidate has under a name."""
+        """Replace the candidate's value of a name."""
         if name in self._known:
             self._replaced.setdefault(name, self[name])
         else:
@@ -171,7 +172,7 @@ class Names:
         self._fixed[name] = value
 
     def restore(self, name: str) -> None:
-        """Put back what the candidate had under a name that was replaced."""
+        """Restore the candidate's own value of a replaced name."""
         if name not in self._replaced:
             raise AttributeError(f"module 'solution' has no attribute {name!r} of its own")
         self._judge.ask(do="put", name=name, arguments=[self._replaced[name]])
@@ -210,8 +211,10 @@ class Module(types.ModuleType):
 def judge(
     setup: str, tests: Sequence[str], frameworks: Sequence[str], entry_point: str, tell: Callable[[Any], None]
 ) -> None:
-    """Tell of each test whether it passes, as ``[index, verdict]``, one after the other. Each has globals of its own;
-    ``setup`` runs before each."""
+    """Report for each test whether it passes, as ``[index, verdict]``, one after the other.
+
+    Each test has its own globals; ``setup`` runs before each.
+    """
     for name, text in (("setup", setup), *((f"test {index}", test) for index, test in enumerate(tests))):
         if (fault := _unreadable(text, name)) is not None:
             for index in range(len(tests)):
@@ -261,10 +264,10 @@ def _unreadable(text: str, name: str) -> str | None:
 
 
 def _given(setup: str) -> dict[str, Any]:
-    """Classes that the setup defines: programs build what they are asked for of them, such as nodes of trees."""
+    """Classes that the setup defines. Programs build their results from them, such as nodes of trees."""
     space: dict[str, Any] = {"__name__": "test", "__builtins__": builtins}
     try:
         exec(compile(setup, "<setup>", "exec"), space)  # nosec B102
     except Exception:
-        return {}  # it wants the program first: whether it fails is told when a test runs
+        return {}  # it may need the program first: a failure is reported when a test runs
     return {name: value for name, value in space.items() if isinstance(value, type) and value.__module__ == "test"}

@@ -1,4 +1,4 @@
-"""Programs that are compiled once: the build is a job of its own, and its files go into the jail of each run."""
+"""Programs that are compiled once. The build is a separate job, and its files go into the jail of each run."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ _CPU_S, _WALL_S, _MEMORY_MB, _FILES_BYTES = 30.0, 120.0, 2048, 48 << 20
 
 
 def job(program: Program, find: Callable[[str], str]) -> dict[str, Any]:
-    """The job that builds a program. ``find`` gives the path of an installed one."""
+    """The job that builds a program. ``find`` returns the path of an installed program."""
     known = LANGUAGES[program.language]
     words = known.command(known.build, program.code, program.memory_mb)
     return {
@@ -24,7 +24,7 @@ def job(program: Program, find: Callable[[str], str]) -> dict[str, Any]:
 
 
 def limits(program: Program) -> Limits:
-    """Limits of a build: generous, for they say nothing of the program's speed."""
+    """Limits of a build. They are generous, as they say nothing about the program's speed."""
     known = LANGUAGES[program.language]
     return Limits(
         wall_s=_WALL_S, cpu_s=_CPU_S, memory_mb=_MEMORY_MB, processes=max(64, known.processes),
@@ -33,7 +33,7 @@ def limits(program: Program) -> Limits:
 
 
 def program_of(program: Program, outcome: Outcome) -> Program:
-    """The program with what its build left, or with what the compiler says. Raises JailError where it says nothing."""
+    """The program with its build's files, or the compiler's messages. Raises JailError if the build left nothing."""
     if outcome.ok:
         try:
             return replace(program, files=json.loads(outcome.result))

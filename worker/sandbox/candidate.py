@@ -1,4 +1,4 @@
-"""The candidate's jail of an assert test: runs the solution, then does what the tests' jail asks for."""
+"""The candidate's jail of an assert test: runs the solution, then performs what the tests' jail requests."""
 
 import builtins
 import io
@@ -21,7 +21,7 @@ class CandidatePeer(peer.Peer):
         super().__init__(line)
         self._space = space
         self.printed = io.BytesIO()
-        """Text that the program has written since the tests heard of it."""
+        """Text that the program has printed since the last message to the tests."""
 
     def perform(self, request: Mapping[str, Any], arguments: list[Any], named: dict[str, Any]) -> Any:
         space = self._space
@@ -52,7 +52,7 @@ class CandidatePeer(peer.Peer):
 
 
 class _Input(io.TextIOBase):
-    """Input as far as a test provides it."""
+    """Standard input, as far as a test provides it."""
 
     def __init__(self, line: CandidatePeer) -> None:
         self._line = line
@@ -68,7 +68,7 @@ class _Input(io.TextIOBase):
 
 
 def serve(code: str, given: bool) -> int:
-    """Run the solution, then do what is asked for until the channel ends.
+    """Run the solution, then serve requests until the channel ends.
 
     Args:
         code: the solution.
@@ -85,7 +85,7 @@ def serve(code: str, given: bool) -> int:
     try:
         exec(compile(code, "solution.py", "exec"), space)  # nosec B102
     except EOFError:
-        pass  # a program that also asks for input, which tests of its functions do not give
+        pass  # the program also reads input, which tests of its functions do not provide
     except SystemExit as stop:
         if stop.code:
             raise
@@ -97,7 +97,7 @@ def serve(code: str, given: bool) -> int:
 
 
 def _fixed(value: Any) -> Any:
-    """Functions, classes and modules, which stay as they are under their name; None for values, which may change."""
+    """Functions, classes and modules, which stay the same under their name; None for values, which may change."""
     return value if callable(value) or isinstance(value, types.ModuleType) else None
 
 

@@ -1,4 +1,4 @@
-"""Whether this machine has a strong jail. Without one, graders that run code are refused: there is no weaker mode."""
+"""Checks for a strong jail on this machine. Without one, graders that run code are refused: there is no weaker mode."""
 
 import json
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ print(json.dumps({
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """The answer of the check."""
+    """Result of the check."""
 
     available: bool
     reason: str
-    """Reason why not; else what was seen."""
+    """Reason why there is none; else what the check found."""
 
 
 def check() -> Capability:
@@ -54,7 +54,7 @@ def check() -> Capability:
 
 
 def require() -> None:
-    """Raises JailError, with the reason, where there is no strong jail."""
+    """Raise JailError, with the reason, if there is no strong jail."""
     found = check()
     if not found.available:
         raise JailError(f"This machine has no strong jail, so code is not graded here. {found.reason}")

@@ -1,8 +1,8 @@
-r"""Answers of every kind, compared before the first job: what the parser and SymPy learn at first use, jobs need not.
+r"""Answers of every kind, compared before the first job to warm up the parser and SymPy.
 
-LaTeX's parser works out its decisions as it meets them, and keeps them. Jobs are forked from a process that has met
-these forms; without them each job would work them out anew. Nor could a job load what SymPy loads late, where the
-packages lie under the ``/tmp`` that a job does not see.
+The LaTeX parser computes its decisions on first use and caches them. Jobs are forked from a process that has seen these
+forms; otherwise each job would compute them again. Nor could a job load the modules that SymPy loads late if the
+packages are under the host's ``/tmp``, which a job does not see.
 """
 
 FAMILIAR = (

@@ -1,4 +1,4 @@
-"""The start of a job inside the jail: the restrictions that are its own, then its program."""
+"""The start of a job inside the jail: first its own restrictions, then its program."""
 
 import array
 import json
@@ -15,10 +15,10 @@ from worker.sandbox import kernel, landlock, roles, root
 
 JOB, RESULT, CHANNEL = 100, 101, 102
 READY = b"+"
-"""Written as the result's first byte when the restrictions hold. What the program writes comes after it, so a program
+"""Written as the result's first byte once the restrictions hold. The program's own output follows it, so a program
 cannot pretend that the jail has failed."""
 LIMITS = struct.Struct("QQQ")
-"""Limits of a job as the supervisor sends them: bytes of memory, seconds of processor time, processes."""
+"""Limits of a job in the supervisor's message: bytes of memory, seconds of processor time, number of processes."""
 NO_LIMIT = (1 << 64) - 1
 _LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NPROC)
 _FIXED = {
@@ -33,7 +33,7 @@ _PIPE_BYTES = 65536
 
 @dataclass(frozen=True, slots=True)
 class JailSetup:
-    """Set-up that the zygote hands to each job."""
+    """Setup that the zygote passes to each job."""
 
     program: bytes
     """The seccomp filter."""
@@ -41,7 +41,7 @@ class JailSetup:
 
 
 def receive(box: socket.socket) -> tuple[bytes, list[int]]:
-    """A message with its descriptors; empty when the other side is gone."""
+    """A message with its descriptors; empty if the other side is gone."""
     message, ancillary, _, _ = box.recvmsg(4096, socket.CMSG_SPACE(6 * 4))
     descriptors = array.array("i")
     for _, _, data in ancillary:
@@ -50,8 +50,11 @@ def receive(box: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def run(jail: JailSetup, box: socket.socket) -> NoReturn:
-    """Set up the restrictions, then wait in ``box`` for the one job: its limits, and the descriptors of the job, its
-    output, errors and result, and of the channel to another job if there is one."""
+    """Set up the restrictions, then wait on ``box`` for the only job.
+
+    Its message contains its limits and the descriptors of the job, its output, errors and result, and of the channel to
+    another job if there is one.
+    """
     failure = ""
     try:
         _confine(jail)
@@ -107,7 +110,7 @@ def _close_in(jail: JailSetup, limits: bytes, descriptors: list[int]) -> None:
             resource.setrlimit(kind, (value, value))
     for kind, value in _FIXED.items():
         resource.setrlimit(kind, (value, value))
-    kernel.set_dumpable(True)  # the guest may look at itself; the zygote and process 1 are closed
+    kernel.set_dumpable(True)  # the guest may inspect itself; the zygote and process 1 stay closed
     kernel.install_filter(jail.program)
 
 

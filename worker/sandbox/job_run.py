@@ -1,4 +1,4 @@
-"""A running job as its supervisor sees it: feeds it, collects what it writes, and kills it at its limits."""
+"""A running job on the supervisor's side: feeds it, collects its output, and kills it at its limits."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SETUP_S = 20.0
 """Time for the restrictions to take hold. The program's own time begins after it."""
 _PART = 1 << 16
 _PATIENCE, _PATIENCE_S = 10, 60.0
-"""A program that is kept waiting for a processor is given up after so many times its time on the clock, and seconds."""
+"""A program that waits for a processor is given up after this multiple of its allowed time, plus these seconds."""
 _LEFT_OUT = 64
-"""Times the output's limit that may be written where what is too long is left out."""
+"""Multiple of the output limit that may be written if excess output is only left out."""
 _NAMES = ("output", "errors", "result")
 
 
@@ -40,7 +40,7 @@ class JobRun:
     ) -> None:
         """``handles``: pidfds of the job's process 1 and of its program.
 
-        ``descriptors``: where the job is written, then where its output, errors and result are read.
+        ``descriptors``: one to write the job to, then those to read its output, errors and result from.
         """
         self._link, self._limits, self._abandon = link, limits, abandon
         self.handle, self._program = handles
@@ -54,7 +54,7 @@ class JobRun:
         self._processes: list[int] = []
         self._seen = dict.fromkeys(_NAMES, 0)
         self.waited_s = 0.0
-        """Time in which it could have run and had no processor."""
+        """Time in which it was ready to run but had no processor."""
         self._starved = False
         self.end: End | None = None
         os.set_blocking(self._sink, False)
@@ -72,7 +72,7 @@ class JobRun:
         return watched
 
     def handle_event(self, descriptor: int, poll: select.poll) -> None:
-        """Something happened at one of the descriptors."""
+        """Handle an event on one of the descriptors."""
         if descriptor == self.handle:
             self.end = self.end or "exit"
         elif descriptor == self._sink:
@@ -83,7 +83,7 @@ class JobRun:
             self.ready = self.ready or self._written["result"].startswith(READY)
 
     def check(self, now: float, waited_s: float) -> None:
-        """Hold the job to its time and its memory. ``waited_s``: ``waited_s`` of it and of those that it talks to."""
+        """Enforce the job's time and memory limits. ``waited_s``: sum over this job and the jobs that it talks to."""
         taken, allowed = now - self._started, self._allowed_s()
         if now - self._watched >= _WATCH_S or taken >= allowed:
             used = self._measure()
@@ -93,7 +93,7 @@ class JobRun:
                 self.end = self.end or "cpu"
             elif used.cpu_s >= self._limits.wall_s:  # its processes only wait for one another
                 self.end = self.end or "wall"
-            more_s = max(used.waited_s - self.waited_s, 0.0)  # processes that have ended are not counted any more
+            more_s = max(used.waited_s - self.waited_s, 0.0)  # processes that have ended are no longer counted
             waited_s, self.waited_s = waited_s + more_s, self.waited_s + more_s
             self._watched = time.monotonic()
         if taken - waited_s >= allowed and not self._has_ended():
@@ -106,7 +106,7 @@ class JobRun:
         return max(self._watched + _WATCH_S - now, 0.0)
 
     def _has_ended(self) -> bool:
-        """Whether the program has ended, and its zygote has only not found the time to say so."""
+        """Whether the program has ended but its zygote has not yet reported it."""
         poll = select.poll()
         poll.register(self._program, select.POLLIN)
         return bool(poll.poll(0))
@@ -116,14 +116,14 @@ class JobRun:
         return usage.measure(self._processes)
 
     def restart_clock(self, now: float) -> None:
-        """The time that the program may take begins only now."""
+        """Start the program's allowed time now."""
         self._started = now
 
     def _allowed_s(self) -> float:
         return self._limits.wall_s if self.ready else _SETUP_S
 
     def finish(self) -> Outcome:
-        """Kill what still runs, and say how it went.
+        """Kill what still runs and return the outcome.
 
         Raises:
             JailError: the jail failed, not the program.
@@ -144,7 +144,7 @@ class JobRun:
             self._close()
         code = os.waitstatus_to_exitcode(status)
         result = bytes(self._written["result"])
-        # Without an end it was killed because the job beside it was done, which need not wait until this one is built.
+        # Without an end it was killed because the other job was done, which need not wait until this jail is built.
         if self.end is not None and not result.startswith(READY):
             raise JailError(f"the jail cannot be built: {result.decode(errors='replace') or self.end}")
         if self._starved:
@@ -162,7 +162,7 @@ class JobRun:
         )
 
     def abandon(self) -> None:
-        """Give the job up without its outcome: its zygote ends, and all that runs in it."""
+        """Abandon the job without an outcome: its zygote ends, and everything that runs in it."""
         self._close()
         self._abandon()
 
@@ -206,7 +206,7 @@ class JobRun:
             written += part[: self._limits.output_bytes - len(written)]
 
     def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):  # it may have ended meanwhile
+        with contextlib.suppress(ProcessLookupError):  # it may have ended already
             signal.pidfd_send_signal(self.handle, signal.SIGKILL)
 
     def _close(self) -> None:
@@ -218,7 +218,7 @@ class JobRun:
 
 
 def supervise(runs: Sequence[JobRun]) -> list[Outcome]:
-    """Drive runs until the first of them has ended; the others are then killed. Outcomes in order."""
+    """Drive runs until the first in the list has ended, then kill the others. Returns the outcomes in order."""
     try:
         poll = select.poll()
         owners = {descriptor: run for run in runs for descriptor in run.register(poll)}
@@ -230,7 +230,7 @@ def supervise(runs: Sequence[JobRun]) -> list[Outcome]:
                 owners[descriptor].handle_event(descriptor, poll)
             now = time.monotonic()
             if sum(not run.ready for run in runs) < waiting:
-                for run in runs:  # two jails that talk to each other: neither waits for the other on its own time
+                for run in runs:  # two jails that talk to each other: waiting for the other's setup does not count
                     run.restart_clock(now)
             for run in runs:
                 if run.end is None:
@@ -245,10 +245,10 @@ def supervise(runs: Sequence[JobRun]) -> list[Outcome]:
 
 
 def _retire(run: JobRun, owners: dict[int, JobRun], poll: select.poll) -> None:
-    """A job beside the first is over its limit or has ended: nothing more is heard of it, and it dies at once."""
+    """A job other than the first has ended or reached a limit: stop reading from it, and kill it immediately."""
     for descriptor in [descriptor for descriptor, owner in owners.items() if owner is run]:
         del owners[descriptor]
-        with contextlib.suppress(KeyError):  # its stream may have ended before
+        with contextlib.suppress(KeyError):  # its stream may have ended already
             poll.unregister(descriptor)
     if run.end != "exit":
         run._kill()

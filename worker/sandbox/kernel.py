@@ -1,4 +1,4 @@
-"""The system calls of the jail, by ctypes: Python's standard library of 3.11 has none of them."""
+"""The jail's system calls, through ctypes: Python 3.11's standard library has none of them."""
 
 import ctypes
 import os
@@ -25,7 +25,7 @@ class Numbers:
     """System call numbers that differ between the architectures."""
 
     audit: int
-    """The architecture's name for seccomp."""
+    """The architecture's identifier for seccomp."""
     pivot_root: int
     capset: int
     ioctl: int
@@ -38,10 +38,10 @@ LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 
 
 def numbers() -> Numbers:
-    """The numbers of this machine.
+    """System call numbers of this machine.
 
     Raises:
-        OSError: the jail does not know this architecture.
+        OSError: the jail does not support this architecture.
     """
     machine = platform.machine()
     if machine not in _NUMBERS:
@@ -50,7 +50,7 @@ def numbers() -> Numbers:
 
 
 def call(number: int, *arguments: Any) -> int:
-    """A raw system call. Raises OSError where the kernel refuses."""
+    """Make a raw system call. Raises OSError if the kernel refuses."""
     wide = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
     return _check(int(_libc.syscall(ctypes.c_long(number), *wide)), f"system call {number}")
 
@@ -73,7 +73,7 @@ def enter(namespace: int, kind: int) -> None:
 
 
 def change_root(path: str) -> None:
-    """Make ``path`` the root of this mount namespace and let the old one go."""
+    """Make ``path`` the root of this mount namespace and detach the old root."""
     os.chdir(path)
     call(numbers().pivot_root, b".", b".")
     _check(_libc.umount2(b".", _DETACH), "umount of the old root")
@@ -81,15 +81,15 @@ def change_root(path: str) -> None:
 
 
 def fork_first_process() -> int:
-    """Fork the process 1 of a new process namespace. It does nothing but bury its orphans. Returns its id.
+    """Fork process 1 of a new process namespace. It only reaps orphans. Returns its id.
 
-    A raw clone: what Python does after a fork is not needed here, and costs as much as the fork.
+    Uses a raw clone: what Python does after a fork is not needed here, and costs as much as the fork.
     """
     process = call(numbers().clone, signal.SIGCHLD, 0, 0, 0, 0)
     if process == 0:
         try:
             call(CLOSE_RANGE, 0, 0xFFFFFFFF, 0)
-            _libc.signal(signal.SIGCHLD, ctypes.c_void_p(signal.SIG_IGN))  # the kernel buries them
+            _libc.signal(signal.SIGCHLD, ctypes.c_void_p(signal.SIG_IGN))  # the kernel reaps them
             while True:
                 _libc.pause()
         finally:
@@ -103,22 +103,22 @@ def set_host_name(name: bytes) -> None:
 
 
 def die_with_parent() -> None:
-    """This process is killed when the thread that made it ends."""
+    """Have this process killed when the thread that created it ends."""
     _control(_SET_PDEATHSIG, 9)
 
 
 def set_dumpable(on: bool) -> None:
-    """Whether others of the same user may read this process's memory."""
+    """Set whether other processes of the same user may read this process's memory."""
     _control(_SET_DUMPABLE, int(on))
 
 
 def forbid_new_privileges() -> None:
-    """No program that this process starts gains rights by being setuid."""
+    """Prevent programs that this process starts from gaining rights by being setuid."""
     _control(_SET_NO_NEW_PRIVS, 1)
 
 
 def bound_capabilities() -> None:
-    """No program that this process or a child of it starts gains a capability. What they hold, they keep."""
+    """Prevent programs started by this process or its children from gaining capabilities. Held ones are kept."""
     for capability in range(_LAST_CAPABILITY + 1):
         _libc.prctl(_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)  # EINVAL above the kernel's last
 
@@ -129,7 +129,7 @@ def drop_capabilities() -> None:
 
 
 def keep_capabilities() -> None:
-    """Let the next program that this process starts have the capabilities that it holds."""
+    """Let the next program that this process starts have this process's capabilities."""
     with open("/proc/self/status") as status:
         line = next(line for line in status if line.startswith("CapPrm:"))
     held = int(line.split()[1], 16)
@@ -142,7 +142,7 @@ def keep_capabilities() -> None:
 
 
 def set_command_line(words: tuple[str, ...]) -> None:
-    """Show ``words`` as this process's command line. Raises OSError where they need more room than there was."""
+    """Show ``words`` as this process's command line. Raises OSError if they need more room than the original one."""
     with open("/proc/self/stat", "rb") as stat:
         fields = stat.read().rpartition(b")")[2].split()
     start, end = int(fields[45]), int(fields[46])

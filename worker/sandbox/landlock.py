@@ -1,4 +1,4 @@
-"""Landlock: a second restriction of the file system, should the mount namespace have a hole."""
+"""Landlock: a second restriction of the file system, in case the mount namespace has a hole."""
 
 import os
 import struct
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from worker.sandbox import kernel
 
 _READ = 0b1101
-"""Execute, read a file, read a folder."""
+"""Rights to execute, read a file and read a folder."""
 _FILE_RIGHTS = 0b0111 | 1 << 14 | 1 << 15
 _DEVICE_NODES = 1 << 6 | 1 << 11
 _PATH_BENEATH = 1
@@ -17,22 +17,22 @@ _RULE = struct.Struct("=Qi")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules that are the same for every job: worked out once, by the zygote."""
+    """Rules that are the same for every job. The zygote computes them once."""
 
     handled: bytes
-    """Rights that are refused where no rule allows them, as the kernel wants them."""
+    """Rights that are refused unless a rule allows them, in the kernel's format."""
     rights: int
     readable: tuple[bytes, ...]
-    """A rule for each place that stays; the places are open in the zygote."""
+    """A rule for each permanent path; the paths are open in the zygote."""
 
 
 def version() -> int:
-    """Landlock's ABI on this kernel. Raises OSError where there is none."""
+    """Landlock's ABI version on this kernel. Raises OSError if there is none."""
     return kernel.call(kernel.LANDLOCK_CREATE, None, 0, 1)
 
 
 def prepare(readable: Iterable[str]) -> Rules:
-    """Rules that let ``readable`` be read. Raises OSError where the kernel has no Landlock."""
+    """Rules that allow reading ``readable``. Raises OSError if the kernel has no Landlock."""
     abi = version()
     rights = (1 << 13) - 1
     for least, right in ((2, 13), (3, 14), (5, 15)):
@@ -42,9 +42,9 @@ def prepare(readable: Iterable[str]) -> Rules:
 
 
 def restrict(rules: Rules, readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Confine this process: all else cannot be opened, no TCP, no signals or abstract sockets to the outside.
+    """Confine this process: nothing else can be opened, no TCP, no signals or abstract sockets to the outside.
 
-    ``readable`` and ``writable`` are the job's own mounts. The caller closes what this leaves open.
+    ``readable`` and ``writable`` are the job's own mounts. The caller closes the descriptors that this leaves open.
     """
     ruleset = kernel.call(kernel.LANDLOCK_CREATE, rules.handled, len(rules.handled), 0)
     own = [_rule(path, _READ & rules.rights) for path in readable]

@@ -1,4 +1,4 @@
-"""Calls between two jails, in both directions: what is no plain value stays where it is, and is worked on from afar."""
+"""Calls between two jails, in both directions. Anything but plain values stays in its jail and is used remotely."""
 
 import copy
 import importlib
@@ -13,9 +13,9 @@ from worker.sandbox import stand_ins, wire
 from worker.sandbox.shared_files import SharedFiles
 
 STANDARD = sys.stdlib_module_names - {"antigravity", "this", "idlelib", "turtle", "tkinter"}
-"""Modules that do nothing when they are imported."""
+"""Modules whose import has no side effects."""
 LIBRARIES = {"numpy"}
-"""Packages that both sides may have."""
+"""Packages that may be present on both sides."""
 SHARED_TYPES = {"builtins", "collections", "datetime", "decimal", "fractions", "_decimal"}
 """Modules whose classes are the same on both sides."""
 _ITERATORS = (map, filter, zip, enumerate, reversed)
@@ -35,16 +35,16 @@ class Peer:
         self._described: set[int] = set()
         self._theirs: dict[int, Any] = {}
         self.returned: set[int] = set()
-        """Numbers of their objects that came as an answer, beside those that this side has made."""
+        """Numbers of the other side's objects that came as an answer, not of those that this side created there."""
         self.files: SharedFiles | None = None
-        """Files that are the same on both sides; None where the tests use none."""
+        """Files that are the same on both sides; None if the tests use none."""
         self.asked = 0
-        """Requests that were sent."""
+        """Number of requests sent."""
 
     def ask(self, **request: Any) -> Any:
-        """Send a request and return its value; meanwhile answer what the other side asks.
+        """Send a request and return its value. Answer requests of the other side while waiting.
 
-        Raises whatever the request raises there, and EOFError where the other side is gone.
+        Raises any exception that the request raises there, and EOFError if the other side is gone.
         """
         arguments = request.get("arguments", [])
         named = request.get("named", {})
@@ -74,7 +74,7 @@ class Peer:
             self.returned.add(number)
 
     def serve(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a request of the other side."""
+        """The answer to a request from the other side."""
         try:
             arguments = [self.decode(one) for one in request.get("arguments", [])]
             named = {name: self.decode(one) for name, one in request.get("named", {}).items()}
@@ -84,7 +84,7 @@ class Peer:
             return {"answer": True, "error": self.describe_error(error)}
 
     def serve_all(self) -> None:
-        """Answer until the other side is gone."""
+        """Answer requests until the other side is gone."""
         while True:
             try:
                 request = self._receive()
@@ -93,7 +93,7 @@ class Peer:
             self.send(self.serve(request))
 
     def perform(self, request: Mapping[str, Any], arguments: list[Any], named: dict[str, Any]) -> Any:
-        """Answer what a request asks for. Sides add their own requests, and refuse what they do not grant."""
+        """Perform a request. Each side adds its own requests and refuses what it does not grant."""
         target: Any = self._kept[int(request["of"])] if "of" in request else None
         match request["do"]:
             case "call" | "make":
@@ -123,36 +123,36 @@ class Peer:
         raise ValueError(f"no request {request['do']!r}")
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message, with what has changed in the files that both sides share."""
+        """Send a message, with the changes in the files that both sides share."""
         changes = self.files.changes() if self.files is not None else None
         self._line.send(message if changes is None else {**message, "changes": changes})
 
     def encode(self, value: Any) -> Any:
-        """``value`` for the other side."""
+        """``value`` encoded for the other side."""
         before = len(self._kept)
         try:
             return wire.encode(value, self._refer)
         except BaseException:
-            self._described -= set(range(before, len(self._kept)))  # what was described has not been heard
+            self._described -= set(range(before, len(self._kept)))  # these descriptions were not sent
             raise
 
     def decode(self, value: Any) -> Any:
-        """A value of the other side."""
+        """A value from the other side, decoded."""
         return wire.decode(value, self._resolve)
 
     def trusts(self, stand_in: Any) -> bool:
-        """Whether an object of the other side may say what it equals."""
+        """Whether an object of the other side may decide what it equals."""
         return True
 
     def doubt(self, reason: str) -> None:
-        """Note that nobody here can tell whether what the other side says is so."""
+        """Record that this side cannot verify an answer of the other side."""
 
     def grants_standard(self) -> bool:
-        """Whether functions of the standard library are replaced by this side's own."""
+        """Whether standard library functions are replaced by this side's own."""
         return True
 
     def describe_error(self, error: BaseException) -> dict[str, Any]:
-        """An exception for the other side."""
+        """Description of an exception for the other side."""
         known = stand_ins.number_of(error)
         if known is not None:
             return {"yours": known}
@@ -208,7 +208,7 @@ class Peer:
         return message
 
     def _keep(self, value: Any) -> int:
-        """The number of an object, the same as long as this side lives."""
+        """The number of an object. It stays the same for the lifetime of this side."""
         number = self._numbers.get(id(value))
         if number is None:
             number = self._numbers[id(value)] = len(self._kept)
@@ -285,7 +285,7 @@ class Peer:
         return self._theirs[number]
 
     def _change(self, before: Any, after: Any) -> None:
-        """Carry what the other side changed in place over to what it was given."""
+        """Apply the other side's in-place changes to the object that it was given."""
         if stand_ins.number_of(before) is not None or type(before) is not type(after):
             return
         if isinstance(before, list | bytearray) or type(before).__name__ == "array":
@@ -298,7 +298,7 @@ class Peer:
 
 
 def plain_content(value: Any) -> Any:
-    """Content of an object whose class extends one of Python's own, as that one holds it."""
+    """Content of an object whose class extends a builtin class, as the builtin class stores it."""
     base: Any = next(base for base in stand_ins.BASES if isinstance(value, base))
     if base in (int, float):
         return base.__add__(value, base())
@@ -310,7 +310,7 @@ def plain_content(value: Any) -> Any:
 
 
 def _flow(value: Any) -> str | None:
-    """Kind of an object that yields or is awaited; None for others."""
+    """Kind of an object that yields or can be awaited; None for others."""
     if isinstance(value, types.GeneratorType):
         return "generator"
     if isinstance(value, types.CoroutineType):

@@ -10,11 +10,11 @@ from worker.sandbox import shims
 Values = list[tuple[str, float, float | None]]
 """Name, weight and value of each function."""
 _OF_A_GROUP = {"completions", "prompts", "answers", "states", "tasks", "infos"}
-"""Names by which verifiers tells a function that compares the completions of one prompt."""
+"""Parameter names by which verifiers recognises a function that compares the completions of one prompt."""
 
 
 def values(job: Mapping[str, Any]) -> Values:
-    """Values that the functions return. Raises whatever they raise."""
+    """Values that the functions return. Raises any exception that they raise."""
     from worker.sandbox.roles import fresh_module
 
     shims.install()
@@ -104,7 +104,7 @@ def _state(item: Mapping[str, Any], prompt: Any, completion: Any) -> dict[str, A
 
 
 def _call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
-    """Call with what it names, or with everything where it takes everything. Waits for coroutines."""
+    """Call with the arguments that it names, or with all if it accepts any. Waits for coroutines."""
     parameters = inspect.signature(function).parameters.values()
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         known = {parameter.name: known[parameter.name] for parameter in parameters if parameter.name in known}

@@ -1,4 +1,4 @@
-"""The jail as graders see it: a slot for solutions, one for tests, one for SymPy; each started at its first use."""
+"""The jail as graders see it: a slot for solutions, one for tests and one for SymPy, each started at its first use."""
 
 import json
 import os
@@ -115,7 +115,7 @@ class JailPool:
         missing = set(range(len(tests))) - {index for index, _ in verdicts}
         if outcome.ok and missing:
             raise JailError(f"{len(missing)} of {len(tests)} tests gave no verdict")
-        if not outcome.ok:  # those that were not reached in time are not passed
+        if not outcome.ok:  # tests that were not reached in time have not passed
             missing.add(max((index for index, _ in verdicts), default=0))
         return [one if isinstance(one, str) else one is True for _, one in verdicts] + [False] * len(missing)
 
@@ -141,7 +141,7 @@ class JailPool:
     def _pair(self, judge: Mapping[str, Any], candidate: Mapping[str, Any], limits: Limits) -> Outcome:
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            limits = replace(limits, output_ends=False)  # nobody reads what they print
+            limits = replace(limits, output_ends=False)  # their printed output is not read
             slower = limits if limits.cpu_s is None else replace(limits, cpu_s=2 * limits.cpu_s + 10.0)
             first = self._slot("tests").begin(judge, slower, ours)
             try:
@@ -152,7 +152,7 @@ class JailPool:
             return supervise([first, second])[0]
 
     def _retried(self, attempt: Callable[[], T]) -> T:
-        """A jail that fails is tried once more, in a fresh zygote: the failure says nothing about the program."""
+        """Retry once in a fresh zygote if the jail fails: the failure says nothing about the program."""
         for left in reversed(range(TRIES)):
             try:
                 return attempt()

@@ -1,4 +1,4 @@
-"""Work of a job once it is confined, by its ``role``."""
+"""The work of a confined job, by its ``role``."""
 
 import base64
 import builtins
@@ -14,13 +14,13 @@ from worker.sandbox import assertions, candidate, plugins, symbolic
 
 _RESULT = 101
 PROGRAM = "solution.py"
-"""Name by which a program knows itself."""
+"""File name under which a program sees itself."""
 _LOOKS = ("__file__", "argv", "multiprocessing", "runpy", PROGRAM)
-"""Words of programs that may look for their own file."""
+"""Words that occur in programs that may look for their own file."""
 
 
 def play(job: dict[str, Any]) -> int:
-    """The exit status."""
+    """Do the job's work. Returns the exit status."""
     match job["role"]:
         case "program":
             return _program(job["code"])
@@ -53,7 +53,7 @@ def _program(code: str) -> int:
 
 
 def program_module(code: str, name: str = "__main__") -> types.ModuleType:
-    """The module of a program that sees itself as ``python3 solution.py``. Its file exists where it looks for it."""
+    """The module of a program that sees itself as ``python3 solution.py``. Its file exists if it may look for it."""
     module = fresh_module(name)
     sys.modules["__main__"] = module
     module.__dict__["__file__"] = PROGRAM
@@ -65,7 +65,7 @@ def program_module(code: str, name: str = "__main__") -> types.ModuleType:
 
 
 def _place(files: dict[str, str]) -> None:
-    """Write what a build has left."""
+    """Write the files of a build."""
     for name, data in files.items():
         with open(name, "wb") as file:
             file.write(base64.b64decode(data))
@@ -73,7 +73,7 @@ def _place(files: dict[str, str]) -> None:
 
 
 def _build(argv: list[str], artefacts: list[str]) -> int:
-    """Run a compiler, and answer the files that it leaves in base64."""
+    """Run a compiler and answer with the files that it produces, in base64."""
     status = os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn(argv[0], argv, os.environ), 0)[1])
     if status:
         return 1
@@ -87,14 +87,14 @@ def _build(argv: list[str], artefacts: list[str]) -> int:
 
 
 def _check(job: dict[str, Any]) -> float:
-    """The row's own comparison of an output."""
+    """Compare an output with the row's own checker."""
     module = fresh_module("checker")
     exec(compile(job["code"], "<checker>", "exec"), module.__dict__)  # nosec B102
     return float(module.__dict__["check"](job["given"], job["output"], job["wanted"]))
 
 
 def _grade(job: dict[str, Any]) -> Any:
-    """OpenAI's python grader: the source defines ``grade(sample, item)``."""
+    """Run OpenAI's python grader: the source defines ``grade(sample, item)``."""
     module = fresh_module("grader")
     exec(compile(job["code"], "<grader>", "exec"), module.__dict__)  # nosec B102
     return float(module.__dict__["grade"](job["sample"], job["item"]))

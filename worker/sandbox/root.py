@@ -1,4 +1,4 @@
-"""The file system of the jail: the interpreter and the system's programs read-only, and a small private ``/tmp``."""
+"""The jail's file system: the interpreter and the system's programs read-only, and a small private ``/tmp``."""
 
 import glob
 import os
@@ -19,20 +19,20 @@ _USR_LINKS = ("bin", "lib", "lib64", "sbin")
 PRIVATE_TMP = "size=64m,nr_inodes=4096,mode=1777"
 READABLE = ("/usr", "/dev", "/etc")
 HIDDEN = ("/usr/local",)
-"""Folders of the host that a jail shows empty: what an installation has put beside the system's own programs."""
+"""Host folders that a jail shows empty: software installed in addition to the system's own programs."""
 _SETTINGS = "/etc/java-*"
-"""Folders of settings without which programs of the system do not start."""
+"""Configuration folders that some of the system's programs need to start."""
 
 
 def build(shown: Mapping[str, str], covered: str = "") -> str:
     """Build the root on a fresh tmpfs of this mount namespace. Returns its path.
 
     Args:
-        shown: folders of the host, by the place at which the jail shows them.
-        covered: a place among them that is shown empty.
+        shown: folders of the host, by the path at which the jail shows them.
+        covered: a path among them that is shown empty.
     """
-    os.umask(0o022)  # whoever is jailed shall read what is made here, and nobody else gets in
-    # Descriptors first: the stage covers /tmp, and a folder to be shown may lie there.
+    os.umask(0o022)  # jailed processes must be able to read what is created here, and no other process gets in
+    # Descriptors first: the stage covers /tmp, and a folder to be shown may be there.
     kernel.mount("none", "/", None, kernel.REC | kernel.PRIVATE)
     places = {"/usr": "/usr", **{path: path for path in glob.glob(_SETTINGS)}, **shown}
     sources = {place: os.open(path, os.O_PATH | os.O_CLOEXEC) for place, path in places.items()}
@@ -78,8 +78,8 @@ def enter(root: str) -> None:
 
 
 def mount_private() -> None:
-    """A job's own ``/tmp`` and ``/proc``, in its own mount namespace."""
+    """Mount a job's own ``/tmp`` and ``/proc``, in its own mount namespace."""
     flags = kernel.NOSUID | kernel.NODEV
     kernel.mount("tmpfs", "/tmp", "tmpfs", flags, PRIVATE_TMP)  # nosec B108
-    kernel.mount("proc", "/proc", "proc", flags | kernel.NOEXEC, "subset=pid")  # nothing of the machine
+    kernel.mount("proc", "/proc", "proc", flags | kernel.NOEXEC, "subset=pid")  # shows nothing about the machine
     os.chdir("/tmp")  # nosec B108

@@ -1,4 +1,4 @@
-"""Assembles the seccomp program: an allow-list of system calls. All else gets EPERM, so that programs can go on."""
+"""Assembles the seccomp program: an allow-list of system calls. All others get EPERM, so that programs can continue."""
 
 import errno
 import platform
@@ -25,7 +25,7 @@ _TERMINAL_REQUESTS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 
 
 def program() -> bytes:
-    """The filter of this machine. ``clone`` is allowed without namespaces, ``ioctl`` for what files need."""
+    """The filter for this machine. ``clone`` is allowed without namespaces, ``ioctl`` only for what files need."""
     numbers = kernel.numbers()
     denied = _step(_RETURN, _ERROR | errno.EPERM)
     allowed = _step(_RETURN, _ALLOW)

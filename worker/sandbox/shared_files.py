@@ -1,5 +1,4 @@
-"""Files that tests and the program have in common: each jail has a ``/tmp`` of its own, and what changes in one is
-carried to the other."""
+"""Files that tests and the program share. Each jail has its own ``/tmp``; changes in one are copied to the other."""
 
 import base64
 import os
@@ -9,9 +8,9 @@ from typing import Any
 
 _PLACE = "/tmp"  # nosec B108
 _MOST, _LARGEST = 500, 8 << 20
-"""Files and folders that are looked at, and bytes that one message carries."""
+"""Maximum number of files and folders that are examined, and maximum bytes in one message."""
 _OWN = (*all_suffixes(), ".ini", ".cfg", ".toml", ".pth")
-"""Ends of names that stay where they are: code of the tests, and settings of what runs them."""
+"""Name endings of files that are never shared: code of the tests, and settings of their runner."""
 
 
 class SharedFiles:
@@ -22,7 +21,7 @@ class SharedFiles:
         self._known = self._look()
 
     def changes(self) -> dict[str, Any] | None:
-        """Changes here since the last call; None where nothing has."""
+        """Changes here since the last call; None if there are none."""
         now = self._look()
         changed = {path for path, state in now.items() if self._known.get(path) != state}
         gone = [path for path in self._known if path not in now]
@@ -43,7 +42,7 @@ class SharedFiles:
         return {"files": files, "folders": folders, "gone": gone}
 
     def apply(self, changes: Mapping[str, Any]) -> None:
-        """Change the same here."""
+        """Apply the other side's changes here."""
         for path in map(_checked, changes["folders"]):
             os.makedirs(path, exist_ok=True)
         for path, data in changes["files"].items():
@@ -71,7 +70,7 @@ class SharedFiles:
 
 
 def _checked(path: Any) -> str:
-    """A path below the common place. Raises ValueError for any other, and for links out of it."""
+    """A path below the shared folder. Raises ValueError for any other path, and for links out of the folder."""
     clean = os.path.normpath(str(path))
     if not clean.startswith(f"{_PLACE}/") or clean.endswith(_OWN) or os.path.realpath(clean) != clean:
         raise ValueError(f"{clean} is no file that both sides share")

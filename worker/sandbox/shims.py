@@ -1,4 +1,4 @@
-"""Stand-ins for what files with reward functions import: the parts that such functions use, not the libraries."""
+"""Stand-ins for the imports of files with reward functions: only the parts that such functions use."""
 
 import re
 import sys
@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 ABSENT = ("trl", "trl.rewards", "datasets")
-"""Whatever is taken from these can be named, in annotations too, but not used."""
+"""Modules whose members can be named, also in annotations, but not used."""
 _BOX = re.compile(r"\\boxed\s*\{")
 
 
 class Parser:
-    """Finds the final answer: here, all of the last message."""
+    """Finds the final answer: here, the whole last message."""
 
     def __init__(self, extract_fn: Callable[[str], str] = lambda text: text) -> None:
         self.extract_fn = extract_fn
@@ -26,7 +26,7 @@ class Parser:
         return self.parse(last_text(completion))
 
     def get_format_reward_func(self) -> Callable[..., float]:
-        """A reward function: 1 where there is an answer."""
+        """A reward function: 1 if there is an answer."""
 
         def format_reward_func(completion: Any, **known: Any) -> float:
             return float(bool(self.parse_answer(completion)))
@@ -35,16 +35,16 @@ class Parser:
 
 
 class ThinkParser(Parser):
-    """The answer is what follows ``</think>``."""
+    """The answer is the text after ``</think>``."""
 
     def parse(self, text: str) -> Any:
-        """Empty where the thinking is not closed."""
+        """The answer; empty if the thinking is not closed."""
         _, closed, answer = text.rpartition("</think>")
         return self.extract_fn(answer.strip()) if closed else ""
 
 
 class XMLParser(Parser):
-    """The answer stands in a tag: ``<answer>…</answer>``."""
+    """The answer is inside a tag: ``<answer>…</answer>``."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class XMLParser(Parser):
         self.answer_field = answer_field
 
     def parse(self, text: str) -> types.SimpleNamespace:
-        """Each field's last content, or None. A field with several tags bears each name."""
+        """Each field's last content, or None. A field with several tags is available under each name."""
         found: dict[str, str | None] = {}
         for names in self.fields:
             for name in names:
@@ -87,21 +87,21 @@ class Rubric:
         self.class_objects: dict[str, Any] = {"parser": self.parser}
 
     def add_reward_func(self, func: Callable[..., Any], weight: float = 1.0) -> None:
-        """One more function."""
+        """Add a function."""
         self.funcs.append(func)
         self.weights.append(weight)
 
     def add_metric(self, func: Callable[..., Any], weight: float = 0.0) -> None:
-        """A function that is looked at and does not count."""
+        """Add a function that is reported but does not count."""
         self.add_reward_func(func, weight)
 
     def add_class_object(self, name: str, value: Any) -> None:
-        """Something that functions may ask for by name."""
+        """Add an object that functions may request by name."""
         self.class_objects[name] = value
 
 
 class RubricGroup(Rubric):
-    """Several rubrics, added up."""
+    """The sum of several rubrics."""
 
     def __init__(self, rubrics: Sequence[Rubric], **_: Any) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class RubricGroup(Rubric):
 
 
 def extract_boxed_answer(text: str) -> str:
-    """Content of the last closed box; the text itself where there is none."""
+    """Content of the last closed box; the text itself if there is none."""
     for match in reversed(list(_BOX.finditer(text))):
         depth = 1
         for position in range(match.end(), len(text)):
@@ -120,7 +120,7 @@ def extract_boxed_answer(text: str) -> str:
 
 
 def last_text(completion: Any) -> str:
-    """A completion's text: itself, or what the assistant said last."""
+    """The text of a completion: itself, or the assistant's last message."""
     if isinstance(completion, str):
         return completion
     said = [message for message in completion if message.get("role") == "assistant"]

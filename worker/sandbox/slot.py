@@ -19,7 +19,7 @@ from worker.sandbox.job_run import JobRun
 from worker.sandbox.zygote import SOURCES
 
 _START_S = 180.0
-"""SymPy takes seconds to load; on a machine that others have taken, a minute."""
+"""SymPy takes seconds to load; on a busy machine, a minute."""
 _ANSWER_S = 10.0
 _PACKAGES = "/packages"
 _SOURCES = Path(__file__).resolve().parents[2]
@@ -37,18 +37,20 @@ STANDARD_MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Parts that a zygote holds ready."""
+    """Modules and packages that a zygote provides."""
 
     preload: tuple[str, ...] = STANDARD_MODULES
     packages: bool = False
     """The installed packages can be imported, and SymPy has been used once."""
     libraries: tuple[str, ...] = ("numpy",)
-    """Packages beside the standard library that can be imported where they are installed."""
+    """Packages besides the standard library that can be imported if they are installed."""
 
 
 class Slot:
-    """A place for one job at a time. Not thread-safe. A job that is interrupted leaves no process behind, and the next
-    one gets a fresh zygote."""
+    """A slot for one job at a time. Not thread-safe.
+
+    An interrupted job leaves no process behind, and the next one gets a fresh zygote.
+    """
 
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
@@ -80,7 +82,7 @@ class Slot:
         except OSError as error:
             ready = f"E{error}".encode()
         except BaseException:
-            self.close()  # interrupted: the next job starts a zygote afresh
+            self.close()  # interrupted: the next job starts a fresh zygote
             raise
         if ready != b"R":
             assert self._process.stderr is not None
@@ -125,7 +127,7 @@ class Slot:
         return JobRun(self._link, handles, kept, json.dumps(dict(job)).encode(), limits, self.close)
 
     def close(self) -> None:
-        """End the zygote, and with it whatever runs in it."""
+        """End the zygote, and with it everything that runs in it."""
         if self._link is not None:
             self._link.close()
             self._link = None
@@ -138,14 +140,14 @@ class Slot:
 
 
 def _packed(limits: Limits) -> bytes:
-    """Limits that the kernel holds a job to. The supervisor's own of time are more exact; these stand behind them."""
+    """Limits that the kernel enforces on a job. The supervisor's own time limits are more exact; these back them up."""
     memory = limits.memory_mb << 20 if limits.address_space else NO_LIMIT
     seconds = limits.wall_s if limits.cpu_s is None else limits.cpu_s
     return LIMITS.pack(memory, int(seconds) + 2, limits.processes)
 
 
 def _places(loaded: Loaded) -> dict[str, Any]:
-    """Folders that the jail shows, and where: none bears the name that it has on the host."""
+    """Folders that the jail shows, and their paths in it: none has the same name as on the host."""
     prefix = os.path.realpath(sys.base_prefix)
     at = prefix if prefix.startswith("/usr") and not prefix.startswith("/usr/local") else "/python"
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -169,7 +171,7 @@ def _places(loaded: Loaded) -> dict[str, Any]:
 
 
 def _parts(libraries: Sequence[str]) -> dict[str, str]:
-    """Folders and files of installed packages, and of what their wheels brought for them."""
+    """Folders and files of installed packages, and the libraries that their wheels include."""
     found = {}
     for name in libraries:
         spec = importlib.util.find_spec(name)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from worker.sandbox.peer import Peer
 
 BASES = (int, float, str, bytes, list, tuple, dict, set, frozenset)
-"""Python's own classes whose content can be told apart from what a class that extends them makes of it."""
+"""Builtin classes whose content can be read independently of what a subclass makes of it."""
 _COMPARED = ("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__hash__")
-"""Operators by which an object says itself what it equals."""
+"""Operators with which an object itself decides what it equals."""
 # fmt: off
 OPERATORS = (
     *_COMPARED, "__len__", "__iter__", "__next__", "__reversed__", "__getitem__", "__setitem__", "__delitem__",
@@ -27,12 +27,12 @@ OPERATORS = (
 )
 # fmt: on
 SELF = frozenset({"__enter__", "__aenter__", "__iter__", "__aiter__"})
-"""Operators whose answer is the object itself as a rule."""
+"""Operators that usually return the object itself."""
 _NUMBER = "_Dressage__number"
 
 
 def special(kind: type) -> list[str]:
-    """Operators that a class has beyond those of every object."""
+    """Operators that a class defines in addition to those of ``object``."""
     found = []
     for name in OPERATORS:
         own = getattr(kind, name, None)
@@ -49,7 +49,7 @@ def operate(value: Any, name: str, arguments: Sequence[Any]) -> Any:
 
 
 def number_of(value: Any) -> int | None:
-    """The number under which the other side keeps the object; None for what is ours."""
+    """The number under which the other side stores the object; None for objects of this side."""
     if isinstance(value, RemoteClass):
         found: int = type.__getattribute__(value, "number")
         return found
@@ -65,7 +65,7 @@ def number_of(value: Any) -> int | None:
 
 
 _REMOTE: dict[int, tuple[int | None, Any]] = {}
-"""Stand-ins that are ordinary functions, generators and exceptions, by identity. They are kept, so none is reused."""
+"""Stand-ins that are ordinary functions, generators and exceptions, by identity. Kept alive, so no id is reused."""
 
 
 def _remember(value: Any, number: int) -> Any:
@@ -119,7 +119,7 @@ class RemoteClass(type):
 
 
 class RemoteObject(metaclass=RemoteClass, ours=True):
-    """An object in the other jail. Attributes, methods and operators are asked for there."""
+    """An object in the other jail. Attributes, methods and operators are requested from there."""
 
     __slots__ = (_NUMBER, "__weakref__")
 
@@ -184,7 +184,7 @@ def _class(peer: "Peer", number: int, description: Mapping[str, Any]) -> type:
     own = [base for base in bases if not isinstance(base, RemoteClass)]
     plain = next((base for base in own if base in BASES), None)
     space["__slots__"] = ()
-    if plain is not None:  # isinstance with Python's own class holds as well
+    if plain is not None:  # isinstance with the builtin class is also true
         like = type(name, (plain,), {})
         space["__class__"] = property(lambda self: like)
     for method in description["methods"]:
@@ -243,9 +243,11 @@ def _operator(name: str, plain: type | None) -> Callable[..., Any]:
 
 
 def _believed(self: Any, name: str, other: Any, forward: Callable[..., Any]) -> Any:
-    """Answer of an object that is compared with a plain value, as far as it is to be believed: of one that the test has
-    made, and not where it says so of any value. The program may answer with any object, so of its answers nobody can
-    tell."""
+    """Result of comparing an object with a plain value, as far as its answer can be believed.
+
+    A positive answer is believed only from an object that the test has created, and only if the object does not give it
+    for any value. The program may return any object, so comparisons of objects that it returned cannot be judged.
+    """
     peer = type(self).peer
     said = forward(self, other)
     if said is not True or peer.trusts(None):
@@ -262,7 +264,7 @@ def _believed(self: Any, name: str, other: Any, forward: Callable[..., Any]) -> 
 
 
 def _another(value: Any) -> Any:
-    """A value of the same kind that is surely another one."""
+    """A value of the same kind that is certainly different."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value + 1_000_003
     if isinstance(value, str):
@@ -372,8 +374,8 @@ async def _async_generator(peer: "Peer", number: int) -> AsyncIterator[Any]:
 
 
 def awaited(value: Any) -> Any:
-    """Result of an awaitable, whether a loop runs in this thread or not."""
-    import asyncio  # which takes its time to load, and few programs need
+    """Result of an awaitable, whether or not a loop is running in this thread."""
+    import asyncio  # slow to load, and few programs need it
 
     try:
         asyncio.get_running_loop()
@@ -443,11 +445,11 @@ def error(kind: Any, arguments: list[Any], text: str, peer: "Peer", number: int)
 def _built(kind: Any, arguments: list[Any]) -> Any:
     try:
         return kind(*arguments)
-    except TypeError:  # json.JSONDecodeError and its like want more than they keep
+    except TypeError:  # json.JSONDecodeError and others require more arguments than they store
         made = kind.__new__(kind, *arguments)
         made.__dict__.update(msg=str(arguments[0]) if arguments else "")
         return made
 
 
 class CandidateFailedError(Exception):
-    """The other side raised something that is no ordinary exception, or is gone."""
+    """The other side raised something that is not an ordinary exception, or is gone."""

@@ -1,4 +1,4 @@
-"""Tests that are written for unittest or pytest, run in the tests' jail: a verdict for each of their cases."""
+"""Tests written for unittest or pytest, run in the tests' jail, with a verdict for each of their cases."""
 
 import inspect
 import io
@@ -51,7 +51,7 @@ def pytests(setup: str, test: str, space: dict[str, Any], names: Sequence[str], 
 
 
 def _executed(setup: str, test: str, space: dict[str, Any]) -> Verdict | None:
-    """Run the module of tests. Returns what is wrong with it."""
+    """Run the test module. Returns what is wrong with it."""
     try:
         exec(compile(setup, "<setup>", "exec"), space)  # nosec B102
         exec(compile(test, "<test>", "exec"), space)  # nosec B102
@@ -63,7 +63,7 @@ def _executed(setup: str, test: str, space: dict[str, Any]) -> Verdict | None:
 
 
 def _simple_cases(space: dict[str, Any]) -> list[Any] | None:
-    """Test functions and methods; None where one wants something that only pytest gives."""
+    """Test functions and methods; None if one requires something that only pytest provides."""
     found: list[Any] = []
     for name, value in list(space.items()):
         if name.startswith("test") and inspect.isfunction(value):
@@ -88,14 +88,14 @@ def _passes(case: Any, doubts: list[str]) -> Verdict:
 
 
 class _Recorder:
-    """Plug-in of pytest that keeps what becomes of each case."""
+    """Pytest plug-in that records the outcome of each case."""
 
     def __init__(self, doubts: list[str]) -> None:
         self._doubts = doubts
         self.verdicts: dict[str, Verdict] = {}
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """A phase of a case has ended."""
+        """Record that a phase of a case has ended."""
         before = self.verdicts.get(report.nodeid, True)
         passed = before is True and (report.passed or (report.skipped and hasattr(report, "wasxfail")))
         self.verdicts[report.nodeid] = self._doubts[0] if self._doubts else passed
@@ -103,7 +103,7 @@ class _Recorder:
             self._doubts.clear()
 
     def pytest_collectreport(self, report: Any) -> None:
-        """A file or class was looked through."""
+        """Record that a file or class was collected."""
         if report.failed:
             self.verdicts[report.nodeid] = False
 

@@ -1,5 +1,8 @@
-"""Equality of two answers that needs calculation, as a job of the jail: of trees by their values, and of LaTeX that
-the product's own grammar does not read by math-verify and SymPy, whose parsers may evaluate."""
+"""Equality of two answers that requires calculation, as a job in the jail.
+
+Trees are compared by their values. LaTeX that the product's own grammar does not read is compared by math-verify and
+SymPy, whose parsers may evaluate it.
+"""
 
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -8,20 +11,21 @@ from types import FrameType
 from typing import Any
 
 _AGAIN_S = 0.2
-"""Processor time after which a comparison that has swallowed its end is ended again."""
+"""Processor time after which a comparison that swallowed its timeout is interrupted again."""
 
 
 class _Late(BaseException):
-    """A comparison has used its processor time. No ``Exception``: libraries that catch everything must not catch it."""
+    """A comparison has used up its processor time. Not an ``Exception``, so that libraries do not catch it."""
 
 
 def verdict(job: Mapping[str, Any], tell: Callable[[bool], None]) -> dict[str, Any]:
-    """``{"equal": bool}``, or ``{"unfinished": why}`` where these means or the processor time do not suffice for the
-    gold answer. Where they suffice for it, and not for the answer, the answer is not equal.
+    """``{"equal": bool}``, or ``{"unfinished": why}`` if the gold answer cannot be computed with these means in time.
+
+    If they suffice for the gold answer but not for the given one, the two are not equal.
 
     Args:
         job: ``trees``, two of ``mathematics.tree.to_json`` and ``units_required``, or ``latex``, two texts; ``cpu_s``.
-        tell: hears before the comparison whether the gold answer is mathematics.
+        tell: called before the comparison with whether the gold answer is mathematics.
     """
     found = _finished(job["cpu_s"], lambda: _latex(job, tell) if "latex" in job else _trees(job, tell))
     if "unfinished" not in found:
@@ -43,7 +47,7 @@ def _finished(seconds: float, compare_them: Callable[[], dict[str, Any]]) -> dic
 
 
 def _gold_alone(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Calculate with the gold answer and nothing that the answer wrote."""
+    """Calculate with the gold answer alone, without anything from the given answer."""
     from trainer_core.rewards.mathematics.algebra import equality
     from trainer_core.rewards.mathematics.comparing import PLAIN_ANSWER
     from trainer_core.rewards.mathematics.tree import from_json, is_scalar, walk
@@ -95,11 +99,13 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def compare(gold: str, answer: str, tell: Callable[[bool], None] = lambda understood: None) -> bool:
-    """Whether math-verify understands both, and finds them the same. ``tell`` hears before the answer is read whether
-    the gold one was understood."""
+    """Whether math-verify understands both and considers them equal.
+
+    ``tell`` is called before the answer is read, with whether the gold answer was understood.
+    """
     from math_verify import parse, verify  # type: ignore[import-untyped]
 
-    # What is no formula comes back as the text itself.
+    # Text that is not a formula is returned unchanged.
     parsed = _parse(parse, gold)
     tell(any(not isinstance(form, str) for form in parsed))
     given = _parse(parse, answer)

@@ -1,6 +1,6 @@
 """The system calls that a jailed program may make, as ranges of numbers, per architecture.
 
-Left out on purpose: everything that makes sockets to the outside, mounts, namespaces, other users, keys, tracing,
+Deliberately left out: everything that creates sockets to the outside, mounts, namespaces, other users, keys, tracing,
 foreign memory, kernel modules, io_uring, bpf, perf, userfaultfd, memfd and message queues.
 """
 

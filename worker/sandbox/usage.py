@@ -1,4 +1,4 @@
-"""Memory and time of a job: over every process in it."""
+"""Memory and time of a job, summed over all its processes."""
 
 import os
 from collections.abc import Iterable
@@ -9,19 +9,19 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MIB = 1 << 20
 BASE_MB = 12
-"""Pages that each process shares with the zygote, in MiB: they are not the job's."""
+"""Pages that each process shares with the zygote, in MiB. They do not count as the job's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Use of the machine by a job so far."""
+    """Resources used by a job so far."""
 
     memory_mb: float
-    """MiB resident, without what its processes share with the zygote."""
+    """Resident memory in MiB, without what its processes share with the zygote."""
     cpu_s: float
-    """Processor time, of ended children too."""
+    """Processor time, including that of ended children."""
     waited_s: float
-    """Time in which a part of it could have run and had no processor."""
+    """Time in which a part of it was ready to run but had no processor."""
 
 
 def measure(processes: Iterable[int]) -> Usage:
@@ -46,12 +46,12 @@ def measure(processes: Iterable[int]) -> Usage:
 def _waited_s(process: int, thread: str) -> float:
     try:
         return int(Path(f"/proc/{process}/task/{thread}/schedstat").read_text().split()[1]) / 1e9
-    except (OSError, IndexError):  # a kernel that does not count it
+    except (OSError, IndexError):  # the kernel does not count it
         return 0.0
 
 
 def process_of(handle: int) -> int:
-    """The process id behind a pidfd; −1 when it has ended."""
+    """The process id of a pidfd; −1 if it has ended."""
     for line in Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines():
         if line.startswith("Pid:"):
             return int(line.split()[1])

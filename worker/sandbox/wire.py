@@ -1,5 +1,5 @@
-"""Values as JSON between two jails: exact types of the standard library only, so that no object of the candidate ever
-crosses. What else there is crosses as a reference, by ``peer``."""
+"""Values as JSON between two jails: only exact types of the standard library, so that no object of the candidate ever
+crosses. Everything else crosses as a reference, through ``peer``."""
 
 import array
 import base64
@@ -18,7 +18,7 @@ from typing import Any
 _DEEPEST = 200
 _LONGEST = 1 << 26
 _LONG_INTEGER = 1 << 12
-"""Bits from which an integer is written in hexadecimal: Python limits decimal digits, and takes long for them."""
+"""Size in bits above which an integer is written in hexadecimal: Python limits decimal digits, and is slow at them."""
 _ATOMS = {type(None), bool, str, float}
 _VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
 
@@ -27,7 +27,7 @@ Resolve = Callable[[dict[str, Any]], Any]
 
 
 def encode(value: Any, refer: Refer, depth: int = 0) -> Any:
-    """``value`` as JSON. What is no plain value becomes the reference that ``refer`` gives it.
+    """``value`` as JSON. Anything but a plain value becomes the reference that ``refer`` returns.
 
     Raises:
         ValueError: it is nested more than 200 deep.
@@ -59,7 +59,7 @@ def encode(value: Any, refer: Refer, depth: int = 0) -> Any:
 
 
 def decode(value: Any, resolve: Resolve) -> Any:
-    """The value of ``encode``'s JSON. ``resolve`` gives the object of a reference. Raises ValueError and its like."""
+    """The value of ``encode``'s JSON. ``resolve`` returns the object of a reference. Raises ValueError and the like."""
     if isinstance(value, list):
         return list(value) if _flat(value) else [decode(part, resolve) for part in value]
     if not isinstance(value, dict):
@@ -87,7 +87,7 @@ def decode(value: Any, resolve: Resolve) -> Any:
 
 
 def _flat(value: list[Any]) -> bool:
-    """Whether JSON says it as it is. Short integers only: the others are written in hexadecimal."""
+    """Whether JSON represents it unchanged. Only short integers: others are written in hexadecimal."""
     kinds = set(map(type, value))
     if not kinds <= {*_ATOMS, int}:
         return False
@@ -99,7 +99,7 @@ def _pairs(value: Mapping[Any, Any], refer: Refer, depth: int) -> list[Any]:
 
 
 def _is_named_tuple(kind: type) -> bool:
-    """Whether the class is a tuple with names and nothing else, no methods of its own."""
+    """Whether the class is a tuple with names and nothing else: it has no methods of its own."""
     fields = getattr(kind, "_fields", None)
     if not isinstance(fields, tuple) or kind.__bases__ != (tuple,):
         return False
@@ -116,7 +116,7 @@ def _view(kind: str, parts: list[Any]) -> Any:
 
 
 def _of_library(value: Any) -> Any:
-    """Values of modules that are not always loaded: where one is not, it holds no value of ours."""
+    """Encoded values of modules that are not always loaded. If one is not, no value can be from it."""
     kind = type(value)
     match f"{kind.__module__}.{kind.__qualname__}":
         case "array.array":
@@ -232,7 +232,7 @@ class JsonConnection:
         self._socket.sendall(json.dumps(message).encode() + b"\n")
 
     def receive(self) -> Any:
-        """The next document. Raises EOFError at the end, and where it is longer than 64 MiB."""
+        """The next document. Raises EOFError at the end, and if it is longer than 64 MiB."""
         line = self._reader.readline(_LONGEST)
         if not line.endswith(b"\n"):
             raise EOFError("the other side is gone")

@@ -1,9 +1,9 @@
-"""The process that jobs are forked from: confined once, with its modules loaded, it never sees a job's data.
+"""The process that jobs are forked from. It is confined once, has its modules loaded, and never sees a job's data.
 
-While a job runs, the next one's jail is built; it waits for its job, is used once, and dies with it.
+While a job runs, the next job's jail is built. It waits for its job, is used once, and dies with it.
 
-Started as ``python -I -S -c …`` by ``slot``; speaks over the socket whose number is its argument. Per job the
-supervisor sends pipes; it gets back a pidfd, and at the end the exit status with the resources used.
+Started as ``python -I -S -c …`` by ``slot``; communicates over the socket whose number is its argument. For each job
+the supervisor sends pipes and gets back pidfds, and at the end the exit status with the resources used.
 """
 
 import array
@@ -26,7 +26,7 @@ from worker.sandbox import familiar, guest, kernel, landlock, roles, root, secco
 
 NOBODY = 65534
 FIRST_USER = 1_900_000_000
-"""Started by root, each slot becomes a user of its own from here on, so that process limits bind it."""
+"""First of the user ids for slots started by root: each becomes a separate user, so that process limits apply to it."""
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/tmp",  # nosec B108
@@ -36,7 +36,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 SOURCES = "/jail"
-"""Place of these sources while a zygote loads."""
+"""Path of these sources while a zygote loads."""
 _FLAGS = ("-S", "-s", "-P")
 _BEGIN = f"import sys; sys.path.insert(0, {SOURCES!r}); from worker.sandbox.zygote import main, start; start(main)"
 STATUS = struct.Struct("iddl")
@@ -44,8 +44,8 @@ STATUS = struct.Struct("iddl")
 
 
 def enclose(link: socket.socket, options: dict[str, Any]) -> None:
-    """Confine itself, then begin anew from the interpreter that the jail shows: nothing of the host stays in memory."""
-    seccomp.program()  # where the architecture is unknown, say so first
+    """Confine this process, then restart with the interpreter in the jail: nothing of the host stays in memory."""
+    seccomp.program()  # fails first if the architecture is unknown
     _confine(options)
     kernel.keep_capabilities()
     os.set_inheritable(link.fileno(), True)
@@ -62,7 +62,7 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
     kernel.set_command_line(("python3", roles.PROGRAM))
     sys.path.extend(options["paths"])
     os.environ.pop("LD_LIBRARY_PATH", None)
-    site.setquit()  # programs call exit() and quit(), which the interpreter's start without site leaves out
+    site.setquit()  # programs call exit() and quit(), which an interpreter started without site lacks
     for name in options["preload"]:
         importlib.import_module(name)
     if options["sympy"]:
@@ -75,11 +75,11 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
     readable = sorted({*root.READABLE, *places})
     jail = guest.JailSetup(seccomp.program(), landlock.prepare(path for path in readable if os.path.exists(path)))
     kernel.bound_capabilities()
-    # Before any job is forked: no guest ever finds a moment to open the memory of its process 1, which inherits it.
+    # Before any job is forked, so that no guest can ever open the memory of its process 1, which inherits it.
     kernel.set_dumpable(False)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would wake a process 1
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would wake process 1
     gc.collect()
-    gc.freeze()  # the collector of a job does not touch, and so not copy, these pages
+    gc.freeze()  # a job's garbage collector then does not touch, and so does not copy, these pages
     next_spare = _prepare(jail, pids)
     link.send(b"R")
     while True:
@@ -93,7 +93,7 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
 
 
 def _confine(options: dict[str, Any]) -> None:
-    """Enter the namespaces that jobs are made from."""
+    """Enter the namespaces in which jobs are created."""
     was_root = os.geteuid() == 0
     shown, covered = options["shown"], options["covered"]
     if was_root:
@@ -108,7 +108,7 @@ def _confine(options: dict[str, Any]) -> None:
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
     child = os.fork()
-    if child:  # only a child is in the new process namespace; this one waits and passes its end on
+    if child:  # only a child is in the new process namespace; this process waits and ends with it
         kernel.die_with_parent()
         os.waitpid(child, 0)
         os._exit(0)
@@ -124,7 +124,7 @@ def _become_nobody() -> None:
     try:
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
-    except OSError:  # a container with few users
+    except OSError:  # a container with few user ids
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
     kernel.set_dumpable(True)  # else /proc/self/uid_map belongs to root
@@ -132,7 +132,7 @@ def _become_nobody() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Spare:
-    """A jail that stands and waits for its one job."""
+    """A finished jail that waits for its only job."""
 
     first: int
     """Process 1 of the spare, with a pidfd."""
@@ -144,7 +144,7 @@ class Spare:
 
 
 def _prepare(jail: guest.JailSetup, pids: int) -> Spare:
-    """Build a jail. It waits, so that the next job need not."""
+    """Build a jail in advance, so that the next job need not wait."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kernel.unshare(kernel.NEWPID)
     first = kernel.fork_first_process()
@@ -159,7 +159,7 @@ def _prepare(jail: guest.JailSetup, pids: int) -> Spare:
 
 def _hand_over(link: socket.socket, spare: Spare, limits: bytes, descriptors: list[int]) -> None:
     given = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
-    with spare.box, contextlib.suppress(BrokenPipeError):  # it has died: its status says so
+    with spare.box, contextlib.suppress(BrokenPipeError):  # it has died: its status shows that
         spare.box.sendmsg([limits], given)
     for descriptor in descriptors:
         os.close(descriptor)
@@ -168,7 +168,7 @@ def _hand_over(link: socket.socket, spare: Spare, limits: bytes, descriptors: li
 
 
 def _bury(link: socket.socket, spare: Spare) -> None:
-    """Wait for the end of the job, end what it leaves, and report."""
+    """Wait for the end of the job, kill what it leaves, and report."""
     poll = select.poll()
     poll.register(spare.guest_handle, select.POLLIN)
     poll.register(link, select.POLLHUP)  # the supervisor is gone
@@ -182,7 +182,7 @@ def _bury(link: socket.socket, spare: Spare) -> None:
 
 
 def start(work: Callable[[socket.socket, dict[str, Any]], None]) -> None:
-    """Entry: the socket's number and the options as JSON are the arguments."""
+    """Entry point. The arguments are the socket's number and the options as JSON."""
     link = socket.socket(fileno=int(sys.argv[1]))
     try:
         work(link, json.loads(sys.argv[2]))

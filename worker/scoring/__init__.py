@@ -1,1 +1,1 @@
-"""Scoring of many samples at a time, each within its own time, with whatever tools their graders need."""
+"""Scoring of many samples at a time, each with its own time limit, with the tools that their graders need."""

@@ -1,4 +1,4 @@
-"""Brings up the tools that some definitions need: jails, judges, reward models; and the scorer that uses them."""
+"""Starts the tools that definitions need (jails, judges, reward models) and the scorer that uses them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from worker.scoring.scorer import Scorer
 
 MOST_JAILS = 8
 MOST_PURE = 4
-"""Processes for graders that need no tool; they start when they are needed."""
+"""Most processes for graders that need no tools. They start on demand."""
 MOST_WAITING = 512
-"""Samples in hand at once in one process."""
+"""Most samples in progress at the same time in one process."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSetup:
-    """Setup of the graders' tools. Travels to reward workers."""
+    """Setup of the graders' tools. Sent to reward workers."""
 
     judges: JudgeSetup = field(default_factory=lambda: JudgeSetup({}, {}))
     reward_models: Mapping[str, Path] = field(default_factory=dict)
     """Folders by policy."""
     processes: int = 1
-    """Processes that share this machine's processors."""
+    """Number of processes that share this machine's processors."""
 
 
 class EquippedScorer:
@@ -44,7 +44,7 @@ class EquippedScorer:
 
         Raises:
             JailError: this machine has no strong jail.
-            StartError: a judge or a reward model cannot be had, or the processes for pure graders cannot start.
+            StartError: a judge or a reward model is not available, or the processes for pure graders cannot start.
         """
         definitions, self._tally = list(definitions), Tally()
         with ExitStack() as opened:
@@ -65,7 +65,7 @@ class EquippedScorer:
     def _open(
         self, definitions: list[RewardDefinition], setup: ToolSetup, timeout_s: float, processes: int, opened: ExitStack
     ) -> tuple[Tools, int]:
-        """The tools, which ``opened`` ends, and how many samples may wait for them at once."""
+        """The tools, which ``opened`` closes, and how many samples may wait for them at the same time."""
         pure = PureProcesses(processes, timeout_s)
         opened.callback(pure.close)
         if any(definition.has_pure_parts for definition in definitions):
@@ -74,7 +74,7 @@ class EquippedScorer:
         width = 1
         wanted = {policy for definition in definitions for policy in definition.reward_models}
         if folders := {policy: setup.reward_models[policy] for policy in wanted & setup.reward_models.keys()}:
-            models = LocalRewardModels(folders)  # the grader says where one is missing
+            models = LocalRewardModels(folders)  # the grader reports a missing one
             opened.callback(models.close)
             width = max(width, MOST_AT_ONCE)
         if setup.judges.endpoints:

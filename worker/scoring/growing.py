@@ -1,5 +1,4 @@
-"""A scorer that may have to grow while it scores: a promoted reward may need a jail or judges
-that the first one did not."""
+"""A scorer that can grow while it scores: a promoted reward may need a jail or judges that the first one did not."""
 
 from __future__ import annotations
 
@@ -15,22 +14,22 @@ from worker.scoring.scorer import Graded, Job
 
 
 class GrowingScorer:
-    """A scorer that can be equipped for further versions. Thread-safe. What is being scored keeps the tools it began
-    with; they end with it."""
+    """A scorer that can be equipped for further versions. Thread-safe. Running jobs keep the tools they began with,
+    which close after the last such job."""
 
     def __init__(self, versions: Versions, setup: ToolSetup, timeout_s: float) -> None:
-        """Start what ``versions`` need. Raises JailError and StartError with a sentence."""
+        """Start what ``versions`` need. Raises JailError or StartError with a reason."""
         self._base, self._timeout_s = setup, timeout_s
         self._lock = threading.Lock()
         self._versions = dict(versions)
         self._current = self._open(self._versions)
         self._jobs = {self._current: 0}
-        """Calls in hand, by scorer; the newest one is always there."""
+        """Calls in progress by scorer; the newest scorer always has an entry."""
         self._left = Use()
-        """Use of the judges of scorers that have ended."""
+        """Use of judges by scorers that have ended."""
 
     def equip(self, versions: Versions) -> None:
-        """Be ready for these as well. Raises JailError and StartError with a sentence; then all is as before."""
+        """Prepare for these versions too. Raises JailError or StartError with a reason; then nothing has changed."""
         wanted = {**self._versions, **versions}
         if _needs(wanted, self._base) != _needs(self._versions, self._base):
             fresh = self._open(wanted)
@@ -40,7 +39,7 @@ class GrowingScorer:
         self._versions = wanted
 
     def definition(self, ref: str) -> RewardDefinition:
-        """Raises KeyError for a reference that the worker was not equipped for."""
+        """Raises KeyError for a reference that the scorer was not equipped for."""
         return self._versions[ref].definition
 
     def score(self, jobs: Sequence[Job]) -> list[Graded]:
@@ -69,7 +68,7 @@ class GrowingScorer:
         )
 
     def _sweep(self) -> None:
-        """End the tools that nothing uses any more."""
+        """Close tools that are no longer in use."""
         with self._lock:
             over = [equipped for equipped, count in self._jobs.items() if count == 0 and equipped is not self._current]
             for equipped in over:
@@ -80,7 +79,7 @@ class GrowingScorer:
 
 
 def _setup(versions: Versions, base: ToolSetup) -> ToolSetup:
-    """``base`` with the judges and reward models of all versions; where two differ, the newest counts."""
+    """``base`` with the judges and reward models of all versions; if two differ, the newest wins."""
     endpoints, models = dict(base.judges.endpoints), dict(base.reward_models)
     for version in versions.values():
         endpoints |= version.judges
@@ -89,7 +88,7 @@ def _setup(versions: Versions, base: ToolSetup) -> ToolSetup:
 
 
 def _needs(versions: Versions, base: ToolSetup) -> tuple[object, ...]:
-    """Tools that a scorer is made of, to be compared."""
+    """Tools that a scorer needs, for comparison."""
     definitions = [version.definition for version in versions.values()]
     models = {policy for definition in definitions for policy in definition.reward_models}
     jails = [any(one.needs_jail for one in definitions), any(one.needs_packages for one in definitions)]

@@ -1,4 +1,4 @@
-"""Several jails for the samples of one worker: each runs one job at a time, and samples wait for a free one."""
+"""A pool of jails for the samples of one worker. Each runs one job at a time; samples wait for a free one."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from worker.judge.clock import outside
 from worker.sandbox.pool import JailPool
 
 SPARE_S = 0.05
-"""A program is stopped so long after its sample's time: the sample is then an error, and no failed program."""
+"""A program is stopped this long after its sample's time is up, so it counts as an error, not as a failed program."""
 T = TypeVar("T")
 
 
 class Jails:
-    """Implements ``trainer_core.rewards.graders.jail.Jail``. Thread-safe. Waiting for a free jail costs a sample no
-    time."""
+    """Implements ``trainer_core.rewards.graders.jail.Jail``. Thread-safe. Waiting for a free jail does not count
+    against a sample's time."""
 
     def __init__(self, size: int, packages: bool) -> None:
-        """``packages``: what is scored needs the installed packages, which are then loaded at the start."""
+        """``packages``: the samples need the installed packages, which are then loaded at the start."""
         self._packages = packages
         self._pools = [JailPool() for _ in range(size)]
         self._free: LifoQueue[JailPool] = LifoQueue()
@@ -75,7 +75,7 @@ class Jails:
         with outside() as clock:
             pool = self._free.get()
             try:
-                pool.start(self._packages)  # a jail that has died comes up again: that costs no sample its time
+                pool.start(self._packages)  # restarts a dead jail; this does not count as a sample's time
                 clock.begin()
                 try:
                     return work(pool, replace(limits, wall_s=min(limits.wall_s, max(clock.left_s, 0.0) + SPARE_S)))
@@ -85,8 +85,8 @@ class Jails:
                 self._free.put(pool)
 
     def _use_untimed(self, work: Callable[[JailPool], T]) -> T:
-        """Programs of a policy have limits of their own, of processor time: a sample's time does not run meanwhile, so
-        that an endless program is a zero and no lost reward."""
+        """A policy's programs have their own limits on processor time. The sample's clock stops for them, so that an
+        endless program scores zero and is not a lost reward."""
         with outside():
             pool = self._free.get()
             try:
@@ -103,5 +103,5 @@ class Jails:
                 try:
                     pool.start(self._packages)
                 except JailError:
-                    return  # the first one serves all; a jail that cannot start at all was refused with it
+                    return  # the first jail serves all; if no jail could start, that one would have failed
             self._free.put(pool)

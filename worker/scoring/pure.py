@@ -1,4 +1,4 @@
-"""Graders that need no tool, graded in processes that can be ended."""
+"""Graders that need no tools, run in processes that can be killed."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from worker.judge.clock import outside
 
 WALL_PER_CPU = 10.0
 SPARE_S = 30.0
-"""A grader may take ``WALL_PER_CPU`` times its processor time and so much more by the clock."""
+"""A grader's wall time may be ``WALL_PER_CPU`` times its processor time plus this."""
 
 
 def longest_s(cpu_s: float) -> float:
-    """Longest time by the clock of a grade that may use ``cpu_s`` of processor time."""
+    """Longest wall time of a grade that may use ``cpu_s`` of processor time."""
     return WALL_PER_CPU * cpu_s + SPARE_S
 
 
 class PureProcesses:
     """Implements ``trainer_core.rewards.graders.tools.PureGrading``. Thread-safe.
 
-    A sample's time does not run meanwhile: the process has a limit of its own, of processor time, so that a verdict
-    does not depend on what else the machine does.
+    The sample's clock stops while a grade runs: the process has its own limit on processor time, so that the result
+    does not depend on other load on the machine.
     """
 
     def __init__(self, size: int, cpu_s: float) -> None:
-        """``cpu_s``: processor time of one grade."""
+        """``cpu_s``: processor time for one grade."""
         self._places = Places(size)
         self._limits = GradeLimits(cpu_s, longest_s(cpu_s))
 

@@ -1,5 +1,5 @@
-"""Scores samples at the same time: those that wait for judges and jails in threads of their own, the others in as many
-as there are processes for pure graders."""
+"""Scores samples concurrently: samples that wait for judges or jails have their own threads; the others run in as many
+threads as there are processes for pure graders."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ class Graded:
 
     score: Score
     seconds: float
-    """Seconds from the beginning of its scoring to its end."""
+    """Seconds from start to end of its scoring."""
     traceback: str | None = None
-    """Traceback of an error that no grader raised on purpose."""
+    """Traceback of an unexpected error in a grader."""
 
 
 class Scorer:
-    """Scores jobs. Thread-safe: calls share the places of those that wait, and those of the others."""
+    """Scores jobs. Thread-safe: calls share the slots for waiting samples and the slots for the others."""
 
     def __init__(self, tools: Tools, timeout_s: float, width: int, pure: int = 1) -> None:
         """
         Args:
             tools: the graders' tools.
-            timeout_s: time of one sample.
-            width: samples in hand at once where graders wait for something.
-            pure: samples in hand at once where they do not: one for each process that grades them.
+            timeout_s: time limit of one sample.
+            width: most samples in progress if graders wait for something.
+            pure: most samples in progress if they do not: one for each process that grades them.
         """
         self.tools, self._timeout_s = tools, timeout_s
         self._watch = Watchdog()
@@ -56,7 +56,7 @@ class Scorer:
         self._pure = ThreadPoolExecutor(pure, "pure sample")
 
     def score(self, jobs: Sequence[Job]) -> list[Graded]:
-        """One result per job, in order. A failure is an error of its own sample."""
+        """One result per job, in order. A failure is an error of that sample only."""
         found: list[Graded | None] = [None] * len(jobs)
         threads = []
         for place, job in enumerate(jobs):
@@ -73,7 +73,7 @@ class Scorer:
         return [graded for graded in found if graded is not None]
 
     def one(self, job: Job, expired: Callable[[], object] | None = None) -> Graded:
-        """Score in this thread; ``expired`` is called from another as soon as time is up."""
+        """Score in this thread; ``expired`` is called from another thread as soon as time is up."""
         started, trace = time.perf_counter(), None
         try:
             result = self._watch.limit(
@@ -84,26 +84,26 @@ class Scorer:
         except GraderBug as bug:  # in another process
             result, trace = failed(str(bug)), bug.traceback
         except Exception as error:
-            # A grader's bug is this sample's error: it is shown, counted, and pauses a run when frequent.
+            # A grader's bug is this sample's error: it is shown and counted, and pauses the run if frequent.
             result, trace = failed(f"{type(error).__name__}: {error}"), shown(error)
         return Graded(result, time.perf_counter() - started, trace)
 
     def close(self) -> None:
-        """Nothing is scored any more."""
+        """Stop scoring."""
         self._pure.shutdown(wait=False, cancel_futures=True)
         self._watch.close()
 
     def late(self) -> Score:
-        """The score of a sample whose time was up."""
+        """The score of a sample whose time is up."""
         return failed(f"the reward took longer than {self._timeout_s:g} s")
 
     def leave(self) -> None:
-        """A place is free."""
+        """Free a slot."""
         self._places.release()
 
 
 class _Waiting:
-    """A sample in a thread of its own. Once its time is up nobody waits for the thread any more."""
+    """A sample in its own thread. Once its time is up, the scorer no longer waits for the thread."""
 
     def __init__(self, scorer: Scorer, job: Job) -> None:
         self._scorer, self._job = scorer, job
@@ -139,5 +139,5 @@ def failed(message: str) -> Score:
 
 
 def waits(definition: RewardDefinition) -> bool:
-    """Whether a part waits for something outside the process, or for a model."""
+    """Whether any part waits for something outside the process or for a model."""
     return definition.needs_jail or bool(definition.endpoints or definition.reward_models)

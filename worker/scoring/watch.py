@@ -1,4 +1,4 @@
-"""Ends what takes too long: one thread looks at the clocks of all samples in hand."""
+"""Ends samples that take too long: one thread watches the clocks of all samples in progress."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import TypeVar
 from worker.judge.clock import Clock, TimedOut, current
 
 LOOK_S = 0.02
-"""Pause between two looks: by so much a sample may exceed its time."""
+"""Time between two checks. A sample may exceed its time by this much."""
 T = TypeVar("T")
 
 
 class Watchdog:
-    """A time limit on scoring. Thread-safe. Interrupts Python between two instructions; tools are told to give up
-    instead."""
+    """A time limit on scoring. Thread-safe. Interrupts Python between two instructions; tools are cancelled instead."""
 
     def __init__(self) -> None:
         self._clocks: dict[Clock, Callable[[], object] | None] = {}
@@ -25,12 +24,12 @@ class Watchdog:
         threading.Thread(target=self._look, name="watch", daemon=True).start()
 
     def limit(self, limit_s: float, work: Callable[[], T], expired: Callable[[], object] | None = None) -> T:
-        """``work()``, within its time.
+        """Result of ``work()``, with a time limit.
 
         Args:
-            limit_s: the time, in seconds.
+            limit_s: the limit, in seconds.
             work: runs in this thread.
-            expired: called from another thread as soon as time is up, even where ``work`` cannot be interrupted.
+            expired: called from another thread as soon as time is up, even if ``work`` cannot be interrupted.
 
         Raises:
             TimedOut: time was up.
@@ -45,7 +44,7 @@ class Watchdog:
             finally:
                 late = self._release(clock)
         except TimedOut:
-            # It may have struck while the clock was being released. It strikes once.
+            # The interrupt may have struck while the clock was being released. It strikes only once.
             self._release(clock)
             raise
         finally:
@@ -55,7 +54,7 @@ class Watchdog:
         return result
 
     def close(self) -> None:
-        """End the thread. What is still in hand has no limit any more."""
+        """End the thread. Samples still in progress no longer have a limit."""
         self._closed = True
         self._some.set()
 
@@ -77,12 +76,12 @@ class Watchdog:
                     expired()
             if not self._clocks:
                 self._some.clear()
-                if self._clocks:  # one came between the two
+                if self._clocks:  # one was added in between
                     self._some.set()
             pause.wait(LOOK_S)
 
 
 def _interrupt(thread: int, error: type[BaseException] | None = TimedOut) -> None:
-    """Raise ``error`` in another thread, or take back what has not been raised yet."""
+    """Raise ``error`` in another thread, or cancel an error that has not been raised yet."""
     value = None if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), value)

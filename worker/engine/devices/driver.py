@@ -1,4 +1,4 @@
-"""The engine's own process, where the model computes in others."""
+"""The engine's own process, if the model runs in other processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from vllm.v1.engine.core import EngineCore
 
 SETTINGS = "dressage"
-"""Key of vLLM's additional configuration under which workers find theirs."""
+"""Key in vLLM's additional configuration that holds the workers' settings."""
 WORKER = "worker.engine.devices.worker.EngineWorker"
 
 
@@ -20,7 +20,7 @@ def several_devices(config: EngineConfig, architectures: list[str]) -> dict[str,
     """vLLM's engine arguments for the devices of ``config``.
 
     Raises:
-        EngineError: the configuration asks for a part that engines of several devices do not have.
+        EngineError: the configuration requests a feature that engines on several devices do not have.
     """
     for asked, name in (
         (config.routes, "policy.routing.replay"),
@@ -31,9 +31,9 @@ def several_devices(config: EngineConfig, architectures: list[str]) -> dict[str,
             raise EngineError(f"{name} needs an engine of one device, and this one has {config.devices.count}")
     from vllm.envs import disable_envs_cache
 
-    # An engine that ran here before has vLLM remember all settings as they were; what is set from here on counts too.
+    # vLLM may have cached the settings for an earlier engine in this process. Drop the cache so that new values count.
     disable_envs_cache()
-    # The share of CPU cores that vLLM would give each process by itself leaves none on a small host.
+    # The share of CPU cores that vLLM assigns to each process by default leaves none on a small host.
     os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
     return {
         "tensor_parallel_size": config.devices.tensor,
@@ -52,19 +52,19 @@ def several_devices(config: EngineConfig, architectures: list[str]) -> dict[str,
 
 
 def step_alone(core: EngineCore) -> None:
-    """Let ``core`` finish every step before it begins the next, also where stages could work on several at once.
+    """Make ``core`` finish every step before the next one, even if stages could work on several at the same time.
 
-    The adapter changes weights and injects tokens between steps; a step in flight would outrun it.
+    The adapter changes weights and injects tokens between steps; a step in flight would miss them.
     """
     core.batch_queue = None
     core.step_fn = core.step
 
 
 def end_alone(core: EngineCore) -> None:
-    """End the processes of ``core``, and let other engines go on in this one.
+    """End the processes of ``core`` without disturbing other engines in this process.
 
-    vLLM's own way to end an engine also ends the groups of this process, in which an engine of several devices has no
-    part.
+    vLLM's own shutdown of an engine also destroys the process groups of this process, which an engine on several
+    devices does not use.
     """
     core.structured_output_manager.clear_backend()
     core.model_executor.shutdown()

@@ -1,4 +1,4 @@
-"""Answers of the worker processes of an engine."""
+"""Replies from an engine's worker processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from worker.engine.weights import Shape
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """Knowledge that one process has of the model's checkpoint."""
+    """One process's knowledge of the model's checkpoint."""
 
     required: Mapping[str, Shape]
     optional: Mapping[str, Shape]

@@ -1,4 +1,4 @@
-"""Weights of a model that several processes hold parts of: checked here, handed over in buckets, loaded there."""
+"""Weights of a model that is split over several processes: checked here, passed on in buckets, loaded there."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from vllm.v1.executor import Executor
 
 BUCKET = 256 << 20
-"""Bytes of tensors that stand beside the weights while an update is loaded; one tensor may be larger."""
+"""Bytes of tensors held in addition to the weights while an update is loaded. A single tensor may be larger."""
 SHARED_MEMORY = Path("/dev/shm")  # nosec B108
 
 
 class DistributedWeightStore(WeightContract):
-    """Stands for the ``WeightStore`` of each process. Every method asks all of them."""
+    """Proxy for the ``WeightStore`` of each process. Every method calls all of them."""
 
     def __init__(self, executor: Executor) -> None:
         """Take over a model whose workers are ``EngineWorker``."""
@@ -35,11 +35,11 @@ class DistributedWeightStore(WeightContract):
         first = contracts[0]
         super().__init__(first.required, first.optional, first.tied)
         self.reader = DistributedReader(executor, [one.read_sizes for one in contracts], first.total)
-        """Reads back what the kernels of all processes hold whole."""
+        """Reads back the tensors that the kernels of a process hold whole."""
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Have every process copy its part of checked tensors, and pack its layers again."""
-        # A head that is the embedding is not sent twice.
+        """Make every process copy its part of the checked tensors and repack its layers."""
+        # A head tied to the embedding is not sent twice.
         asked = [name for name in tensors if name in self.required or name in self.optional]
         self._executor.collective_rpc("begin_weights", args=(head_name(asked),))
         with TemporaryDirectory(prefix="dressage-weights-", dir=_folder()) as folder:
@@ -51,32 +51,32 @@ class DistributedWeightStore(WeightContract):
         self._executor.collective_rpc("end_weights")
 
     def refusal(self, chain: Sequence[Mapping[str, torch.Tensor]]) -> str | None:
-        """Reason why changes are not applied in place: no process has whole tensors to apply them to."""
+        """Reason why changes cannot be applied in place: no process has whole tensors to apply them to."""
         return "the weights of an engine of several devices are loaded as a whole"
 
     def change(self, chain: Sequence[Mapping[str, torch.Tensor]], digests: Mapping[str, bytes]) -> None:
-        """Never asked for, since ``refusal`` has a reason."""
+        """Never called, since ``refusal`` always returns a reason."""
         raise NotImplementedError(self.refusal(chain))
 
 
 class DistributedReader:
-    """Stands for the ``WeightReader`` of each process."""
+    """Proxy for the ``WeightReader`` of each process."""
 
     def __init__(self, executor: Executor, read_sizes: Sequence[Mapping[str, int]], total: int) -> None:
-        """``read_sizes``: of each process, the values in the tensors that it can read back; ``total``: in all."""
+        """``read_sizes``: per process, the size of each tensor it can read back; ``total``: values overall."""
         self._executor = executor
         known = {name: size for sizes in read_sizes for name, size in sizes.items()}
         self.share = sum(known.values()) / total if total else 0.0
-        """Share of the checkpoint's values that lie in tensors that can be read back."""
+        """Share of the checkpoint's values in tensors that can be read back."""
 
     def read(self, columns: Mapping[int, NDArray[np.int64]]) -> list[ReadBack]:
-        """Ask the kernels of all processes; a tensor that several hold is answered by each of them."""
+        """Query the kernels of all processes. A tensor that several processes hold is returned by each of them."""
         answers = self._executor.collective_rpc("read_back", args=(dict(columns),))
         return [one for answer in answers for one in answer]
 
 
 def buckets(tensors: Iterator[tuple[str, torch.Tensor]], size: int = BUCKET) -> Iterator[dict[str, torch.Tensor]]:
-    """Tensors in their order, in parts of at most ``size`` bytes, or of one tensor."""
+    """Split the tensors, in order, into buckets of at most ``size`` bytes, or of a single larger tensor."""
     bucket: dict[str, torch.Tensor] = {}
     held = 0
     for name, tensor in tensors:
@@ -90,7 +90,7 @@ def buckets(tensors: Iterator[tuple[str, torch.Tensor]], size: int = BUCKET) -> 
 
 
 def _folder() -> str | None:
-    """Shared memory, which no disk slows down; the usual folder for temporary files where there is too little."""
+    """Shared memory, which needs no disk; None, the default folder for temporary files, if it is too small."""
     try:
         room = os.statvfs(SHARED_MEMORY)
     except OSError:

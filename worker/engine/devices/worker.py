@@ -1,4 +1,4 @@
-"""vLLM's worker of one device, which loads weights as the adapter does and can be given new ones."""
+"""vLLM's worker for one device. It loads weights as the adapter does and accepts weight updates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ else:
 
 
 class EngineWorker(DeviceWorker):
-    """A worker as vLLM makes it, in its process. What has an underscore in front is vLLM's or for this class alone."""
+    """A worker as vLLM creates it, in its own process. Names with a leading underscore belong to vLLM or this class."""
 
     def __init__(self, vllm_config: VllmConfig, *args: Any, **options: Any) -> None:
         """Prepare the process, then do what vLLM does."""
@@ -36,7 +36,7 @@ class EngineWorker(DeviceWorker):
         self._float32_head = bool(settings["float32_head"])
 
     def load_model(self, **options: Any) -> None:
-        """Load the model, and keep what later updates need."""
+        """Load the model and keep what later updates need."""
         super().load_model(**options)
         from vllm.distributed import get_pp_group
 
@@ -49,23 +49,23 @@ class EngineWorker(DeviceWorker):
         )
 
     def weight_contract(self) -> Contract:
-        """Names and shapes that an update must bring, and the tensors that can be read back here."""
+        """Names and shapes that an update must provide, and the tensors that can be read back here."""
         store = self._store
         return Contract(store.required, store.optional, store.tied, store.reader.read_sizes, store.reader.total)
 
     def begin_weights(self, head: str) -> None:
-        """Get ready for an update whose output layer has the name ``head``."""
+        """Prepare for an update whose output layer is named ``head``."""
         self._store.begin(head)
 
     def take_weights(self, path: str) -> None:
-        """Take this device's part of the tensors in a safetensors file, which is read no further than needed."""
+        """Copy this device's part of the tensors in a safetensors file, reading only what is needed."""
         with safe_open(path, "pt") as tensors:
             self._store.take({name: tensors.get_tensor(name) for name in tensors.keys()})  # noqa: SIM118 - no mapping
 
     def end_weights(self) -> None:
-        """Serve what was taken."""
+        """Serve the weights that were taken."""
         self._store.end()
 
     def read_back(self, columns: Mapping[int, NDArray[np.int64]]) -> list[ReadBack]:
-        """Values of the tensors that are here whole; see ``WeightReader.read``."""
+        """Values of the tensors that this process holds whole; see ``WeightReader.read``."""
         return [replace(one, place=f"{one.place} of rank {self.rank}") for one in self._store.reader.read(columns)]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 HYBRID = "MiniMaxForCausalLM"
-"""MiniMax-Text-01 and MiniMax-M1 in transformers' format, which vLLM has dropped in version 0.23."""
+"""MiniMax-Text-01 and MiniMax-M1 in transformers' format, which vLLM dropped in version 0.23."""
 
 
 def register_own(architectures: list[str]) -> None:
-    """Make vLLM know the classes here among ``architectures``. Call before the engine is configured."""
+    """Register the classes in this package that ``architectures`` names. Call this before the engine is configured."""
     if HYBRID not in architectures:
         return
     from vllm.model_executor.models import ModelRegistry
@@ -23,11 +23,11 @@ def register_own(architectures: list[str]) -> None:
 
 
 def engine_options(hf_config: Mapping[str, Any], *, routes: bool) -> dict[str, Any]:
-    """vLLM's engine arguments that a policy with this ``config.json`` needs, where it tells ``routes`` or not."""
+    """vLLM engine arguments for a policy with this ``config.json``, with or without ``routes``."""
     options: dict[str, Any] = {}
     if routes or HYBRID in (hf_config.get("architectures") or []):
-        # A block of cached keys and values is worth nothing without the state of the recurrent layers at its end, and
-        # routes that router replay needs are told only for tokens that are computed.
+        # A block of cached keys and values is useless without the state of the recurrent layers at its end. And the
+        # routes that router replay needs exist only for tokens that are computed.
         options["enable_prefix_caching"] = False
     if overrides := routing_of_transformers(hf_config):
         options["hf_overrides"] = overrides
@@ -35,10 +35,10 @@ def engine_options(hf_config: Mapping[str, Any], *, routes: bool) -> dict[str, A
 
 
 def routing_of_transformers(hf_config: Mapping[str, Any]) -> dict[str, Any]:
-    """Members of a DeepSeek configuration that make vLLM route as transformers does.
+    """DeepSeek configuration entries that make vLLM route as transformers does.
 
-    transformers has in code what the published files say in their configuration, and writes it into no file; vLLM
-    reads the file alone. And vLLM groups experts, or renormalises, where transformers does not.
+    transformers hard-codes what the published files have in their configuration, and does not write it to a file; vLLM
+    reads only the file. vLLM also groups experts, or renormalises, in cases where transformers does not.
     """
     match hf_config.get("model_type"):
         case "deepseek_v2":

@@ -1,7 +1,7 @@
-"""A mixture of experts in plain torch: a router, as the learner has it, and two matrix products for all experts.
+"""A mixture of experts in plain torch: the learner's router, and two matrix products for all experts.
 
-vLLM's fused experts need kernels that a CPU may lack, and tell nothing of their routes there. Computing every expert
-costs E/K times the arithmetic of the chosen ones, which for a small policy is less than sorting tokens by expert.
+vLLM's fused experts need kernels that a CPU may lack, and do not report their routes on CPUs. Computing every expert
+costs E/K times the arithmetic of the chosen ones. For a small policy this is cheaper than sorting tokens by expert.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from torch import nn
 from transformers import MiniMaxConfig
 
 FEW = 1 << 24
-"""Elements of the hidden activations up to which all experts are computed at once."""
+"""Largest number of hidden activations for which all experts are computed together."""
 
 
 class Experts(nn.Module):
-    """The experts of one layer. ``chosen`` [N, K] is where the tokens of the last step went."""
+    """The experts of one layer. ``chosen`` [N, K] holds the experts of the last step's tokens."""
 
     def __init__(self, config: MiniMaxConfig) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Experts(nn.Module):
 
     @torch.no_grad()
     def load(self, name: str, tensor: torch.Tensor) -> None:
-        """Take one tensor, named as below the layer's ``block_sparse_moe`` in the files.
+        """Load one tensor, given by its name under the layer's ``block_sparse_moe`` in the files.
 
         Raises:
             KeyError: there is no such tensor.

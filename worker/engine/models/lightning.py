@@ -1,7 +1,7 @@
-"""Lightning attention as a vLLM layer: a state per request in vLLM's cache, moved on by our kernel.
+"""Lightning attention as a vLLM layer: a state per request in vLLM's cache, advanced by our kernel.
 
-The state is float32 whatever the model's number type is; it stands in a block of its own, which vLLM frees, hands on
-and never cleans: a request's first tokens start from zero whatever the block holds.
+The state is float32 regardless of the model's number type. It has its own cache block, which vLLM frees and reuses but
+never clears. So a request's first tokens start from zero, not from the block's contents.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from vllm.v1.attention.backends.registry import MambaAttentionBackendEnum
 from kernels.lightning_attention import decode_step, lightning_attention
 
 NORM_EPSILON = 1e-6
-"""Epsilon of the norm behind the scan, in transformers' class; the policy's other norms take theirs from its
-configuration."""
+"""Epsilon of the norm after the scan, as in transformers. The policy's other norms use the configured epsilon."""
 
 
 def state_shape(config: MiniMaxConfig) -> tuple[int, int, int]:
@@ -32,7 +31,7 @@ def state_shape(config: MiniMaxConfig) -> tuple[int, int, int]:
 
 
 def slopes(config: MiniMaxConfig, layer: int) -> torch.Tensor:
-    """Decay of each head per token, float32 [H]; computed as transformers computes it, to the last bit."""
+    """Decay of each head per token, float32 [H]; bit-identical to transformers."""
     heads = config.num_attention_heads
     base = 1 / (2 ** (8 / heads))
     factor = 1 - layer / (config.num_hidden_layers - 1 + 1e-5) + 1e-5
@@ -72,7 +71,7 @@ class LightningAttention(nn.Module, MambaBase):
         return (torch.float32,)
 
     def forward(self, hidden_states: torch.Tensor) -> torch.Tensor:
-        """Output [N, hidden] of the N tokens of this step, one request behind the other."""
+        """Output [N, hidden] for the N tokens of this step, request by request."""
         heads, size, _ = self._shape
         mixed = torch.nn.functional.silu(self.qkv_proj(hidden_states)[0]).view(-1, heads, 3 * size)
         query, key, value = (part.contiguous() for part in mixed.split(size, dim=-1))
@@ -87,7 +86,7 @@ class LightningAttention(nn.Module, MambaBase):
     def _scan(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, metadata: LinearAttentionMetadata
     ) -> torch.Tensor:
-        """The requests with one token come first, then those with several."""
+        """Requests with one token come first, then requests with several."""
         cache, single = self.kv_cache[0], metadata.num_decodes
         starts = metadata.query_start_loc.long()
         known = metadata.seq_lens[: len(starts) - 1] - starts.diff()

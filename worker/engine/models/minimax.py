@@ -1,7 +1,7 @@
 """MiniMax-Text-01 and MiniMax-M1 for vLLM, in the format of transformers' ``minimax``.
 
-Softmax layers are vLLM's attention; lightning layers and experts are our own. One process computes the whole model:
-there is no tensor or pipeline parallelism.
+Softmax layers use vLLM's attention; lightning layers and experts are our own. One process computes the whole model,
+without tensor or pipeline parallelism.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class SoftmaxAttention(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Attention of either kind, then experts; each sum weighs the normalised input and the output."""
+    """Attention of either kind, then experts; each residual sum weights the normalised input and the output."""
 
     def __init__(self, config: MiniMaxConfig, vllm_config: VllmConfig, number: int, prefix: str) -> None:
         super().__init__()
@@ -123,13 +123,13 @@ class MiniMaxForCausalLM(nn.Module, HasInnerState, IsHybrid):
 
     @property
     def optional_weights(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what an update may bring though the files of the base policy lack it: router biases."""
+        """Names and shapes of tensors that updates may contain but the base policy's files lack: router biases."""
         shape = (self.config.num_local_experts,)
         return {f"model.layers.{n}.block_sparse_moe.gate.{BIAS}": shape for n in range(len(self.model.layers))}
 
     @staticmethod
     def is_constant(name: str) -> bool:
-        """Whether a file's tensor follows from the configuration, and is no weight."""
+        """Whether a tensor in a file is derived from the configuration and is not a weight."""
         return is_constant(name)
 
     def embed_input_ids(self, input_ids: torch.Tensor) -> torch.Tensor:
@@ -157,15 +157,15 @@ class MiniMaxForCausalLM(nn.Module, HasInnerState, IsHybrid):
         return self.logits_processor(self.lm_head, hidden_states)
 
     def routes(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None:
-        """Routes of the last step's tokens, given once: experts [N, L, K], first token of each request [B + 1], and
-        that token's position in its request [B]. None without a step since."""
+        """Routes of the last step's tokens, returned once: experts [N, L, K], first token of each request [B + 1], and
+        that token's position in its request [B]. None if there was no step since."""
         last, self.last_step = self.last_step, None
         return last
 
     def load_weights(self, weights: Iterable[tuple[str, torch.Tensor]]) -> set[str]:
-        """Take tensors under the names of the files, all at once. Returns the parameters that were filled.
+        """Load all tensors together, by their names in the files. Returns the parameters that were filled.
 
-        Routers whose bias is not among them have none from now on.
+        Routers whose bias is missing have none from now on.
 
         Raises:
             KeyError: the model has no such tensor.
@@ -192,7 +192,7 @@ class MiniMaxForCausalLM(nn.Module, HasInnerState, IsHybrid):
             else:
                 parameter.data.copy_(tensor)
             done.add(target)
-        # Experts come in many tensors; the check that all have come is that of the names, before this.
+        # Experts consist of many tensors. The earlier check of names ensures that none is missing.
         return done | {name for name in parameters if ".experts." in name}
 
     @classmethod

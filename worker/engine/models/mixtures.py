@@ -1,4 +1,4 @@
-"""Mixtures of experts that vLLM itself runs: made to compute what transformers computes, with every update."""
+"""Mixtures of experts that vLLM itself runs, adjusted to compute what transformers computes, with every update."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from vllm.model_executor.layers.vocab_parallel_embedding import ParallelLMHead, 
 from vllm.model_executor.models.utils import get_spec_layer_idx_from_weight_name
 
 LATENT_EPSILON = 1e-6
-"""Epsilon of the norms behind latent projections in transformers, whatever the configuration says."""
+"""Epsilon of the norms after latent projections in transformers, which ignores the configured one."""
 
 
 def follow_transformers(model: torch.nn.Module, config: Any) -> None:
-    """Take from ``config`` what vLLM's class of this model has in its code instead. Call before weights are loaded."""
+    """Apply ``config`` values that vLLM's class of this model hard-codes. Call this before weights are loaded."""
     if config.model_type == "gpt_oss":
         _set_epsilon(model, "", config.rms_norm_eps)
     if config.model_type in ("deepseek_v2", "deepseek_v3"):
@@ -26,15 +26,15 @@ def follow_transformers(model: torch.nn.Module, config: Any) -> None:
 
 
 def predicts_further_tokens(name: str, config: Any) -> bool:
-    """Whether a file's tensor is of a layer behind the last, which neither transformers nor an engine here loads."""
+    """Whether a file's tensor belongs to a layer after the last, which neither transformers nor this engine loads."""
     return get_spec_layer_idx_from_weight_name(config, name) is not None
 
 
 def forget_packed_experts(model: torch.nn.Module) -> None:
-    """Let expert layers on a CPU be packed by the next ``process_weights_after_loading`` as by the first.
+    """Make the next ``process_weights_after_loading`` pack expert layers on a CPU as the first one did.
 
-    vLLM 0.32 packs them for its CPU kernel only where the layer has no kernel yet: after an update the kernel would
-    read plain weights as packed ones, which gives other numbers without an error.
+    vLLM 0.32 packs them for its CPU kernel only if the layer has no kernel yet. After an update the kernel would read
+    plain weights as packed ones and silently give wrong numbers.
     """
     for module in model.modules():
         method = getattr(module, "quant_method", None)
@@ -49,7 +49,7 @@ def _set_epsilon(model: torch.nn.Module, suffix: str, epsilon: float) -> None:
 
 
 def _tie_head(model: torch.nn.Module) -> None:
-    """Give an untied head its embedding: some classes of vLLM know no tied policies and compute with random numbers."""
+    """Tie the head to the embedding: some vLLM classes do not support tied policies and compute with random numbers."""
     head = getattr(model, "lm_head", None)
     found = [module for module in model.modules() if type(module) is VocabParallelEmbedding]
     if isinstance(head, ParallelLMHead) and len(found) == 1 and head.weight is not found[0].weight:

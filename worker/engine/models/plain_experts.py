@@ -1,4 +1,4 @@
-"""Experts of vLLM's mixtures in plain torch, for sizes and settings that its kernel for CPUs does not take."""
+"""Experts of vLLM's mixtures in plain torch, for sizes and settings that its CPU kernel does not support."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from trainer_core.update.formats.quantise import Scales, rounded_activations
 from worker.engine.fp8 import ROUNDED
 
 SWIGLU_ALPHA, SWIGLU_LIMIT = 1.702, 7.0
-"""GPT-OSS' activation, as its published policies have it."""
+"""Parameters of GPT-OSS' activation, as in its published policies."""
 
 
 class PlainExperts(CPUUnquantizedExperts):
     """Two matrix products for each expert that has tokens. The weights stay as they were loaded."""
 
     _rounded: Scales | None = None
-    """Scales of the FP8 numbers that states are rounded to before a product; None where FP8 is not simulated."""
+    """Scales of the FP8 numbers that states are rounded to before a product; None if FP8 is not simulated."""
 
     @classmethod
     def _supports_grouped_gemm(cls, moe_config: FusedMoEConfig) -> tuple[bool, str | None]:
         return True, None
 
     def process_weights_after_loading(self, layer: torch.nn.Module) -> None:
-        """Nothing is packed. Take over how what is read is rounded, where FP8 is simulated."""
+        """Pack nothing. Store the scales that round activations if FP8 is simulated."""
         self._rounded = getattr(layer, ROUNDED, None)
 
     def apply(
@@ -44,7 +44,7 @@ class PlainExperts(CPUUnquantizedExperts):
         apply_router_weight_on_input: bool = False,
         **_: Any,
     ) -> None:
-        """Write the output [N, H] of states [N, H] that go to experts [N, K] with weights [N, K]."""
+        """Write the output [N, H] for states [N, H] that go to experts [N, K] with weights [N, K]."""
         weights = torch.ones_like(topk_weights) if apply_router_weight_on_input else topk_weights
         summed = torch.zeros(output.shape, dtype=torch.float32)
         order = topk_ids.flatten().argsort(stable=True)
@@ -61,7 +61,7 @@ class PlainExperts(CPUUnquantizedExperts):
         output.copy_(summed)
 
     def _read(self, states: torch.Tensor) -> torch.Tensor:
-        """States as a matrix product reads them."""
+        """States as a matrix product reads them, rounded if FP8 is simulated."""
         return states if self._rounded is None else rounded_activations(states, self._rounded)
 
 
@@ -83,9 +83,9 @@ def _gated(both: torch.Tensor, activation: MoEActivation) -> torch.Tensor:
 
 
 def use_plain_experts(*, always: bool) -> None:
-    """Let vLLM choose these experts where none of its own kernels for CPUs fits. May be called again.
+    """Make vLLM choose these experts if none of its own CPU kernels fits. May be called repeatedly.
 
-    ``always``: in the next engine also where one fits, as for FP8, which its kernels cannot simulate.
+    ``always``: the next engine uses them even if a kernel fits, as for FP8, which vLLM's kernels cannot simulate.
     """
     choices = unquantized.backend_to_kernel_cls
     own: Any = getattr(choices, "own", choices)

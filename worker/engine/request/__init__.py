@@ -1,1 +1,1 @@
-"""One request of the engine: its checks, its tokens as they come, and why it ends."""
+"""One request of the engine: its checks, its tokens as they arrive, and why it ends."""

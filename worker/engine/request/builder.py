@@ -1,4 +1,4 @@
-"""Requests to vLLM: the rest of a live request, as one request of its own."""
+"""Requests to vLLM: the rest of a live request, as a separate request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from worker.engine.request.live import LiveRequest
 
 
 class RequestBuilder:
-    """Makes vLLM's requests."""
+    """Builds vLLM's requests."""
 
     def __init__(self, vocab_size: int, eos: tuple[int, ...], block_hasher: Callable[..., Any]) -> None:
         from vllm.sampling_params import SamplingParams
@@ -19,7 +19,7 @@ class RequestBuilder:
         self._vocab_size, self._eos, self._block_hasher = vocab_size, eos, block_hasher
 
     def next_segment(self, live: LiveRequest, loads: int) -> Any:
-        """The rest of ``live`` after ``loads`` loads of weights, under an id of its own."""
+        """The rest of ``live`` as a request with its own id. ``loads`` counts the weight loads so far."""
         request, sampling = live.request, live.request.sampling
         live.core_id = request.request_id if live.segment == 0 else f"{request.request_id}\x00{live.segment}"
         stops = list(dict.fromkeys((*sampling.stop_token_ids, *self._eos)))
@@ -31,7 +31,7 @@ class RequestBuilder:
             # A continued request must not repeat the draws of its first part.
             seed=None if sampling.seed is None else sampling.seed + live.segment,
             stop_token_ids=stops,
-            logprobs=min(sampling.top_logprobs, self._vocab_size),  # 0: the sampled token's only
+            logprobs=min(sampling.top_logprobs, self._vocab_size),  # 0: only the sampled token's
             detokenize=False,
         )
         live.segment += 1
@@ -40,8 +40,8 @@ class RequestBuilder:
             prompt_token_ids=[*request.prompt_ids, *live.token_ids],
             sampling_params=params,
             pooling_params=None,
-            # Blocks are shared among requests of one load of weights only: keys and values of older ones never match,
-            # not even where a version comes back.
+            # Blocks are shared only among requests under the same load of weights. Keys and values of older loads never
+            # match, even if a version is loaded again.
             cache_salt=str(loads),
             block_hasher=self._block_hasher,
         )

@@ -1,4 +1,4 @@
-"""Checks of a request before the engine takes it: refusals with a sentence, while nothing has changed yet."""
+"""Checks of a request before the engine accepts it. A refusal carries a reason and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One unfinished request as the adapter sees it, across the vLLM requests that serve it one after the other."""
+"""One unfinished request as the adapter sees it, across the successive vLLM requests that serve it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from worker.engine.types import Completion, FinishReason, PartialCompletion, Req
 
 
 class LiveRequest:
-    """Accumulates a completion. Versions and forced spans are kept as runs and written out once, at the end."""
+    """Accumulates a completion. Versions and forced spans are stored as runs and expanded once, at the end."""
 
     __slots__ = (
         "_forced_spans",
@@ -71,11 +71,11 @@ class LiveRequest:
         return self._limit - len(self.token_ids)
 
     def mark_version(self, version: int) -> None:
-        """Tokens from here on are produced by `version`."""
+        """Tokens from now on are produced by `version`."""
         self._version_runs.append((len(self.token_ids), version))
 
     def force(self, tokens: tuple[int, ...]) -> None:
-        """Append tokens the policy did not choose, as many as fit."""
+        """Append tokens that the policy did not choose, as many as fit."""
         start = len(self.token_ids)
         tokens = tokens[: self.remaining]
         self.token_ids.extend(tokens)
@@ -88,19 +88,18 @@ class LiveRequest:
 
     @property
     def comparable(self) -> bool:
-        """Whether it has come as far as pruning looks, and has not been looked at."""
+        """Whether it has reached the length at which pruning compares it, and has not been compared yet."""
         return 0 < self._look_at <= len(self.token_ids)
 
     def confidence(self) -> float:
-        """Rank of the request for pruning: mean log-probability of the sampled ones among its first tokens. Looks
-        once."""
+        """Confidence for pruning: mean log-probability of the sampled tokens among the first ones. Call this once."""
         size, self._look_at = self._look_at, 0
         sampled = self._columns()[1][:size]
         own = [logprob for logprob, by_policy in zip(self.logprobs[:size], sampled, strict=True) if by_policy]
         return sum(own) / len(own) if own else 0.0
 
     def breaks_budget(self, sampled: list[bool]) -> bool:
-        """Whether the text itself holds more thinking than the budget and the forced tokens together allow."""
+        """Whether the text contains more thinking than the budget and the forced tokens together allow."""
         budget = self.request.sampling.thinking_budget
         if self._markers is None or budget is None:
             return False
@@ -127,7 +126,7 @@ class LiveRequest:
         )
 
     def partial(self) -> PartialCompletion:
-        """State that it takes to go on with the request elsewhere."""
+        """State needed to continue the request elsewhere."""
         versions, sampled = self._columns()
         return PartialCompletion(
             request_id=self.request.request_id,
@@ -146,7 +145,7 @@ class LiveRequest:
 
     @property
     def computed(self) -> int:
-        """Tokens that a model has read: all but the last."""
+        """Number of tokens that a model has read: all but the last."""
         return len(self.request.prompt_ids) + len(self.token_ids) - 1
 
     def _columns(self) -> tuple[list[int], list[bool]]:

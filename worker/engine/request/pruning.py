@@ -1,7 +1,7 @@
-"""Online pruning: give up the least confident samples of a group once all of them have come far enough to be compared.
+"""Online pruning: drop the least confident samples of a group once all of them are long enough to compare.
 
-The idea is ARRoL's (arXiv 2603.24840), which trains a head to predict success; here the mean log-probability of a
-sample's first tokens ranks it, the confidence of DeepConf (arXiv 2508.15260), which costs nothing.
+The idea is from ARRoL (arXiv 2603.24840), which trains a head to predict success. Here samples are ranked by the mean
+log-probability of their first tokens, the confidence of DeepConf (arXiv 2508.15260), which costs nothing.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from worker.engine.types import Prune, Request
 
 @dataclass(slots=True)
 class _PruningGroup:
-    """Facts known of one group."""
+    """State of one group."""
 
     size: int
     here: int = 0
-    """Unfinished samples of this engine."""
+    """Number of unfinished samples in this engine."""
     ended: int = 0
     confidence: dict[str, float] = field(default_factory=dict)
-    """Confidence, by request id, of unfinished samples that have come far enough."""
+    """Confidence, by request id, of unfinished samples that are long enough."""
     decided: bool = False
 
 
 class GroupPruner:
-    """Keeps the groups of one engine; tells which requests to end.
+    """Tracks the groups of one engine and selects the requests to end.
 
-    A group that was parked is pruned only if none of its samples had ended: those are not known here.
+    A group that was parked is pruned only if none of its samples had ended, because ended samples are not known here.
     """
 
     def __init__(self) -> None:
         self._groups: dict[str, _PruningGroup] = {}
 
     def enter(self, request: Request) -> None:
-        """A request was submitted."""
+        """Account for a submitted request."""
         if request.sampling.prune is not None and request.group is not None:
             self._groups.setdefault(request.group.name, _PruningGroup(request.group.size)).here += 1
 
     def look(self, request: Request, confidence: float) -> list[str]:
-        """A sample has come as far as `Prune.after`. Returns the requests to prune."""
+        """Account for a sample that has reached `Prune.after`. Returns the requests to prune."""
         prune, group = request.sampling.prune, request.group
         if prune is None or group is None:
             return []
@@ -49,7 +49,7 @@ class GroupPruner:
         return self._decide(state, prune)
 
     def leave(self, request: Request, *, ended: bool) -> list[str]:
-        """A request has ended, or was parked. Returns the requests to prune."""
+        """Account for a request that has ended or was parked. Returns the requests to prune."""
         prune, group = request.sampling.prune, request.group
         if prune is None or group is None:
             return []

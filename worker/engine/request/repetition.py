@@ -1,7 +1,7 @@
-"""Notice degenerate completions while they are sampled: runs of near-certain tokens, and loops of one n-gram.
+"""Detect degenerate completions during sampling: runs of near-certain tokens, and loops of one n-gram.
 
-Both are functions of the completion so far, so that a parked request stops at the same token as an uninterrupted one.
-Pure Python on lists, constant time per token on average: the engine asks once per token.
+Both depend only on the completion so far, so a parked request stops at the same token as an uninterrupted one. Pure
+Python on lists, constant time per token on average: the engine calls it once per token.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from worker.engine.types import NgramLoop, Sampling
 
 
 class RepetitionWatch:
-    """State of one request. Built from what it has generated already (empty lists for a fresh one)."""
+    """State of one request, built from what it has already generated (empty lists for a new one)."""
 
     __slots__ = ("_floor", "_loop", "_needed", "_run")
 
@@ -36,7 +36,7 @@ class RepetitionWatch:
         return self._loop is not None and self._loop.feed(token_ids)
 
     def interrupt(self, token_ids: list[int], count: int) -> None:
-        """Account for `count` forced tokens at the end of `token_ids`: certain by decree, so no sign of anything."""
+        """Account for `count` forced tokens at the end of `token_ids`: their certainty means nothing."""
         self._run = 0
         if self._loop is not None:
             for end in range(len(token_ids) - count + 1, len(token_ids) + 1):
@@ -47,8 +47,8 @@ class LoopWatch:
     """Whether the last size x repeats tokens have a period of at most `size`.
 
     A loop of period p <= size holds for more than 2 x size tokens before it is reported. Among its last `size` tokens
-    and the p before, the smallest period that fits divides p (Fine and Wilf 1965), so one search every `size` tokens
-    finds it in time, and between searches there is one candidate to follow.
+    and the p before them, the smallest period that fits divides p (Fine and Wilf 1965), so one search every `size`
+    tokens finds it in time. Between searches there is only one candidate to follow.
     """
 
     __slots__ = ("_period", "_run", "_size", "_window")

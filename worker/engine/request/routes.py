@@ -1,4 +1,4 @@
-"""Routes of each request's tokens through a mixture of experts: told by the model step by step, kept per request."""
+"""Routes of each request's tokens through a mixture of experts: reported by the model each step, kept per request."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from worker.engine.types import EngineError
 
 Routes = NDArray[Any]
-"""Chosen experts, uint8 or int16 [N, L, K]: of N tokens in L layers, K of each."""
+"""Chosen experts, uint8 or int16 [N, L, K]: K experts for each of N tokens in each of L layers."""
 
 
 class RouteSource:
     """Reads the routes of each engine step from the model that has just run."""
 
     def __init__(self, runner: Any) -> None:
-        """Watch a model runner of vLLM, whose steps are not recorded (``graphs.recording``).
+        """Watch a vLLM model runner whose steps are not recorded (``graphs.recording``).
 
         Raises:
-            EngineError: its model tells no routes, or the runner does not tell which requests they belong to.
+            EngineError: the model reports no routes, or the runner does not show which requests they belong to.
         """
         if not hasattr(runner, "input_batch"):
             raise EngineError(
@@ -63,18 +63,18 @@ class RouteSource:
 
 
 class RouteRecorder:
-    """Routes of one request, by position in its sequence. What is computed again, after a preemption, keeps its first
-    route: the one behind the token that was drawn."""
+    """Routes of one request, by position in its sequence. A position that is recomputed after a preemption keeps its
+    first route: the token was sampled with it."""
 
     __slots__ = ("_chunks", "_filled")
 
     def __init__(self, prefix: Routes | None) -> None:
-        """Start with what a parked request brought."""
+        """Start with the routes of a parked request, if any."""
         self._chunks = [] if prefix is None else [prefix]
         self._filled = 0 if prefix is None else len(prefix)
 
     def feed(self, first: int, routes: Routes) -> None:
-        """Account for the tokens at positions ``first`` and on.
+        """Account for the tokens from position ``first`` on.
 
         Raises:
             EngineError: tokens before them were never computed.
@@ -87,8 +87,8 @@ class RouteRecorder:
             self._filled += len(new)
 
     def routes(self, tokens: int) -> Routes | None:
-        """Routes of the first ``tokens`` positions, and None before the first step. Tokens behind the last computed
-        one, which were forced, repeat its route: nothing depends on it."""
+        """Routes of the first ``tokens`` positions; None before the first step. Forced tokens after the last computed
+        one repeat its route, which nothing depends on."""
         if not self._chunks:
             return None
         found = np.concatenate(self._chunks)[: max(tokens, 0)]

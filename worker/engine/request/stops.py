@@ -1,6 +1,6 @@
-"""Stop strings: texts after which a completion ends, wherever tokens cut them.
+"""Stop strings: texts after which a completion ends, no matter how tokens split them.
 
-Only a token that could complete a stop string is looked at more closely, so that the others cost one look into a set.
+Only a token that could complete a stop string is checked further. All others cost one set lookup.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from tokenizers import Tokenizer
 from worker.engine.types import EngineError
 
 ANCHOR = "a"
-"""Text before each token while its own is found out: tokenizers take a space off the beginning of a text."""
+"""Text put before each token to find the token's own text: tokenizers strip a space from the start of a text."""
 UNFINISHED = "\ufffd"
-"""Stands for bytes that are no whole character."""
+"""Replacement for bytes that are not a complete character."""
 
 
 class StopStrings:
@@ -43,8 +43,8 @@ class StopStrings:
         """Whether the last of ``token_ids`` completes a stop string."""
         tail = token_ids[-self._window :]
         text = self._text(tail)
-        # What was there before, such as text that the engine has written itself, completes nothing. Bytes that become
-        # a character only with the last token are shown as other signs before it.
+        # Earlier text, such as text that the engine itself has written, completes nothing. Bytes that only the last
+        # token turns into a character decode differently without it.
         before = len(commonprefix([text, self._text(tail[:-1])]))  # noqa: RUF071 - characters are meant
         return any(text.find(string, max(0, before - len(string) + 1)) >= 0 for string in self._strings)
 

@@ -1,7 +1,7 @@
-"""Follow one request's thinking through its token stream, and say when the budget is spent.
+"""Follow one request's thinking through its token stream, and report when the budget is spent.
 
-Markers are token sequences and may be cut anywhere, even between prompt and completion. Only tokens between the
-markers count. Pure Python on lists: the engine asks once per token.
+Markers are token sequences and may be split anywhere, even between prompt and completion. Only tokens between the
+markers count. Pure Python on lists: the engine calls it once per token.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ class ThinkingTracker:
 
     @property
     def exhausted(self) -> bool:
-        """Whether thinking is open and may not go on."""
+        """Whether thinking is open and must not continue."""
         return self.open and self._budget is not None and self.spent >= self._budget
 
     @property
     def state(self) -> ThinkingState:
-        """State that `restore` needs to go on elsewhere."""
+        """State that `restore` needs to continue elsewhere."""
         return ThinkingState(self.open, self.spent, self._counted, self._opened_at, self.budget_hit)
 
     def restore(self, state: ThinkingState) -> None:
-        """Go on where a tracker of the same markers and prompt stood."""
+        """Continue from the state of a tracker with the same markers and prompt."""
         self.open, self.spent, self.budget_hit = state.open, state.spent, state.budget_hit
         self._counted, self._opened_at = state.counted, state.opened_at
 
@@ -108,7 +108,7 @@ class ThinkingTracker:
 
 
 def count_thinking(markers: ThinkTokens, prompt_ids: Sequence[int], token_ids: Sequence[int]) -> int:
-    """Tokens between the markers of a whole completion, whoever wrote them: what an observer of the text counts."""
+    """Number of tokens between the markers of a whole completion, sampled or forced."""
     tracker = ThinkingTracker(markers, prompt_ids, None)
     seen: list[int] = []
     for token in token_ids:

@@ -1,4 +1,4 @@
-"""The likeliest tokens of one unfinished request, step by step."""
+"""The most likely tokens of one unfinished request, step by step."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from worker.engine.types import TopTokens
 
 
 class TopRecorder:
-    """Collects rows as vLLM hands them out: the sampled token first, then the likeliest ones in falling order."""
+    """Collects rows in vLLM's format: the sampled token first, then the most likely ones in descending order."""
 
     __slots__ = ("_ids", "_logprobs", "_size")
 
     def __init__(self, size: int, prefix: TopTokens | None, length: int) -> None:
-        """Start with what a parked request brought, or with zeros for the ``length`` tokens that it has."""
+        """Start with the rows of a parked request, or with zeros for its ``length`` tokens."""
         self._size = size
         self._ids: list[NDArray[np.int32]] = []
         self._logprobs: list[NDArray[np.float32]] = []

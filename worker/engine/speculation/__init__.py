@@ -1,4 +1,4 @@
-"""Speculation in the tail: where few answers are running, a step samples several tokens of each.
+"""Speculation in the tail: when few answers are running, a step samples several tokens of each.
 
     texts ──► drafter ──► plan ──► scheduler ──► vLLM ──► verification ──► costs, acceptance
     (answer,  (tokens,    (worth    (1 + k positions  (each position's    (of the next plans)
@@ -6,6 +6,6 @@
     earlier)   share)                                  to the first that
                                                        differs)
 
-A draft only proposes. Each position is sampled as it is without speculation, and what follows the first token that is
-not the drafted one is forgotten: the law of the tokens and their log-probabilities are those of the engine without it.
+A draft only proposes. Each position is sampled as without speculation, and everything after the first token that
+differs from the draft is discarded. So tokens have the same distribution and log-probabilities as without speculation.
 """

@@ -1,19 +1,19 @@
-"""Probability that a drafted token is accepted, as measured: by the length of the run before it, and by the vote."""
+"""Measured probability that a drafted token is accepted, by the length of the run before it and by the vote."""
 
 from __future__ import annotations
 
 from worker.engine.speculation.continuations import Entry
 
 PRIOR = 4.0
-"""Trials that the vote counts as."""
+"""Number of trials that the vote counts as."""
 FORGETTING = 0.99
-"""Weight of all before, at each trial of a class: policy and texts change."""
+"""Weight of earlier trials, applied at each trial of a class: policy and texts change."""
 FADING = 0.9
-"""Weight of all trials after every ``FADES_EVERY`` plans: what is never tried again must not stay refused."""
+"""Weight of all trials, applied every ``FADES_EVERY`` plans: a class that is not tried must not stay rejected."""
 FADES_EVERY = 512
 
 Kind = tuple[int, int, int]
-"""Class of tokens: place of the run's length, texts that voted (up to 4), and the vote in eighths of them."""
+"""Class of tokens: index of the run's length, number of texts that voted (up to 4), and the vote in eighths of them."""
 
 
 def kind(place: int, entry: Entry) -> Kind:
@@ -27,7 +27,7 @@ class DraftAcceptance:
 
     def __init__(self) -> None:
         self._trials: dict[Kind, list[float]] = {}
-        """Accepted ones and all, with forgetting."""
+        """Accepted trials and all trials, with forgetting."""
         self._plans = 0
 
     def share(self, kind: Kind, entry: Entry) -> float:
@@ -40,14 +40,14 @@ class DraftAcceptance:
         return (trials[0] + PRIOR * prior) / (trials[1] + PRIOR)
 
     def learn(self, kinds: list[Kind], accepted: int) -> None:
-        """Account for one draft, of whose tokens, of classes ``kinds``, the first ``accepted`` came."""
+        """Account for one draft with tokens of classes ``kinds``, of which the first ``accepted`` were accepted."""
         for place, kind in enumerate(kinds[: accepted + 1]):
             trials = self._trials.setdefault(kind, [0.0, 0.0])
             trials[0] = trials[0] * FORGETTING + (place < accepted)
             trials[1] = trials[1] * FORGETTING + 1.0
 
     def fade(self) -> None:
-        """Account for a plan: trials of long ago count less."""
+        """Account for a plan: old trials count less."""
         self._plans += 1
         if self._plans % FADES_EVERY == 0:
             for trials in self._trials.values():

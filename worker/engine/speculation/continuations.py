@@ -1,4 +1,4 @@
-"""Index of how the texts of one prompt went on after each run of tokens; grows token by token."""
+"""Index of how the texts of one prompt continued after each run of tokens; grows token by token."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ ORDERS = (12, 6, 3)
 """Lengths of the runs, the longest first."""
 LONGEST = ORDERS[0]
 BYTES_PER_TOKEN = 600
-"""Memory of an indexed token where none of its runs was seen before."""
+"""Memory of an indexed token if none of its runs was seen before."""
 
 Entry = list[int]
-"""Token that most texts went on with, the vote for it, and how many texts there were.
+"""Token that most texts continued with, the vote for it, and the number of texts.
 
-The vote is that of Boyer and Moore: it rises when the token comes and falls when another does, which takes its place at
-the end. A token that comes most of the time stays, and the latest wins where none does.
+This is the Boyer-Moore majority vote: it rises when the token occurs and falls when another does, which replaces it
+once the vote is used up. A majority token stays; without a majority the latest wins.
 """
 
 
 class Continuations:
-    """The index of one prompt. Takes up a token in 1.5 µs."""
+    """The index of one prompt. Adding a token takes 1.5 µs."""
 
     __slots__ = ("_entries", "size")
 
     def __init__(self) -> None:
         self._entries: dict[int, Entry] = {}
         self.size = 0
-        """Tokens that were taken up."""
+        """Number of indexed tokens."""
 
     def add(self, before: Sequence[int], tokens: Sequence[int]) -> None:
-        """Take up ``tokens``, which came after ``before``."""
+        """Index ``tokens``, which follow ``before``."""
         entries, text = self._entries, (*before[-LONGEST:], *tokens)
         for at in range(len(text) - len(tokens), len(text)):
             token = text[at]
@@ -51,7 +51,7 @@ class Continuations:
         self.size += len(tokens)
 
     def after(self, text: tuple[int, ...]) -> tuple[int, Entry] | None:
-        """Find how texts went on after the longest run at the end of ``text``: its place in ``ORDERS``, and entry."""
+        """Index in ``ORDERS``, and entry, of the longest known run that ends ``text``. None if there is none."""
         entries, size = self._entries, len(text)
         for place, order in enumerate(ORDERS):
             if size >= order:

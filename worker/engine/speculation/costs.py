@@ -1,19 +1,19 @@
-"""Time of a step, measured while the engine works: without drafts by running sequences, and what drafted tokens add."""
+"""Step time, measured while the engine runs: without drafts by running sequences, and what drafted tokens add."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 FORGETTING = 0.9
-"""Weight of all before, at each measured plain step: the learner on the next core comes and goes."""
+"""Weight of earlier steps, applied at each measured plain step: load from the learner on the next core varies."""
 ADDED_FORGETTING = 0.98
 LEAST_STEPS = 8
-"""Steps without drafts that are measured before any is worth a guess."""
+"""Number of plain steps that are measured before drafting is considered."""
 OUTLIER = 3.0
-"""Factor over the expected time at which a measured one is cut: somebody else's work."""
+"""Measured times are capped at this multiple of the expected time: the rest is other processes' work."""
 ASSUMED_START, ASSUMED_TOKEN, ASSUMED_SHARE = 0.08, 0.04, 0.5
-"""Costs until they are measured: of drafting and of each token as shares of a plain step, and of a token as a share of
-what a sequence takes of that step, where that is less."""
+"""Costs until they are measured: drafting, and each token, as shares of a plain step; and a token as a share of one
+sequence's part of that step, if that is less."""
 ASSUMED_WEIGHT = 2.0
 
 
@@ -37,14 +37,14 @@ class FittedLine:
 
     @property
     def slope(self) -> float:
-        """b; never below 0, and 0 where all x are about the same."""
+        """b; never below 0, and 0 if all x are about the same."""
         spread = self.weight * self.xx - self.x * self.x
         if spread <= 0.01 * self.weight * self.xx:
             return 0.0
         return max(0.0, (self.weight * self.xy - self.x * self.y) / spread)
 
     def at(self, x: float) -> float:
-        """Value at ``x``; 0 where nothing was observed."""
+        """Value at ``x``; 0 without observations."""
         if not self.weight:
             return 0.0
         return (self.y + self.slope * (self.weight * x - self.x)) / self.weight
@@ -60,15 +60,15 @@ class StepCosts:
 
     @property
     def known(self) -> bool:
-        """Whether enough was measured."""
+        """Whether enough steps were measured."""
         return self._steps >= LEAST_STEPS
 
     def plain(self, running: int) -> float:
-        """Seconds of a step of ``running`` sequences without drafts."""
+        """Seconds of a step with ``running`` sequences and no drafts."""
         return max(self._plain.at(running), 1e-6)
 
     def added(self, drafted: int) -> float:
-        """Seconds that a step takes longer with ``drafted`` tokens, making the drafts included."""
+        """Extra seconds of a step with ``drafted`` tokens, including the time to make the drafts."""
         return max(self._added.at(drafted), 0.0)
 
     @property
@@ -89,7 +89,7 @@ class StepCosts:
                 self._added.add(drafted, share * self.plain(running), ASSUMED_WEIGHT, 1.0)
 
     def learn_drafted(self, running: int, drafted: int, accepted: int, seconds: float) -> float:
-        """Account for a step with drafts. Returns the seconds that it has saved, below 0 where it has lost some."""
+        """Account for a step with drafts. Returns the seconds that it has saved, negative if it has lost time."""
         plain = self.plain(running)
         seconds = min(seconds, OUTLIER * (plain + self.added(drafted)))
         self._added.add(drafted, seconds - plain, forgetting=ADDED_FORGETTING)

@@ -1,4 +1,4 @@
-"""A draft for one answer: as the texts of its prompt went on, while that is likely enough."""
+"""A draft for one answer: the continuation seen in texts of its prompt, as long as it is likely enough."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from worker.engine.speculation.continuations import LONGEST, Continuations
 
 @dataclass(slots=True)
 class Draft:
-    """Proposed tokens. The lists are as long."""
+    """Proposed tokens. The lists have the same length."""
 
     tokens: list[int]
     expected: list[float]
-    """Probability that a token and all before it are accepted."""
+    """Probability that a token and all tokens before it are accepted."""
     kinds: list[Kind]
 
     def cut(self, least_expected: float) -> None:
-        """Keep the tokens whose expected acceptance is at least so large."""
+        """Keep the tokens whose expected acceptance is at least ``least_expected``."""
         size = len(self.tokens)
         while size and self.expected[size - 1] < least_expected:
             size -= 1

@@ -1,21 +1,21 @@
-"""Whether a step shall draft: where trying is cheap beside what it finds, and drafted steps have paid."""
+"""Whether a step should draft: only if trying is cheap compared to its gain, and drafted steps have paid off."""
 
 from __future__ import annotations
 
 import math
 
 VAIN_SHARE = 0.01
-"""Largest share of the time that drafts may take that come to nothing."""
+"""Largest share of the time that may go to drafts that are not used."""
 FIRST_REST, LONGEST_REST = 16, 4096
-"""Steps without a try after one that was in vain, at most: doubled each time from the first to the second."""
+"""Most steps to skip after a failed try: the first value, doubled with each failure up to the second."""
 PLAIN_EVERY = 24
-"""Drafted steps in a row after which one goes without, so that its time stays known."""
+"""Drafted steps in a row after which one step runs without drafts, to keep measuring the plain time."""
 FORGETTING = 0.95
-"""Weight of all before, at each drafted step, of what drafting has saved."""
+"""Weight of earlier savings, applied at each drafted step."""
 MOST_LOST = 3.0
-"""Plain steps' time lost after which drafting rests, and gained after which losses of before are forgiven."""
+"""Drafting pauses after a loss of this many plain steps' time; a gain of as much clears earlier losses."""
 REST_AFTER_LOSS = 128
-"""Steps of such a rest; doubled each time, up to ``LONGEST_REST``."""
+"""Steps of such a pause; doubled each time, up to ``LONGEST_REST``."""
 
 
 class Gate:
@@ -41,7 +41,7 @@ class Gate:
         return True
 
     def tried_in_vain(self, running: int, seconds: float, plain: float) -> None:
-        """Account for a try of so many seconds that gave no drafts worth their time."""
+        """Account for a try that took ``seconds`` and gave no drafts worth their time."""
         kind = running.bit_length()
         self._in_a_row = 0
         steps = math.ceil(seconds / (VAIN_SHARE * plain)) - 1
@@ -50,7 +50,7 @@ class Gate:
         self._in_vain[kind] = min(in_vain + 1, 8)
 
     def drafted(self, running: int, saved: float, plain: float) -> None:
-        """Account for a step with drafts that has ``saved`` so many seconds, or lost them."""
+        """Account for a step with drafts that has ``saved`` seconds, or lost them if negative."""
         kind = running.bit_length()
         self._in_a_row += 1
         self._in_vain[kind] = 0

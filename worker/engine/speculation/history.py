@@ -1,4 +1,4 @@
-"""Answers of before by prompt, in bounded memory: the prompt that was not asked for longest is forgotten first."""
+"""Earlier answers by prompt, in bounded memory: the least recently used prompt is dropped first."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 MOST_BYTES = 64 << 20
 ANSWERS_KEPT = 32
-"""Answers of one prompt that are kept, the latest."""
+"""Number of latest answers kept for one prompt."""
 OVERHEAD = 200
-"""Bytes of an answer beside its tokens."""
+"""Bytes of an answer in addition to its tokens."""
 
 Prompt = tuple[int, ...]
 
 
 class AnswerHistory:
-    """Finished answers, 4 bytes a token."""
+    """Finished answers, 4 bytes per token."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most = most_bytes
@@ -42,7 +42,7 @@ class AnswerHistory:
                 self._drop(answer)
 
     def latest(self, prompt: Prompt, most_tokens: int) -> list[array[int]]:
-        """The latest answers that together have no more than ``most_tokens``, the oldest of them first."""
+        """The latest answers with at most ``most_tokens`` tokens in total, oldest first."""
         chosen: list[array[int]] = []
         for answer in reversed(self._answers.get(prompt, ())):
             most_tokens -= len(answer)

@@ -1,4 +1,4 @@
-"""Texts of the answers that an engine is writing, indexed by prompt as soon as somebody asks for one."""
+"""Texts of the answers that an engine is writing, indexed by prompt on first use."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from worker.engine.speculation.continuations import BYTES_PER_TOKEN, LONGEST, Co
 from worker.engine.speculation.history import AnswerHistory, Prompt
 
 MOST_EACH = 1024
-"""Tokens of the prompt, and of a running answer's past, that an index takes up at once: the last ones."""
+"""Most tokens of the prompt, or of a running answer's past, that are indexed at a time: the last ones."""
 MOST_EARLIER = 4096
-"""Tokens of answers that have ended that a new index takes up."""
+"""Most tokens of finished answers that go into a new index."""
 MOST_AT_END = 64
-"""Tokens that are still taken up of an answer that leaves. Where more are missing, nobody has drafted for long."""
+"""Most missing tokens that are still indexed when an answer leaves. More means that drafting stopped long ago."""
 MOST_BYTES = 128 << 20
-"""Memory of all indexes, after which they are begun anew."""
+"""Memory limit of all indexes. Beyond it they are rebuilt."""
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class _Shelf:
 
     index: Continuations = field(default_factory=Continuations)
     answers: int = 0
-    """Running ones in it."""
+    """Number of running answers in it."""
 
 
 class AnswerText:
@@ -35,19 +35,19 @@ class AnswerText:
     def __init__(self, prompt: Prompt, tokens: list[int]) -> None:
         self.prompt, self.tokens = prompt, tokens
         self.shelf: _Shelf | None = None
-        """Index that it stands in, if it does."""
+        """Index that holds it, if any."""
         self.read = 0
-        """Tokens that are in the index, or were passed over."""
+        """Number of tokens that are in the index or were skipped."""
 
     def before(self, end: int) -> tuple[int, ...]:
-        """The last tokens before the answer's token ``end``, as many as the index looks at."""
+        """The last tokens before the answer's token ``end``, as many as the index uses."""
         if end >= LONGEST:
             return tuple(self.tokens[end - LONGEST : end])
         return (*self.prompt[end - LONGEST :], *self.tokens[:end])
 
 
 class TextLibrary:
-    """Answers of one engine. Until `find` is asked for one, an answer costs nothing but its entry here."""
+    """Answers of one engine. Until `find` is called for an answer, it costs only its entry here."""
 
     def __init__(self) -> None:
         self._history = AnswerHistory()
@@ -56,12 +56,12 @@ class TextLibrary:
         self._indexed = 0
 
     def enter(self, request_id: str, prompt: Prompt, tokens: list[int]) -> None:
-        """Know an answer that is being written; nothing changes if it is known."""
+        """Add an answer that is being written; no effect if it is already known."""
         if request_id not in self._answers:
             self._answers[request_id] = AnswerText(prompt, tokens)
 
     def leave(self, request_id: str, *, ended: bool) -> None:
-        """Forget an answer; if it has ``ended``, its text remains."""
+        """Forget an answer; if it has ``ended``, keep its text."""
         answer = self._answers.pop(request_id, None)
         if answer is None:
             return
@@ -81,7 +81,7 @@ class TextLibrary:
             self._indexed -= shelf.index.size
 
     def find(self, request_id: str) -> tuple[tuple[int, ...], Continuations] | None:
-        """The end of an answer's text, and the index of its prompt, up to date. None for one that is not known."""
+        """The end of an answer's text, and the up-to-date index of its prompt. None if the answer is not known."""
         answer = self._answers.get(request_id)
         if answer is None:
             return None
@@ -94,7 +94,7 @@ class TextLibrary:
         return answer.before(len(answer.tokens)), answer.shelf.index
 
     def _put(self, answer: AnswerText) -> None:
-        """Let an answer stand in the index of its prompt, which is made where there is none."""
+        """Add an answer to the index of its prompt, which is created if needed."""
         prompt = answer.prompt
         shelf = self._shelves.get(prompt)
         if shelf is None:
@@ -106,7 +106,7 @@ class TextLibrary:
         shelf.answers += 1
 
     def _read(self, answer: AnswerText, shelf: _Shelf) -> None:
-        """Take up tokens that have come."""
+        """Index new tokens."""
         if answer.read < len(answer.tokens):
             first = max(answer.read, len(answer.tokens) - MOST_EACH)
             self._add(shelf, answer.before(first), answer.tokens[first:])
@@ -117,7 +117,7 @@ class TextLibrary:
         self._indexed += len(tokens)
 
     def _forget(self) -> None:
-        """Make room: indexes are begun anew, with the last tokens of each text."""
+        """Free memory: drop all indexes, so that they are rebuilt from the last tokens of each text."""
         self._shelves.clear()
         self._indexed = 0
         for answer in self._answers.values():

@@ -1,4 +1,4 @@
-"""Plans the drafts of each step, and learns from what came of them."""
+"""Plans the drafts of each step, and learns from their results."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from worker.engine.speculation.library import TextLibrary
 from worker.engine.types import SpeculationStats
 
 MOST_RUNNING = 32
-"""Running sequences above which nothing is tried or indexed; up to them, what steps cost decides."""
+"""Number of running sequences above which nothing is tried or indexed. Below it, step costs decide."""
 MOST_DRAFTED = 24
-"""Drafted tokens of one answer in a step."""
+"""Most drafted tokens of one answer in a step."""
 LEAST_GAIN = 1.03
-"""Factor of tokens per second that drafts must be expected to bring."""
+"""Smallest expected speed-up, in tokens per second, for which drafts are used."""
 
 
 @dataclass(slots=True)
@@ -30,14 +30,14 @@ class _Plan:
     drafts: dict[str, Draft]
     """Drafts by vLLM's request id."""
     vain_s: float = 0.0
-    """Seconds of making drafts that were not worth their time."""
+    """Seconds spent on drafts that were not worth their time."""
 
 
 class Speculator:
     """Drafts for one engine."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        """Measure what the making of drafts takes by ``clock``, in seconds."""
+        """``clock``, in seconds, measures the time to make drafts."""
         self._clock = clock
         self._library = TextLibrary()
         self._acceptance = DraftAcceptance()
@@ -48,11 +48,11 @@ class Speculator:
 
     @property
     def stats(self) -> SpeculationStats:
-        """Totals since the start."""
+        """Totals since start."""
         return SpeculationStats(self._drafted, self._accepted, self._drafts, self._drafted_steps, self._steps)
 
     def enter(self, request_id: str, prompt: tuple[int, ...], tokens: list[int]) -> None:
-        """Follow an answer that vLLM begins, or goes on with. ``tokens`` is the engine's own list, which grows."""
+        """Follow an answer that vLLM begins or continues. ``tokens`` is the engine's own list, which grows."""
         self._library.enter(request_id, prompt, tokens)
 
     def leave(self, request_id: str, *, ended: bool) -> None:
@@ -60,9 +60,9 @@ class Speculator:
         self._library.leave(request_id, ended=ended)
 
     def propose(self, requests: Sequence[Any], *, most_tokens: int, max_model_len: int) -> dict[str, list[int]]:
-        """Drafts by request id for a step in which vLLM's ``requests`` decode; empty where none is worth its time.
+        """Drafts by request id for a step in which vLLM's ``requests`` decode; empty if none is worth its time.
 
-        ``most_tokens`` is what a step may hold in all.
+        ``most_tokens`` is the limit for the whole step.
         """
         count, began = len(requests), self._clock()
         if count > MOST_RUNNING:
@@ -79,13 +79,13 @@ class Speculator:
         return {request_id: found.tokens for request_id, found in plan.drafts.items()}
 
     def withdraw(self) -> None:
-        """Account for drafts that cannot be computed, and a step that goes without them."""
+        """Account for drafts that cannot be computed; the step runs without them."""
         self._plan = None
 
     def observe(self, seconds: float, sampled: dict[str, int] | None) -> None:
-        """Account for a step of so many seconds.
+        """Account for a step that took ``seconds``.
 
-        ``sampled`` is the number of tokens by request id, empty where each got one; None for a step with prompts.
+        ``sampled`` is the number of tokens by request id, empty if each got one; None for a step with prompts.
         """
         plan, self._plan = self._plan, None
         self._steps += 1
@@ -108,7 +108,7 @@ class Speculator:
         self._drafted_steps += 1
 
     def _make(self, requests: Sequence[Any], room: int, max_model_len: int) -> dict[str, Draft]:
-        """Drafts of up to ``room`` tokens together."""
+        """Drafts with up to ``room`` tokens in total."""
         self._acceptance.fade()
         count = len(requests)
         least = self._costs.token * count / self._costs.plain(count)
@@ -124,7 +124,7 @@ class Speculator:
         return drafts
 
     def _drop_unworthy(self, plan: _Plan) -> None:
-        """Drop tokens that are not worth their time, and all if they are not together."""
+        """Drop tokens that are not worth their time, and all drafts if they are not worth it together."""
         drafts, plain = plan.drafts, self._costs.plain(plan.running)
         gain, size = _totals(drafts)
         least = self._costs.token * (plan.running + gain) / (plain + self._costs.added(size))
@@ -138,5 +138,5 @@ class Speculator:
 
 
 def _totals(drafts: dict[str, Draft]) -> tuple[float, int]:
-    """Tokens that are expected to be accepted, and drafted tokens."""
+    """Expected number of accepted tokens, and number of drafted tokens."""
     return sum(sum(found.expected) for found in drafts.values()), sum(len(found.tokens) for found in drafts.values())

@@ -1,10 +1,10 @@
-"""Sampling at several positions of a request at once, exactly.
+"""Exact sampling at several positions of a request in one step.
 
-The token after each drafted one is drawn from the policy's own distribution at that place, by vLLM's ordinary sampler,
-and kept as long as all tokens before it are as drafted. For a draft that names one token at each place this is
-rejection sampling (arXiv 2211.17192): a drafted token x comes with p(x), and where another comes, it has the law
-p(y) / (1 - p(x)). vLLM's own rejection sampler is not used: on CPUs vLLM 0.32 writes the expanded temperatures into a
-copy (``expand_batch_to_tokens``), so it samples from uninitialised memory at any temperature but 0.
+The token after each drafted one is drawn from the policy's own distribution at that position by vLLM's ordinary
+sampler, and kept if all tokens before it match the draft. For a draft with one token per position this is rejection
+sampling (arXiv 2211.17192): a drafted token x occurs with p(x); otherwise another token y has probability p(y) / (1 -
+p(x)). vLLM's own rejection sampler is not used: on CPUs vLLM 0.32 writes the expanded temperatures into a copy
+(``expand_batch_to_tokens``), so it samples from uninitialised memory at any temperature but 0.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from vllm.v1.sample.sampler import Sampler
 from worker.engine.types import EngineError
 
 NOTHING = -1
-"""Token id that stands where no token was kept; vLLM's own placeholder."""
+"""Token id that marks positions without a kept token; vLLM's own placeholder."""
 
 
 class RecordedGenerators(dict[int, torch.Generator]):
-    """Generators of seeded requests, one for each row, which several rows share; records their states.
+    """Generators of seeded requests by row; the rows of a request share one. Records their states.
 
-    A row that is not kept must not have drawn: a seeded request would depend on what was drafted for it.
+    Discarded rows must not advance a generator: a seeded request would depend on what was drafted for it.
     """
 
     def __init__(self, rows: dict[int, torch.Generator]) -> None:
@@ -35,13 +35,13 @@ class RecordedGenerators(dict[int, torch.Generator]):
         self._after: dict[int, torch.Tensor] = {}
 
     def items(self) -> Iterator[tuple[int, torch.Generator]]:  # type: ignore[override]
-        """Rows in order; the sampler draws for each before it asks for the next."""
+        """Rows in order; the sampler draws for each before it requests the next."""
         for row in sorted(self):
             yield row, self[row]
             self._after[row] = self[row].get_state()
 
     def rewind(self, row: int) -> None:
-        """Let the generator of ``row`` go on as if no later row of its request had drawn."""
+        """Reset the generator of ``row`` as if no later row of its request had drawn."""
         if row in self._after:
             self[row].set_state(self._after[row])
 
@@ -59,10 +59,10 @@ def verify(
         sizes: k_r, the number of drafted tokens of each request.
 
     Returns:
-        Tokens of shape [R, max k_r + 1], ``NOTHING`` behind the last of each, and log-probabilities of as many rows.
+        Tokens of shape [R, max k_r + 1], ``NOTHING`` after the last of each, and log-probabilities with as many rows.
 
     Raises:
-        EngineError: the requests ask for what changes logits by the tokens before, which this does not follow.
+        EngineError: the requests use settings that change logits based on earlier tokens, which is not supported here.
     """
     _check(metadata)
     counts = torch.tensor(sizes) + 1
@@ -128,7 +128,7 @@ def _spread(metadata: SamplingMetadata, sizes: list[int]) -> RecordedGenerators:
 
 
 def _arranged(output: SamplerOutput, kept: list[tuple[int, int]], width: int) -> SamplerOutput:
-    """One row of tokens for each request, and log-probabilities of the same places."""
+    """One row of tokens for each request, and log-probabilities of the same positions."""
     device = output.sampled_token_ids.device
     firsts, counts = torch.tensor(kept).unbind(1)
     places = torch.arange(width)
@@ -147,16 +147,16 @@ def _arranged(output: SamplerOutput, kept: list[tuple[int, int]], width: int) ->
 
 
 class DraftVerifier:
-    """Lets a vLLM model runner without speculation compute drafted tokens where the scheduler has put some.
+    """Lets a vLLM model runner without speculation compute the drafted tokens that the scheduler has added.
 
-    vLLM's own speculation costs every step, with drafts or without; here steps without drafts stay as they are.
+    vLLM's own speculation slows down every step; here steps without drafts stay as they are.
     """
 
     def __init__(self, runner: Any) -> None:
-        """Take over two methods of ``runner``.
+        """Replace two methods of ``runner``.
 
         Raises:
-            EngineError: the runner samples by a speculation of its own, or applies processors of its own to logits.
+            EngineError: the runner uses its own speculation, or applies its own logits processors.
         """
         if runner.speculative_config is not None:
             raise EngineError("the engine has a speculation of vLLM's own; set rollout.engine.speculation to off")
@@ -170,10 +170,10 @@ class DraftVerifier:
         runner._prepare_inputs, runner._sample = self.prepare_inputs, self.sample
 
     def prepare_inputs(self, scheduler_output: Any, num_scheduled_tokens: Any) -> Any:
-        """Ask for logits at drafted positions too."""
+        """Request logits at drafted positions too."""
         if not scheduler_output.scheduled_spec_decode_tokens:
             return self._prepare_inputs(scheduler_output, num_scheduled_tokens)
-        self._runner.speculative_config = self  # what vLLM asks here is only whether there is one
+        self._runner.speculative_config = self  # vLLM only checks whether there is one
         try:
             return self._prepare_inputs(scheduler_output, num_scheduled_tokens)
         finally:

@@ -1,4 +1,4 @@
-"""A bench job on the worker: what graders see of a sample, and the result."""
+"""A bench job on the worker: the sample that graders see, and the result."""
 
 from trainer_core.link.bench import BenchJudge, BenchResult, BenchSample, BenchScore, ThinkingTags
 from trainer_core.link.explanation import explanations
@@ -8,7 +8,7 @@ from worker.scoring.scorer import Graded
 
 
 def graded_sample(sample: BenchSample, thinking: ThinkingTags | None) -> Sample:
-    """Sample as graders see it."""
+    """The sample as graders see it."""
     thoughts, answer = None, sample.output_text
     if thinking is not None:
         thoughts, answer = split_thinking(sample.output_text, thinking.start, thinking.end, thinking.answer_start)
@@ -16,7 +16,7 @@ def graded_sample(sample: BenchSample, thinking: ThinkingTags | None) -> Sample:
 
 
 def result(rows: list[list[Graded]], use: Use) -> BenchResult:
-    """Scores in the shape [definitions][samples], and what the judges were asked in all."""
+    """Scores in the shape [definitions][samples], and the total use of the judges."""
     return BenchResult(
         results=tuple(tuple(_score(graded) for graded in row) for row in rows),
         judge=BenchJudge(

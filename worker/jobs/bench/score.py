@@ -12,7 +12,7 @@ def score_job(job: BenchJob, setup: ToolSetup) -> BenchResult:
 
     Raises:
         JailError: this machine has no strong jail, and a grader runs untrusted text.
-        StartError: a judge or a reward model cannot be had.
+        StartError: a judge or a reward model is not available.
     """
     definitions = [entry.definition for entry in job.definitions]
     bench = EquippedScorer(definitions, setup, job.timeout_s)

@@ -1,4 +1,4 @@
-"""The work of one bench job: judges' engines where it needs some, and its scores."""
+"""The work of one bench job: judges' engines if it needs any, and its scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class BenchWork(JobWork[BenchJob]):
         return BenchResult(error=reason)
 
     def _result(self, job: BenchJob) -> BenchResult:
-        """Scores, or the reason why there are none."""
+        """The scores, or the reason why there are none."""
         servers: JudgeServers | None = None
         try:
             handles: Mapping[str, Any] = {}

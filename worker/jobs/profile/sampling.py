@@ -1,4 +1,4 @@
-"""Samples rows in rounds, each of which goes where the counts so far say that it decides."""
+"""Samples rows in rounds. The counts so far decide which rows the next round samples."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from worker.messages.ticket import Batch, Ticket
 from worker.seeds import derive_seed
 
 ROWS_AT_ONCE = 64
-"""Rows of one batch: what a killed worker had in hand is sampled again."""
+"""Rows of one batch. If a worker is killed, its current batch is sampled again."""
 ROUND = 256
-"""Samples of a round at least."""
+"""Minimum number of samples in a round."""
 MOST_UNGRADED = 3
-"""Batches one after the other without any grade, after which sampling ends: a judge may be away for long."""
+"""Number of consecutive batches without any grade after which sampling ends: a judge may be away for long."""
 
 Tell = Callable[[ProfileProgress], None]
 HandIn = Callable[[ProfileBatch], None]
@@ -48,12 +48,12 @@ class ProfileStartup(RehearsalStartup):
 
 
 def sample_rows(job: ProfileJob, platform: Platform, deadline: Deadline, tell: Tell, hand_in: HandIn) -> ProfileResult:
-    """Sample until the plan is fulfilled or time is up.
+    """Sample until the plan is complete or time is up.
 
     Raises:
-        StartError: something cannot work; the message is for the person who asked.
+        StartError: something cannot work; the message is for the person who requested the profile.
         RolloutError: the engine was lost.
-        FencedError: nobody waits for it any more.
+        FencedError: the result is no longer wanted.
     """
     warnings: list[str] = []
     startup = ProfileStartup(job.bundle, platform, lambda title, message: warnings.append(f"{title}: {message}"))
@@ -92,12 +92,12 @@ class _Sampler:
 
     @property
     def reads_answers(self) -> bool:
-        """Whether wrong answers can be told from one another."""
+        """Whether wrong answers can be distinguished from one another."""
         return self._votes.can_read
 
     @property
     def warnings(self) -> list[str]:
-        """A sentence on the samples whose reward failed; nothing where none did."""
+        """A sentence about the samples whose reward failed; empty if none did."""
         if not self._failed:
             return []
         return [f"The reward of {self._failed} samples could not be computed, first: {self._first_error}"]
@@ -139,7 +139,7 @@ class _Sampler:
             self._ungraded += 1
             tried = self._has_graded and wanted.keys() <= self._ungraded_rows
             self._ungraded_rows |= wanted.keys()
-            if not tried:  # what failed may be back soon: these rows are asked again, at no cost
+            if not tried:  # the failed grader may be back soon: these rows are sampled again, at no cost
                 return
         else:
             self._ungraded, self._has_graded = 0, True
@@ -159,7 +159,7 @@ class _Sampler:
         self._told()
 
     def _rescore(self, tickets: Sequence[Ticket]) -> None:
-        """Have what failed scored once more, and keep what fails still."""
+        """Score failed samples once more, and record those that still fail."""
         samples = [one for ticket in tickets for one in ticket.group.trajectories]
         if any(one.reward_error for one in samples):
             self._parts.generation.rescore(tickets).result()

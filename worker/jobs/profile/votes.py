@@ -1,7 +1,7 @@
-"""Votes: which wrong answers are one and the same. The grader itself says so: it is asked with the one for the gold.
+"""Votes: which wrong answers are the same. The grader itself decides: it gets one of them in place of the gold.
 
 Whether an answer is wrong is judged by the part of the reward that compares it with the gold, never by the whole: a
-right answer without its format, or in another language than asked for, says nothing against the gold.
+right answer in the wrong format, or in another language than requested, is no evidence against the gold.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from worker.messages.ticket import Ticket
 
 Regrade = Callable[[Sequence[Trajectory], Sequence[Mapping[str, Any]], Sequence["Ticket"]], Future[list[Score]]]
-"""Scores answers against other rows than their own: ``GenerationStage.regrade``."""
+"""Scores answers against rows other than their own: ``GenerationStage.regrade``."""
 
 COMPARED = 4
-"""Answers of a row that others are compared with by the grader; beyond them equal texts count as equal."""
+"""Number of answers of a row with which the grader compares others. Beyond them only equal texts count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrongVote:
-    """An answer that the part of the reward which reads it holds for another than the gold."""
+    """An answer that does not equal the gold, according to the part of the reward that reads it."""
 
     trajectory: Trajectory
     text: str
     """Text of the answer."""
     full: float
-    """Grade of that part where the gold is what the answer says."""
+    """Grade of that part if the answer itself were the gold."""
 
 
 class Ballot:
-    """The wrong answers to one row: those of before, and what a batch adds."""
+    """The wrong answers to one row: the previous ones, and those that a batch adds."""
 
     def __init__(self, ticket: Ticket, before: Sequence[WrongAnswer]) -> None:
         self.ticket = ticket
@@ -60,14 +60,14 @@ class Ballot:
         return tuple(WrongAnswer(text, votes) for text, votes in ranked)
 
     def add(self, vote: WrongVote) -> None:
-        """A wrong answer."""
+        """Add a wrong answer."""
         if vote.text in self._votes:
             self._votes[vote.text] += 1
         else:
             self._waiting.append(vote)
 
     def rival(self) -> tuple[str, list[WrongVote]] | None:
-        """An answer, and those that may equal it; None where nothing is left to compare."""
+        """An answer, and others that may equal it; None if nothing is left to compare."""
         if not self._waiting or self._compared >= COMPARED:
             return None
         if self._compared == len(self._votes):
@@ -77,14 +77,14 @@ class Ballot:
         return list(self._votes)[self._compared], self._waiting
 
     def settle(self, equal: Sequence[bool]) -> None:
-        """Take in whether each answer equals the last ``rival``, as the grader said."""
+        """Record whether each answer equals the last ``rival``, as decided by the grader."""
         text = list(self._votes)[self._compared]
         self._votes[text] += sum(equal)
         self._waiting = [one for one, same in zip(self._waiting, equal, strict=True) if not same]
         self._compared += 1
 
     def close(self) -> None:
-        """Count what is left by its text."""
+        """Count the remaining answers by their text."""
         while self._waiting:
             self._promote()
 
@@ -95,7 +95,7 @@ class Ballot:
 
 
 class VoteReader:
-    """Reads what wrong answers say, at the place that the reward reads."""
+    """Reads the content of wrong answers, at the place that the reward reads."""
 
     def __init__(self, definition: RewardDefinition, thinking: Thinking, regrade: Regrade, threshold: float) -> None:
         places = [place for place in readings(definition) if place.reference is not None]
@@ -114,7 +114,7 @@ class VoteReader:
 
     @property
     def reference(self) -> str | None:
-        """Field of the row that answers are compared with; None where there is none."""
+        """Field of the row that answers are compared with; None if there is none."""
         return None if self._place is None else self._place.reference
 
     def count(self, ballots: Sequence[Ballot]) -> None:
@@ -132,7 +132,7 @@ class VoteReader:
             ballot.close()
 
     def _read(self, ballot: Ballot) -> list[tuple[Trajectory, str, float]]:
-        """(Answer that failed, what it says, grade of the part that reads it)."""
+        """(Failed answer, its text, grade of the part that reads it)."""
         assert self._place is not None
         found = []
         for trajectory in ballot.ticket.group.trajectories:
@@ -145,9 +145,9 @@ class VoteReader:
         return found
 
     def _fulls(self, read: Sequence[tuple[Ballot, Trajectory, str]]) -> Sequence[float | None]:
-        """The part's grade for each answer with itself as the gold: what one that equals the gold would get.
+        """The part's grade for each answer with itself as the gold: the grade of an answer that equals the gold.
 
-        Graders that read a place give 1. What a combined grader makes of that, such as behind a gate, only it can say.
+        Graders that read a place return 1. A combined grader, such as one with a gate, must be called to find out.
         """
         return self._parts(read) if self._is_composed else [1.0] * len(read)
 
@@ -162,7 +162,7 @@ class VoteReader:
             ballot.settle([next(equal) for _ in waiting])
 
     def _parts(self, asked: Sequence[tuple[Ballot, Trajectory, str]]) -> list[float | None]:
-        """Grades of the part that reads the answer, for answers to rows with other golds; None where it fails."""
+        """Grades of the part that reads the answer, for answers to rows with other golds; None if it fails."""
         if not asked:
             return []
         assert self._place is not None

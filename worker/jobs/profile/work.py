@@ -1,4 +1,4 @@
-"""The work of one profile: a folder and a platform for it, batches that are handed in, and its end."""
+"""The work of one profile: sets up a folder and a platform, submits batches, and reports the end."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from worker.link.platform import Platform, parse_bundle
 
 
 class ProfileWork(JobWork[ProfileJob]):
-    """Makes one profile, from where an earlier worker has come to."""
+    """Makes one profile, continuing where an earlier worker stopped."""
 
     kind: ClassVar[JobKind] = PROFILE
 
     _phase = "loading"
 
     def _read(self, document: dict[str, Any]) -> ProfileJob:
-        """Implements ``JobWork._read``; the bundle is checked as that of a run is."""
+        """Implements ``JobWork._read``; the bundle is validated like that of a run."""
         bundle = parse_bundle(document["bundle"]) if isinstance(document.get("bundle"), dict) else None
         return ProfileJob.model_validate({**document, "bundle": bundle})
 
@@ -35,13 +35,13 @@ class ProfileWork(JobWork[ProfileJob]):
         return ProfileResult(error=reason)
 
     def _result(self, job: ProfileJob) -> ProfileResult:
-        """The end of sampling, or the reason why it failed.
+        """The outcome of sampling, or the reason why it failed.
 
         Raises:
-            WorkerLost: the engine was lost after batches were handed in: another worker goes on behind them.
+            WorkerLost: the engine was lost after batches were submitted: another worker continues after them.
         """
         self._tell(ProfileProgress(phase="loading"), at_once=False)
-        folder = Path(tempfile.mkdtemp(prefix="dressage-profile-"))  # of what a run keeps beside its checkpoints
+        folder = Path(tempfile.mkdtemp(prefix="dressage-profile-"))  # for what a run stores next to its checkpoints
         platform, link = Platform(self._url, self._token, job.id), self._open_link()
 
         handed_in = 0
@@ -65,6 +65,6 @@ class ProfileWork(JobWork[ProfileJob]):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _note(self, progress: ProfileProgress) -> None:
-        """Tell how far it is: a new phase at once."""
+        """Report the progress; a new phase immediately."""
         changed, self._phase = progress.phase != self._phase, progress.phase
         self._tell(progress, at_once=changed)

@@ -1,4 +1,4 @@
-"""Holds a rehearsal: picks prompts, has them sampled and graded, and reports what was seen."""
+"""Holds a rehearsal: picks prompts, has them sampled and graded, and reports the results."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from worker.seeds import derive_seed
 log = logging.getLogger(__name__)
 
 MOST_GROUPS = 64
-"""Prompts of all sources together."""
+"""Most prompts of all sources together."""
 POLL_S = 0.2
 PEAK_S = 30.0
-"""Seconds within which the device's peak is measured: it takes one where nothing else computes."""
+"""Time limit for measuring the device's peak. It takes one second if nothing else computes."""
 
 Tell = Callable[[RehearsalProgress], None]
 
@@ -49,7 +49,7 @@ class Deadline:
         """Raise StartError once time is up.
 
         Args:
-            doing: what it was at, and what to do about it, as half a sentence.
+            doing: what it was doing, and what to do about it, as half a sentence.
         """
         if self.is_over:
             raise StartError(f"The {self._noun} was not done within {self._limit_s:g} s: {doing}")
@@ -88,7 +88,7 @@ def hold(job: RehearsalJob, platform: Platform, deadline: Deadline, tell: Tell) 
 
 
 def _peak(bundle: Bundle, parts: RehearsalParts) -> DevicePeak | None:
-    """Peak of the engine's device for the learner's number type; None where it cannot be measured: all else counts."""
+    """Peak of the engine's device for the learner's number type; None if it cannot be measured, which is no failure."""
     try:
         return parts.generation.engines.peak(bundle.spec.policy.dtype).result(timeout=PEAK_S)
     except Exception as error:
@@ -97,7 +97,7 @@ def _peak(bundle: Bundle, parts: RehearsalParts) -> DevicePeak | None:
 
 
 def _batch(job: RehearsalJob, parts: RehearsalParts) -> Batch:
-    """Groups of the first step, as the run's own dispatch would make them, spread evenly over each source's rows."""
+    """Groups of the first step, as the run's own dispatch would create them, spread evenly over each source's rows."""
     spec = job.bundle.spec
     weighed = [source.name for source in spec.data.sources if source.weight > 0]
     names = weighed or [source.name for source in spec.data.sources]

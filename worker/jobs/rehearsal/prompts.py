@@ -1,4 +1,4 @@
-"""Prompts as the policy sees them: token by token, control tokens told apart from text."""
+"""Prompts as the policy sees them: token by token, with control tokens distinguished from text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tokenizers import Tokenizer
 from trainer_core.link.rehearsal import MAX_PIECES, PromptPiece
 
 _CUT = "\ufffd"
-"""Sign for bytes that make no character by themselves."""
+"""Character shown for bytes that do not form a character by themselves."""
 _LONGEST = 8
-"""Tokens that may make one character together."""
+"""Most tokens that may form one character together."""
 
 
 class VisiblePrompts:
-    """Shows token ids by the tokenizer in a policy's folder."""
+    """Shows token ids using the tokenizer in a policy's folder."""
 
     def __init__(self, folder: Path) -> None:
         self._backend = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -24,7 +24,7 @@ class VisiblePrompts:
         self._control = {number: token.content for number, token in added.items() if token.special}
 
     def pieces(self, ids: Sequence[int]) -> tuple[tuple[PromptPiece, ...], int]:
-        """(Pieces, how many are left out in the middle). Each is a token, or the few that make a character together."""
+        """(Pieces, number left out in the middle). Each is a token, or a few tokens that form a character together."""
         found: list[PromptPiece] = []
         waiting: list[int] = []
         for number in ids:

@@ -1,4 +1,4 @@
-"""Reports what a rehearsal has seen."""
+"""Builds the report of a rehearsal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from worker.messages.ticket import Batch, Ticket
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A rehearsal that is over."""
+    """Observations of a finished rehearsal."""
 
     bundle: Bundle
     parts: RehearsalParts

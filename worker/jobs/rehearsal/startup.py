@@ -1,4 +1,4 @@
-"""Brings up what a rehearsal needs of a run: one engine, a reward worker, the data; no learner."""
+"""Starts the parts of a run that a rehearsal needs: one engine, a reward worker, the data; no learner."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ from worker.rollout.timeline import Timeline
 from worker.rollout.worker import rollout_actor_class
 
 ENGINE_CPUS = 0.0
-"""Reserved with Ray for the engine: a run that starts meanwhile never waits for a rehearsal to end."""
+"""CPUs reserved with Ray for the engine. A run that starts in the meantime never waits for a rehearsal to end."""
 
 
 @dataclass(frozen=True, slots=True)
 class RehearsalParts:
-    """Everything that is up."""
+    """All started parts."""
 
     generation: GenerationStage
     dispatcher: Dispatcher
-    """Makes the groups as the run's own does."""
+    """Creates the groups as the run's own dispatcher does."""
     tokenizer: PolicyTokenizer
     sources: dict[str, PromptRows]
     versions: RewardVersions
 
 
 class RehearsalStartup(Startup):
-    """The parts of a run's start that a rehearsal needs. ``close`` undoes it, whatever has come up."""
+    """The parts of a run's start that a rehearsal needs. ``close`` stops everything that has started."""
 
     def open(self, batch: int, tick: Tick) -> RehearsalParts:
         """Start them and wait for them.
 
         Args:
-            batch: groups that are sampled at once.
+            batch: number of groups that are sampled at the same time.
             tick: see ``Tick``.
 
         Raises:
@@ -126,7 +126,7 @@ class RehearsalStartup(Startup):
         return rollout_actor_class().options(**options).remote()
 
     def _actor(self) -> str:
-        """Name of the actor that its own ones are named after."""
+        """Name of the actor after which its own actors are named."""
         return REHEARSAL.actor(self.bundle.run_id)
 
     def _name(self, role: str, index: int, generation: int) -> str:

@@ -1,4 +1,4 @@
-"""The work of one rehearsal: a folder and a platform for it, and its report."""
+"""The work of one rehearsal: sets up a folder and a platform, and reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RehearsalWork(JobWork[RehearsalJob]):
     _phase = "loading"
 
     def _read(self, document: dict[str, Any]) -> RehearsalJob:
-        """Implements ``JobWork._read``; the bundle is checked as that of a run is."""
+        """Implements ``JobWork._read``; the bundle is validated like that of a run."""
         bundle = parse_bundle(document["bundle"]) if isinstance(document.get("bundle"), dict) else None
         return RehearsalJob.model_validate({**document, "bundle": bundle})
 
@@ -47,7 +47,7 @@ class RehearsalWork(JobWork[RehearsalJob]):
             return RehearsalResult(error=f"What was seen cannot be told: {fault} (at {where})")
 
     def _report(self, job: RehearsalJob) -> RehearsalReport:
-        folder = Path(tempfile.mkdtemp(prefix="dressage-rehearsal-"))  # of what a run keeps beside its checkpoints
+        folder = Path(tempfile.mkdtemp(prefix="dressage-rehearsal-"))  # for what a run stores next to its checkpoints
         platform = Platform(self._url, self._token, job.id)
         try:
             bundle = job.bundle.model_copy(update={"run_dir": folder})
@@ -57,6 +57,6 @@ class RehearsalWork(JobWork[RehearsalJob]):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _note(self, progress: RehearsalProgress) -> None:
-        """Tell how far it is: a new phase at once."""
+        """Report the progress; a new phase immediately."""
         changed, self._phase = progress.phase != self._phase, progress.phase
         self._tell(progress, at_once=changed)

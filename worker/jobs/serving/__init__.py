@@ -1,1 +1,1 @@
-"""Serves models to whoever asks behind the platform, as long as it is asked."""
+"""Serves models to the platform's users, as long as there are requests."""

@@ -1,4 +1,4 @@
-"""The work of one serving: engines for its models, and questions that are exchanged for answers until nobody asks."""
+"""The work of one serving: starts engines for its models and answers questions until no more are expected."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from worker.judge.served import JudgeServer, ServedReply
 from worker.judge.servers import SERVERS_UP_S, bring_up
 
 POLL_S = 0.2
-"""Seconds between two exchanges at least."""
+"""Minimum seconds between two exchanges."""
 ENGINE_CPUS = 0.0
-"""Reserved with Ray for an engine: on CPUs it never waits for a run to end, nor a run for it."""
+"""CPUs reserved with Ray for an engine. On CPUs it never waits for a run to end, nor a run for it."""
 _MOST_BYTES = 4 << 20
-"""Text of the answers of one exchange, beyond which the rest goes with the next."""
+"""Most answer text in one exchange; the rest goes with the next."""
 
 
 class ServingWork(JobWork[ServingJob]):
-    """Serves until the platform refuses: its answers to nobody are of no use."""
+    """Serves until the platform refuses. Answers that no user waits for are useless."""
 
     kind: ClassVar[JobKind] = SERVING
 
@@ -52,8 +52,8 @@ class ServingWork(JobWork[ServingJob]):
         """The reason why the models cannot be served.
 
         Raises:
-            FencedError: nobody asks any more.
-            WorkerLost: an engine was lost behind its first answer: another worker goes on.
+            FencedError: the platform no longer needs it.
+            WorkerLost: an engine was lost after the first answer: another worker continues.
         """
         try:
             server = EmbeddingServer if EMBEDDING in job.models else JudgeServer
@@ -79,7 +79,7 @@ class ServingWork(JobWork[ServingJob]):
 
 
 class _Counter:
-    """Takes questions and hands out answers."""
+    """Fetches questions and returns answers."""
 
     def __init__(self, handles: Mapping[str, Any], link: JobLink) -> None:
         self._handles, self._link = handles, link
@@ -88,7 +88,7 @@ class _Counter:
         self.has_answered = False
 
     def serve(self) -> NoReturn:
-        """Serve for ever. Raises FencedError once nobody asks any more, and RayActorError where an engine is lost."""
+        """Serve forever. Raises FencedError once it is no longer needed, and RayActorError if an engine is lost."""
         while True:
             begun = time.monotonic()
             self._exchange()
@@ -120,7 +120,7 @@ class _Counter:
             self._under_way[handle.reply.remote(question)] = question
 
     def _collect(self, seconds: float) -> None:
-        """Take in what the engines have answered within so many seconds."""
+        """Collect the answers that the engines return within ``seconds``."""
         if not self._under_way:
             time.sleep(seconds)
             return

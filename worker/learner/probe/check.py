@@ -1,4 +1,4 @@
-"""Loading a version into an engine, and proving that it is what the engine computes with."""
+"""Loads a version into an engine and proves that the engine computes with it."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Receiver(Protocol):
-    """Interface that ``apply_and_probe`` needs of an engine."""
+    """Interface of an engine that ``apply_and_probe`` needs."""
 
     @property
     def read_share(self) -> float:
@@ -44,19 +44,19 @@ def apply_and_probe(
     kv: Literal["keep", "recompute"] = "recompute",
     whole: bool = False,
 ) -> ProbeFigures:
-    """Load a version into the engine and prove that it is what the engine computes with.
+    """Load a version into the engine and prove that the engine computes with it.
 
     Args:
         engine: the rollout engine.
         weights: the version.
         tolerance: largest mean difference that may count as noise, in nats.
         floor: the noise measured at the start; None measures it now.
-        kv: what becomes of the keys and values of running sequences.
-        whole: whether all weights shall be loaded, where what has changed would do.
+        kv: what happens to the keys and values of running sequences.
+        whole: whether to load all weights even if the changes would do.
 
     Raises:
-        ProbeFailed: a tensor is not as it was published, or the scores differ by more than noise, or are no numbers.
-            The engine then holds weights that nobody vouches for: apply the bundle again, or let it not generate.
+        ProbeFailed: a tensor is not as published, or the scores differ by more than noise or are not numbers. The
+            engine then holds unverified weights: apply the bundle again, or do not let it generate.
     """
     weights.load_into(engine, kv=kv, whole=whole)
     return probe(engine, weights, tolerance, floor)

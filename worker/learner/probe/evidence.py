@@ -1,4 +1,4 @@
-"""Evidence that the learner sends with a version of its weights, for engines to be checked by."""
+"""Evidence that the learner sends with a version of its weights, used to check engines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,33 +12,33 @@ from trainer_core.update.formats.joint import matrices
 from trainer_core.update.formats.quantise import Scales, rounded_weight
 
 FIXED, ROTATING = 8, 4
-"""Columns of each matrix that are read back: the same ones at every version, and others in turn."""
+"""Numbers of columns of each matrix that are read back: the same ones at every version, and rotating ones."""
 GOLDEN = 0.6180339887498949
 
 
 @dataclass(frozen=True, slots=True)
 class WeightSample:
-    """Values of every tensor of a version: the same columns of all matrices of a width, and vectors whole."""
+    """Values of every tensor of a version: the same columns of all matrices of one width, and whole vectors."""
 
     columns: dict[int, NDArray[np.int64]] = field(default_factory=dict)
-    """Columns by the width of the matrix; the first ``FIXED`` are those of every version."""
+    """Columns by the width of the matrix; the first ``FIXED`` are the same at every version."""
     values: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    """Values by the name in the checkpoint: [N, C] of a matrix, [N] of a vector."""
+    """Values by the name in the checkpoint: [N, C] for a matrix, [N] for a vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Evidence beside the scores of the probe."""
+    """Evidence in addition to the probe's scores."""
 
     sample: WeightSample = field(default_factory=WeightSample)
     before: tuple[int, WeightSample, list[list[float]]] | None = None
-    """Version before, with its fixed columns and its scores of the same text: how a stale engine is told."""
+    """The previous version, its fixed columns and its scores of the same text. Used to recognise a stale engine."""
     rounding: float = 0.0
     """See ``Floor.rounding``."""
 
 
 def columns_of(width: int, version: int) -> NDArray[np.int64]:
-    """Columns of a matrix that are read back at a version: one in each strip of it, so that no half is missed."""
+    """Columns of a matrix that are read back at a version: one in each strip, so that no half is missed."""
     fixed = _strips(width, FIXED, 0)
     return np.array([*fixed, *(c for c in _strips(width, ROTATING, version + 1) if c not in fixed)], np.int64)
 
@@ -70,7 +70,7 @@ class Witness:
             sample: values of what is published.
             sequences: the probe's text.
             scores: the learner's log-probabilities of it, in the engine's formats.
-            others: the same with other roundings; None where nothing is rounded to 16 bits or fewer.
+            others: the same with other roundings; None if nothing is rounded to 16 bits or fewer.
         """
         rounding = 0.0 if others is None else trimmed_mean(np.abs(flat(scores) - flat(others)))
         before = self._before
@@ -80,7 +80,7 @@ class Witness:
 
 
 class Sampler:
-    """Samples the tensors of a version while they pass by, in the numbers that an engine shall hold."""
+    """Samples the tensors of a version as they pass by, in the numbers that an engine should hold."""
 
     def __init__(self, version: int, fp8: Scales | None = None) -> None:
         """``fp8``: scales of the matrices that an engine holds in FP8."""
@@ -88,14 +88,14 @@ class Sampler:
         self._version, self._fp8 = version, fp8
 
     def following(self, layers: Iterator[Mapping[str, Tensor]]) -> Iterator[Mapping[str, Tensor]]:
-        """The same layers, sampled before they are handed on."""
+        """The same layers, each sampled before it is yielded."""
         for layer in layers:
             for name, tensor in layer.items():
                 self.take(name, tensor)
             yield layer
 
     def take(self, name: str, tensor: Tensor) -> None:
-        """Sample a matrix, each expert's of a joint tensor, or a vector; others are left to the text."""
+        """Sample a matrix, each expert's part of a joint tensor, or a vector. The scored text covers the others."""
         held = tensor if self._fp8 is None else rounded_weight(name, tensor, self._fp8)
         for part, values in matrices(name, held):
             if values.ndim == 2:
@@ -120,7 +120,7 @@ def flat(scores: list[list[float]]) -> NDArray[np.float64]:
 
 
 def trimmed_mean(values: NDArray[np.float64]) -> float:
-    """Mean without the largest of each fifty: one token that has gone to another expert shall not decide it."""
+    """Mean without the largest of each fifty: one token routed to another expert must not decide it."""
     kept = np.sort(values)[: len(values) - len(values) // 50]
     return float(kept.mean()) if len(kept) else 0.0
 

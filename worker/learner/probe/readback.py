@@ -1,4 +1,4 @@
-"""The comparison, bit for bit, of what the kernels hold with what was published."""
+"""Compares, bit for bit, what the kernels hold with what was published."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from worker.learner.probe.evidence import FIXED, Evidence
 
 NAMED = 4
-"""Tensors that a sentence names; of others it says how many."""
+"""Number of tensors that a sentence names; the others are only counted."""
 
 
 class Held(Protocol):
@@ -29,7 +29,7 @@ class Held(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TensorFault:
-    """A tensor that an engine does not hold as it was published."""
+    """A tensor that an engine does not hold as published."""
 
     name: str
     place: str
@@ -37,9 +37,9 @@ class TensorFault:
     """Sampled values that differ."""
     sampled: int
     stale: int | None
-    """Version that the values are of, where they are those of the version before."""
+    """The previous version, if the values are still from it."""
     owner: str | None
-    """Another tensor whose values they are."""
+    """Another tensor that the values belong to."""
 
     def __str__(self) -> str:
         if self.owner is not None:
@@ -65,7 +65,7 @@ def compare(held: Iterable[Held], evidence: Evidence) -> list[TensorFault]:
 
 
 def sentence(faults: Sequence[TensorFault], compared: int) -> str:
-    """Sentence that says which tensors differ, and by what."""
+    """Sentence that says which tensors differ and how."""
     named = ", ".join(map(str, faults[:NAMED]))
     more = f" and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
     verb = "is" if len(faults) == 1 else "are"
@@ -81,7 +81,7 @@ def _stale(one: Held, evidence: Evidence) -> int | None:
 
 
 def _owner(one: Held, evidence: Evidence) -> str | None:
-    """Another tensor of the same shape whose values the engine has in this one's place."""
+    """Another tensor of the same shape whose values the engine holds instead of this one's."""
     for name, values in evidence.sample.values.items():
         if name != one.name and values.shape == one.values.shape:
             wanted = _as_held(values, one.dtype)

@@ -1,12 +1,11 @@
-"""The comparison of what engine and learner say about the same text, judged by the noise of the start.
+"""Compares the engine's and the learner's scores of the same text, judged by the noise at the start.
 
-The noise is heavy-tailed: most tokens differ by the rounding of their logits, a few by much more, and which they are
+The noise is heavy-tailed: most tokens differ by the rounding of their logits, a few by much more, and which ones do
 changes with every bit of the weights. So no single token decides. The mean without the largest two of a hundred and the
-95 % quantile are compared with the same figures at the start, when both sides had the same weights beyond doubt, and
-may be a few times as large. The noise follows the policy: where it becomes sharper, rounding moves its
-log-probabilities more. The learner measures that alone, as the difference that other roundings make to its own scores
-(``Learner.score_rounded_otherwise``), and the floor grows with it. No answer of an engine enters the floor after the
-start.
+95 % quantile are compared with the same figures at the start, when both sides certainly had the same weights. They may
+be a few times as large. The noise follows the policy: as it becomes sharper, rounding moves its log-probabilities more.
+The learner measures this without the engine, as the difference that other roundings make to its own scores
+(``Learner.score_rounded_otherwise``), and the floor grows with it. No engine's answer enters the floor after the start.
 """
 
 from collections.abc import Sequence
@@ -20,18 +19,18 @@ from worker.messages.probe import Floor
 MEAN_TIMES, QUANTILE_TIMES = 4.0, 6.0
 """Multiples of the floor's mean and quantile that pass."""
 LEAST = 1e-4
-"""Nats that always pass: float32's noise is so small that it may grow tenfold without meaning anything."""
+"""Difference in nats that always passes: float32's noise is so small that a tenfold increase means nothing."""
 ROUNDED_TIMES = 2.0
-"""Multiple of the noise of a token by which an update must have moved a token, where the learner rounds too."""
+"""Multiple of a token's noise by which an update must have moved a token if the learner rounds too."""
 PROVED_TIMES = 2.0
-"""Factor of both where every tensor was read back as published: scores then tell of kernels that compute otherwise, and
-a token that goes to other experts in one of the two differs by more than rounding."""
+"""Factor on both if every tensor was read back as published. The scores then only reveal kernels that compute
+differently, and a token that only one side routes to other experts differs by more than rounding."""
 STALE_SHARE, STALE_SIGMAS = 0.5, 8.0
-"""Share of the last update that must be missing, and its size in standard errors, to call an engine stale."""
+"""Share of the last update that must be missing, and its size in standard errors, for an engine to be called stale."""
 
 
 def differences(scored: Sequence[Sequence[float]], expected: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Engine minus learner, for all tokens in one row."""
+    """Engine minus learner, for all tokens in one array."""
     return flat([list(one) for one in scored]) - flat([list(one) for one in expected])
 
 
@@ -47,7 +46,7 @@ def quantile(sizes: NDArray[np.float64]) -> float:
 
 
 def grown(floor: Floor, rounding: float) -> Floor:
-    """The floor of the start at the rounding that the learner measures now; it never falls."""
+    """The initial floor scaled to the rounding that the learner measures now; it never falls."""
     times = max(1.0, rounding / floor.rounding) if floor.rounding > 0.0 else 1.0
     return Floor(floor.mean * times, floor.quantile * times, floor.spread * times, max(rounding, floor.rounding))
 
@@ -60,15 +59,15 @@ def text_findings(
     *,
     proved: bool = False,
 ) -> list[str]:
-    """Sentences about what is more than noise; none where all is well.
+    """Sentences about differences that are more than noise; none if all is well.
 
     Args:
         found: engine minus learner, for all tokens.
         floor: the noise.
-        evidence: what the learner knows of the version before.
+        evidence: what the learner knows of the previous version.
         expected: the learner's scores.
         proved: whether every tensor was read back as published. Such an engine is not stale: a token that the learner
-            sends to other experts than before looks like an update that the engine lacks.
+            now routes to other experts only looks like an update that the engine lacks.
     """
     sizes, findings = np.abs(found), []
     times = PROVED_TIMES if proved else 1.0
@@ -93,13 +92,13 @@ def text_findings(
 def stale_share(
     found: NDArray[np.float64], floor: Floor, evidence: Evidence, expected: Sequence[Sequence[float]]
 ) -> float | None:
-    """Share of the last update that an engine's answers lack, where that is beyond the noise; else None.
+    """Share of the last update that an engine's answers lack, if it is beyond the noise; else None.
 
-    The update has moved the learner's own scores by ``s``. An engine that still has the version before differs by
-    ``−s``: the projection finds that in the sum over all tokens, where each alone would be lost in the noise.
+    The update has moved the learner's own scores by ``s``. An engine that still has the previous version differs by
+    ``−s``. The projection finds this in the sum over all tokens; in a single token it would be lost in the noise.
 
-    With 16 bits or fewer ``s`` holds the learner's own rounding too, which the engine lacks as well and rightly: there
-    ``s`` must be the larger of the two, and its largest of each fifty, which are that rounding's tail, do not count.
+    With 16 bits or fewer, ``s`` also contains the learner's own rounding, which the engine rightly lacks. ``s`` must
+    then be larger than that rounding, and the largest of each fifty, which are the rounding's tail, do not count.
     """
     if evidence.before is None:
         return None
@@ -117,7 +116,7 @@ def stale_share(
 
 
 def place(index: int, expected: Sequence[Sequence[float]]) -> str:
-    """Name of a token by its index in the row of all tokens."""
+    """Name of a token by its index in the array of all tokens."""
     for number, scores in enumerate(expected):
         if index < len(scores):
             return f"token {index + 1} of probe {number}"

@@ -1,7 +1,7 @@
-"""Transports: how the tensors of a version of the weights come from the learner to the engines.
+"""Transports: how the tensors of a version of the weights get from the learner to the engines.
 
-``worker/learner/weights.py`` makes the bundle around them; ``worker/learner/probe`` proves that they arrived whole.
-``choice.py`` says which one serves a run.
+``worker/learner/weights.py`` builds the bundle around them; ``worker/learner/probe`` proves that they arrived whole.
+``choice.py`` selects the transport of a run.
 """
 
 from worker.learner.transport.base import Tensors, WeightTransport
@@ -17,4 +17,4 @@ OBJECT_STORE = ObjectStore.name
 TRANSPORTS: dict[str, WeightTransport] = {
     transport.name: transport for transport in (ObjectStore(), SharedMemory(), CudaIpc(), Distributed(), Files())
 }
-"""The transports by name. A bundle names the transport that packed it, so that every reader unpacks it by the same."""
+"""The transports by name. A bundle names the transport that packed it, so every reader unpacks it with the same one."""

@@ -1,4 +1,4 @@
-"""Tensors as arrays, which pickle without a copy, and back. Of types that numpy lacks the bits travel as integers."""
+"""Converts tensors to arrays, which pickle without a copy, and back. Types that numpy lacks travel as integers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def as_stored(tensor: Tensor) -> Stored:
 
 
 def as_tensor(stored: Stored | Tensor) -> Tensor:
-    """The same memory as a tensor, only to be read."""
+    """The same memory as a read-only tensor."""
     import torch
 
     if isinstance(stored, torch.Tensor):
@@ -51,7 +51,7 @@ def as_tensor(stored: Stored | Tensor) -> Tensor:
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """Name of a number type, as torch's module has it."""
+    """Name of a number type, as in the ``torch`` module."""
     return str(dtype).removeprefix("torch.")
 
 

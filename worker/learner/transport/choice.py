@@ -1,4 +1,4 @@
-"""The choice of the transport that carries a run's weights, with its reason."""
+"""Chooses the transport that carries a run's weights, and states the reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class Travel:
-    """The way that weights shall travel: what the run's spec asks for, on the topology that it has begun with."""
+    """The requested weight transport: what the run's spec requests, on the topology that it started with."""
 
     asked: str
     """Name of a transport, or ``AUTO``."""
@@ -32,7 +32,7 @@ class ChosenTransport:
     """Reason, as a clause."""
 
     def clean(self, travel: Travel) -> None:
-        """Remove what the run has left at its end; what cannot be removed is told in the log and fails no run."""
+        """Remove what the run has left at its end. What cannot be removed is logged and does not fail the run."""
         try:
             TRANSPORTS[self.name].clean(travel.topology)
         except RuntimeError as error:
@@ -40,9 +40,9 @@ class ChosenTransport:
 
 
 def choose(travel: Travel) -> ChosenTransport:
-    """The transport for a run, before anything of it has started, or again when its hosts have changed.
+    """The transport for a run. Chosen before anything of the run has started, and again when its hosts have changed.
 
-    What a run takes that is left to itself, ``_by_itself`` says. All others are taken where the spec names them.
+    ``_by_itself`` chooses for a run whose spec names none. All other transports are used only if the spec names them.
 
     Raises:
         StartError: the transport that the spec names cannot serve this topology.
@@ -63,11 +63,10 @@ def choose(travel: Travel) -> ChosenTransport:
 def _by_itself(topology: Topology) -> ChosenTransport:
     """The transport of a run whose spec leaves it open.
 
-    On one host shared memory: there it is the quicker of the two that need nothing but the host
-    (``docs/benchmarks.md``), and its segments are bounded by nothing but memory. On several hosts whose models have a
-    GPU each, NCCL: one broadcast over the links between the GPUs serves all engines that ask together, where through
-    Ray's store each host fetches by itself. Else Ray's store, which serves every host that there is or will be, and
-    encrypts where Ray does.
+    On one host, shared memory: it is the faster of the two transports that need nothing but the host
+    (``docs/benchmarks.md``), and only memory limits its segments. On several hosts whose models have a GPU each, NCCL:
+    one broadcast over the links between the GPUs serves all engines that ask together; through Ray's store each host
+    would fetch separately. Otherwise Ray's store, which serves every present and future host and encrypts if Ray does.
     """
     reason = TRANSPORTS["shared_memory"].refusal(topology)
     if reason is None:

@@ -1,8 +1,8 @@
 """Memory of one GPU, shared between the processes on it: the learner copies on the device, engines map the copy.
 
-The memory is allocated apart from torch's pools, and handed on by the CUDA runtime's own handles: they name memory of a
-live process, leave nothing in any file system, and end with the process that has allocated it. The copy of a version
-takes its bytes on the device until the next but one is published.
+The memory is allocated outside torch's pools and shared through the CUDA runtime's own handles. These name memory of a
+live process, leave nothing in any file system, and end with the process that allocated the memory. The copy of a
+version occupies its bytes on the device until the next version but one is published.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 
 class DeviceMemory(Protocol):
-    """Memory of a device that processes can share."""
+    """Device memory that processes can share."""
 
     def device(self) -> str:
         """Name of the device, the same in every process."""
 
     def allocate(self, size: int) -> int:
-        """Address of as many new bytes. Raises ``RuntimeError`` where there is no room."""
+        """Address of ``size`` new bytes. Raises ``RuntimeError`` if there is no room."""
 
     def free(self, address: int) -> None:
-        """Give them back."""
+        """Free the bytes at an address."""
 
     def export(self, address: int) -> bytes:
-        """Handle by which another process opens them."""
+        """Handle with which another process opens the bytes."""
 
     def open(self, handle: bytes) -> int:
-        """Address, in this process, of another's bytes. Raises ``RuntimeError`` where they are gone."""
+        """Address, in this process, of another process's bytes. Raises ``RuntimeError`` if they are gone."""
 
     def shut(self, address: int) -> None:
-        """Undo ``open``, after all that reads them."""
+        """Undo ``open``, after all reads."""
 
     def view(self, address: int, size: int) -> Tensor:
         """The bytes as a tensor, [size] uint8."""
@@ -77,7 +77,7 @@ def cuda() -> DeviceMemory:
 
 
 class CudaIpc(WeightTransport):
-    """The bundle holds handles of memory on the device."""
+    """The bundle holds handles to memory on the device."""
 
     name = "cuda_ipc"
     lasts = True
@@ -85,12 +85,12 @@ class CudaIpc(WeightTransport):
     on_device = True
 
     def __init__(self, memory: Callable[[], DeviceMemory] = cuda) -> None:
-        """``memory`` gives the device's memory when it is first needed."""
+        """``memory`` returns the device's memory when it is first needed."""
         self._make, self._made = memory, list[DeviceMemory]()
         self._held: dict[str, tuple[list[int], Tensors]] = {}
 
     def refusal(self, topology: Topology) -> str | None:
-        """It needs one GPU that all models of the run are on."""
+        """Requires one GPU that all models of the run are on."""
         if topology.device != "cuda":
             return "the run's models are on CPUs"
         if topology.hosts > 1:
@@ -100,7 +100,7 @@ class CudaIpc(WeightTransport):
         return None
 
     def sender(self, topology: Topology) -> CudaIpc:
-        """One of its own, which knows what it has allocated."""
+        """A separate instance that tracks its own allocations."""
         return CudaIpc(self._make)
 
     def pack(self, version: int, layers: Iterable[Tensors]) -> OnDevice:

@@ -1,4 +1,4 @@
-"""The few calls of the CUDA runtime that torch does not offer: memory that other processes can open."""
+"""The few CUDA runtime calls that torch does not offer, for memory that other processes can open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 HANDLE_BYTES = 64
 """Size of ``cudaIpcMemHandle_t``."""
 LAZY_PEER_ACCESS = 1
-"""``cudaIpcMemLazyEnablePeerAccess``, the only flag that there is."""
+"""``cudaIpcMemLazyEnablePeerAccess``, the only flag that exists."""
 
 
 class _Handle(ctypes.Structure):
@@ -21,7 +21,7 @@ class _Handle(ctypes.Structure):
 
 
 class _Bytes:
-    """Memory of the device, as torch takes it over without a copy."""
+    """Device memory in the form that torch imports without a copy."""
 
     def __init__(self, address: int, size: int) -> None:
         self.__cuda_array_interface__ = {

@@ -1,9 +1,9 @@
-"""torch.distributed between hosts: the learner sends a snapshot in buckets to the engines that ask for it.
+"""torch.distributed between hosts: the learner sends a snapshot in buckets to the engines that request it.
 
-Engines ask in a store on the learner's side, which tells each its group and its rank. Those that ask at the same time
-get the version by one broadcast; one that comes late, or whose group has broken, gets it alone, point to point. A
-thread of the learner's process sends, while the learner learns and the engines generate. What arrives is proved by the
-digest in the bundle, since nothing between the hosts is encrypted or signed.
+Engines send their requests through a store on the learner's side, which returns each its group and its rank. Engines
+that ask at the same time get the version in one broadcast. One that is late, or whose group has broken, gets it alone,
+point to point. A thread of the learner's process sends while the learner learns and the engines generate. The digest in
+the bundle verifies what arrives, since nothing between the hosts is encrypted or signed.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from worker.learner.transport.sending import Sending
 
 TRIES = 3
-"""Times that an engine asks for a version before it gives up."""
+"""Number of times that an engine requests a version before it gives up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A version that can be asked for."""
+    """A version that can be requested."""
 
     address: str
     port: int
     session: str
-    """Random: names what this learner and its readers keep in the store."""
+    """Random prefix of everything that this learner and its readers keep in the store."""
     key: str
     size: int
     places: tuple[LaidTensor, ...]
@@ -49,23 +49,23 @@ class Offer:
 
 @dataclass(slots=True)
 class GroupMembership:
-    """Things that a reader keeps of a learner's groups from one version to the next."""
+    """State of a learner's groups that a reader keeps from one version to the next."""
 
     store: dist.TCPStore
     own: str
-    """This host's address on the way to the learner."""
+    """This host's address on the route to the learner."""
     reader: str = field(default_factory=lambda: uuid4().hex)
     groups: dict[str, SenderGroup] = field(default_factory=dict)
 
 
 class Distributed(WeightTransport):
-    """The bundle holds where to ask for the version."""
+    """The bundle says where to request the version."""
 
     name = "distributed"
     lasts = True
 
     def __init__(self, address: str = "127.0.0.1", engines: int = 1, backend: Backend = "gloo") -> None:
-        """Send from ``address`` to as many engines; to receive, none of it is needed."""
+        """Send from ``address`` to ``engines`` engines; receiving needs none of the arguments."""
         self._address, self._engines, self._backend = address, engines, backend
         self._sending: Sending | None = None
         self._held: dict[str, MemorySegment] = {}
@@ -73,7 +73,7 @@ class Distributed(WeightTransport):
         self._lock = threading.Lock()
 
     def refusal(self, topology: Topology) -> str | None:
-        """It needs a network that is private, since what it sends is not encrypted."""
+        """Requires a private network, since what it sends is not encrypted."""
         if topology.encrypted:
             return (
                 "torch.distributed does not encrypt what it sends, and on this cluster Ray does (RAY_USE_TLS), so the "
@@ -86,14 +86,14 @@ class Distributed(WeightTransport):
         return None if served else f"the installed torch has no {backend}"
 
     def sender(self, topology: Topology) -> Distributed:
-        """One that sends from the address by which Ray's nodes know this host."""
+        """An instance that sends from the address by which Ray's nodes know this host."""
         import ray
 
         address = ray.util.get_node_ip_address() if ray.is_initialized() else "127.0.0.1"
         return Distributed(address, topology.engines, _backend(topology))
 
     def pack(self, version: int, layers: Iterable[Tensors]) -> Offer:
-        """Take a snapshot, and offer it."""
+        """Take a snapshot and offer it."""
         from worker.learner.transport.sending import Sending
 
         if self._sending is None:
@@ -114,7 +114,7 @@ class Distributed(WeightTransport):
         )
 
     def unpack(self, packed: Offer) -> Tensors:
-        """Ask for the version, and receive it."""
+        """Request the version and receive it."""
         own = self._held.get(packed.key)
         if own is not None:
             return own.tensors()
@@ -128,7 +128,7 @@ class Distributed(WeightTransport):
         return LaidOut(packed.places, whole)
 
     def keep(self, packed: Collection[Offer]) -> None:
-        """Offer all other versions no longer; one that is being sent is sent to its end."""
+        """Stop offering all other versions. One that is being sent is still sent completely."""
         kept = {one.key for one in packed}
         for key in [key for key in self._held if key not in kept]:
             if self._sending is not None:
@@ -136,7 +136,7 @@ class Distributed(WeightTransport):
             self._held.pop(key).close()
 
     def close(self) -> None:
-        """Offer nothing any longer, and close the store."""
+        """Stop offering anything, and close the store."""
         self.keep(())
         if self._sending is not None:
             self._sending.close()
@@ -149,7 +149,7 @@ class Distributed(WeightTransport):
                 return self._receive(packed, whole)
             except Gone:
                 raise
-            except (RuntimeError, OSError) as error:  # the former are torch.distributed's
+            except (RuntimeError, OSError) as error:  # RuntimeError comes from torch.distributed
                 self._memberships.pop(packed.session, None)
                 failures.append((str(error).splitlines() or [type(error).__name__])[0])
         raise RuntimeError(f"the weights could not be fetched from {_where(packed)}: {failures[-1]}")
@@ -174,13 +174,13 @@ class Distributed(WeightTransport):
 
         if packed.session not in self._memberships:
             own = address_towards(packed.address, packed.port)
-            # A reader has one learner; that of an attempt before is gone.
+            # A reader has one learner; the one of an earlier attempt is gone.
             self._memberships = {packed.session: GroupMembership(connected_store(packed.address, packed.port), own)}
         return self._memberships[packed.session]
 
 
 class Gone(RuntimeError):
-    """The sender has given a version back."""
+    """The sender has released a version."""
 
 
 def _backend(topology: Topology) -> Backend:

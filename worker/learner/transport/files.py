@@ -1,10 +1,11 @@
-"""Files in a folder or a bucket, for engines far away: safetensors, under a manifest that tells their digests.
+"""Files in a folder or a bucket, for remote engines: safetensors, with a manifest that lists their digests.
 
     <location>/run-…/<version>-<key>/00000.safetensors …  manifest.json
 
-A version is written whole before it can be found. The one before it stays until the next is written, since engines may
-still fetch it, and so does whatever changes refer to; the rest is removed, and all of it when the run ends. The digest
-of the manifest travels with the bundle: who can write into the folder cannot have engines load anything else.
+A version is written completely before it can be found. The previous version stays until the next is written, since
+engines may still fetch it, and so does everything that changes refer to. The rest is removed, and all of it when the
+run ends. The digest of the manifest travels with the bundle: someone who can write to the folder cannot make engines
+load anything else.
 """
 
 from __future__ import annotations
@@ -43,33 +44,33 @@ class Written:
 
 
 class Files(WeightTransport):
-    """The bundle holds where the files are and the digest of their manifest."""
+    """The bundle holds the location of the files and the digest of their manifest."""
 
     name = "files"
     lasts = True
 
     def __init__(self, location: str = "", folder: str = "") -> None:
-        """Write to ``folder`` at ``location``; to read, neither is needed."""
+        """Write to ``folder`` at ``location``; reading needs neither."""
         self._location, self._folder = location, folder
         self._store: Store | None = None
         self._written: dict[str, MemorySegment | None] = {}
-        """Versions that stand there, with a copy at hand where the files themselves are far."""
+        """Versions at the location, each with a local copy if the files themselves are in a bucket."""
 
     def refusal(self, topology: Topology) -> str | None:
-        """It needs a location that the operator has named and that can be written."""
+        """Requires a writable location named by the operator."""
         if not topology.location:
             return f"the operator has named no folder or bucket for weights ({LOCATION})"
         return store(topology.location, topology.folder).fault()
 
     def sender(self, topology: Topology) -> Files:
-        """One that writes to the run's own folder at the location."""
+        """An instance that writes to the run's own folder at the location."""
         return Files(topology.location, topology.folder)
 
     def pack(self, version: int, layers: Iterable[Tensors]) -> Written:
         """Write a file for each layer, then the manifest."""
         if self._store is None:
             self._store = store(self._location, self._folder)
-            self._store.clear()  # what an attempt before this one has left
+            self._store.clear()  # left by an earlier attempt
         key, files = f"{version}-{uuid4().hex}", list[dict[str, Any]]()
         passing = self._passing(key, layers, files)
         if isinstance(self._store, BucketStore):
@@ -85,7 +86,7 @@ class Files(WeightTransport):
         return Written(self._location, self._folder, key, _digest(manifest))
 
     def unpack(self, packed: Written) -> Tensors:
-        """The tensors of all files, each proved by its digest."""
+        """The tensors of all files, each file verified by its digest."""
         if (copy := self._written.get(packed.version)) is not None:
             return copy.tensors()
         own = packed.version in self._written
@@ -128,7 +129,7 @@ class Files(WeightTransport):
 
 
 def _apart(layer: Tensors) -> dict[str, Tensor]:
-    """A layer's tensors, none of which shares its memory with another: the format holds no such pairs."""
+    """A layer's tensors without shared memory, which the format does not support."""
     seen: set[int] = set()
     found: dict[str, Tensor] = {}
     for name, tensor in layer.items():

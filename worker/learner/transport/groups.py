@@ -1,4 +1,4 @@
-"""Process groups of a learner and engines beside those that DeepSpeed and vLLM have made: none is the default one."""
+"""Process groups of a learner and engines, separate from those of DeepSpeed and vLLM. None is the default group."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Backend = Literal["gloo", "nccl"]
 PATIENCE = timedelta(seconds=30)
 """Time for a peer to join a group, and for one bucket to arrive."""
 BUCKET = 32 << 20
-"""Bytes that travel at once: on CUDA as much as stands on the device meanwhile."""
+"""Bytes sent at a time. On CUDA this much device memory is used in the meantime."""
 STAGED_ON = "cuda"
-"""Device on which NCCL finds them."""
+"""Device on which NCCL expects them."""
 
 
 def listening_store(address: str) -> dist.TCPStore:
-    """A store that listens on ``address`` alone."""
+    """A store that listens only on ``address``."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.socket(family)
     listener.bind((address, 0))
@@ -39,7 +39,7 @@ def connected_store(address: str, port: int) -> dist.TCPStore:
 
 
 def address_towards(address: str, port: int) -> str:
-    """This host's address on the way to that one: the interface that a group shall use."""
+    """This host's address on the route to that one: the interface that a group must use."""
     with socket.create_connection((address, port), timeout=PATIENCE.total_seconds()) as connection:
         found: str = connection.getsockname()[0]
     return found
@@ -49,19 +49,19 @@ class SenderGroup:
     """A sender, rank 0, and its receivers."""
 
     def __init__(self, store: dist.Store, name: str, rank: int, size: int, address: str, backend: Backend) -> None:
-        """Join; returns when all have.
+        """Join; returns when all members have joined.
 
         Args:
             store: where the members meet.
             name: unique among the groups of the store.
             rank: the rank of this process; 0 sends.
             size: number of members.
-            address: this host's, on which the others reach it.
-            backend: "gloo" moves host memory, "nccl" the current CUDA device's.
+            address: this host's address, on which the others reach it.
+            backend: "gloo" moves host memory, "nccl" memory of the current CUDA device.
         """
         self._rank, self._size, self._backend = rank, size, backend
         shared = dist.PrefixStore(name, store)
-        # Any: torch's stubs neither know gloo's options nor that a backend does what a group does.
+        # Any: torch's stubs know neither gloo's options nor that a backend has a group's methods.
         self._group: Any
         if backend == "gloo":
             gloo: Any = dist.ProcessGroupGloo
@@ -75,10 +75,10 @@ class SenderGroup:
             self._group = dist.ProcessGroupNCCL(shared, rank, size, chosen)
 
     def pass_on(self, whole: Tensor) -> None:
-        """Send ``whole``, [bytes] uint8 in host memory, as rank 0; fill it, as any other. Bucket by bucket.
+        """Rank 0 sends ``whole``, [bytes] uint8 in host memory; the others fill theirs. Bucket by bucket.
 
         Raises:
-            RuntimeError: a member is gone, or too slow. The group cannot be used again.
+            RuntimeError: a member is gone or too slow. The group cannot be used again.
         """
         staged = None
         if self._backend == "nccl":
@@ -93,9 +93,9 @@ class SenderGroup:
                 part.copy_(moved)
 
     def leave(self) -> None:
-        """Close all connections, so that members who still wait for something learn at once that nothing comes.
+        """Close all connections, so that members that still wait learn immediately that nothing will come.
 
-        gloo closes them when the group is gone, however long somebody else keeps this object, such as an exception.
+        gloo closes them when the group is deleted, even if an exception, for example, still holds this object.
         """
         if self._backend == "nccl":
             self._group.abort()

@@ -1,4 +1,4 @@
-"""Tensors in one stretch of bytes: where each stands, how its bytes get there, and how it is read from there."""
+"""Tensors in one block of bytes: where each one is, how its bytes get there, and how it is read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ALIGNMENT = 64
 
 @dataclass(frozen=True, slots=True)
 class LaidTensor:
-    """One tensor in the stretch."""
+    """One tensor in the block."""
 
     name: str
     dtype: str
-    """Name of its number type in torch's module."""
+    """Name of its number type in the ``torch`` module."""
     shape: tuple[int, ...]
     offset: int
     size: int
@@ -29,14 +29,14 @@ class LaidTensor:
 
 
 def place(name: str, tensor: Tensor, offset: int) -> LaidTensor:
-    """The place of a tensor that is written at ``offset`` or at the next aligned byte."""
+    """The layout of a tensor that is written at ``offset`` or at the next aligned byte."""
     aligned = -(-offset // ALIGNMENT) * ALIGNMENT
     shape, size = tuple(tensor.shape), tensor.numel() * tensor.element_size()
     return LaidTensor(name, dtype_name(tensor.dtype), shape, aligned, size)
 
 
 def raw(tensor: Tensor) -> Any:
-    """A tensor's bytes as a buffer, without a copy where it is contiguous and on a CPU."""
+    """A tensor's bytes as a buffer, without a copy if it is contiguous and on a CPU."""
     import torch
 
     # Any: numpy's stubs do not say that an array is a buffer before Python 3.12.
@@ -45,10 +45,10 @@ def raw(tensor: Tensor) -> Any:
 
 
 class LaidOut(Mapping[str, "Tensor"]):
-    """Tensors that stand in a stretch of bytes; views of it, only to be read."""
+    """Tensors in a block of bytes, as read-only views."""
 
     def __init__(self, places: Sequence[LaidTensor], whole: Tensor) -> None:
-        """``whole``: the stretch, [bytes] uint8."""
+        """``whole``: the block, [bytes] uint8."""
         self._places, self._whole = {one.name: one for one in places}, whole
 
     def __getitem__(self, name: str) -> Tensor:

@@ -1,4 +1,4 @@
-"""Ray's object store: readers of the same host map the tensors without a copy, layer by layer."""
+"""Ray's object store: readers on the same host map the tensors without a copy, layer by layer."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 IN_BUNDLE = 16 << 20
-"""Bytes up to which all tensors stand in the bundle itself."""
+"""Bytes up to which all tensors are in the bundle itself."""
 CHANGES_IN_BUNDLE = 64 << 10
 """The same for changes, which every later bundle carries along."""
 PULLED_S = 60.0
-"""Seconds that an engine which generates waits for layers from another host; it fetches the rest one by one."""
+"""Seconds that a generating engine waits for layers from another host; it fetches the rest one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +30,22 @@ class StoredLayer:
 
 
 class ObjectStore(WeightTransport):
-    """The bundle holds the tensors where they are few, and else a reference to each layer's."""
+    """The bundle holds the tensors themselves if they are small, otherwise a reference for each layer."""
 
     name = "object_store"
     lasts = True
     local = True
 
     def __init__(self, in_bundle: int | None = None) -> None:
-        """``in_bundle``: bytes up to which all tensors stand in the bundle; None for as many as are usual."""
+        """``in_bundle``: bytes up to which all tensors are in the bundle; None for the default."""
         self._in_bundle = in_bundle
 
     def for_changes(self) -> "ObjectStore":
-        """One that puts less into the bundle: what stands in one stands in all that follow until the chain ends."""
+        """An instance that puts less into the bundle: all later bundles repeat it until the chain ends."""
         return ObjectStore(CHANGES_IN_BUNDLE)
 
     def pack(self, version: int, layers: Iterable[Tensors]) -> "dict[str, Stored] | tuple[StoredLayer, ...]":
-        """Copy each layer into the store as it comes: never is there a second copy of more than one layer."""
+        """Copy each layer into the store as it arrives: there is never a second copy of more than one layer."""
         held: dict[str, Stored] = {}
         parts: list[StoredLayer] = []
         size, most = 0, IN_BUNDLE if self._in_bundle is None else self._in_bundle
@@ -60,14 +60,14 @@ class ObjectStore(WeightTransport):
         return tuple(parts) if parts else held
 
     def unpack(self, packed: "Mapping[str, Stored | NDArray[Any]] | tuple[StoredLayer, ...]") -> Tensors:
-        """The tensors, mapped when they are asked for; what is on another host is fetched from there at once."""
+        """The tensors, mapped on access. Layers on another host are fetched immediately."""
         if isinstance(packed, tuple) and packed:
             ray.wait([part.stored for part in packed], num_returns=len(packed), timeout=PULLED_S)
         return MappedTensors(packed)
 
 
 class MappedTensors(Mapping[str, "Tensor"]):
-    """Tensors in the store. Only the layer that was looked at last is mapped: the store may let go of others."""
+    """Tensors in the store. Only the layer accessed last is mapped: the store may release the others."""
 
     def __init__(self, packed: "Mapping[str, Stored | NDArray[Any]] | tuple[StoredLayer, ...]") -> None:
         """Read nothing yet."""

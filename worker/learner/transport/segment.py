@@ -1,9 +1,9 @@
-"""Segments of memory without a name in any file system, sealed by the kernel once they are written.
+"""Memory segments without a name in any file system, sealed by the kernel once they are written.
 
-A segment is a memfd. Processes of the same user on the same kernel open it through its writer's entry in ``/proc``;
-nobody else can. It has no name that could be left behind: when the last process that holds it ends, however it ends,
-the kernel frees it. Once sealed, it can neither be cut nor written by anybody, its writer included, so a reader needs
-no digest and no lock; and it is not bounded by the size of ``/dev/shm``, which containers keep small.
+A segment is a memfd. Processes of the same user on the same kernel open it through its writer's entry in ``/proc``; no
+other process can. It has no name that could be left behind: when the last process that holds it ends, in whatever way,
+the kernel frees it. Once sealed, no process can truncate or write it, not even its writer, so a reader needs neither a
+digest nor a lock. The size of ``/dev/shm``, which containers keep small, does not limit it.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ HEADER = 64
 """Bytes before the first tensor: ``MAGIC`` and the segment's key."""
 SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _MOST = 1 << 30
-"""Bytes of one call: the kernel takes no more than 2 GiB."""
+"""Bytes per call: the kernel accepts no more than 2 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentName:
-    """All that a reader needs to open a segment and to know that it is the right one."""
+    """Everything that a reader needs to open a segment and to verify that it is the right one."""
 
     host: str
-    """Kernel and process namespace in which ``pid`` and ``descriptor`` mean something."""
+    """Kernel and process namespace in which ``pid`` and ``descriptor`` are valid."""
     pid: int
     descriptor: int
     key: bytes
-    """Random: tells the segment from another one of a process that got the same number later."""
+    """Random: distinguishes the segment from one of a later process with the same number."""
     size: int
     places: tuple[LaidTensor, ...]
 
@@ -62,7 +62,7 @@ class MemorySegment:
                     _write(self._descriptor, raw(tensor), found.offset)
                     end = found.offset + found.size
             os.ftruncate(self._descriptor, end)
-            # Last: who finds the key finds all that comes with it.
+            # Written last: a reader that finds the key finds everything else.
             os.pwrite(self._descriptor, MAGIC + key, 0)
             fcntl.fcntl(self._descriptor, fcntl.F_ADD_SEALS, SEALS)
         except BaseException:
@@ -79,14 +79,14 @@ class MemorySegment:
         return LaidOut(self.name.places, self.whole())
 
     def close(self) -> None:
-        """Give the memory back, as soon as no reader maps it any longer."""
+        """Free the memory as soon as no reader maps it any longer."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
         self._descriptor = -1
 
 
 def this_host() -> str:
-    """Name of the kernel and process namespace of this process: where it is the same, segments can be opened."""
+    """Name of this process's kernel and process namespace. Processes with the same name can share segments."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{boot}/{os.readlink('/proc/self/ns/pid')}"
 
@@ -95,13 +95,13 @@ def open_segment(name: SegmentName) -> Tensors:
     """The tensors of a segment, mapped: no byte is copied.
 
     Raises:
-        RuntimeError: the segment is gone, unfinished or another one; or it is on another host.
+        RuntimeError: the segment is gone, unfinished, a different one, or on another host.
     """
     where = f"the shared memory of process {name.pid}"
     if name.host != this_host():
         raise RuntimeError(f"the weights are in {where} on another host, whose memory this process does not share")
     try:
-        # Without blocking: should the number belong to a pipe by now, nobody would come to its other end.
+        # Non-blocking: the number may by now belong to a pipe whose other end is never opened.
         opened = os.open(f"/proc/{name.pid}/fd/{name.descriptor}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError as error:
         raise RuntimeError(f"the weights are no longer in {where}: it has ended or given them back") from error
@@ -137,7 +137,7 @@ def _write(descriptor: int, buffer: Any, offset: int) -> None:
 
 
 def _mapped(descriptor: int, size: int, *, populate: bool) -> Tensor:
-    """``populate``: find all pages at once, so that who reads them later meets no fault."""
+    """``populate``: map all pages immediately, so that later reads cause no page faults."""
     import torch
 
     flags = mmap.MAP_SHARED | (mmap.MAP_POPULATE if populate else 0)

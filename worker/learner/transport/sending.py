@@ -1,4 +1,4 @@
-"""The sending half of ``distributed``: a thread that answers those who ask for a version."""
+"""The sending half of ``distributed``: a thread that answers requests for a version."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GATHER_S = 0.2
-"""Seconds that the first who asks waits for the others, so that one broadcast serves all."""
+"""Seconds that the first request waits for the others, so that one broadcast serves all."""
 LOOK_S = 0.02
-"""Seconds between two looks for a request. To wait in the store has torch complain of each time-out."""
+"""Seconds between two checks for a request. If the store waited, torch would log a warning for each timeout."""
 DEAD_S = 2.0
-"""Seconds after which who has announced a request and not made it is taken for dead."""
+"""Seconds after which a reader that announced a request but did not make it is considered dead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Sending:
     """Versions on offer, and the thread that sends them. Only that thread uses the store."""
 
     def __init__(self, address: str, engines: int, backend: Backend) -> None:
-        """Listen on ``address``; wait a moment for as many engines before a version is sent to one of them."""
+        """Listen on ``address``; wait briefly for all ``engines`` before sending a version to any of them."""
         self._address, self._engines, self._backend = address, engines, backend
         self._store = listening_store(address)
         self.port = self._store.port
@@ -52,15 +52,15 @@ class Sending:
         threading.Thread(target=self._serve, name="weights", daemon=True).start()
 
     def offer(self, key: str, whole: Tensor) -> None:
-        """Send these bytes to whoever asks for ``key``."""
+        """Send these bytes to every reader that requests ``key``."""
         self._offered[key] = whole
 
     def withdraw(self, key: str) -> None:
-        """Send them to nobody any longer."""
+        """Stop sending the bytes of ``key``."""
         self._offered.pop(key, None)
 
     def close(self) -> None:
-        """End, once what is being sent has been sent."""
+        """Stop after the current transfer."""
         self._closed.set()
 
     def _serve(self) -> None:
@@ -88,7 +88,7 @@ class Sending:
         return ask
 
     def _together(self, first: WeightRequest) -> list[WeightRequest]:
-        """Those who ask for the same version within a moment."""
+        """Requests for the same version within a moment."""
         asks, until = [first], time.monotonic() + GATHER_S
         others = [ask for ask in self._waiting if ask.key == first.key]
         self._waiting = deque(ask for ask in self._waiting if ask.key != first.key)
@@ -123,7 +123,7 @@ class Sending:
             group.leave()
             raise
         self._groups[readers] = (name, group)
-        while len(self._groups) > self._engines + 1:  # one of all, and one of each alone
+        while len(self._groups) > self._engines + 1:  # one group of all, and one for each alone
             self._groups.pop(next(iter(self._groups)))
 
     def _tell(self, ask: WeightRequest, answer: tuple[str, int, int] | None) -> None:

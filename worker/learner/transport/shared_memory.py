@@ -1,4 +1,4 @@
-"""Shared memory of one host: the learner writes a segment, engines map it, and nothing is left when they end."""
+"""Shared memory of one host: the learner writes a segment, engines map it, and nothing remains when they end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SharedMemory(WeightTransport):
         self._held: dict[bytes, MemorySegment] = {}
 
     def refusal(self, topology: Topology) -> str | None:
-        """It needs one host, with Linux."""
+        """Requires a single host, with Linux."""
         if not hasattr(os, "memfd_create"):
             return "this system has no memory segments that the kernel seals: it takes Linux"
         if topology.hosts > 1:
@@ -40,7 +40,7 @@ class SharedMemory(WeightTransport):
         return None
 
     def sender(self, topology: Topology) -> SharedMemory:
-        """One of its own, which knows the segments that it has written."""
+        """A separate instance that tracks the segments that it writes."""
         return SharedMemory()
 
     def pack(self, version: int, layers: Iterable[Tensors]) -> OnNode:
@@ -50,7 +50,7 @@ class SharedMemory(WeightTransport):
         return OnNode(segment.name, _node())
 
     def unpack(self, packed: OnNode) -> Tensors:
-        """The segment's tensors; through Ray's store for an engine on a host that has joined the run's later."""
+        """The segment's tensors; through Ray's store for an engine on a host that joined later."""
         own = self._held.get(packed.segment.key)
         if own is not None:
             return own.tensors()
@@ -59,7 +59,7 @@ class SharedMemory(WeightTransport):
         return open_segment(packed.segment)
 
     def keep(self, packed: Collection[OnNode]) -> None:
-        """Close all other segments: their memory is free when the last reader has let go of it."""
+        """Close all other segments. Their memory is freed when the last reader releases it."""
         kept = {one.segment.key for one in packed}
         for key in [key for key in self._held if key not in kept]:
             self._held.pop(key).close()
@@ -79,7 +79,7 @@ def _from_afar(packed: OnNode) -> Tensors:
     try:
         found: dict[str, Stored] = ray.get(task.remote(packed))
     except RayError as error:
-        told = str(getattr(error, "cause", error)).splitlines()[0]  # Ray's own text has the traceback of the other side
+        told = str(getattr(error, "cause", error)).splitlines()[0]  # Ray's own text includes the remote traceback
         raise RuntimeError(f"the weights cannot be fetched from the node {packed.node}: {told}") from error
     return {name: as_tensor(stored) for name, stored in found.items()}
 
@@ -89,7 +89,7 @@ def _as_stored(packed: OnNode) -> dict[str, Stored]:
 
 
 def _node() -> str:
-    """The Ray node of this process; empty where it belongs to none."""
+    """The Ray node of this process; empty if it has none."""
     import ray
 
     return ray.get_runtime_context().get_node_id() if ray.is_initialized() else ""

@@ -1,4 +1,4 @@
-"""Stores of files of weights: a folder that all hosts see, or a bucket. Both hold versions, which hold files."""
+"""Stores for weight files: a folder that all hosts see, or a bucket. Both hold versions, which hold files."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _CHUNK = 8 << 20
 
 
 class Store(Protocol):
-    """A place of files that belongs to one run."""
+    """File storage that belongs to one run."""
 
     def fault(self) -> str | None:
-        """Reason why nothing can be written there, as a clause; None where it can. Leaves nothing behind."""
+        """Reason why the store is not writable, as a clause; None if it is. Leaves nothing behind."""
 
     def put(self, version: str, name: str, content: bytes) -> None:
-        """Write a file of a version that is not finished. Raises ``RuntimeError``, as all that follow."""
+        """Write a file of an unfinished version. Raises ``RuntimeError``, like all following methods."""
 
     def finish(self, version: str) -> None:
         """Make a version readable, with all of its files."""
 
     def get(self, version: str, name: str) -> int:
-        """A descriptor of a file of a finished version; the caller closes it."""
+        """A file descriptor for a file of a finished version; the caller closes it."""
 
     def remove(self, version: str) -> None:
         """Remove a version, if it is there."""
@@ -51,10 +51,10 @@ def store(location: str, folder: str) -> Store:
 
 
 class FolderStore:
-    """A folder of its own, which nobody but its owner can list."""
+    """A folder of its own that only its owner can list."""
 
     def __init__(self, root: Path) -> None:
-        """``root``: made when it is needed; the folder above it must be there."""
+        """``root``: created when needed; its parent folder must exist."""
         self._root = root
 
     def fault(self) -> str | None:
@@ -97,7 +97,7 @@ class FolderStore:
         doomed = self._root / version
         with _told(f"removed from {self._root}"):
             if doomed.exists():
-                # Renamed first: nobody finds a version of which half is gone.
+                # Renamed first, so that no reader finds a half-deleted version.
                 shutil.rmtree(doomed.rename(self._part(version)))
 
     def clear(self) -> None:
@@ -119,7 +119,7 @@ class FolderStore:
 
 
 class BucketStore:
-    """Objects below a prefix, with the credentials that the node's environment gives to Amazon's client."""
+    """Objects under a prefix, with the credentials that the node's environment provides to Amazon's client."""
 
     def __init__(self, location: str, folder: str) -> None:
         """``location``: ``s3://bucket/prefix``."""
@@ -148,10 +148,10 @@ class BucketStore:
             self._client.upload_fileobj(io.BytesIO(content), self._bucket, self._key(version, name))
 
     def finish(self, version: str) -> None:
-        """Nothing: who finds the manifest, which is written last, finds the rest."""
+        """Do nothing: the manifest is written last, so a reader that finds it finds the rest."""
 
     def get(self, version: str, name: str) -> int:
-        """See ``Store``. The object's bytes are in memory alone."""
+        """See ``Store``. The object's bytes are only in memory."""
         opened = os.memfd_create("dressage-weights", os.MFD_CLOEXEC)
         try:
             with self._asked("read from"), os.fdopen(os.dup(opened), "wb") as file:
@@ -175,7 +175,7 @@ class BucketStore:
         with self._asked("removed from"):
             pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix)
             for page in pages:
-                # The manifest first: without it nobody begins to read.
+                # The manifest first: without it no reader starts to read.
                 keys = sorted((one["Key"] for one in page.get("Contents", ())), key=lambda key: ".json" not in key)
                 for key in keys:
                     self._client.delete_object(Bucket=self._bucket, Key=key)
@@ -194,14 +194,14 @@ class BucketStore:
             retries = {"mode": "standard", "total_max_attempts": 4}
             config = Config(connect_timeout=10, read_timeout=60, retries=retries, s3={"addressing_style": style})
             region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
-            # A session of its own: Amazon's clients are made in one thread alone.
+            # A separate session: creating clients from a shared one is not thread-safe.
             session = boto3.session.Session()
             self._made = session.client("s3", endpoint_url=endpoint, region_name=region, config=config)
         return self._made
 
     @contextmanager
     def _asked(self, what: str) -> Iterator[None]:
-        """The client's errors as ours."""
+        """Convert the client's errors to ours."""
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
 

@@ -1,4 +1,4 @@
-"""Places where the models of a run stand, as far as they decide how weights can travel."""
+"""Topology of a run's models, as far as it decides how weights can travel."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ LOCATION = "DRESSAGE_WEIGHTS_LOCATION"
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Facts about the models of a run. What depends on Ray is asked again whenever weights are published."""
+    """Facts about the models of a run. Those that depend on Ray are queried again whenever weights are published."""
 
     hosts: int = 1
-    """Ray nodes on which a model may stand."""
+    """Ray nodes that may hold a model."""
     engines: int = 1
     """Rollout engines."""
     device: str = "cpu"
     """Kind of device of every model."""
     gpus: float = 0.0
-    """Share of a GPU that every model has; 1 where each has one of its own."""
+    """Share of a GPU that every model has; 1 if each has its own."""
     cards: int = 0
     """GPUs of all hosts."""
     encrypted: bool = False
-    """Whether Ray encrypts what travels between hosts: then the network between them is trusted with nothing."""
+    """Whether Ray encrypts traffic between hosts. If so, the network between them is not trusted at all."""
     location: str = ""
     """Folder or ``s3://bucket/prefix`` that the operator has named for weights; empty for none."""
     folder: str = ""
@@ -32,12 +32,12 @@ class Topology:
 
     @property
     def own_gpus(self) -> bool:
-        """Whether each model has a GPU that no other shares: NCCL refuses two members on one."""
+        """Whether each model has a GPU to itself: NCCL refuses two members on one."""
         return self.device == "cuda" and self.gpus >= 1.0
 
 
 def hosts() -> int:
-    """Ray nodes on which a model may stand now."""
+    """Number of Ray nodes that may hold a model now."""
     import ray
 
     return sum(node["Alive"] and node["Resources"].get("CPU", 0.0) > 0 for node in ray.nodes())

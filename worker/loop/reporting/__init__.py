@@ -1,1 +1,1 @@
-"""What a run reports to the platform: metrics, alerts, rollouts and pass rates."""
+"""Reports of a run to the platform: metrics, alerts, rollouts and pass rates."""

@@ -1,4 +1,4 @@
-"""Alerts to the user: rewards that fail, data without signal, stages of the data that begin."""
+"""Alerts to the user: failed rewards, data without signal, new data stages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from worker.messages.ticket import Batch
 
 
 def reward_trouble(batch: Batch) -> str | None:
-    """Reason why the run must not go on with these rewards, or None."""
+    """Reason why the run must not continue with these rewards, or None."""
     share, reward = error_share(batch.groups), batch.spec.reward
     stops = reward.on_error == "stop" or any(t.reward_stops for group in batch.groups for t in group.trajectories)
     if share == 0.0 or (share <= reward.max_error_share and not stops):
@@ -21,13 +21,13 @@ def reward_trouble(batch: Batch) -> str | None:
 
 
 class RewardAlerts:
-    """Tells of each kind of reward error once."""
+    """Reports each kind of reward error once."""
 
     def __init__(self) -> None:
         self._told: set[str] = set()
 
     def check(self, batch: Batch) -> list[AlertData]:
-        """An alert for every kind of error that this batch is the first to show."""
+        """Alerts for each kind of error that this batch is the first to show."""
         trajectories = [t for group in batch.groups for t in group.trajectories]
         excluded = [t.reward_error for t in trajectories if t.reward_error is not None]
         forgiven = [error for t in trajectories for error in t.reward_forgiven]
@@ -52,7 +52,7 @@ class RewardAlerts:
 
 
 def starved_alert(step: int, refills: int) -> AlertData:
-    """The alert that dynamic sampling has found too few groups with a signal."""
+    """Alert that dynamic sampling found too few groups with a signal."""
     return AlertData(
         level="warn",
         title="The data cannot fill the batch",
@@ -63,7 +63,7 @@ def starved_alert(step: int, refills: int) -> AlertData:
 
 
 def stage_alert(begun: StageBegun, spec: RunSpec) -> AlertData:
-    """The alert that a stage of the data begins, with what it draws and what the gate before it has measured."""
+    """Alert that a data stage begins, with what it draws and what the previous gate measured."""
     stage = spec.data.stages[begun.number - 1]
     weights = [f"{source.name} {source.weight:g}" for source in stage.sources or spec.data.sources]
     band = "" if stage.band is None else f", of pass rates {stage.band.min_pass_rate:g} to {stage.band.max_pass_rate:g}"

@@ -1,4 +1,4 @@
-"""Alerts of what the answers themselves show: no signal, a constant reward, answers that are cut, empty or alike."""
+"""Alerts about the answers themselves: no signal, a constant reward, or truncated, empty or similar answers."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from trainer_core.trajectory import Group
 from worker.messages.ticket import Batch
 
 WINDOW = 5
-"""Steps over which rewards are looked at: a hard task may begin with a step without a right answer."""
+"""Steps over which rewards are judged: a hard task may start with a step without any right answer."""
 LONG: Final[dict[FindingKind, str]] = {
     "no_signal": "No group has had a signal for {steps} steps",
     "constant_reward": "The reward has been constant for {steps} steps",
 }
-"""Kinds that are told of the whole window, with their titles; the others are of one step."""
+"""Kinds that are reported for the whole window, with their titles. The others concern one step."""
 MOST_READ = 256
-"""Answers of one step whose texts are read, in whole groups spread evenly over the batch."""
+"""Maximum number of answers read per step, in whole groups spread evenly over the batch."""
 
 
 class AnswerAlerts:
-    """Tells of each finding once, and again when it is over. Used by the loop's thread alone."""
+    """Reports each finding once, and again when it is over. Used only by the loop's thread."""
 
     def __init__(self, definition: Callable[[str], RewardDefinition]) -> None:
-        """``definition`` gives that of a reward version by its reference."""
+        """``definition`` returns a reward version's definition by its reference."""
         self._definition = definition
         self._reward: str | None = None
         self._places: tuple[Reading, ...] = ()
         self._window: deque[list[GroupFacts]] = deque(maxlen=WINDOW)
         self._told: dict[FindingKind, str] = {}
-        """Titles of what was told and is not over."""
+        """Titles of reported findings that are not over."""
 
     def check(self, batch: Batch) -> list[AlertData]:
-        """Alerts of what this batch is the first to show, and of what it shows to be over."""
+        """Alerts for findings that this batch is the first to show, and for those that it shows to be over."""
         spec = batch.spec
-        if spec.reward.definition != self._reward:  # what another version has read says nothing of this one
+        if spec.reward.definition != self._reward:  # answers scored by another version say nothing about this one
             self._reward = spec.reward.definition
             self._places = readings(self._definition(self._reward))
             self._window.clear()

@@ -1,4 +1,4 @@
-"""Reports of the pass rates of the prompts, from which the console previews another band."""
+"""Reports of the prompts' pass rates, from which the console previews another band."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from worker.link.client import Link
 from worker.loop.reporting.reports import checked
 
 PART = 20
-"""A report is due once a twentieth of the steps so far has passed since the last one: each step of a short run is told,
-and a long run's journal does not fill with them."""
+"""A report is due once a twentieth of the steps so far has passed since the last one. A short run reports every step,
+and a long run's journal does not fill up."""
 
 
 class PassRateReports:
-    """Tells what the curriculum knows of its prompts, where it has changed."""
+    """Reports what the curriculum knows about its prompts, if it has changed."""
 
     def __init__(self, curriculum: Curriculum, link: Link) -> None:
         self._curriculum, self._link = curriculum, link
         self._step: int | None = None
-        """Step of the last look."""
+        """Step of the last check."""
         self._told: PassRatesData | None = None
 
     def tell(self, step: int) -> None:
-        """Tell the pass rates after ``step``, if that is due. A stage that has begun is told at once."""
+        """Report the pass rates after ``step`` if due. A new stage is reported immediately."""
         stage = self._curriculum.stage
         begun = self._told is not None and stage != self._told.stage
         if self._step is not None and step - self._step < max(1, step // PART) and not begun:
@@ -42,5 +42,5 @@ class PassRateReports:
 
 
 def pass_rates_data(found: Sequence[SourceRates], stage: str | None = None) -> PassRatesData:
-    """The event of a histogram."""
+    """Event for a histogram."""
     return PassRatesData(sources=tuple(SourcePassRates(**asdict(source)) for source in found), stage=stage)

@@ -14,10 +14,10 @@ from worker.rollout.generation import GenerationStage
 
 
 class Performance:
-    """Differences between two reports. Used by the loop's thread alone."""
+    """Differences between two reports. Used only by the loop's thread."""
 
     def __init__(self, generation: GenerationStage, parameters: int, peaks: Peaks) -> None:
-        """Read ``generation``, of a policy with so many active parameters on devices with these peaks."""
+        """``parameters`` are the policy's active parameters, ``peaks`` those of the devices."""
         self._generation, self._parameters, self._peaks = generation, parameters, peaks
         self._loads: dict[tuple[int, int], EngineLoad] = {}
         self._reward_s = self._generated_s = 0.0
@@ -26,7 +26,7 @@ class Performance:
         self._mark = time.perf_counter()
 
     def restart_clock(self) -> None:
-        """Time that passed while the run stood still belongs to no step."""
+        """Restart the clock after a pause: that time belongs to no step."""
         self._mark, self._loads = time.perf_counter(), self._generation.engines.loads
 
     def step(self, tokens: int, samples: int, learned: int) -> tuple[dict[str, float], float]:
@@ -35,7 +35,7 @@ class Performance:
         Args:
             tokens: completion tokens of its batch.
             samples: trajectories of its batch.
-            learned: tokens that the learner has computed with.
+            learned: tokens that the learner has processed.
         """
         now = time.perf_counter()
         seconds, self._mark = now - self._mark, now
@@ -68,7 +68,7 @@ class Performance:
         speculation: list[tuple[SpeculationStats, SpeculationStats]] = []
         for key, load in loads.items():
             before = self._loads.get(key)
-            # A worker that is new since the last report has counted from zero.
+            # A worker that started after the last report counts from zero.
             preemptions += load.preemptions - (before.preemptions if before else 0)
             violations += load.budget_violations - (before.budget_violations if before else 0)
             if load.speculation is not None:
@@ -93,7 +93,7 @@ class Performance:
 
 
 def speculation_metrics(engines: Sequence[tuple[SpeculationStats, SpeculationStats]]) -> dict[str, float]:
-    """Metrics of what engines have speculated between two reports; shares only where there is what they are of."""
+    """Metrics of the engines' speculation between two reports; a share is left out if its denominator is 0."""
     if not engines:
         return {}
 

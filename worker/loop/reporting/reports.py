@@ -1,4 +1,4 @@
-"""Reports to the platform: alerts of metrics, sampled rollouts, and what cannot be told."""
+"""Reports to the platform: metric alerts, sampled rollouts, and errors for events that cannot be sent."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ log = logging.getLogger(__name__)
 
 
 def checked(make: Callable[[], EventData]) -> EventData:
-    """The event that ``make`` builds, or an error in the run's log where the link cannot carry it.
+    """The event that ``make`` builds, or an error for the run's log if the link cannot carry it.
 
-    What a run tells depends on its data, and a run does not end because a text of them is longer than expected.
+    Events depend on the run's data, and a run must not end because some text is longer than expected.
     """
     try:
         return make()
@@ -47,12 +47,12 @@ def checked(make: Callable[[], EventData]) -> EventData:
 
 
 def plain(metrics: Mapping[str, float]) -> dict[str, float]:
-    """Metrics as Python's own floats, of whatever NumPy made them."""
+    """Metrics as Python floats, whatever NumPy types they had."""
     return {name: float(value) for name, value in metrics.items()}
 
 
 def metric_alert(title: str, alert: Alert, code: str) -> AlertData:
-    """Alert that a metric gives cause for; ``code`` names it for programs."""
+    """Alert caused by a metric; ``code`` identifies it for programs."""
     value = float(alert.value)
     return AlertData(level="warn", title=title, message=alert.message, metric=alert.metric, value=value, code=code)
 
@@ -77,7 +77,7 @@ def guard_alert(alert: Alert) -> AlertData:
 
 
 def calm_alert(calm: Calm) -> AlertData:
-    """News that a guard objects no more."""
+    """Alert that a guard no longer objects."""
     news = GuardNews(guard=calm.guard, state="calm", since=calm.since)
     return AlertData(level="info", title=f"Guard: {calm.guard}", message=calm.message, metric=calm.metric, guard=news)
 
@@ -88,7 +88,7 @@ def rollouts_data(shown: Sequence[Group], batch: Sequence[Group], text: Callable
     Args:
         shown: groups with the text of their prompts.
         batch: all groups of the step.
-        text: says what a token id stands for.
+        text: returns the text of a token id.
     """
     rows = tuple(_row(group, sample, t) for group in shown for sample, t in enumerate(group.trajectories))
     worst = tuple(
@@ -98,7 +98,7 @@ def rollouts_data(shown: Sequence[Group], batch: Sequence[Group], text: Callable
 
 
 def outcomes_data(found: Sequence[GroupOutcome]) -> Iterator[OutcomesData]:
-    """Outcomes of the prompts of a step, in as few events as can hold them."""
+    """Outcomes of the prompts of a step, in as few events as possible."""
     for begin in range(0, len(found), MAX_OUTCOMES):
         yield OutcomesData(prompts=tuple(_outcome(one) for one in found[begin : begin + MAX_OUTCOMES]))
 
@@ -113,7 +113,7 @@ def _outcome(found: GroupOutcome) -> PromptOutcome:
 
 
 def trace_row(group: Group, sample: int) -> TraceRow:
-    """A sample as trace files tell of it: its texts stand beside."""
+    """A sample's row in a trace file. Its texts are in other columns."""
     return TraceRow(**_facts(group, sample, group.trajectories[sample]))
 
 
@@ -126,7 +126,7 @@ def _row(group: Group, sample: int, trajectory: Trajectory) -> RolloutRow:
 
 
 def _facts(group: Group, sample: int, trajectory: Trajectory) -> dict[str, Any]:
-    """Members of a row but its texts."""
+    """Members of a row except its texts."""
     versions = trajectory.versions
     gap = worst_gap(trajectory)
     return {

@@ -1,1 +1,1 @@
-"""Traces: the rollouts of each step with one value per token, chosen, written as files and handed to the platform."""
+"""Traces: chosen rollouts of each step with one value per token, written to files and uploaded to the platform."""

@@ -9,10 +9,10 @@ from trainer_core.trajectory import Group, Trajectory
 
 
 def staying(groups: Sequence[Group], count: int) -> list[int]:
-    """Places of ``count`` groups: best, worst, widest gap, and others spread over the batch; in the batch's order.
+    """Indices of ``count`` groups: best, worst, widest gap, and others spread over the batch; in batch order.
 
-    The best and the worst are of those whose rewards differ, where there are any: what is dead teaches nothing. The
-    others are spread over the living first and then the dead, so that each kind has its share.
+    Best and worst are chosen among groups whose rewards differ, if there are any: dead groups teach nothing. The others
+    are spread over live groups first and dead groups next, so that each kind gets its share.
     """
     if count >= len(groups):
         return list(range(len(groups)))
@@ -30,13 +30,13 @@ def staying(groups: Sequence[Group], count: int) -> list[int]:
         (place for place in range(len(groups)) if place not in chosen), key=lambda place: (dead[place], place)
     )
     more = count - len(chosen)
-    # From the middle of each stretch: one that is taken alone may then be of either kind.
+    # From the middle of each stretch, so that a single choice may be of either kind.
     chosen += [left[(2 * index + 1) * len(left) // (2 * more)] for index in range(more)]
     return sorted(chosen)
 
 
 def spread(places: Sequence[int], count: int) -> list[int]:
-    """``count`` of the places, spread evenly; all of them where there are fewer."""
+    """Choose ``count`` of the places, spread evenly; all of them if there are fewer."""
     if count >= len(places):
         return list(places)
     return [places[index * len(places) // count] for index in range(count)]
@@ -49,7 +49,7 @@ def is_dead(group: Group) -> bool:
 
 
 def worst_gap(trajectory: Trajectory) -> float | None:
-    """Largest |log π_learner − log π_engine| of its sampled tokens; None where the learner has not scored it."""
+    """Largest |log π_learner − log π_engine| of its sampled tokens; None if the learner has not scored it."""
     learner = trajectory.learner_logprobs
     if learner is None or not trajectory.sampled.any():
         return None
@@ -58,7 +58,7 @@ def worst_gap(trajectory: Trajectory) -> float | None:
 
 
 def _widest(group: Group) -> float:
-    """Worst gap of its trajectories; -1 where the learner has scored none."""
+    """Worst gap of its trajectories; -1 if the learner has scored none."""
     return max((gap for t in group.trajectories if (gap := worst_gap(t)) is not None), default=-1.0)
 
 

@@ -1,4 +1,4 @@
-"""Trace files as bytes: columns of samples, as ``trainer_core.link.traces`` declares them."""
+"""Encoding of trace files: columns of samples, as declared in ``trainer_core.link.traces``."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from trainer_core.trajectory import Group, Trajectory
 from worker.loop.reporting.reports import trace_row
 
 Sample = tuple[Group, int]
-"""A group and the place of one of its trajectories."""
+"""A group and the index of one of its trajectories."""
 TARGET_BYTES = MAX_TRACE_BYTES // 2
-"""Bytes at which a file is taken to be full, by the estimate: a wrong one still leaves room."""
+"""Estimated bytes at which a file counts as full. Leaves room for wrong estimates."""
 TOKEN_BYTES = 16
-"""Bytes of a token in all columns, about, packed."""
+"""Approximate packed bytes of a token in all columns."""
 SAMPLE_BYTES = 900
-"""Bytes of a sample beside its tokens and texts, about, with the reasons of two graders."""
+"""Approximate bytes of a sample without its tokens and texts, with the reasons of two graders."""
 ROW_GROUP_TOKENS = 2**16
-"""Tokens that are read at once to show one sample."""
+"""Tokens that are read together to show one sample."""
 
 _FLOATS = [name for name, kind in TOKEN_COLUMNS.items() if kind == "float32"]
 _TYPES = {name: pa.type_for_alias(kind) for name, kind in TOKEN_COLUMNS.items()}
 
 
 def estimate(group: Group) -> int:
-    """Bytes that a group takes in a file, about."""
+    """Approximate bytes of a group in a file."""
     text = sum(len(t.output_text) for t in group.trajectories) // 3
     return text + sum(SAMPLE_BYTES + TOKEN_BYTES * t.length for t in group.trajectories)
 
 
 def cut(groups: Sequence[Group]) -> Iterator[list[Sample]]:
-    """The samples of the groups, in their order, in pieces of about ``TARGET_BYTES``; each fits a file."""
+    """Split the groups' samples, in order, into pieces of about ``TARGET_BYTES``; each fits in a file."""
     piece: list[Sample] = []
     size = tokens = 0
     for group in groups:
@@ -57,12 +57,12 @@ def cut(groups: Sequence[Group]) -> Iterator[list[Sample]]:
 
 
 def encode(header: TraceHeader, samples: Sequence[Sample], text: Callable[[int], str]) -> bytes:
-    """A trace file.
+    """Encode a trace file.
 
     Args:
-        header: what it holds.
+        header: describes the content.
         samples: samples whose groups have the text of their prompts.
-        text: says what a token id stands for.
+        text: returns the text of a token id.
     """
     trajectories = [group.trajectories[place] for group, place in samples]
     arrays: dict[str, Any] = {
@@ -95,7 +95,7 @@ def encode(header: TraceHeader, samples: Sequence[Sample], text: Callable[[int],
 
 
 def _values(name: str, trajectory: Trajectory) -> NDArray[Any] | None:
-    """Values of a column for one sample, shape [T]; None where nothing is known of its tokens."""
+    """Values of a column for one sample, shape [T]; None if nothing is known about its tokens."""
     match name:
         case "engine_logprobs":
             return trajectory.behaviour_logprobs
@@ -109,7 +109,7 @@ def _values(name: str, trajectory: Trajectory) -> NDArray[Any] | None:
 
 
 def _lists(values: Sequence[NDArray[Any] | None], kind: pa.DataType) -> pa.ListArray:
-    """One list per sample; null where there are no values."""
+    """One list per sample; null if there are no values."""
     offsets = np.zeros(len(values) + 1, np.int32)
     np.cumsum([0 if one is None else len(one) for one in values], out=offsets[1:])
     known = [one for one in values if one is not None]
@@ -119,5 +119,5 @@ def _lists(values: Sequence[NDArray[Any] | None], kind: pa.DataType) -> pa.ListA
 
 
 def _storable(text: str) -> str:
-    """``text`` as UTF-8 can write it: halves of surrogate pairs become U+FFFD."""
+    """``text`` in a form that UTF-8 can encode: lone surrogates are replaced."""
     return text.encode("utf-8", "replace").decode("utf-8") if any("\ud800" <= c <= "\udfff" for c in text) else text

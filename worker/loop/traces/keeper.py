@@ -1,8 +1,8 @@
-"""Keeper of traces: a thread that writes a step's files and uploads them, while the run goes on.
+"""Trace keeper: a thread that writes and uploads a step's files while the run continues.
 
-It never holds the run up and never ends it: what cannot be written or sent in time is left out, and the run's log tells
-of it once until it works again. Steps wait in memory alone, since another attempt could not send them: the platform
-takes nothing of an attempt that is over.
+It never delays or ends the run. Files that cannot be written or sent in time are dropped; the run's log reports this
+once, until uploads work again. Steps wait only in memory, since another attempt could not send them: the platform
+accepts nothing from an attempt that is over.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from worker.loop.traces.encoding import cut, encode, estimate
 log = logging.getLogger(__name__)
 
 STEPS_WAITING = 4
-"""Steps that wait for their turn; the oldest is left out for another."""
+"""Maximum number of waiting steps. The oldest is dropped for a new one."""
 STEP_SHARE = 8
-"""Part of the run's budget that the groups of one step may take which do not stay: 1 of so many."""
+"""Divisor of the run's budget: the groups of one step that do not stay may take this fraction of it."""
 DRAIN_S = 60.0
-"""Seconds for which a run that is done waits for its last files."""
+"""Seconds that a finished run waits for its last files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Step:
 
 
 class TraceKeeper:
-    """Takes steps from the loop's thread, and works in its own."""
+    """Accepts steps from the loop's thread, and works in its own."""
 
     def __init__(
         self,
@@ -53,19 +53,19 @@ class TraceKeeper:
         tokenizer: PolicyTokenizer,
         tell: Callable[[LogData, int], object],
     ) -> None:
-        """``tell`` puts a line into the run's log, of a step."""
+        """``tell`` adds a line about a step to the run's log."""
         self._run_id, self._attempt = run_id, attempt
         self._upload, self._tokenizer, self._tell = upload, tokenizer, tell
         self._waiting: deque[_Step] = deque()
         self._changed = threading.Condition()
         self._busy = self._closed = self._off = False
         self._troubled = False
-        """Whether the log knows that something was left out."""
+        """Whether the log already says that something was dropped."""
         self._thread = threading.Thread(target=self._work, name="traces", daemon=True)
         self._thread.start()
 
     def keep(self, step: int, groups: Sequence[Group], spec: RunSpec) -> None:
-        """Keep the groups of a step that has been learned. Returns at once."""
+        """Queue the groups of a learned step. Returns immediately."""
         if spec.traces.max_mib == 0:
             return
         with self._changed:
@@ -78,7 +78,7 @@ class TraceKeeper:
             self._trouble(late.step, "the files of the steps before it are still being written or sent")
 
     def drain(self, interrupt: Callable[[], None]) -> None:
-        """Wait until everything is sent, though not for ever. ``interrupt`` raises when the run shall end."""
+        """Wait until everything is sent, for at most ``DRAIN_S``. ``interrupt`` raises if the run must end."""
         end = time.monotonic() + DRAIN_S
         while time.monotonic() < end:
             with self._changed:
@@ -93,7 +93,7 @@ class TraceKeeper:
         )
 
     def close(self) -> None:
-        """Give up what is not sent."""
+        """Drop everything that has not been sent."""
         with self._changed:
             self._closed = True
             self._waiting.clear()
@@ -114,7 +114,7 @@ class TraceKeeper:
                 self._busy = True
             try:
                 self._send(one)
-            except Exception as error:  # whatever goes wrong here, the run has learned its step
+            except Exception as error:  # whatever fails here, the run has learned its step
                 log.exception("the traces of step %d", one.step)
                 self._trouble(one.step, f"{type(error).__name__}: {error}")
 
@@ -143,7 +143,7 @@ class TraceKeeper:
                     return
 
     def _sent(self, header: TraceHeader, data: bytes) -> bool:
-        """Whether to go on with the step."""
+        """Send one file. Returns whether to continue with the step."""
         match self._upload.send(header, data):
             case "stored":
                 self._troubled = False
@@ -171,7 +171,7 @@ class TraceKeeper:
 
 
 def chosen(groups: Sequence[Group], spec: RunSpec) -> tuple[list[int], list[int]]:
-    """Places of the groups that stay, and of the others, as far as a step may take of the budget."""
+    """Indices of the groups that stay, and of others that fit into the step's share of the budget."""
     stays = staying(groups, spec.traces.groups_per_step)
     if spec.traces.full_steps == 0:
         return stays, []
