@@ -19,7 +19,7 @@ from trainer_core.spec.recipes import list_published, list_recipes
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; the exit status is 2 where the spec is refused."""
+    """Run a command; the exit status is 2 if the spec is rejected."""
     parser = argparse.ArgumentParser(prog="python -m trainer_core", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("explain", help="what a run spec amounts to: batch, ratio bands, methods, metrics")
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _plugins() -> int:
-    """Print the plug-ins; the exit status is 1 where one was left out."""
+    """Print the plug-ins; the exit status is 1 if one was left out."""
     import_module("trainer_core.rewards.graders")  # the only kind that a run spec does not load
     print("\n".join(str(plugin) for plugin in plugins.loaded.values()) or "No plug-in is in use.")
     for plugin, reason in plugins.failures.items():
@@ -64,7 +64,7 @@ def _plugins() -> int:
 
 
 def _document(name: str) -> Any:
-    """A file's run spec, alone or under ``spec`` as in a recipe; or that of a shipped recipe."""
+    """The run spec of a file, alone or under ``spec`` as in a recipe, or of a shipped recipe."""
     shipped = {recipe.name: recipe.spec for recipe in [*list_recipes(), *list_published()]}
     if name in shipped:
         return shipped[name]

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 FORMAT_VARIABLE = "DRESSAGE_LOG_FORMAT"
-"""Variable that names the format, for processes that do not read the platform's settings."""
+"""Environment variable with the format, for processes that do not read the platform's settings."""
 PLAIN = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 """The plain format, for ``logging.Formatter``."""
 _SECRETS = (
     # Passwords in addresses, such as those of databases, queues and mail servers.
     (re.compile(r"(://[^\s:/@]*:)[^\s/@]+(@)"), r"\1***\2"),
     (re.compile(r"(?i)\b(bearer|basic)(\s+)[\w.~+/=-]{8,}"), r"\1\2***"),
-    # Tokens of people, of attempts and of jobs.
+    # Tokens of users, attempts and jobs.
     (re.compile(r"\b((?:drs|lnk|bnc|rhs)_)[\w-]{16,}"), r"\1***"),
     # Named values: `password=…`, `"client_secret": "…"`. The value may be quoted, and its quotes escaped.
     (
@@ -27,9 +27,9 @@ _SECRETS = (
 
 
 def without_secrets(text: str) -> str:
-    """The text with tokens, and passwords that are named as such or stand in an address, made unreadable.
+    """The text with tokens masked, and passwords that are named as such or are part of an address.
 
-    A net below the rule that no line is given a secret in the first place: messages of libraries quote addresses.
+    A safety net in addition to the rule that no line contains a secret: messages from libraries quote addresses.
     """
     for pattern, hidden in _SECRETS:
         text = pattern.sub(hidden, text)
@@ -37,23 +37,23 @@ def without_secrets(text: str) -> str:
 
 
 class PlainFormatter(logging.Formatter):
-    """Formatter whose times are UTC and say so, as those of the audit log."""
+    """Formatter whose times are in UTC and say so, like those of the audit log."""
 
     converter = staticmethod(time.gmtime)
     default_time_format = "%Y-%m-%dT%H:%M:%S"
     default_msec_format = "%s.%03dZ"
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, and below it the traceback of an exception."""
+        """The line, followed by the traceback of an exception."""
         return without_secrets(super().format(record))
 
 
 class JsonFormatter(PlainFormatter):
-    """Formatter of one JSON object per line: ``at``, ``level``, ``logger``, ``message``, what is bound, ``exception``.
+    """Formatter of one JSON object per line: ``at``, ``level``, ``logger``, ``message``, bound values, ``exception``.
 
     Args:
-        context: what is bound where a line is written, such as the id of the request and of the run. A record's own
-            ``fields`` go before it.
+        context: returns the values bound when a line is written, such as the ids of the request and the run. A record's
+            own ``fields`` take precedence.
     """
 
     def __init__(self, context: Callable[[], Mapping[str, Any]] = dict) -> None:
@@ -61,7 +61,7 @@ class JsonFormatter(PlainFormatter):
         self._context = context
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object on one line. Values that JSON does not know are written as Python prints them."""
+        """The object on one line. Values that JSON does not support are written as Python prints them."""
         fields = {**self._context(), **getattr(record, "fields", {})}
         line = {
             "at": self.formatTime(record),
@@ -76,7 +76,7 @@ class JsonFormatter(PlainFormatter):
 
 
 def format_from_environment() -> logging.Formatter:
-    """The formatter that the environment asks for. Raises ValueError for a format that there is not."""
+    """The formatter that the environment selects. Raises ValueError for an unknown format."""
     wanted = os.environ.get(FORMAT_VARIABLE) or "plain"
     if wanted not in ("plain", "json"):
         raise ValueError(f"{FORMAT_VARIABLE} is plain or json, not {wanted!r}")

@@ -12,13 +12,13 @@ _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052
 
 
 def may_ask(address: Address | str, networks: Iterable[Network]) -> bool:
-    """Whether ``address`` is public, or in one of ``networks``. Raises ValueError for text that is no address."""
+    """Whether ``address`` is public, or in one of ``networks``. Raises ValueError for text that is not an address."""
     plain = _plain(ip_address(address))
     return (plain.is_global and not plain.is_multicast) or any(plain in network for network in networks)
 
 
 def _plain(address: Address) -> Address:
-    """The IPv4 address inside an IPv6 one that only wraps it."""
+    """The IPv4 address inside an IPv6 address that only wraps it."""
     if isinstance(address, IPv4Address):
         return address
     if address in _NAT64:

@@ -20,12 +20,12 @@ __all__ = ["mismatch_metrics", "step_metrics"]
 def step_metrics(groups: Sequence[Group], spec: RunSpec, *, version: int) -> dict[str, float]:
     """Every metric of a step's groups, after rewards, filters and update.
 
-    A quantity of which nothing is known is left out, never reported as 0.
+    An unknown quantity is left out, never reported as 0.
 
     Args:
-        groups: the whole step's, with at least one trajectory.
-        spec: under which they were dispatched.
-        version: the weights that the learner held before the update.
+        groups: all groups of the step, with at least one trajectory.
+        spec: the spec at their dispatch.
+        version: version of the learner's weights before the update.
     """
     trajectories = [t for group in groups for t in group.trajectories]
     rewards = np.array([t.reward for t in trajectories if t.reward_error is None and t.reward is not None])

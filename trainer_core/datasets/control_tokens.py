@@ -1,4 +1,4 @@
-"""Text in rows that looks like control tokens of a policy: it is data, and is encoded as text."""
+"""Text in rows that looks like control tokens of a policy. It is data, and is encoded as text."""
 
 import re
 
@@ -8,9 +8,9 @@ PATTERN = (
     r"|</?(?:think|thinking|tool_call|tool_response|start_of_turn|end_of_turn|bos|eos|pad|unk|s)>"
     r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|THINK)\]"
 )
-"""Pattern of them, which RE2 reads in the same sense."""
+"""Pattern of control tokens, which RE2 interprets in the same way."""
 FOLLOWING = {"<": b"|/tbepus" + "｜".encode()[:1], "[": b"/ISAT"}
-"""Bytes of UTF-8, one of which comes next behind the sign that begins a control token."""
+"""UTF-8 bytes, one of which follows the character that begins a control token."""
 _TOKEN = re.compile(PATTERN)
 
 

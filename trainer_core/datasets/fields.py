@@ -1,4 +1,4 @@
-"""Reads columns for shapes, with sentences about what is wrong with them."""
+"""Reads columns for shapes, with error messages about what is wrong with them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ def text_of(row: Row, column: str) -> str:
     """The text of a column.
 
     Raises:
-        ValueError: it is missing, no text, or blank.
+        ValueError: it is missing, not text, or blank.
     """
     if column not in row:
         raise ValueError(f"The row has no `{column}`, as the rows before it have.")
@@ -23,7 +23,7 @@ def text_of(row: Row, column: str) -> str:
 
 
 def gold_of(row: Row, column: str) -> str:
-    """A gold answer as text: a string, or a number as it is written out. Raises ValueError."""
+    """A gold answer as text: a string, or a number as text. Raises ValueError."""
     if column not in row:
         raise ValueError(f"The row has no `{column}`, as the rows before it have.")
     value = row[column]
@@ -35,12 +35,12 @@ def gold_of(row: Row, column: str) -> str:
 
 
 def is_gold(value: Any) -> bool:
-    """Whether ``gold_of`` takes a value."""
+    """Whether ``gold_of`` accepts a value."""
     return isinstance(value, str | int | float) and not isinstance(value, bool) and bool(str(value).strip())
 
 
 def texts_of(row: Row, column: str) -> list[str]:
-    """A column that lists texts, one at least. Raises ValueError."""
+    """A column that lists at least one text. Raises ValueError."""
     value = row.get(column)
     if not isinstance(value, list) or not value or not all(isinstance(text, str) for text in value):
         raise ValueError(f"`{column}` must be a list of at least one string.")
@@ -68,24 +68,24 @@ def is_chat(value: Any) -> bool:
 
 
 def is_own(row: Row) -> bool:
-    """Whether a row can be stored as it comes: a prompt that is text, or messages that are a list."""
+    """Whether a row can be stored as it is: a prompt that is text, or messages that are a list."""
     if "prompt" in row:
         return "messages" not in row and isinstance(row["prompt"], str)
     return isinstance(row.get("messages"), list)
 
 
 def asked(question: str) -> list[dict[str, str]]:
-    """A chat in which the user asks."""
+    """A chat in which the user asks the question."""
     return [{"role": "user", "content": question}]
 
 
 def with_columns(row: Row, **made: Any) -> Row:
-    """A copy of the row with the columns that are made in front."""
+    """A copy of the row with the columns in ``made`` first."""
     return {**made, **{name: value for name, value in row.items() if name not in made}}
 
 
 def renamed_to_source(row: Row, *columns: str) -> Row:
-    """A copy of the row in which some columns are called ``source_…``, since others are made under their names."""
+    """A copy of the row with some columns renamed to ``source_…``, since new columns use their names."""
     return {f"source_{name}" if name in columns else name: value for name, value in row.items()}
 
 

@@ -1,4 +1,4 @@
-"""Text in which nothing can be seen: white space, and characters of no width."""
+"""Text without visible characters: white space, and characters of zero width."""
 
 import re
 
@@ -8,5 +8,5 @@ _INVISIBLE = re.compile(
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing of a text can be seen."""
+    """Whether a text has no visible characters."""
     return not text or _INVISIBLE.fullmatch(text) is not None

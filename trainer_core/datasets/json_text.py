@@ -1,19 +1,20 @@
-"""JSON that stands as text in a column, read as strictly as a file's own."""
+"""JSON as text in a column, read as strictly as the JSON of the file itself."""
 
 import json
 import math
 from typing import Any
 
 MAX_DEPTH = 30
-"""Levels of nesting; the row around it may have two more."""
+"""Most levels of nesting; the row around it may have two more."""
 _MAX_DIGITS = 300
 
 
 def read_json(text: str) -> Any:
-    """The value that a text holds.
+    """The value in a JSON text.
 
     Raises:
-        ValueError: it is no JSON, or holds what no row may hold. The text says what, such as "is nested too deep".
+        ValueError: it is not JSON, or holds something that no row may hold. The message says what, such as "is nested
+            too deep".
     """
     try:
         value = json.loads(text, parse_constant=_refuse, parse_int=_whole, object_pairs_hook=_unique)

@@ -4,18 +4,18 @@ from trainer_core.datasets.shape import Row, Shape
 from trainer_core.datasets.shapes import SHAPES
 
 _SHOWN = 20
-"""Columns that a message names."""
+"""Most columns that a message names."""
 
 
 class UnknownShapeError(ValueError):
-    """The row is of no known shape. The text names the columns found, those wanted, and the shapes."""
+    """The row has no known shape. The message names the columns found, the columns needed, and the shapes."""
 
 
 def recognise(row: Row) -> Shape:
-    """The first shape in the table that the row has.
+    """The first shape in the table that matches the row.
 
     Raises:
-        UnknownShapeError: none.
+        UnknownShapeError: none matches.
     """
     for shape in SHAPES:
         if shape.matches(row):

@@ -1,4 +1,5 @@
-"""Form of a shape: how rows of a kind are known, and how they become rows with a prompt, an answer and the rest."""
+"""Form of a shape: how rows of a kind are recognised, and how they become rows with a prompt, an answer and the
+rest."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,26 +18,26 @@ class Mapped:
 
     column: str
     source: str
-    """Phrase that names the columns of the file and what is done to them."""
+    """Phrase that names the columns of the file and how they are converted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A shape of rows. Both functions are pure and leave the row that they are given as it is."""
+    """A shape of rows. Both functions are pure and do not change their row."""
 
     name: str
     """Short name, for APIs."""
     title: str
-    """Name that people know, with well-known datasets of the shape."""
+    """Familiar name, with well-known datasets of the shape."""
     columns: str
-    """Columns by which it is known, as a phrase for messages."""
+    """Columns that identify it, as a phrase for messages."""
     mapping: tuple[Mapped, ...]
-    """Columns that are made; all others are kept as they are. Empty: nothing is changed."""
+    """Columns that are created; all others stay as they are. Empty if nothing is changed."""
     matches: Callable[[Row], bool]
     """Whether a row is of this shape, judged by its columns and their types."""
     convert: Callable[[Row], Row]
-    """The row as it is stored. Raises ValueError with a sentence about what is wrong."""
+    """The row as it is stored. Raises ValueError with a message about what is wrong."""
     grader: Mapping[str, Any] | None = None
-    """A grader that can grade such rows at once, as it stands in a reward definition."""
+    """A grader that can grade such rows immediately, as in a reward definition."""
     system: str | None = None
-    """System prompt that asks for the form of answer which the grader reads, where the rows do not."""
+    """System prompt that requests the form of answer that the grader reads, if the rows do not."""

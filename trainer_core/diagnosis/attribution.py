@@ -1,4 +1,4 @@
-"""The engine/learner difference told apart by cause.
+"""Attributes the engine/learner difference to its causes.
 
 For a sampled token, with natural logs throughout,
 
@@ -6,11 +6,11 @@ For a sampled token, with natural logs throughout,
     template   t = log π_learner(token | recorded context) − log π_learner(token | the learner's own context)
     truncation s = −log(mass of the tokens that top-k and top-p keep) ≥ 0      the engine renormalises over them
     numerics   n = log π_engine(token) − log π_learner(token)                  both at the same frozen weights
-    staleness  r = d − t − s − n                                               what the weights in between have changed
+    staleness  r = d − t − s − n                                               change by the weight updates in between
 
-so the four causes add up to the total, token by token. Where engine and learner hold the version that sampled the
-token, r is no staleness: it is reported as unexplained, and a large value means that one of the parts is not what it
-is believed to be.
+so the four causes add up to the total, token by token. If engine and learner hold the version that sampled the token, r
+cannot be staleness. It is then reported as unexplained, and a large value means that one of the parts is not what it
+seems.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,20 +33,20 @@ class RescoredTokens:
     log_kept: NDArray[np.float64]
     """Natural log of the probability mass that top-k and top-p keep; 0 without truncation."""
     template: NDArray[np.float64]
-    """Effect of the learner's own rendering of the prompt: its log-probability behind the recorded context less
-    that behind its own; 0 where both are the same tokens."""
+    """Effect of the learner's own rendering of the prompt: its log-probability after the recorded context minus that
+    after its own; 0 where both are the same tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One cause's part of the difference."""
+    """One cause's contribution to the difference."""
 
     mean: float
     """Nats per token, signed: the means of all causes add up to that of the total."""
     mean_abs: float
     """Nats per token."""
     share: float
-    """Share of the sum of all causes' ``mean_abs``; 0 where nothing differs."""
+    """Share of the sum of all causes' ``mean_abs``; 0 if nothing differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Attribution:
 
     tokens: int
     fresh_tokens: int
-    """Sampled by the very weights that the learner holds."""
+    """Number of tokens sampled by exactly the weights that the learner holds."""
     total_mean: float
     """Nats per token: ``rollout_corr/kl`` of the same tokens."""
     numerics: Cause
@@ -63,18 +63,18 @@ class Attribution:
     truncation: Cause
     template: Cause
     unexplained: Cause
-    """Remainder of fresh tokens, which no other cause accounts for."""
+    """Remainder of fresh tokens, which no other cause explains."""
 
 
 def attribute(
     trajectories: Sequence[Trajectory], rescored: Mapping[str, RescoredTokens], version: int
 ) -> Attribution | None:
-    """Tell the causes apart.
+    """Attribute the difference to its causes.
 
     Args:
         trajectories: with ``learner_logprobs`` of weights ``version``.
-        rescored: by ``trajectory_id``, from a rescoring at weights ``version``; trajectories without one take no part.
-        version: the weights of the learner and of the rescoring.
+        rescored: by ``trajectory_id``, from a rescoring at weights ``version``; trajectories without one are ignored.
+        version: version of the weights of the learner and of the rescoring.
 
     Returns:
         None if no sampled token was both learned and rescored.

@@ -1,4 +1,4 @@
-"""The tokens of many trajectories side by side: those that the policy sampled and the learner has scored."""
+"""The tokens of many trajectories as flat arrays: tokens that the policy sampled and the learner scored."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from trainer_core.trajectory import Trajectory
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """N tokens of M trajectories. Forced tokens have no place here: the policy did not choose them."""
+    """N tokens of M trajectories. Forced tokens are left out: the policy did not choose them."""
 
     trajectories: list[Trajectory]
-    """Trajectories that have a token here, M in all."""
+    """Trajectories that have a token here, M in total."""
     starts: NDArray[np.int64]
     """First token of each trajectory, shape [M]."""
     behaviour: NDArray[np.float64]

@@ -12,19 +12,19 @@ from trainer_core.diagnosis.columns import Columns, columns
 from trainer_core.trajectory import Trajectory
 
 RATIO_HIGH, RATIO_LOW = 2.0, 0.5
-"""Weights outside are counted as high and low."""
+"""Weights outside these bounds count as high and low."""
 _MOST = 20.0
-"""Log-ratios are cut here before ``exp``: e²⁰ is beyond any use, and sums stay finite."""
+"""Log-ratios are clipped here before ``exp``: e²⁰ is beyond any useful value, and sums stay finite."""
 
 
 def mismatch_metrics(trajectories: Iterable[Trajectory], version: int) -> dict[str, float]:
     """All mismatch metrics over the sampled tokens of ``trajectories``.
 
-    Trajectories that the learner has not scored take no part; if none is left the result is empty.
+    Trajectories that the learner has not scored are ignored; if none is left, the result is empty.
 
     Args:
         trajectories: with ``learner_logprobs``.
-        version: the weights that the learner held before the update.
+        version: version of the learner's weights before the update.
     """
     table = columns(trajectories)
     if table is None:
@@ -52,7 +52,8 @@ def _k3(log_ratio: NDArray[np.float64]) -> NDArray[np.float64]:
 def _perplexities(table: Columns) -> dict[str, float]:
     """Per trajectory: perplexity under the learner, and how its logarithm differs from the engine's.
 
-    ``rollout_corr/rollout_ppl`` is the engine's word alone, known before the learner's: see ``step_metrics``.
+    ``rollout_corr/rollout_ppl`` comes from the engine alone and is known before the learner scores: see
+    ``step_metrics``.
     """
     counts = table.counts
     learner, behaviour = -table.sums(table.learner) / counts, -table.sums(table.behaviour) / counts
@@ -82,7 +83,7 @@ def _weights(name: str, log_weights: NDArray[np.float64]) -> dict[str, float]:
 
 
 def _effective_share(log_weights: NDArray[np.float64]) -> float:
-    """(Σw)² / (n Σw²), in logarithms: exact for any weights, as it does not change with their scale."""
+    """(Σw)² / (n Σw²), computed in logarithms: safe for any weights, as it does not depend on their scale."""
     weights = np.exp(log_weights - log_weights.max())
     return float(weights.sum() ** 2 / (len(weights) * np.square(weights).sum()))
 

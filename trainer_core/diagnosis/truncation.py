@@ -7,8 +7,8 @@ from torch import Tensor
 def log_kept_mass(logits: Tensor, *, temperature: float, top_p: float = 1.0, top_k: int = 0) -> Tensor:
     """Natural log of the mass that truncated sampling keeps, per position.
 
-    As in vLLM, top-k is applied first and top-p to what it leaves, renormalised; of that, the smallest set of the
-    likeliest tokens is kept whose mass reaches ``top_p``, at least one token.
+    Top-k is applied first, as in vLLM, then top-p to the renormalised rest: the smallest set of the likeliest tokens
+    whose mass reaches ``top_p``, at least one token.
 
     Args:
         logits: [N, V], any floating type.
@@ -26,7 +26,7 @@ def log_kept_mass(logits: Tensor, *, temperature: float, top_p: float = 1.0, top
         probabilities = probabilities[:, :top_k]
     if top_p < 1.0:
         whole = probabilities.sum(dim=-1, keepdim=True)
-        # A token stays while the mass before it has not reached top_p.
+        # A token is kept as long as the mass before it has not reached top_p.
         before = probabilities.cumsum(dim=-1) - probabilities
         probabilities = torch.where(before < top_p * whole, probabilities, 0.0)
     return probabilities.sum(dim=-1).clamp(max=1.0).log()

@@ -8,17 +8,17 @@ import numpy as np
 from trainer_core.trajectory import Group
 
 WORST_TOKENS = 8
-"""Kept per step."""
+"""Worst tokens stored per step."""
 
 
 class WorstToken(TypedDict):
-    """One token, as it travels to the console."""
+    """One token, as it is sent to the console."""
 
     group_id: str
     sample: int
-    """Place of the trajectory in its group."""
+    """Index of the trajectory in its group."""
     position: int
-    """Place of the token in the completion, from 0."""
+    """Index of the token in the completion, from 0."""
     token_id: int
     behaviour_logprob: float
     learner_logprob: float
@@ -29,9 +29,9 @@ class WorstToken(TypedDict):
 def worst_tokens(groups: Sequence[Group], count: int = WORST_TOKENS) -> list[WorstToken]:
     """The ``count`` sampled tokens with the largest |log π_learner − log π_behaviour|, worst first.
 
-    To be called once the learner has scored the step (after ``learned`` in the loop); its result is JSON-able as it
-    stands and belongs into the step's ``rollouts`` event as ``worst_tokens``. A difference that is not a number comes
-    first. Groups that the learner has not scored take no part.
+    Call it after the learner has scored the step (after ``learned`` in the loop). Its result can be dumped as JSON, and
+    belongs in the step's ``rollouts`` event as ``worst_tokens``. NaN differences come first. Groups that the learner
+    has not scored are ignored.
     """
     places: list[tuple[int, int]] = []
     parts, lengths = [], []

@@ -1,4 +1,5 @@
-"""Aggregation: from token values to one number, the same however a batch is cut into micro-batches and over ranks."""
+"""Aggregation: from token values to one number, independent of how a batch is split into micro-batches and over
+ranks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ class Denominators:
     """Counts over the whole minibatch: all micro-batches of all ranks."""
 
     sequences: int
-    """Trajectories that take part in the loss."""
+    """Trajectories that contribute to the loss."""
     tokens: int
     """Sampled tokens of these trajectories."""
     prompt_tokens: Mapping[int, int]
@@ -38,9 +39,9 @@ class Tokens:
     mask: Tensor
     """Tokens that count, bool [N]."""
     sequence: Tensor
-    """Index of each token's trajectory, int64 [N]. Sequences must not be cut."""
+    """Index of each token's trajectory, int64 [N]. Sequences must not be split."""
     prompt: Tensor
-    """Key of each token's prompt, int64 [N]. The samples of a prompt may lie in several micro-batches."""
+    """Key of each token's prompt, int64 [N]. The samples of a prompt may be in several micro-batches."""
     whole: Denominators
     """The counts to divide by."""
     dtype: torch.dtype
@@ -66,8 +67,8 @@ def aggregate(
         spec: which mean.
         token_values: [N]; outside the mask they may be anything.
         mask: tokens that count, bool [N].
-        sequence: index of each token's trajectory, int64 [N]. Sequences must not be cut.
-        prompt: key of each token's prompt, int64 [N]. The samples of a prompt may lie in several micro-batches.
+        sequence: index of each token's trajectory, int64 [N]. Sequences must not be split.
+        prompt: key of each token's prompt, int64 [N]. The samples of a prompt may be in several micro-batches.
         whole: the counts to divide by.
     """
     weights = token_weights(spec, mask, sequence, prompt, whole, token_values.dtype)
@@ -77,7 +78,7 @@ def aggregate(
 def token_weights(
     spec: Aggregation, mask: Tensor, sequence: Tensor, prompt: Tensor, whole: Denominators, dtype: torch.dtype
 ) -> Tensor:
-    """Weight with which the value of each token is multiplied before the sum, [N]; arguments as of ``aggregate``."""
+    """Weight that multiplies the value of each token before the sum, [N]; arguments as in ``aggregate``."""
     return FORMULAS.of(spec)(spec, Tokens(mask, sequence, prompt, whole, dtype))
 
 
@@ -93,7 +94,7 @@ def _sequence_mean(spec: SequenceMean, tokens: Tokens) -> Tensor:
 def _prompt_mean(spec: PromptMean, tokens: Tokens) -> Tensor:
     keys, index = tokens.prompt.unique(return_inverse=True)
     counts = tokens.whole.prompt_tokens
-    # A prompt none of whose tokens counts is not among the counted; its tokens lie outside the mask.
+    # A prompt without counted tokens has no entry in the counts; its tokens are outside the mask.
     sizes = torch.tensor([counts.get(key, 1) for key in keys.tolist()], device=tokens.mask.device)
     return tokens.counted / (sizes[index] * max(len(counts), 1))
 

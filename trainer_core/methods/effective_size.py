@@ -7,9 +7,10 @@ from torch import Tensor
 
 
 def effective_share(log_weights: Tensor) -> float:
-    """``(Σw)² / (B·Σw²)`` of raw weights given by their logarithms [B]: 1 when all are equal, 1/B when one is all.
+    """``(Σw)² / (B·Σw²)`` of raw weights given by their logarithms [B]: 1 if all are equal, 1/B if one has all the
+    weight.
 
-    1 for no weights at all. A weight that is not a number gives NaN.
+    1 if there are no weights. A NaN weight gives NaN.
     """
     if not len(log_weights):
         return 1.0
@@ -19,7 +20,7 @@ def effective_share(log_weights: Tensor) -> float:
 
 
 def rate_factor(rule: Literal["none", "sqrt", "linear"], share: float, base: float) -> float:
-    """Factor of the step size: ``min(1, share / base)``, its root for optimizers like Adam."""
+    """Factor of the step size: ``min(1, share / base)``, or its square root for optimizers like Adam."""
     if rule == "none":
         return 1.0
     ratio = min(1.0, share / base)

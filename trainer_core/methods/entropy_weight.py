@@ -4,7 +4,7 @@ from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus
 
 
 def entropy_weight(spec: AdaptiveEntropyBonus, held: float, entropy: float) -> tuple[float, float]:
-    """The weight α_k of this step, and the weight c_{k+1} that is held for the next.
+    """The weight α_k of this step, and the weight c_{k+1} stored for the next.
 
     Args:
         spec: target, change and bound.

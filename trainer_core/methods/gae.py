@@ -8,17 +8,17 @@ from torch import Tensor
 def gae(
     rewards: Tensor, values: Tensor, sequence: Tensor, gamma: float, lam: Tensor | float, after: Tensor | None = None
 ) -> Tensor:
-    """``A_t = δ_t + γλ·A_{t+1}`` with ``δ_t = r_t + γ·V_{t+1} − V_t``; behind the last token stands ``after``.
+    """``A_t = δ_t + γλ·A_{t+1}`` with ``δ_t = r_t + γ·V_{t+1} − V_t``; the value after the last token is ``after``.
 
     Args:
         rewards: [N], any floating type.
         values: value of the state before each token, [N].
-        sequence: index of each token's trajectory, int64 [N]. The tokens of a sequence stand together and in order;
-            those that were forced are left out, so that t + 1 is the next sampled token.
+        sequence: index of each token's trajectory, int64 [N]. The tokens of a sequence are contiguous and in order;
+            forced tokens are left out, so t + 1 is the next sampled token.
         gamma: discount.
         lam: λ, or one for each token, [N].
-        after: value of the state behind each sequence's last token, in the order in which they stand, [S]: 0 where the
-            episode has ended, its bootstrap where it was cut (Pardo et al., arXiv 1712.00378, eq. 6). Left out: all 0.
+        after: value of the state after each sequence's last token, in the order of the sequences, [S]: 0 if the episode
+            ended, a bootstrap if it was cut (Pardo et al., arXiv 1712.00378, eq. 6). All 0 by default.
 
     Returns:
         float64 [N].
@@ -31,7 +31,7 @@ def gae(
     column = torch.arange(len(sequence), device=sequence.device) - first[row]
 
     def padded(tensor: Tensor) -> Tensor:
-        # One column more than the longest sequence: its zeros are what follows the last token.
+        # One column more than the longest sequence: its zeros follow the last token.
         shape = (len(lengths), int(lengths.max()) + 1)
         return tensor.new_zeros(shape, dtype=torch.float64).index_put((row, column), tensor.double())
 

@@ -1,4 +1,4 @@
-"""Loads the formulas of a run before it starts: what is missing must not come to light at the first step."""
+"""Loads the formulas of a run before it starts, so that a missing one is found before the first step."""
 
 from trainer_core.methods import advantages, filters, losses
 from trainer_core.spec import RunSpec
@@ -8,7 +8,7 @@ def load_formulas(spec: RunSpec) -> None:
     """Load the formulas of the loss, the advantage and the filters that ``spec`` names.
 
     Raises:
-        PluginError: one of them is of an installed package and cannot be loaded.
+        PluginError: one of them is from an installed package and cannot be loaded.
     """
     losses.FORMULAS.of(spec.loss)
     advantages.FORMULAS.of(spec.advantage)

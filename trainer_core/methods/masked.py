@@ -1,4 +1,4 @@
-"""Sums and means over the true entries of a mask. Values outside the mask may be anything, NaN included."""
+"""Sums and means over the true entries of a mask. Values outside the mask may be anything, including NaN."""
 
 from torch import Tensor
 

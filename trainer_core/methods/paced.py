@@ -4,7 +4,8 @@ from trainer_core.spec.methods.distillation import PacedWeighting
 
 
 def paced(spec: PacedWeighting, rate: float) -> float:
-    """``w(p) = p^α · (1 − p)^β``: 0 for what the policy cannot do at all and for what it has mastered.
+    """``w(p) = p^α · (1 − p)^β``: 0 for prompts that the policy cannot solve at all and for prompts that it has
+    mastered.
 
     Args:
         spec: α and β.

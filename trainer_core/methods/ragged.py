@@ -5,7 +5,7 @@ from torch import Tensor
 
 
 def sequence_sum(values: Tensor, sequence: Tensor) -> Tensor:
-    """Each token bears the sum over its sequence: ``values`` [N], ``sequence`` [N] int64 → [N]."""
+    """Gives each token the sum over its sequence: ``values`` [N], ``sequence`` [N] int64 → [N]."""
     if not len(sequence):
         return values
     sums = values.new_zeros(int(sequence.max()) + 1).index_add(0, sequence, values)
@@ -13,15 +13,15 @@ def sequence_sum(values: Tensor, sequence: Tensor) -> Tensor:
 
 
 def sequence_mean(values: Tensor, mask: Tensor, sequence: Tensor) -> Tensor:
-    """Each token bears the mean over the tokens of its sequence in ``mask`` [N]; 0 where a sequence has none."""
+    """Gives each token the mean over its sequence's tokens in ``mask`` [N]; 0 if a sequence has none."""
     counted = sequence_sum(mask.to(values.dtype), sequence)
     return sequence_sum(values.masked_fill(~mask, 0.0), sequence) / counted.clamp(min=1)
 
 
 def suffix_sum(values: Tensor, sequence: Tensor) -> Tensor:
-    """Each token bears the sum over itself and the tokens behind it in its sequence: [N] → [N].
+    """Gives each token the sum over itself and the tokens after it in its sequence: [N] → [N].
 
-    The tokens of a sequence must stand together and in order.
+    The tokens of a sequence must be contiguous and in order.
     """
     if not len(sequence):
         return values
@@ -30,9 +30,9 @@ def suffix_sum(values: Tensor, sequence: Tensor) -> Tensor:
 
 
 def prefix_minimum(values: Tensor, sequence: Tensor) -> Tensor:
-    """Each token bears the least value of the tokens before it in its sequence; +inf for the first: [N] → [N].
+    """Gives each token the minimum of the tokens before it in its sequence; +inf for the first: [N] → [N].
 
-    The tokens of a sequence must stand together and in order.
+    The tokens of a sequence must be contiguous and in order.
     """
     if not len(sequence):
         return values

@@ -14,8 +14,8 @@ def scope_weights(
 ) -> list[float]:
     """Weights of the samples of one prompt, [S]; those of right samples sum to 1, and those of wrong ones (eq. 4, 5).
 
-    Right samples weigh ``∝ PPL_student^(1/τ)``: the less the policy expected of them, the more they teach. Wrong ones
-    weigh ``∝ PPL_teacher^(−1/τ)``: a teacher that is lost behind a wrong beginning is not followed.
+    Right samples weigh ``∝ PPL_student^(1/τ)``: the less likely they were under the policy, the more they teach. Wrong
+    ones weigh ``∝ PPL_teacher^(−1/τ)``: a teacher that is lost after a wrong beginning is not followed.
 
     Args:
         spec: the temperature τ.

@@ -10,7 +10,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Table(Generic[Function]):
-    """The formula of every member of a kind. Members of installed packages name their own, which are loaded when used.
+    """The formula of every member of a kind. Members from installed packages name their own formulas, which are loaded
+    on first use.
 
     Raises:
         TypeError: a member of the kind has no formula, or a formula belongs to no member.
@@ -19,7 +20,7 @@ class Table(Generic[Function]):
     def __init__(
         self, kind: str, members: Iterable[type[MethodModel]], formulas: Mapping[type[MethodModel], Function]
     ) -> None:
-        """``kind`` in words, as errors name it; ``members`` as the spec knows them."""
+        """``kind`` is the name in error messages; ``members`` are those of the spec."""
         members = tuple(members)
         own = {member for member in members if not member.function}
         for words, odd in (("no formula", own - formulas.keys()), ("no place in the spec", formulas.keys() - own)):
@@ -32,7 +33,7 @@ class Table(Generic[Function]):
         """The formula of ``spec``.
 
         Raises:
-            PluginError: it is an installed package's, and cannot be loaded.
+            PluginError: it is from an installed package and cannot be loaded.
         """
         member = type(spec)
         if member not in self._formulas:

@@ -8,13 +8,13 @@ def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, clip_range: 
     """``½·max((V − R)², (clip(V, V_old ± clip_range) − R)²)`` of each token.
 
     Args:
-        values: present values [N], with gradient.
+        values: current values [N], with gradient.
         old_values: before the step's first update [N].
         returns: targets R [N].
         clip_range: half-width of the band; None does not clip.
 
     Returns:
-        The loss [N] with gradient, and where the clipped error is the larger one and ends the gradient: bool [N].
+        The loss [N] with gradient, and whether the clipped error is the larger one, which stops the gradient: bool [N].
     """
     free = (values - returns).square()
     if clip_range is None:

@@ -1,4 +1,4 @@
-"""View that losses and corrections have of a micro-batch: one value per predicted token."""
+"""The view of a micro-batch for losses and corrections: one value per predicted token."""
 
 from dataclasses import dataclass, fields
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The policy's own likeliest tokens in each place, at the sampling temperature."""
+    """The policy's own likeliest tokens at each position, at the sampling temperature."""
 
     logprobs: Tensor
     """Log-probabilities of the K likeliest, [N, K], with gradient."""
@@ -17,7 +17,7 @@ class Candidates:
     """Whether the sampled token is the likeliest of all, bool [N]."""
 
     def within(self, mask: Tensor) -> "Candidates":
-        """The same with 0 outside ``mask`` [N], whatever stood there."""
+        """The same with 0 outside ``mask`` [N], whatever was there."""
         return Candidates(
             self.logprobs.masked_fill(~mask.unsqueeze(1), 0.0),
             self.entropies.detach().masked_fill(~mask, 0.0),
@@ -27,9 +27,10 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class TokenView:
-    """The tokens of one micro-batch, shapes [N]. The tokens of a sequence stand together and in order; none is cut.
+    """The tokens of one micro-batch, shapes [N]. The tokens of a sequence are contiguous and in order; no sequence is
+    split.
 
-    Values outside the mask become 0, whatever they were: no method meets a NaN or an infinity there.
+    Values outside the mask become 0, whatever they were, so methods never see a NaN or an infinity there.
     """
 
     logprobs: Tensor
@@ -40,17 +41,17 @@ class TokenView:
     """The policy that sampled, at its sampling temperature. No gradient."""
     advantages: Tensor
     mask: Tensor
-    """bool: tokens that count. A sequence's ratio or mean is that of its counted tokens."""
+    """bool: tokens that count. A sequence's ratio or mean is over its counted tokens."""
     sequence: Tensor
     """int64: which trajectory a token belongs to; the numbers need be neither dense nor ascending."""
     divergence: Tensor | None = None
-    """Divergence between behaviour and current policy, where it was taken over more than the sampled token. No
+    """Divergence between behaviour and current policy, if it was computed over more than the sampled token. No
     gradient."""
     log_shift: Tensor | None = None
-    """Log of the weight, at most 0, by which the routing of experts has moved since the proximal policy. No
+    """Log of the weight, at most 0, by which expert routing has shifted since the proximal policy. No
     gradient."""
     candidates: Candidates | None = None
-    """The policy's likeliest tokens, where the loss looks at them."""
+    """The policy's likeliest tokens, if the loss uses them."""
 
     def __post_init__(self) -> None:
         if self.candidates is not None:
@@ -63,7 +64,7 @@ class TokenView:
 
     @property
     def log_ratio(self) -> Tensor:
-        """log π_θ − log π_old, with gradient, rescaled where the routing has moved; 0 outside the mask."""
+        """log π_θ − log π_old, with gradient, rescaled if the routing has shifted; 0 outside the mask."""
         difference = self.logprobs - self.old_logprobs
         return difference if self.log_shift is None else difference + self.log_shift
 

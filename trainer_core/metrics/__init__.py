@@ -1,4 +1,4 @@
-"""Every metric: name, unit, formula. Names are verl's where verl has the metric; aliases serve TRL's and prime-rl's.
+"""Every metric: name, unit, formula. Names are verl's if verl has the metric; aliases cover TRL's and prime-rl's.
 
 A name may hold placeholders, such as ``train/pass_rate/<source>``: ``find`` resolves a reported name to its entry.
 """
@@ -32,13 +32,13 @@ _PATTERNS = [
 
 
 def find(name: str) -> Metric | None:
-    """The entry of a reported name, placeholders resolved; None if nothing is known of it."""
+    """The entry of a reported name, placeholders resolved; None if it is unknown."""
     if "<" not in name and name in METRICS:
         return METRICS[name]
     return next((metric for pattern, metric in _PATTERNS if pattern.fullmatch(name)), None)
 
 
 def placeholders(name: str) -> dict[str, str]:
-    """Values that a reported name holds for its entry's placeholders, such as ``{"source": "add_sub"}``."""
+    """Values in a reported name for its entry's placeholders, such as ``{"source": "add_sub"}``."""
     found = (pattern.fullmatch(name) for pattern, _ in _PATTERNS)
     return next((match.groupdict() for match in found if match), {})

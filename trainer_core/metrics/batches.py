@@ -1,4 +1,4 @@
-"""The data of a batch, and where the run stands."""
+"""The data of a batch, and the progress of the run."""
 
 from trainer_core.metrics.metric import Metric
 

@@ -1,14 +1,14 @@
-"""Metrics of what was drawn and what became of it: by source, and by how hard a prompt was known to be before.
+"""Metrics of drawn groups and their outcomes, by source and by the previously known difficulty of a prompt.
 
-Groups count in the step in which they have come back, those too that dynamic sampling replaces.
+Groups count in the step in which they came back, including those that dynamic sampling replaces.
 """
 
 from trainer_core.metrics.metric import Metric
 
 UNTRIED = "untried"
-"""Band of prompts of which nothing was known."""
+"""Band of prompts with no known pass rate."""
 BANDS = ("0-20", "20-40", "40-60", "60-80", "80-100")
-"""Bands of known pass rates in percent, each without its upper edge, but for the last."""
+"""Bands of known pass rates in percent, each without its upper edge, except the last."""
 
 ENTRIES = (
     Metric("data/groups/<source>", "Groups of a source", "groups", "groups of the source that came back", "data"),

@@ -1,4 +1,4 @@
-"""Registry entries of what judges were asked in a step: (name, title, unit, formula)."""
+"""Registry entries of judge requests in a step: (name, title, unit, formula)."""
 
 from trainer_core.metrics.metric import Metric
 

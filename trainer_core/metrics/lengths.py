@@ -1,4 +1,4 @@
-"""Lengths, thinking and early ends."""
+"""Lengths, thinking and early stops."""
 
 from trainer_core.metrics.metric import Metric
 

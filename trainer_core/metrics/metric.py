@@ -12,6 +12,6 @@ class Metric:
     unit: str
     formula: str
     group: str
-    """Heading under which charts are found."""
+    """Heading under which its charts are listed."""
     aliases: dict[str, str] = field(default_factory=dict)
-    """Name of the same quantity in other frameworks."""
+    """Names of the same quantity in other frameworks."""

@@ -1,4 +1,4 @@
-"""Metrics of how far engine and learner, and old and new policies, are apart.
+"""Metrics of the distance between engine and learner, and between old and new policies.
 
 w is the raw importance weight π_learner / π_behaviour of a token, W the product of w over a completion.
 """

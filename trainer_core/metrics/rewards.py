@@ -1,4 +1,4 @@
-"""Rewards, and what held-out rows earn."""
+"""Rewards, and rewards of held-out rows."""
 
 from trainer_core.metrics.metric import Metric
 

@@ -27,6 +27,6 @@ _TABLE: tuple[tuple[str, str, str, str], ...] = (
         "replayed choices that the learner's own routers would have made / replayed choices",
     ),
 )
-"""Load and routes are counted where sampled tokens are predicted."""
+"""Load and routes are counted at positions that predict sampled tokens."""
 
 ENTRIES = tuple(Metric(*entry, "actor") for entry in _TABLE)

@@ -1,4 +1,4 @@
-"""Metrics of where the time goes, and of what becomes of groups."""
+"""Metrics of where time is spent, and of the fates of groups."""
 
 from trainer_core.metrics.metric import Metric
 
@@ -9,7 +9,7 @@ _FATES = (
     ("rollouts/rejected", "Replaced groups", "groups", "groups without signal that dynamic sampling replaced"),
     ("rollouts/regenerated", "Regenerated groups", "groups", "groups generated again because a worker was lost"),
 )
-"""Fates of groups, beside being trained on: (name, title, unit, formula)."""
+"""Fates of groups other than being trained on: (name, title, unit, formula)."""
 
 _SPECULATION = (
     ("speculation/drafted_tokens", "Drafted tokens", "tokens", "tokens that drafts proposed, summed over engines"),

@@ -1,8 +1,8 @@
-"""Memory that one micro-batch takes beside weights, from the end of its forward pass to the end of its backward pass.
+"""Memory of one micro-batch in addition to weights, from the end of its forward pass to the end of its backward pass.
 
-Every term is the bytes of tensors that exist at that moment, counted from the learner's own code: what each layer saves
-for its backward pass, and what lives for a moment in it. A number that the learner keeps in the policy's type has
-``width`` bytes, one that it computes with in float32 has 4.
+Every term counts the bytes of tensors that exist at that moment, derived from the learner's own code: what each layer
+saves for its backward pass, and its temporaries. A number stored in the policy's type has ``width`` bytes, a number
+computed in float32 has 4.
 """
 
 from dataclasses import dataclass
@@ -13,27 +13,27 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter
 
 PLAIN_KEYS, MASKED_KEYS = 256, 1024
-"""Keys up to which attention keeps its probabilities, and up to which it has a mask."""
+"""Most keys for which attention saves its probabilities, and most keys for which it has a mask."""
 KEPT_LOGITS = 1 << 23
-"""Logits that the output layer keeps; of more it keeps none."""
+"""Most logits that the output layer saves; if there are more, it saves none."""
 TILE_LOGITS = 1 << 20
-"""Logits of one tile of the output layer."""
+"""Logits in one tile of the output layer."""
 TILE_TOKENS = 1024
-"""Tokens of one tile of the output layer, at most."""
+"""Most tokens in one tile of the output layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activations:
-    """Bytes of one micro-batch at the two moments that can be the worst."""
+    """Bytes of one micro-batch at the two moments that can be the peak."""
 
     first: int
-    """Bytes between the end of the forward pass and the backward pass through the last layer, when no layer has given
-    back what it saved: with the gradient of the output layer, which is the first that there is."""
+    """Bytes between the end of the forward pass and the backward pass through the last layer, when no layer has freed
+    what it saved. Includes the gradient of the output layer, which is the first gradient."""
     last: int
-    """Bytes in the backward pass through the first layer, when all gradients stand: without them, but with the narrow
-    copy that the latest of them was made from."""
+    """Bytes in the backward pass through the first layer, when all gradients exist. Excludes the gradients, but
+    includes the narrow copy that the latest one was made from."""
     host: int = 0
-    """Bytes that wait in the memory of the host instead, where activations are offloaded."""
+    """Bytes in host memory instead, if activations are offloaded."""
 
 
 def activations(
@@ -43,10 +43,10 @@ def activations(
 
     Args:
         size: the size of the policy.
-        spec: number type, adapter and checkpointing are read from it.
+        spec: number type, adapter and checkpointing are taken from it.
         tokens: packed input tokens of the micro-batch.
-        keys: the number of keys that a query is laid out against: about the longest sequence.
-        predicted: tokens whose log-probability is asked.
+        keys: the number of keys laid out for a query: about the longest sequence.
+        predicted: tokens whose log-probability is needed.
         on_card: whether the learner has a GPU.
     """
     width = 2 if spec.policy.dtype == "bfloat16" else WIDE
@@ -60,18 +60,18 @@ def activations(
         saved = size.dense_layers * dense + (size.layers - size.dense_layers) * sparse
     host = 0
     if spec.policy.activation_offload:
-        # Of what waits for the backward pass, one layer's comes back at a time.
+        # Offloaded activations return one layer at a time.
         host, saved = saved - (one if spec.policy.gradient_checkpointing else 0), one
     passing = tokens * _passing(size, keys, width)
     masks = tokens * keys * width if keys <= MASKED_KEYS else 0
     if size.window is not None and size.window < keys <= MASKED_KEYS:
-        masks *= 2  # layers with a window have one of their own
+        masks *= 2  # layers with a window have their own mask
     frozen = isinstance(spec.policy.adapter, LoRAAdapter)
-    # The last norm's input and output, and the rows of it that predict something.
+    # The last norm's input and output, and its rows that predict something.
     states = (2 * tokens + predicted) * size.hidden * width
     head = states + (whole_logits if spec.needs_logits else _by_tiles)(size, spec, predicted, width)
     to_head = 0 if frozen else size.vocabulary * size.hidden * width
-    # A narrow gradient is added up in float32, and freed when that is done.
+    # A narrow gradient is accumulated in float32, then freed.
     copied = 0 if frozen or width == WIDE else size.largest * width
     return Activations(
         first=saved + masks + max(passing + to_head, head),
@@ -81,36 +81,37 @@ def activations(
 
 
 def _kept(size: PolicySize, spec: RunSpec, width: int, on_card: bool) -> int:
-    """Bytes of one token that a layer which is computed again keeps of its attention (``packed/reused.py``)."""
+    """Bytes per token of the attention that a recomputed layer keeps (``packed/reused.py``)."""
     if not on_card or width == WIDE or size.cuts_kernels or spec.policy.activation_offload:
         return 0
     return size.heads * (size.head_dim * width + WIDE)
 
 
 def _by_tiles(size: PolicySize, spec: RunSpec, predicted: int, width: int) -> int:
-    """The output layer at its worst moment, where it is asked for the sampled tokens' log-probabilities alone."""
+    """The output layer at its peak, if only the sampled tokens' log-probabilities are needed."""
     scaled = predicted * size.hidden * WIDE
     logits = predicted * size.vocabulary
     if logits <= KEPT_LOGITS:
         columns = size.vocabulary
-        # Forward: logits, their distances to the maximum and the powers of these. Backward: logits and their gradient.
+        # Forward: logits, their distances to the maximum and the exponentials of these. Backward: logits and their
+        # gradient.
         forward, backward = 3 * logits * WIDE, 2 * logits * WIDE
     else:
         columns = min(size.vocabulary, TILE_LOGITS // min(TILE_TOKENS, predicted))
         forward = backward = 3 * TILE_LOGITS * WIDE
     to_weight = size.vocabulary * size.hidden * width
-    # Products for narrow weights are summed in float32, a run of columns at a time: the sum and the latest product.
+    # Products for narrow weights are summed in float32, one run of columns at a time: the sum and the latest product.
     summed = 2 * columns * size.hidden * WIDE if width < WIDE else 0
     return scaled + max(forward, backward + scaled + to_weight + summed)
 
 
 def _dense(size: PolicySize) -> int:
-    """Numbers that a feed-forward layer without experts keeps of one token."""
+    """Numbers per token that a feed-forward layer without experts saves."""
     return 4 * size.dense_intermediate
 
 
 def _mixture(size: PolicySize) -> int:
-    """The same with experts: each keeps a copy of its input and of its output."""
+    """Numbers per token with experts: each expert saves a copy of its input and of its output."""
     if size.experts_per_token == 1 and size.intermediate == size.dense_intermediate and not size.shared_intermediate:
         return _dense(size)
     gates = 7 if size.clamps_gates else 4
@@ -119,51 +120,51 @@ def _mixture(size: PolicySize) -> int:
 
 
 def _layer(size: PolicySize, keys: int, feed_forward: int, width: int) -> int:
-    """Bytes that one layer keeps of one token."""
-    # The input of every norm, and of both parts' matrices.
+    """Bytes per token that one layer saves."""
+    # The input of every norm, and of the matrices of both parts.
     norms = (size.norms + 2) * size.hidden
     if not size.lean_norms and width == WIDE:
-        # Gemma's own norm keeps what it has normalised beside its input.
+        # Gemma's own norm saves the normalised values in addition to its input.
         norms = size.norms * size.hidden * 5 // 2
     return (norms + feed_forward) * width + _attention(size, keys, width)
 
 
 def _attention(size: PolicySize, keys: int, width: int) -> int:
-    """Bytes that one layer's attention keeps of one token."""
+    """Bytes per token that one layer's attention saves."""
     queries, shared = size.heads * size.head_dim, size.kv_heads * size.head_dim
     values, out = size.kv_heads * size.value_dim, size.heads * size.value_dim
     before = (queries + shared) if size.normalises_heads else 0
     if size.latent is not None:
-        # Both sides of each inner norm; keys and values stand in one tensor before they are parted.
+        # Both sides of each inner norm; keys and values are in one tensor before they are split.
         before = 2 * (size.latent.queries + size.latent.keys) + size.heads * (size.head_dim - size.latent.rotated)
     if keys <= PLAIN_KEYS:
-        # The softmax keeps its result in 32 bits, and the product with the values keeps it in the policy's.
+        # The softmax saves its result in 32 bits, and the product with the values saves it in the policy's type.
         probabilities = size.heads * keys * (WIDE if width == WIDE else WIDE + width)
         return (before + queries + shared + values + out) * width + probabilities
     sums = size.heads * WIDE
     if keys <= MASKED_KEYS and not size.cuts_kernels and size.head_dim == size.value_dim:
-        # The fused kernel with a mask reads keys and values repeated for every head.
+        # The fused kernel with a mask needs keys and values repeated for every head.
         return (before + 5 * queries) * width + sums
     return (before + queries + shared + values + 2 * out) * width + sums
 
 
 def _passing(size: PolicySize, keys: int, width: int) -> int:
-    """Bytes of one token that live for a moment in the backward pass of one layer, beyond what it has given back."""
+    """Temporary bytes per token in the backward pass of one layer, beyond what it has freed."""
     widest = max(size.experts_per_token * size.intermediate + size.shared_intermediate, size.intermediate)
     feed_forward = (2 * widest + size.hidden * size.experts_per_token) * width
-    # When attention's turn comes, what the feed-forward part had kept is gone.
+    # Once attention runs, the saved tensors of the feed-forward part are freed.
     freed = (4 * widest + 2 * size.hidden) * width
     return max(feed_forward, _attending(size, keys, width) - freed)
 
 
 def _attending(size: PolicySize, keys: int, width: int) -> int:
-    """Bytes of one token that live for a moment in the backward pass of the attention."""
+    """Temporary bytes per token in the backward pass of the attention."""
     queries, out = size.heads * size.head_dim, size.heads * size.value_dim
     if keys <= PLAIN_KEYS:
         # The probabilities' gradient and the scores', in float32.
         return 2 * size.heads * keys * WIDE
     if keys <= MASKED_KEYS:
         return 0
-    # Output and slope in float32; the gradients of queries, and, added up in float32, of keys and values.
+    # Output and its gradient in float32; the gradients of queries, and, accumulated in float32, of keys and values.
     wide = 2 * out * WIDE if width < WIDE else 0
     return wide + 2 * queries * width + size.kv_heads * (size.head_dim + size.value_dim) * (WIDE + width)

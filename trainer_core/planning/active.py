@@ -1,4 +1,4 @@
-"""Parameters that one token passes through, and experts, from the headers of a policy's files."""
+"""Active parameters per token, and numbers of experts, from the headers of a policy's files."""
 
 from collections.abc import Mapping
 from math import prod
@@ -8,10 +8,10 @@ from trainer_core.planning.policy_size import PolicySize, UnknownSize, tensor_sh
 
 
 def active_parameters(folder: Path) -> int:
-    """Parameters that one token passes through: of experts, the share that it is sent to. 0 where nothing tells.
+    """Active parameters per token: of the experts, only the share that it is routed to. 0 if it is not known.
 
-    Tied embeddings count once, as the output layer's; an embedding beside an untied head is only looked up, and counts
-    too, as in the figures that are published.
+    Tied embeddings count once, as the output layer's; an embedding with an untied head is only looked up, but counts
+    too, as in published figures.
     """
     try:
         shapes, size = tensor_shapes(folder), PolicySize.of(folder)
@@ -24,7 +24,7 @@ def active_parameters(folder: Path) -> int:
 
 
 def count_experts(shapes: Mapping[str, tuple[int, ...]]) -> int:
-    """Experts of a layer: numbered in the names, or the first dimension of what holds them jointly."""
+    """Experts of a layer: numbered in the names, or the first dimension of the tensors that hold them jointly."""
     numbered = {name.partition(".experts.")[2].partition(".")[0] for name in shapes if ".experts." in name}
     numbers = {number for number in numbered if number.isdigit()}
     if numbers:

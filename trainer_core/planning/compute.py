@@ -1,4 +1,4 @@
-"""Arithmetic of a run's step, and the time that it would take at a machine's peak."""
+"""Arithmetic of a run's step, and its time at a machine's peak."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from trainer_core.trajectory import Group
 
 @dataclass(frozen=True, slots=True)
 class Peaks:
-    """Floating-point operations per second, measured, of all devices that a run computes on."""
+    """Measured floating-point operations per second of all devices that a run computes on."""
 
     engine: float
-    """Operations in the number type of the engine."""
+    """Operations per second in the number type of the engine."""
     learner: float
-    """Operations in that of the learner."""
+    """Operations per second in the number type of the learner."""
 
 
 def learned_tokens(groups: Iterable[Group], share_prompts: bool) -> int:
-    """Tokens that the learner computes with: those of trajectories that take part, and their prompts.
+    """Tokens that the learner processes: those of participating trajectories, and their prompts.
 
     Args:
-        groups: a step's.
+        groups: the groups of a step.
         share_prompts: whether a prompt is computed once for its group.
     """
     tokens = 0
@@ -37,11 +37,11 @@ def utilisation(parameters: int, generated: float, learned: float, peaks: Peaks,
     """Time of the arithmetic at the peaks over the time that passed: model FLOP utilisation.
 
     Args:
-        parameters: active ones of the policy.
+        parameters: active parameters of the policy.
         generated: sampled tokens.
         learned: learned tokens.
         peaks: the run's devices.
-        seconds: the step's time.
+        seconds: time of the step.
     """
     ideal = GENERATED * parameters * generated / peaks.engine + LEARNED * parameters * learned / peaks.learner
     return ideal / seconds

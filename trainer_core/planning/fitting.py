@@ -10,7 +10,7 @@ def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
         points: (pieces, seconds), at least one with pieces and seconds above 0.
 
     Returns:
-        (fixed, per_piece). Where the pieces hardly differ, nothing is said of a fixed cost: it is 0.
+        (fixed, per_piece). If the pieces hardly differ, a fixed cost cannot be determined and is 0.
     """
     count = len(points)
     mean_x, mean_y = sum(x for x, _ in points) / count, sum(y for _, y in points) / count

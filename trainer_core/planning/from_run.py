@@ -24,23 +24,23 @@ NEEDED = (
     "response_length/p50",
     "groups/zero_advantage_share",
 )
-"""Metrics that are read."""
+"""Metrics that are used."""
 PAUSED = "timing_s/paused"
-"""Read where it is reported: how long generation stands still for new weights. Otherwise all of the sync counts."""
+"""Used if it is reported: how long generation is paused for new weights. Otherwise the whole sync counts."""
 LEAST_STEPS, WARM_STEPS = 5, 3
-"""Steps that are needed, and steps at the beginning that are left out where enough others are there."""
+"""Minimum number of steps, and number of first steps that are left out if enough others exist."""
 
 
 def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source: str) -> Rates:
     """Rates of the machines that ``spec`` ran on.
 
-    The prefill is part of the decode times, and hand-overs between processes show only where generation and learning do
+    The prefill is part of the decode times. Handovers between processes are visible only if generation and learning do
     not overlap.
 
     Args:
-        spec: under which the steps were done.
+        spec: the spec that the steps ran under.
         steps: metrics of each, in order; steps that lack one of ``NEEDED`` are left out.
-        source: who measured, in words.
+        source: the origin of the measurement, in words.
 
     Raises:
         PlanError: fewer than ``LEAST_STEPS`` complete steps.
@@ -72,7 +72,8 @@ def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source
 
 
 def _calibrated(spec: RunSpec, rates: Rates, busy: float) -> Rates:
-    """Scale the decode times so that the model's engine works as long on the run's own step as the real one did."""
+    """Scale the decode times so that the modelled engine is busy for as long in the run's own step as the real one
+    was."""
     parallelism = spec.parallelism
     work = workload(spec, rates)
     modelled = simulate(work, chosen_mode(spec), parallelism.rollout_workers, parallelism.learner_ranks)
@@ -111,7 +112,7 @@ def _decode(spec: RunSpec, steps: Sequence[Mapping[str, float]]) -> tuple[Decode
 
 
 def _learner(spec: RunSpec, steps: Sequence[Mapping[str, float]]) -> tuple[float, float]:
-    """(tokens per second of one rank in one pass over them, fixed seconds of a step)."""
+    """(tokens per second of one rank in one pass, fixed seconds per step)."""
     points = [
         (
             spec.schedule.epochs
@@ -136,13 +137,13 @@ def _sync(steps: Sequence[Mapping[str, float]], whole: float) -> SyncRates:
 
 
 def _learned_share(spec: RunSpec, step: Mapping[str, float]) -> float:
-    """Share of the completions that the filter of groups without signal leaves to the learner."""
+    """Share of the completions that the filter for groups without signal passes to the learner."""
     filtered = spec.compares in ("group", "parts") and any(one.type == "zero_advantage" for one in spec.filters)
     return max(1e-3, 1.0 - step["groups/zero_advantage_share"]) if filtered else 1.0
 
 
 def _lengths(spec: RunSpec, typical: Mapping[str, float]) -> LognormalLengths:
-    """The lognormal law with the run's median whose mean, cut at ``max_tokens``, is the run's."""
+    """The lognormal distribution with the run's median whose mean, truncated at ``max_tokens``, is the run's."""
     middle = max(1.0, typical["response_length/p50"])
     low, high = 0.0, 5.0
     for _ in range(30):

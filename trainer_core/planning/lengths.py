@@ -1,4 +1,4 @@
-"""Distribution of completion lengths: a lognormal law, or lengths that were seen."""
+"""Distribution of completion lengths: lognormal, or empirical."""
 
 import math
 from itertools import pairwise
@@ -52,19 +52,19 @@ Lengths = Annotated[LognormalLengths | EmpiricalLengths, Field(discriminator="ty
 
 
 def strata(lengths: Lengths, count: int, limit: int) -> list[float]:
-    """``count`` lengths that stand for equal shares of the law, ascending, cut at ``limit``.
+    """``count`` lengths that represent equal shares of the distribution, ascending, truncated at ``limit``.
 
-    The last one is the expected longest of ``count`` draws: batches wait for it.
+    The last one is the expected longest of ``count`` draws, since batches wait for it.
     """
     inner = [lengths.quantile((index + 0.5) / count) for index in range(count - 1)]
     return [_cut(value, limit) for value in inner] + [longest(lengths, count, limit)]
 
 
 def longest(lengths: Lengths, count: float, limit: int) -> float:
-    """Typical longest of ``count`` draws, cut at ``limit``.
+    """Typical longest of ``count`` draws, truncated at ``limit``.
 
-    The largest of n draws exceeds the quantile 1 − x/n with probability 1 − e^(−x); its mean lies near x = e^(−γ),
-    γ being Euler's constant (Gumbel's law).
+    The largest of n draws exceeds the quantile 1 − x/n with probability 1 − e^(−x); its mean is near x = e^(−γ), where
+    γ is Euler's constant (Gumbel distribution).
     """
     return _cut(lengths.quantile(1.0 - math.exp(-_EULER) / max(count, 1.2)), limit)
 

@@ -1,5 +1,6 @@
-"""Named machines, and rates computed for them. Nothing here was measured: peaks are the makers', and efficiencies what
-well-kept software reaches; a run on the machine itself, or ``python -m worker.plan``, tells how it is."""
+"""Named machines, and rates computed for them. Nothing here was measured: peaks are the vendors' figures, and
+efficiencies are those of well-tuned software. For real values, use a run on the machine itself or
+``python -m worker.plan``."""
 
 from dataclasses import dataclass
 
@@ -17,9 +18,9 @@ from trainer_core.planning.rates import EngineRates, LearnerRates, Rates, SyncRa
 from trainer_core.spec import RunSpec
 
 TENSOR_SHARE = 0.8
-"""Share of their speeds' sum that devices reach which share out every layer, for they add up after each."""
+"""Share of their combined speed that devices reach if they split every layer, because they all-reduce after each."""
 LIBRARIES = 2 * GIB
-"""Bytes that the driver, the libraries and the allocator's gaps take in each process on a device."""
+"""Bytes that the driver, the libraries and allocator fragmentation take in each process on a device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +29,25 @@ class Machine:
 
     gpus: int
     memory: int
-    """Bytes of one GPU that processes can have."""
+    """Bytes of one GPU that are available to processes."""
     peak: float
     """bfloat16 operations per second of one GPU, without sparsity."""
     bandwidth: float
     """Bytes per second of one GPU's memory."""
 
     def fits(self, need: Memory, engines: int, ranks: int) -> bool:
-        """Whether a run's engines and learner ranks, whose memory is ``need``, have room on these GPUs."""
+        """Whether a run's engines and learner ranks, whose memory is ``need``, fit on these GPUs."""
         return self.room(need, engines, ranks) >= 0
 
     def room(self, need: Memory, engines: int, ranks: int) -> int:
-        """Bytes that the fullest GPU has left; below 0 there is no room.
+        """Bytes that the fullest GPU has left; below 0 if the run does not fit.
 
-        Each engine and each rank has a GPU of its own where there are enough; else both share.
+        Each engine and each rank has its own GPU if there are enough; otherwise they share.
         """
         learner, engine = need.learner.peak + LIBRARIES, need.engine.total + LIBRARIES
         if engines * need.engine.devices + ranks <= self.gpus:
             return self.memory - max(learner, engine)
-        # Engines of several devices share none of them.
+        # Engines with several devices do not share them.
         if max(engines, ranks) <= self.gpus and need.engine.devices == 1:
             return self.memory - learner - engine
         return -1
@@ -56,7 +57,7 @@ class Machine:
         width = BYTES[spec.rollout.engine.dtype]
         devices, across = spec.rollout.engine.devices, spec.rollout.engine.tensor_parallel_size
         shared = spec.parallelism.rollout_workers * devices + spec.parallelism.learner_ranks > self.gpus
-        # Devices of one stage work together; stages work one after the other.
+        # Devices of one stage work in parallel; stages work one after the other.
         speed = across * (TENSOR_SHARE if across > 1 else 1.0)
         context = prompt_tokens + min(lengths.quantile(0.5), spec.rollout.max_tokens) / 2
         per_sequence = size.cached_numbers(on_cpu=False) * width * context
@@ -65,7 +66,7 @@ class Machine:
             read = size.parameters * width + running * per_sequence
             return decode_seconds(read, size.parameters, running, self.peak * speed, self.bandwidth * speed, USUAL)
 
-        # As many as the cache holds run at once; the others wait.
+        # As many sequences as the cache holds run at the same time; the others wait.
         held = max(1, int(spec.rollout.engine.kv_cache_gib * GIB * devices / per_sequence))
         most = min(held, spec.rollout.engine.max_num_seqs)
         weights = size.parameters * width / (self.bandwidth * USUAL.bandwidth)
@@ -93,4 +94,4 @@ MACHINES = {
     "1× H100 80 GB": Machine(gpus=1, memory=int(79.1 * GIB), peak=989e12, bandwidth=3.35e12),
     "8× H100 80 GB": Machine(gpus=8, memory=int(79.1 * GIB), peak=989e12, bandwidth=3.35e12),
 }
-"""Machines by the names that recipes use: an RTX 4090's figures, and H100 SXM's."""
+"""Machines by the names that recipes use, with the figures of an RTX 4090 and of H100 SXM."""

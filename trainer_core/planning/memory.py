@@ -1,7 +1,7 @@
 """Memory of a run before it starts, rank by rank. Imports neither torch nor numpy.
 
-Counted is what the policy's sizes decide; an interpreter with its libraries takes its own half a gigabyte in each
-process beside it. On an accelerator DeepSpeed's buckets come to it.
+Only memory that depends on the policy's sizes is counted. In addition, an interpreter with its libraries takes half a
+gigabyte in each process, and DeepSpeed's buckets take memory on an accelerator.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from trainer_core.spec.methods.proximal import EWMAProximal, SnapshotProximal
 
 GIB = 1 << 30
 LIVE = 10**9
-"""Weights that ZeRO 3 leaves gathered, at most."""
+"""Most weights that ZeRO 3 leaves gathered."""
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 
@@ -104,15 +104,15 @@ def memory(
     tokens: int | None = None,
     keys: int | None = None,
 ) -> Memory:
-    """Memory that ``spec`` needs with a policy of ``size``.
+    """Memory that ``spec`` needs for a policy of ``size``.
 
     Args:
         size: the size of the policy.
         spec: the run.
         teacher: size of the policy that ``spec.distillation`` names.
-        tokens: in the fullest micro-batch, of all ranks that share it out; else as many as one may hold, or as there
-            are in an update.
-        keys: the number of keys of the longest sequence; else the longest that the engine allows.
+        tokens: tokens in the fullest micro-batch, over all ranks that share it; by default as many as one may hold, or
+            as an update has.
+        keys: keys of the longest sequence; by default the longest that the engine allows.
     """
     own = spec.parallelism
     counts = [own.learner_ranks]
@@ -156,10 +156,11 @@ def learner_memory(
     packed = tokens or min(budget, whole_update)
     frozen = size.parameters * width
     keeps_copy = isinstance(spec.proximal, SnapshotProximal | EWMAProximal)
-    # A reference that nothing renews is cut as the weights are.
+    # A reference that is never updated is sharded like the weights.
     reference = frozen // (ranks if stage == 3 and spec.kl.reset_steps is None else 1)
     own = -(-packed // together)
-    # Attention has the tokens of all ranks and a part of the heads; where these are few, keys and values are repeated.
+    # Attention has the tokens of all ranks and a part of the heads. If there are few heads, keys and values are
+    # repeated.
     cut = replace(size, kv_heads=lcm(size.kv_heads, together))
     made = activations(cut, spec, own, longest, own, on_card=not _computes_on_cpu())
     unshared = (packed - own) * longest * width if longest <= MASKED_KEYS else 0
@@ -186,20 +187,20 @@ def learner_memory(
 
 
 def _routing(size: PolicySize, tokens: int) -> int:
-    """Bytes of what every rank gathers of the routing of all tokens that ranks share out: of each layer of experts
-    the logits and their softmax, the experts that tokens went to, and those that the routers prefer."""
+    """Bytes of routing data that every rank gathers for all tokens that ranks share: for each expert layer the logits
+    and their softmax, the experts that tokens went to, and those that the routers prefer."""
     if not size.experts:
         return 0
     return tokens * (size.layers - size.dense_layers) * (2 * 4 * size.experts + 2 * 8 * size.experts_per_token)
 
 
 def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:
-    """The fullest device of one rollout engine, on what the installed vLLM computes on."""
+    """The fullest device of one rollout engine, for the device type of the installed vLLM."""
     engine = spec.rollout.engine
     across, stages = engine.tensor_parallel_size, engine.pipeline_parallel_size
     width, cache = BYTES[engine.dtype], int(engine.kv_cache_gib * GIB)
     on_cpu = _computes_on_cpu()
-    # Each of the devices of a stage has some of the heads; where there are more devices, several have the same one.
+    # Each device of a stage has some of the heads; if there are more devices than heads, several have the same one.
     heads = size.heads if size.latent is not None and on_cpu else 1 if size.latent is not None else size.kv_heads
     per_token = size.cached_numbers(on_cpu=on_cpu) * width / (stages * min(across, heads))
     # The first stage has the embedding, the last one the output layer.
@@ -216,7 +217,7 @@ def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:
 
 
 def _computes_on_cpu() -> bool:
-    """Whether the installed vLLM is built for CPUs, told by its version as vLLM itself tells it."""
+    """Whether the installed vLLM is built for CPUs, which its version shows, as vLLM itself checks it."""
     try:
         return "cpu" in version("vllm")
     except PackageNotFoundError:
@@ -228,10 +229,10 @@ def _computes_on_cpu() -> bool:
 
 
 def _exchanged(spec: RunSpec, trained: int, stage: int) -> int:
-    """Copies of the gradients on their way to the other ranks, which DeepSpeed makes even where there is one rank."""
+    """Copies of the gradients for the exchange between ranks, which DeepSpeed makes even with one rank."""
     if spec.policy.dtype == "float32":
         return 4 * trained
-    # Masters without ZeRO are added up over the ranks where they stand; ZeRO gathers narrow gradients in a bucket.
+    # Without ZeRO, masters are reduced over the ranks in place; ZeRO gathers narrow gradients in a bucket.
     return 2 * trained if stage else 0
 
 
@@ -243,11 +244,11 @@ def _state(spec: RunSpec, trained: int, stage: int, ranks: int) -> tuple[int, in
         return gradients, 0, 0
     # Two bytes, and two float32 scales for each 256 numbers.
     moments = share * 2 + share // 32 if spec.optimizer.moment_bits == 8 else share * 8
-    # An adapter without ZeRO is its own master: it has 32 bits.
+    # An adapter without ZeRO is its own master, in 32 bits.
     own = narrow and not isinstance(spec.policy.adapter, LoRAAdapter)
     return gradients, 4 * share if stage or own else 0, moments
 
 
 def _on_host(spec: RunSpec, trained: int, ranks: int) -> int:
-    """Moments and float32 masters of one rank that are offloaded."""
+    """Offloaded moments and float32 masters of one rank."""
     return 12 * (trained // ranks) if spec.optimizer.offload else 0

@@ -1,4 +1,4 @@
-"""Sizes of well-known models, from their published configurations: to plan with before anything is downloaded."""
+"""Sizes of well-known models, from their published configurations: for planning before anything is downloaded."""
 
 from typing import NamedTuple
 

@@ -6,7 +6,7 @@ from trainer_core.spec.generation.rollout import AsyncMode, InFlightMode, Rollou
 
 
 def chosen_mode(spec: RunSpec) -> LoopMode:
-    """The mode that ``spec`` asks for."""
+    """The mode of ``spec``."""
     return next(mode for mode in all_modes(spec) if mode.name == spec.rollout.mode.type)
 
 
@@ -15,7 +15,7 @@ def all_modes(spec: RunSpec) -> tuple[LoopMode, ...]:
     rollout = spec.rollout
     overlapped = rollout.mode if isinstance(rollout.mode, AsyncMode) else AsyncMode()
     in_flight = rollout.mode if isinstance(rollout.mode, InFlightMode) else InFlightMode()
-    # With over-provisioning, what a full batch leaves unfinished is continued under the next weights.
+    # With over-provisioning, groups that a full batch leaves unfinished continue under the next weights.
     surplus = rollout.partial.over_provision - 1.0
     return (
         LoopMode("sync", surplus=surplus, recomputes_kv=surplus > 0),
@@ -36,5 +36,5 @@ def all_modes(spec: RunSpec) -> tuple[LoopMode, ...]:
 
 
 def _recomputes(rollout: Rollout, *, default: bool) -> bool:
-    """Whether running sequences compute keys and values anew; ``default`` where the spec leaves it to the mode."""
+    """Whether running sequences recompute keys and values; ``default`` if the spec leaves it to the mode."""
     return default if rollout.kv_on_update is None else rollout.kv_on_update == "recompute"

@@ -62,16 +62,16 @@ class RunPlan:
 
 
 def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) -> RunPlan:
-    """Predict ``spec`` as it stands, and find the best split of ``gpus`` in each mode.
+    """Predict ``spec`` as it is, and find the best split of ``gpus`` in each mode.
 
     Args:
         spec: the run.
         gpus: devices for engines and learner together; workers on a machine without GPUs count as one each.
         rates: the rates of engines, learner and weight updates.
-        price: the price of one GPU for an hour, in any currency.
+        price: the price of one GPU hour, in any currency.
 
     Raises:
-        PlanError: what is asked contradicts itself.
+        PlanError: the request contradicts itself.
     """
     if not 1 <= gpus <= MAX_GPUS:
         raise PlanError(f"a plan is made for 1 to {MAX_GPUS} GPUs, not {gpus}.")

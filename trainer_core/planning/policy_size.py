@@ -1,5 +1,4 @@
-"""Size of a policy, as far as memory depends on it, read from its Hugging Face folder without torch and without its
-weights."""
+"""Sizes of a policy that memory depends on, read from its Hugging Face folder without torch and without its weights."""
 
 import json
 from collections.abc import Mapping
@@ -14,11 +13,11 @@ LONGEST_HEADER = 100_000_000
 """Bytes: the format's own limit."""
 
 ROUTERS = (".gate", ".router")
-"""Last names of layers that send tokens to experts."""
+"""Last parts of the names of layers that route tokens to experts."""
 
 
 class UnknownSize(ValueError):
-    """The folder does not tell the policy's size; the message says what is missing."""
+    """The folder does not specify the policy's size; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +25,11 @@ class Latent:
     """Sizes of attention through a latent of keys and values (multi-head latent attention, arXiv 2405.04434)."""
 
     queries: int
-    """Rank of the queries' projection; 0 where it is whole."""
+    """Rank of the query projection; 0 if it has full rank."""
     keys: int
     """Rank of the joint projection of keys and values."""
     rotated: int
-    """Numbers of a key that turn with its position; all heads share them."""
+    """Numbers of a key that rotate with its position; all heads share them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +46,10 @@ class PolicySize:
     """Numbers of a value in one head."""
     latent: Latent | None
     intermediate: int
-    """Intermediate width of one expert, where there are several."""
+    """Intermediate width of one expert, if there are several."""
     vocabulary: int
     experts: int
-    """Experts of a layer that tokens are sent to; 0 for a dense policy."""
+    """Routed experts of a layer; 0 for a dense policy."""
     experts_per_token: int
     """1 for a dense policy."""
     shared_intermediate: int
@@ -62,34 +61,34 @@ class PolicySize:
     norms: int
     """Norms of the hidden states in one layer."""
     lean_norms: bool
-    """Whether the learner's lean norm serves for them; those of Gemma add 1 to their weights."""
+    """Whether the learner's lean norm works for them; Gemma's norms add 1 to their weights."""
     normalises_heads: bool
     """Whether queries and keys are normalised per head."""
     cuts_kernels: bool
     """Whether scores are capped or have sinks, which the fused kernel with a mask does not compute."""
     clamps_gates: bool
-    """Whether experts clamp both sides of their gates, each step of which is kept (GPT-OSS)."""
+    """Whether experts clamp both sides of their gates, with every intermediate result saved (GPT-OSS)."""
     window: int | None
-    """Latest positions that a layer with a sliding window sees; None where no layer has one."""
+    """Latest positions that a layer with a sliding window sees; None if no layer has one."""
     parameters: int
-    """Tied ones once."""
+    """Tied parameters count once."""
     largest: int
-    """Parameters of the largest tensor, as they are in memory, where a layer's experts are joined."""
+    """Parameters of the largest tensor in memory, where a layer's experts are joined."""
     matrices: Mapping[str, tuple[tuple[int, int], ...]]
-    """Shapes of the linear layers that an adapter can stand beside, by their last name: of a mixture of experts those
-    of its attention."""
+    """Shapes of the linear layers that can have an adapter, by the last part of their name. In a mixture of experts
+    these are the layers of its attention."""
 
     @classmethod
     def of(cls, folder: Path) -> "PolicySize":
         """Reads the size of the policy in ``folder``.
 
         Raises:
-            UnknownSize: its configuration is of another kind.
+            UnknownSize: its configuration is of an unsupported kind.
             OSError: a file is missing.
         """
         config = json.loads((folder / "config.json").read_text())
         shapes = tensor_shapes(folder)
-        # Policies that see images or hear keep the sizes of their language model in a part of its own.
+        # Multimodal policies keep the sizes of their language model in a separate section.
         if isinstance(config.get("text_config"), dict):
             config = {**config, **config["text_config"]}
         names = ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
@@ -129,8 +128,8 @@ class PolicySize:
         )
 
     def cached_numbers(self, *, on_cpu: bool) -> int:
-        """Numbers that an engine's cache keeps of one token. On CPUs it keeps latent attention with expanded heads,
-        whose values it fills up to the size of keys."""
+        """Numbers per token in an engine's cache. On CPUs, latent attention is cached with expanded heads, whose values
+        are padded to the size of keys."""
         if self.latent is not None and on_cpu:
             return self.layers * self.heads * 2 * self.head_dim
         if self.latent is not None:
@@ -144,7 +143,7 @@ class PolicySize:
 
 
 def _experts(config: dict[str, Any]) -> int:
-    """Experts that a token is sent to some of; 0 for a dense policy."""
+    """Routed experts of a layer; 0 for a dense policy."""
     names = ("num_experts", "num_local_experts", "n_routed_experts")
     return next((int(config[name]) for name in names if config.get(name)), 0)
 
@@ -155,7 +154,7 @@ def _shared(config: dict[str, Any], inner: int) -> int:
 
 
 def _dense_layers(config: dict[str, Any]) -> int:
-    """Layers without experts: the first ones, those named, and those between every so many."""
+    """Layers without experts: the first ones, the named ones, and those between regularly spaced expert layers."""
     layers = range(int(config["num_hidden_layers"]))
     first, every = int(config.get("first_k_dense_replace") or 0), int(config.get("decoder_sparse_step") or 1)
     named = set(config.get("mlp_only_layers") or ())
@@ -169,7 +168,7 @@ def _latent(config: dict[str, Any]) -> Latent | None:
 
 
 def _window(config: dict[str, Any]) -> int | None:
-    """The sliding window, where a layer has one: some configurations name one that is switched off."""
+    """The sliding window, if a layer has one. Some configurations name one that is switched off."""
     kinds = config.get("layer_types")
     used = config.get("use_sliding_window", True) and (not kinds or "sliding_attention" in kinds)
     return int(config["sliding_window"]) if used and config.get("sliding_window") else None
@@ -179,7 +178,7 @@ def _largest(shapes: Mapping[str, tuple[int, ...]]) -> int:
     joined: dict[str, int] = {}
     for name, shape in shapes.items():
         layer, experts, inside = name.partition(".experts.")
-        # transformers joins the matrices in front of all experts of a layer, and those behind them.
+        # transformers joins the input matrices of all experts of a layer, and their output matrices.
         behind = "down" in inside or ".w2." in f".{inside}."
         key = f"{layer}{experts}{'down' if behind else 'up'}" if experts else name
         joined[key] = joined.get(key, 0) + prod(shape)
@@ -194,7 +193,7 @@ def _norms(shapes: Mapping[str, tuple[int, ...]], hidden: int) -> int:
 
 
 def tensor_shapes(folder: Path) -> dict[str, tuple[int, ...]]:
-    """Shapes of all tensors in the safetensors files, whose headers tell them."""
+    """Shapes of all tensors, from the headers of the safetensors files."""
     found: dict[str, tuple[int, ...]] = {}
     for path in sorted(folder.glob("*.safetensors")):
         try:
@@ -216,7 +215,7 @@ def _matrices(
         inside = name.removesuffix(".weight")
         if attention_alone and ".mlp." in name:
             continue
-        # Embeddings and output layer stand outside of the layers; experts are held in joint tensors in memory.
+        # Embeddings and output layer are outside the layers; experts are in joint tensors in memory.
         if len(shape) == 2 and ".layers." in name and ".experts." not in name and not inside.endswith(ROUTERS):
             found.setdefault(inside.rpartition(".")[2], []).append((shape[0], shape[1]))
     return {name: tuple(all_of) for name, all_of in found.items()}

@@ -1,8 +1,8 @@
-"""Reservation of a run: what it reserves with Ray, by arithmetic that platform and worker share.
+"""Reservation of a run: what it reserves with Ray, computed in the same way by platform and worker.
 
-Every device of an engine reserves ``ENGINE_CPUS`` and every learner rank ``LEARNER_CPUS``. On a cluster with GPUs each
-of them has one as well, those of one engine on one node. Where there are fewer, engines of one device and a learner of
-one rank share them.
+Every device of an engine reserves ``ENGINE_CPUS`` and every learner rank ``LEARNER_CPUS``. On a cluster with GPUs, each
+also has one GPU, and the GPUs of one engine are on one node. If there are fewer GPUs, engines with one device and a
+learner with one rank share them.
 """
 
 import math
@@ -17,7 +17,7 @@ LEARNER_CPUS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ReservedShape:
-    """Resources that must lie on one node, and how many times."""
+    """Resources that must be on one node, and how many such bundles."""
 
     cpus: float
     gpus: float
@@ -33,7 +33,7 @@ class Reservation:
     devices: int = 1
     """Devices of each engine."""
     least_engines: int | None = None
-    """Engines that it begins with, where it does not wait for all."""
+    """Engines that it starts with, if it does not wait for all."""
 
     @classmethod
     def of(cls, parallelism: Parallelism, engine: Engine) -> "Reservation":
@@ -43,36 +43,37 @@ class Reservation:
 
     @property
     def cpus(self) -> float:
-        """CPUs that it begins with."""
+        """CPUs that it starts with."""
         return ENGINE_CPUS * self._first * self.devices + LEARNER_CPUS * self.ranks
 
     @property
     def gpus(self) -> int:
-        """GPUs that it begins with, where each device of an engine and each rank has one of its own."""
+        """GPUs that it starts with, if each device of an engine and each rank has its own."""
         return self._first * self.devices + self.ranks
 
     @property
     def shares(self) -> bool:
-        """Whether it can do with fewer: ranks of one learner, and devices of one engine, need a GPU each."""
+        """Whether it can run on fewer: several ranks of one learner, or several devices of one engine, need a GPU
+        each."""
         return self.ranks == 1 and self.devices == 1
 
     @property
     def least_gpus(self) -> int:
-        """GPUs with which it begins on a cluster that has any."""
+        """Fewest GPUs with which it starts on a cluster that has GPUs."""
         return 1 if self.shares else self.gpus
 
     def gpus_held(self, gpus: float) -> float:
-        """GPUs that it reserves on a cluster with ``gpus`` of them; 0 on one without."""
+        """GPUs that it reserves on a cluster with ``gpus`` GPUs; 0 on a cluster without."""
         first = self._share(gpus) * self.gpus
         further = self.further(gpus, math.inf, gpus - first)
         return first + further.gpus * further.count
 
     def shapes(self, gpus: float) -> tuple[ReservedShape, ...]:
-        """Shapes that it begins with, where the cluster may have ``gpus`` GPUs."""
+        """Shapes that it starts with, if the cluster may have ``gpus`` GPUs."""
         return self._engines(gpus, self._first), ReservedShape(LEARNER_CPUS, self._share(gpus), self.ranks)
 
     def further(self, gpus: float, cpus_left: float, gpus_left: float) -> ReservedShape:
-        """Engines beyond those that it begins with: as many as there is room for on a cluster of ``gpus`` GPUs."""
+        """Engines beyond those that it starts with: as many as fit on a cluster of ``gpus`` GPUs."""
         one, wanted = self._engines(gpus, 1), self.engines - self._first
         rooms = [wanted, cpus_left / one.cpus, gpus_left / one.gpus if one.gpus else math.inf]
         return self._engines(gpus, max(0, math.floor(min(rooms) + 1e-9)))

@@ -1,12 +1,12 @@
-"""A discrete-event model of the loop: one engine that stands for all, one learner, and the rule of staleness.
+"""A discrete-event model of the loop: one engine that represents all, one learner, and the staleness rule.
 
     dispatch ─► [running] ─► rewards ─► ready ─► [learner: hand over, learn, publish] ─► weights ─► [engine loads]
        ▲                                                                                    │
        └──────────── while accepted + unfinished groups < (η + version + 1) · batch ◄───────┘
 
 Running sequences share the engine: each grows by one token per ``step_seconds(running)``. So one clock that counts
-tokens per sequence serves all, and only admissions, ends and weight updates are events. Engines are alike and requests
-are balanced over them; a weight says how many groups of the real engine one group of the model stands for.
+tokens per sequence is enough, and only admissions, ends and weight updates are events. Engines are identical and
+requests are balanced over them; a weight states how many real groups one group of the model represents.
 """
 
 import heapq
@@ -19,17 +19,17 @@ from trainer_core.planning.lengths import longest, strata
 from trainer_core.planning.workload import LoopMode, Workload
 
 MAX_MODELLED = 160
-"""Sequences per engine and step that are followed one by one; more are followed in bundles."""
+"""Most sequences per engine and step that are simulated one by one; more are simulated in bundles."""
 SETTLING = 2
-"""Rounds at the start that do not count. A round has as many steps as batches that may be on their way at once: these
-are dispatched together at first, end together, and go on in bursts."""
+"""Rounds at the start that do not count. A round has as many steps as batches may be in flight at the same time. These
+are first dispatched together, end together, and continue in bursts."""
 _NOW = 1e-9
 """Work left, in seconds or tokens, that counts as done."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedStep:
-    """Timeline of a step, averaged over steps after the start. Seconds are per step."""
+    """Timeline of a step, averaged over the steps after the start. Seconds are per step."""
 
     step_seconds: float
     engine_seconds: float
@@ -37,11 +37,11 @@ class SimulatedStep:
     learner_seconds: float
     """Time in which the learner learns or publishes."""
     load_seconds: float
-    """Time in which the engines stand still for new weights."""
+    """Time in which the engines are paused for new weights."""
     tokens_per_step: float
     """Completion tokens learned."""
     staleness: float
-    """Mean number of updates between a group's dispatch and its own."""
+    """Mean number of updates between a group's dispatch and the update that learns it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -62,8 +62,8 @@ def simulate(
         mode: how generation and learning interleave.
         engines: rollout engines, at most ``most_engines(work, mode)`` of which can be busy.
         ranks: learner ranks.
-        steps: the steps that are averaged over, after the start; rounds of bursts are counted whole.
-        seed: the seed of the order of lengths.
+        steps: the number of steps to average over, after the start; rounds of bursts are counted whole.
+        seed: seed for the order of lengths.
     """
     loop = _Loop(work, mode, min(engines, most_engines(work, mode)), min(ranks, work.max_ranks()), seed)
     round_of = mode.max_staleness + 1
@@ -80,12 +80,12 @@ class _Loop:
         rates = work.rates
         self.mode, self.rates, self.ranks, self.work = mode, rates, ranks, work
         share = work.prompts / engines
-        # Without overlap the batch waits for the engine that has a group more than the others.
+        # Without overlap, the batch waits for the engine that has one group more than the others.
         carried = math.ceil(share) if mode.max_staleness == 0 else max(share, 1.0)
         self.batch = max(1, min(round(carried), MAX_MODELLED // work.group_size))
         self.weight = carried / self.batch
         self.batches = work.prompts / self.batch
-        """Real groups that are learned per group of the model."""
+        """Real groups learned per group of the model."""
         self.slots = max(1.0, work.max_running / self.weight)
         self.lengths = strata(rates.lengths, self.batch * work.group_size, work.max_tokens)
         self.longest = longest(rates.lengths, work.samples, work.max_tokens)
@@ -94,30 +94,30 @@ class _Loop:
         self.random = random.Random(seed)
         self.surplus = math.ceil(mode.surplus * self.batch)
         self.keeps = mode.interrupts or self.surplus > 0
-        """Whether unfinished sequences outlive a weight update."""
+        """Whether unfinished sequences survive a weight update."""
 
         self.now = 0.0
         self.clock = 0.0
-        """Tokens by which a sequence that has always run has grown."""
+        """Tokens generated by a sequence that has run since the start."""
         self.running: list[tuple[float, int]] = []
         """Heap of (clock at the end, group)."""
         self.waiting: deque[tuple[int, float]] = deque()
         """(group, length) of sequences without a slot."""
         self.groups: dict[int, _SimulatedGroup] = {}
-        """Unfinished groups in the order of their dispatch, so the oldest version comes first."""
+        """Unfinished groups in order of dispatch, so the oldest version comes first."""
         self.ready: list[_SimulatedGroup] = []
         self.dispatched = self.accepted = 0
         self.version = 0
         self.debt = self.load = 0.0
-        """Seconds of prefill and of loading that the engine owes before it decodes on."""
+        """Seconds of prefill and of loading that the engine must finish before it continues decoding."""
         self.published = 0
         self.loading: int | None = None
-        """Version that is being loaded."""
+        """Version being loaded."""
         self.phase = "idle"
         self.left = self.learn = 0.0
         """Seconds of work left in the learner's phase; seconds of its learning."""
         self.part = 0
-        """Groups of the present batch that the learner has taken."""
+        """Groups of the current batch that the learner has taken."""
         self.engine_s = self.learner_s = self.load_s = self.tokens = self.age = 0.0
         self.drawn: list[float] = []
 
@@ -137,7 +137,7 @@ class _Loop:
     def _totals(self) -> tuple[float, float, float, float, float, float]:
         return self.now, self.engine_s, self.learner_s, self.load_s, self.tokens, self.age
 
-    # ── what can happen at once ──
+    # ── immediate actions ──
 
     def _settle(self) -> None:
         self._begin_load()
@@ -147,7 +147,7 @@ class _Loop:
             self._begin_learning()
 
     def _begin_load(self) -> None:
-        """End a load that is done; begin the next one, if weights are there and the engine may take them."""
+        """End a finished load; begin the next one if weights are available and the engine may load them."""
         while True:
             if self.loading is None and self.published > self.version and (self.keeps or not self.running):
                 self.loading, self.load = self.published, self.rates.sync.load_seconds
@@ -158,14 +158,14 @@ class _Loop:
                 self.debt += self.rates.engine.prefill_seconds(self._context())
 
     def _context(self) -> float:
-        """Tokens whose keys and values the running sequences hold, each at half of a mean completion."""
+        """Tokens whose keys and values the running sequences hold, with each sequence at half of a mean completion."""
         grown = sum(self.lengths) / len(self.lengths) / 2
         return (self.rates.prompt_tokens + grown) * len(self.running) * self.weight
 
     def _dispatch(self) -> None:
         """Admit groups while the bound allows, as the loop does."""
         if not self.keeps and self.published > self.version:
-            return  # the engine runs empty for the new weights
+            return  # the engine drains for the new weights
         limit = (self.mode.max_staleness + self.version + 1) * self.batch + self.surplus
         while self.dispatched < limit and len(self.running) + len(self.waiting) < self.slots:
             self.groups[self.dispatched] = _SimulatedGroup(self.version, self.work.group_size)
@@ -209,7 +209,7 @@ class _Loop:
         self.phase, self.left = "hand over", self.rates.loop_seconds if last else 0.0
 
     def _must_wait(self) -> bool:
-        """Whether a group is unfinished, or without its reward, that would be too old for the batch after this one."""
+        """Whether any group that is unfinished or without its reward would be too old for the next batch."""
         if self.mode.max_staleness == 0:
             return False
         oldest = self.published - self.mode.max_staleness
@@ -220,13 +220,13 @@ class _Loop:
 
     @property
     def _paused(self) -> bool:
-        """A loop without overlap holds unfinished sequences back until the new weights are there."""
+        """Whether a loop without overlap holds unfinished sequences until the new weights are available."""
         return self.mode.max_staleness == 0 and self.phase != "idle" and self.part == self.batch
 
     # ── time ──
 
     def _speeds(self) -> tuple[float, float, bool]:
-        """Seconds of work done per second by engine and learner, and whether the engine works."""
+        """Seconds of work per second of engine and learner, and whether the engine works."""
         engine = self.loading is None and not self._paused and bool(self.running)
         learner = self.phase in ("learn", "publish")
         speed = 1.0 / self.rates.overlap_slowdown if engine and learner else 1.0
@@ -278,7 +278,7 @@ class _Loop:
                 self.ready.append(group)
 
     def _end_phase(self) -> None:
-        """The learner's next phase, where one has ended."""
+        """Start the learner's next phase if the current one has ended."""
         if self.phase == "idle" or self.left > _NOW:
             return
         if self.phase == "hand over":

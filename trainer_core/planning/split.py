@@ -7,16 +7,16 @@ from trainer_core.planning.simulate import SimulatedStep, most_engines, simulate
 from trainer_core.planning.workload import LoopMode, PlanError, Workload
 
 EXHAUSTIVE = 8
-"""Number of possible splits up to which all are tried."""
+"""Most possible splits for which all are tried."""
 _COARSE = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
-"""Shares of the GPUs that go to the engines, to begin with."""
+"""Shares of the GPUs for the engines that are tried first."""
 _CLOSE = 0.002
 """Splits whose step times differ by less than this share count as equal: the one with fewer GPUs is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A number of engines and ranks, and the step that they make."""
+    """A number of engines and ranks, and the resulting step."""
 
     engines: int
     ranks: int
@@ -29,9 +29,9 @@ def best_split(work: Workload, mode: LoopMode, gpus: int) -> Split:
     """The fastest split of ``gpus`` devices.
 
     Raises:
-        PlanError: they do not hold one engine and one rank.
+        PlanError: they are too few for one engine and one rank.
     """
-    # Ranks that share tokens out come and go together.
+    # Ranks that share the tokens of a micro-batch are added and removed together.
     per_engine, together = work.rates.engine.gpus, work.context_ranks
     per_group = work.rates.learner.gpus * together
     most = min((gpus - per_group) // per_engine, most_engines(work, mode))
@@ -64,7 +64,7 @@ def best_split(work: Workload, mode: LoopMode, gpus: int) -> Split:
 
 
 def _trim(work: Workload, mode: LoopMode, split: Split) -> Split:
-    """Halve the ranks as long as the step stays as short: a learner that waits gains nothing by more of them."""
+    """Halve the ranks as long as the step stays as short: a learner that waits gains nothing from more ranks."""
     while split.ranks > work.context_ranks:
         ranks = split.ranks // work.context_ranks // 2 * work.context_ranks
         timeline = simulate(work, mode, split.engines, ranks, steps=4)
@@ -76,7 +76,7 @@ def _trim(work: Workload, mode: LoopMode, split: Split) -> Split:
 
 
 def _refine(tried: dict[int, Split], attempt: Callable[[int], None]) -> None:
-    """Try between the best and its neighbours, twice."""
+    """Try values between the best and its neighbours, twice."""
     for _ in range(2):
         ordered = sorted(tried)
         best = min(ordered, key=lambda engines: tried[engines].timeline.step_seconds)

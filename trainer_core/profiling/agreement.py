@@ -1,4 +1,4 @@
-"""Agreement of two who say yes or no of the same things: Cohen's kappa and its interval.
+"""Agreement of two raters who say yes or no about the same items: Cohen's kappa and its interval.
 
 Sources: Cohen (1960), A coefficient of agreement for nominal scales; Fleiss, Cohen and Everitt (1969), Large sample
 standard errors of kappa and weighted kappa.
@@ -8,25 +8,25 @@ import math
 from dataclasses import dataclass
 
 _Z = 1.959963984540054
-"""Quantile of the normal distribution for 95 %."""
+"""Quantile of the normal distribution for 95 % intervals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """Agreement beyond chance: 1 is perfect, 0 what chance gives."""
+    """Agreement beyond chance: 1 is perfect, 0 is chance level."""
 
     value: float
     low: float
-    """Lower end of the 95 % interval, -1 at least."""
+    """Lower end of the 95 % interval, at least -1."""
     high: float
-    """Upper end, 1 at most."""
+    """Upper end, at most 1."""
 
 
 def cohen_kappa(both_yes: int, first_only: int, second_only: int, both_no: int) -> Kappa | None:
     """Kappa of a table of counts.
 
     Returns:
-        None where nothing was said, or where chance alone agrees on everything: both always say the same word.
+        None if there are no ratings, or if chance alone explains full agreement: both always give the same rating.
 
     Raises:
         ValueError: a count is negative.

@@ -1,9 +1,9 @@
-"""Allocation: which rows are sampled next, so that few samples settle the classes of many rows.
+"""Allocation: which rows to sample next, so that few samples settle the classes of many rows.
 
-A row's index is the largest fall of its probability of a wrong class that further samples can be expected to bring, per
-sample, over all numbers of them that it may still get. One sample alone often changes no decision though eight would,
-so to look one sample ahead is not enough. Rows are taken by their index: the policy KG(*) of Frazier and Powell,
-"Paradoxes in learning and the marginal value of information", Decision Analysis, 2010.
+A row's index is the largest expected decrease of its probability of a wrong class per further sample, over all numbers
+of samples that it may still get. One sample often changes no decision where eight would, so looking one sample ahead is
+not enough. Rows are chosen by their index: the policy KG(*) of Frazier and Powell, "Paradoxes in learning and the
+marginal value of information", Decision Analysis, 2010.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from trainer_core.profiling.prior import BetaPrior
 from trainer_core.profiling.tally import RowTally
 
 _AT_ONCE = 4
-"""Most further samples of a row in one round: what they show decides about the next."""
+"""Most further samples of a row in one round; their results decide about the next."""
 _ROUNDS = 8
-"""A round spends no more than this part of what is left."""
+"""A round spends at most one part in this many of the remaining budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,35 +39,35 @@ class SamplingPlan:
     target_error: float = 0.0
     """Mean probability of a wrong class at which sampling ends."""
     votes: int = 8
-    """Samples of a row whose wrong answers agree, before its gold is judged."""
+    """Samples of a row with agreeing wrong answers before its gold is judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lookahead:
-    """Gain that further samples promise, by graded samples n and right ones c; shape [most + 1, most + 1] each."""
+    """Expected gain of further samples, by graded samples n and right samples c; shape [most + 1, most + 1] each."""
 
     error: NDArray[np.float64]
     """Probability of a wrong class."""
     index: NDArray[np.float64]
-    """Largest expected fall of it per sample."""
+    """Largest expected decrease of ``error`` per sample."""
     samples: NDArray[np.int64]
-    """Number of samples that promises this fall."""
+    """Number of samples with this expected decrease."""
 
 
 @lru_cache(maxsize=64)
 def look_ahead(band: PassBand, prior: BetaPrior, most: int) -> Lookahead:
-    """The table of all counts that a row can have."""
+    """The table for all counts that a row can have."""
     shape = (most + 1, most + 1)
     error, index, samples = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
     for n in range(most + 1):
         for c in range(n + 1):
             error[n, c] = band.classify(n, c, prior)[1]
     n, c = np.indices(shape)
-    right = (prior.a + c) / (prior.a + prior.b + n)  # the next sample's chance; beyond c = n nothing is read
+    right = (prior.a + c) / (prior.a + prior.b + n)  # the next sample's chance; entries beyond c = n are not used
     expected = error
     for ahead in range(1, most + 1):
         here = slice(0, most + 1 - ahead)
-        # E over `ahead` samples from what `ahead - 1` of them give one sample later
+        # E over `ahead` samples, from the values for `ahead - 1` samples one sample later
         after = np.full(shape, np.nan)
         after[:most, :most] = right[:most, :most] * expected[1:, 1:] + (1 - right[:most, :most]) * expected[1:, :most]
         expected = after
@@ -81,16 +81,16 @@ def look_ahead(band: PassBand, prior: BetaPrior, most: int) -> Lookahead:
 def next_round(
     tallies: Sequence[RowTally], plan: SamplingPlan, prior: BetaPrior, *, least: int = 1
 ) -> Mapping[int, int]:
-    """Further samples by row number; empty once the plan is fulfilled.
+    """Further samples by row number; empty once the plan is complete.
 
-    First every row gets its first samples, as far as the budget goes. Then come rows whose wrong answers agree with one
-    another, until they have enough votes, and then those of the largest index.
+    First every row gets its first samples, within the budget. Rows whose wrong answers agree follow until they have
+    enough votes, then rows with the largest index.
 
     Args:
         tallies: one for each row.
         plan: the bounds.
-        prior: pass rates of the version, as fitted to the tallies.
-        least: samples that a round has at least, where so many are of use: an engine is fast with many.
+        prior: distribution of pass rates, fitted to the tallies.
+        least: minimum samples of a round if that many are useful: an engine is faster with many.
     """
     left = plan.budget - sum(tally.asked for tally in tallies)
     if left <= 0:
@@ -122,14 +122,15 @@ def next_round(
 
 
 def mean_error(tallies: Sequence[RowTally], band: PassBand, prior: BetaPrior) -> float:
-    """Mean probability of a wrong class over rows with a graded sample; 1 where there is none."""
+    """Mean probability of a wrong class over rows with a graded sample; 1 if there is none."""
     graded = [(tally.samples, tally.correct) for tally in tallies if tally.samples]
     known = {state: band.classify(*state, prior)[1] for state in set(graded)}
     return sum(known[state] for state in graded) / len(graded) if graded else 1.0
 
 
 def is_settled(tallies: Sequence[RowTally], plan: SamplingPlan, prior: BetaPrior) -> bool:
-    """Whether a plan without a next round has come to its end; False where rows have got the most and are in doubt."""
+    """Whether a plan without a next round has reached its goal; False if rows have the most samples and are still
+    uncertain."""
     if mean_error(tallies, plan.band, prior) <= plan.target_error:
         return True
     table = look_ahead(plan.band, prior, plan.most)
@@ -148,7 +149,7 @@ def _state(tally: RowTally, plan: SamplingPlan) -> tuple[int, int]:
 
 
 def _within(wanted: Mapping[int, int], left: int) -> dict[int, int]:
-    """The first of the wanted samples, as many as are left."""
+    """The first of the wanted samples, up to the remaining budget."""
     found: dict[int, int] = {}
     for row, count in wanted.items():
         taken = min(count, left)

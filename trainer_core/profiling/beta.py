@@ -1,4 +1,4 @@
-"""The Beta distribution: logarithm of its function, its distribution function, and what is drawn from it."""
+"""The Beta distribution: log Beta function, CDF, and log-likelihood of counts."""
 
 import math
 
@@ -22,7 +22,7 @@ def beta_cdf(x: float, a: float, b: float) -> float:
     if x >= 1.0:
         return 1.0
     front = math.exp(a * math.log(x) + b * math.log1p(-x) - log_beta(a, b))
-    if x < (a + 1.0) / (a + b + 2.0):  # where the fraction converges fast
+    if x < (a + 1.0) / (a + b + 2.0):  # the fraction converges fast here
         return front * _fraction(x, a, b) / a
     return 1.0 - front * _fraction(1.0 - x, b, a) / b
 
@@ -51,5 +51,5 @@ def _inverse(value: float) -> float:
 
 
 def log_beta_binomial(count: int, trials: int, a: float, b: float) -> float:
-    """ln P(``count`` of ``trials`` in a given order) where the chance of each is drawn once from Beta(a, b)."""
+    """ln P(``count`` of ``trials`` in a given order) if their common chance is drawn once from Beta(a, b)."""
     return log_beta(a + count, b + trials - count) - log_beta(a, b)

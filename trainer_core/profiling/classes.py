@@ -1,4 +1,4 @@
-"""Classes of rows: too hard, in the band, too easy; and how sure counts make of them."""
+"""Classes of rows: too hard, in the band, too easy; and how certain they are given the counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLASSES: tuple[RowClass, ...] = ("hard", "band", "easy")
 
 @dataclass(frozen=True, slots=True)
 class PassBand:
-    """Pass rates that a version is to keep, both edges included."""
+    """Pass rates that a version should keep, both edges included."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""Dead groups: those whose samples are all right or all wrong, from which nothing is learned."""
+"""Dead groups: groups whose samples are all right or all wrong, so nothing is learned from them."""
 
 import math
 
@@ -12,8 +12,8 @@ def dead_chance(samples: int, correct: int, prior: BetaPrior, group_size: int) -
 
     Args:
         samples: graded samples of the row.
-        correct: right ones.
-        prior: pass rates of the version; with the counts it makes the posterior Beta(a, b).
+        correct: right samples.
+        prior: distribution of pass rates; with the counts it gives the posterior Beta(a, b).
         group_size: G, at least 1.
     """
     a, b = prior.a + correct, prior.b + samples - correct
@@ -23,7 +23,7 @@ def dead_chance(samples: int, correct: int, prior: BetaPrior, group_size: int) -
 
 
 def dead_share(states: States, prior: BetaPrior, group_size: int) -> float:
-    """Expected share of dead groups where every row is drawn alike. Raises ValueError where no row was sampled."""
+    """Expected share of dead groups if all rows are drawn equally often. Raises ValueError if no row was sampled."""
     rows = sum(states.values())
     if not rows:
         raise ValueError("no row was sampled")

@@ -3,11 +3,11 @@
 import math
 
 _Z = 1.959963984540054
-"""Quantile of the normal distribution for 95 %."""
+"""Quantile of the normal distribution for 95 % intervals."""
 
 
 def wilson_interval(samples: int, correct: int) -> tuple[float, float]:
-    """The 95 % score interval of Wilson (1927): it stays within 0 and 1 and has a width where all samples agree.
+    """The 95 % score interval of Wilson (1927): it stays within 0 and 1, and has a width even if all samples agree.
 
     Raises:
         ValueError: there is no sample.

@@ -1,4 +1,4 @@
-"""The prior of pass rates: the Beta distribution under which the counts of all rows are likeliest."""
+"""The prior of pass rates: the maximum-likelihood Beta distribution for the counts of all rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from trainer_core.profiling.tally import States
 
 _MEANS = tuple(step / 20 for step in range(1, 20))
 WEIGHTS = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
-"""Sums of both parameters. The smallest is a version of rows that are all solved always or never."""
+"""Sums of both parameters. The smallest fits a version whose rows are solved either always or never."""
 _LEAST_ROWS = 20
-"""Rows below which nothing is fitted."""
+"""Fewest rows for a fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class BetaPrior:
-    """Pass rates before anything of their row is known: Beta(a, b). The default is uniform."""
+    """Pass rates before anything is known about a row: Beta(a, b). The default is uniform."""
 
     a: float = 1.0
     b: float = 1.0
@@ -35,14 +35,14 @@ UNIFORM = BetaPrior()
 
 
 def fit_prior(states: States, otherwise: BetaPrior = UNIFORM, weights: Sequence[float] = WEIGHTS) -> BetaPrior:
-    """The prior of largest likelihood on a grid.
+    """The maximum-likelihood prior on a grid.
 
-    When to stop sampling a row was decided by its counts alone, so it changes nothing in the likelihood.
+    The decision to stop sampling a row depends on its counts alone, so it does not affect the likelihood.
 
     Args:
         states: the counts.
-        otherwise: what is answered where fewer than 20 rows tell.
-        weights: sums of both parameters that are tried.
+        otherwise: result if fewer than 20 rows have samples.
+        weights: sums of both parameters to try.
     """
     if sum(states.values()) < _LEAST_ROWS:
         return otherwise

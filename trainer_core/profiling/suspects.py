@@ -1,10 +1,10 @@
-"""Suspects: rows whose sampled answers agree with one another against the gold.
+"""Suspects: rows whose sampled answers agree with each other but contradict the gold.
 
-Two stories compete for each row. The gold is right: right answers come at the row's pass rate, and the wrong ones agree
-as often as wrong answers do. The gold is wrong: the leading answer is the true one and comes at the pass rate, and the
-gold is what a slip gives. Both rates are drawn from distributions that are fitted to the version: pass rates to all
-rows, agreement of slips to rows whose gold most samples confirm. So a weak policy, which seldom is right at all,
-accuses few rows, and one whose slips are alike accuses fewer.
+Two hypotheses compete for each row. If the gold is right, right answers occur at the row's pass rate, and wrong ones
+agree as often as wrong answers usually do. If the gold is wrong, the leading answer is the true one and occurs at the
+pass rate, and the gold is the result of a slip. Both rates are drawn from distributions fitted to the version: pass
+rates to all rows, agreement of slips to rows whose gold most samples confirm. So a weak policy, which is seldom right,
+accuses few rows, and a policy whose slips often agree accuses even fewer.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from trainer_core.profiling.prior import BetaPrior, fit_prior
 from trainer_core.profiling.tally import RowTally
 
 LEAST_VOTES = 3
-"""Votes below which no gold is accused."""
+"""Fewest votes for which a gold is accused."""
 WRONG_GOLDS = 0.05
-"""Share of wrong golds that is expected before anything is known."""
+"""Expected share of wrong golds a priori."""
 FALSE_ALARMS = 0.05
 """Expected share of right golds among the suspects."""
 SLIPS = BetaPrior(0.6, 2.4)
-"""Agreement of wrong answers where the version does not tell."""
+"""Agreement of wrong answers if the version does not show it."""
 _SLIP_WEIGHT = 3.0
-"""Spread of that agreement over rows: a row with few slips tells its mean, and nothing of its spread."""
+"""Spread of that agreement over rows, fixed because rows with few slips determine the mean but not the spread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """The leading wrong answer of a row, and what speaks for it."""
+    """The leading wrong answer of a row, and the evidence for it."""
 
     row: int
     answer: str
@@ -46,13 +46,13 @@ class Suspicion:
 
 
 def suspicions(tallies: Sequence[RowTally], prior: BetaPrior) -> list[Suspicion]:
-    """Suspicions against the golds of rows that have a wrong answer, by row number.
+    """Suspicions about the golds of rows that have a wrong answer, by row number.
 
-    Suspect are those of the largest chances, as many as keep the expected share of right golds among them at 5 %.
+    Suspects are the rows with the largest chances, as many as keep the expected share of right golds among them at 5 %.
 
     Args:
         tallies: one for each row.
-        prior: pass rates of the version, as fitted to them.
+        prior: distribution of pass rates, fitted to the tallies.
     """
     slips = _agreement_of_slips(tallies)
     found = []
@@ -76,7 +76,7 @@ def _chance(tally: RowTally, votes: int, prior: BetaPrior, slips: BetaPrior) -> 
 
 
 def _story(samples: int, true: int, slip: int, prior: BetaPrior, slips: BetaPrior) -> float:
-    """Log-likelihood that ``true`` samples are right and ``slip`` of the others are alike."""
+    """Log-likelihood that ``true`` samples are right and ``slip`` of the others agree."""
     passes = log_beta_binomial(true, samples, prior.a, prior.b)
     return passes + log_beta_binomial(slip, samples - true, slips.a, slips.b)
 
@@ -87,5 +87,5 @@ def _agreement_of_slips(tallies: Sequence[RowTally]) -> BetaPrior:
         slipped = tally.samples - tally.correct
         if slipped > 1 and 2 * tally.correct >= tally.samples:
             leading = 0 if tally.leading is None else tally.leading.votes
-            states[slipped, leading if leading > 1 else 0] += 1  # one answer agrees with none
+            states[slipped, leading if leading > 1 else 0] += 1  # a single answer agrees with none
     return fit_prior(states, SLIPS, (_SLIP_WEIGHT,))

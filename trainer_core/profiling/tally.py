@@ -1,4 +1,4 @@
-"""Tallies: what was counted of each row so far."""
+"""Tallies: the counts of each row so far."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 States = Mapping[tuple[int, int], int]
-"""Number of rows by (graded samples, right ones): all that the difficulty of a version depends on."""
+"""Number of rows by (graded samples, right samples), on which alone the difficulty of a version depends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +23,19 @@ class RowTally:
     """The samples of one row."""
 
     asked: int = 0
-    """Samples that were taken, those without a reward included."""
+    """Samples that were taken, including those without a reward."""
     samples: int = 0
     """Samples that could be graded."""
     correct: int = 0
     answers: tuple[WrongAnswer, ...] = ()
-    """Wrong answers, the most frequent first; answers that the grader holds for equal are one."""
+    """Wrong answers, the most frequent first; answers that the grader considers equal are merged."""
 
     @property
     def leading(self) -> WrongAnswer | None:
-        """The most frequent wrong answer; None where none was read."""
+        """The most frequent wrong answer; None if none was read."""
         return self.answers[0] if self.answers else None
 
 
 def count_states(tallies: Iterable[RowTally]) -> Counter[tuple[int, int]]:
-    """Number of rows by (graded samples, right ones); rows without a graded sample are left out."""
+    """Number of rows by (graded samples, right samples); rows without a graded sample are left out."""
     return Counter((tally.samples, tally.correct) for tally in tallies if tally.samples)

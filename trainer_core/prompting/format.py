@@ -1,4 +1,4 @@
-"""Rows of a dataset as a source's format puts them to the policy."""
+"""Formats the rows of a dataset as a source prescribes for the policy."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from trainer_core.spec.run import RunSpec
 
 
 def present(row: Mapping[str, Any], form: PromptFormat) -> dict[str, Any]:
-    """The row as the policy is asked: a chat where the format wants one, with its system message and its suffix."""
+    """The row as the policy sees it: a chat if the format says so, with its system message and its suffix."""
     row = dict(row)
     if form.chat and "messages" not in row:
         row = {**row, "messages": [{"role": "user", "content": str(row["prompt"])}]}
@@ -24,6 +24,6 @@ def training_format(spec: RunSpec, source: str) -> PromptFormat:
 
 
 def evaluation_format(spec: RunSpec, source: str) -> PromptFormat:
-    """The format of a held-out source: its own, else that of the first source that is trained on."""
+    """The format of a held-out source: its own, or else that of the first training source."""
     own = next((one.format for one in spec.evaluation.sources if one.name == source), None)
     return own if own is not None else spec.data.sources[0].format

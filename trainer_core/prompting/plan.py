@@ -1,6 +1,6 @@
-"""Plan of how the samples of one prompt group are asked: what stands behind the prompt, and how long each may think.
+"""Plan for prompting the samples of one group: the text after the prompt, and how long each may think.
 
-Everything follows from the run's seed, the spec, the row and the group's id: nothing has to be kept for a resume.
+Everything follows from the run's seed, the spec, the row and the group's id: nothing has to be saved for a resume.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ from trainer_core.spec.run import RunSpec
 
 @dataclass(frozen=True, slots=True)
 class SamplePlan:
-    """Plan of how one sample is asked."""
+    """Plan for prompting one sample."""
 
     text: str = ""
-    """Put behind the prompt. Empty: the bare prompt."""
+    """Text appended to the prompt. Empty for the bare prompt."""
     thinking_budget: int | None = None
     forced_end: str | None = None
-    """Written when the budget is spent. None: the closing tag alone."""
+    """Text that is forced when the budget is spent. None means the closing tag alone."""
 
 
 def plan_group(
@@ -32,11 +32,11 @@ def plan_group(
     """The plans of a group's samples.
 
     Args:
-        spec: under which the group is dispatched.
+        spec: the spec at the group's dispatch.
         item: the dataset row.
-        group_id: unique within the run, equal after a resume.
+        group_id: unique within the run, the same after a resume.
         samples: how many.
-        hint: beginning of the reference solution, as the curriculum draws it.
+        hint: beginning of the reference solution, as drawn by the curriculum.
 
     Raises:
         ValueError: the row lacks a column that the spec names.
@@ -61,7 +61,7 @@ def thinking_budget(spec: RunSpec, item: Mapping[str, Any], group_id: str) -> in
 
 
 def length_target(spec: RunSpec, item: Mapping[str, Any], group_id: str) -> int | None:
-    """Length that a group's prompt asks for; None where the reward knows no target."""
+    """Length that a group's prompt requests; None if the reward has no target."""
     shaping = spec.reward.length
     if not isinstance(shaping, L1ExactLength | L1MaxLength):
         return None
@@ -69,7 +69,7 @@ def length_target(spec: RunSpec, item: Mapping[str, Any], group_id: str) -> int 
 
 
 def with_text(item: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """The row with ``text`` behind its prompt, or behind the last message of its chat; the rest is the same."""
+    """The row with ``text`` appended to its prompt, or to the last message of its chat; the rest is the same."""
     if "messages" not in item:
         return {**item, "prompt": f"{item['prompt']}{text}"}
     *earlier, last = item["messages"]
@@ -77,7 +77,7 @@ def with_text(item: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 def longest_text(spec: RunSpec, item: Mapping[str, Any]) -> str:
-    """The longest text, in characters, that may ever stand behind the row's prompt: for a check of the room."""
+    """The longest text, in characters, that may ever follow the row's prompt. Used to check that it fits."""
     hints, nudges = spec.prompting.hints, spec.prompting.nudges
     longest = "" if hints is None else hints.text.replace(HINT, solution_of(item, hints.column))
     if nudges is not None:
@@ -90,7 +90,7 @@ def longest_text(spec: RunSpec, item: Mapping[str, Any]) -> str:
 
 
 def check_rows(spec: RunSpec, source: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse rows that lack a column which budgets, targets, hints or strategies need.
+    """Reject rows that lack a column needed by budgets, targets, hints or strategies.
 
     Raises:
         ValueError: with the row's number and the source's name.

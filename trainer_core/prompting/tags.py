@@ -4,17 +4,17 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
-"""Control tokens of the Harmony format (GPT-OSS), whose channels take the place of tags."""
+"""Control tokens of the Harmony format (GPT-OSS), which uses channels instead of tags."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundThinking:
-    """Tags around a policy's thinking: values for the members of ``TaggedThinking``."""
+    """Tags around a policy's thinking: values for the fields of ``TaggedThinking``."""
 
     start: str
     end: str
     forced_end: str | None = None
-    """Text that closes the thinking by force, where the closing tag alone does not do."""
+    """Text that forces the end of thinking, if the closing tag alone is not enough."""
     answer_start: str | None = None
     """Text that opens the answer."""
 
@@ -32,16 +32,16 @@ PAIRS = (
 
 _FINAL = "<|channel|>final<|message|>"
 CHANNELS = FoundThinking("<|channel|>analysis<|message|>", "<|end|>", f"<|end|><|start|>assistant{_FINAL}", _FINAL)
-"""Harmony's channel of analysis; the answer is the final channel's message."""
+"""Harmony's analysis channel; the answer is the message in the final channel."""
 
 
 def find_thinking(template: str | None, tokens: Collection[str]) -> FoundThinking | None:
-    """The tags between which a policy thinks; None where nothing tells of any.
+    """The tags between which a policy thinks; None if there is no sign of any.
 
     Args:
         template: the chat template's text.
-        tokens: text of the tokenizer's added tokens, the special ones among them. Tags that are tokens come before
-            tags that the template alone names.
+        tokens: text of the tokenizer's added tokens, including the special ones. Tags that are tokens take precedence
+            over tags that only the template names.
     """
     known = set(tokens)
     if known.issuperset(HARMONY):

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 NAME = "default"
-"""The template that is used where a policy brings several."""
+"""The template that is used if a policy has several."""
 
 
 def read_template(folder: Path) -> str | None:
-    """Text of the folder's chat template; None where it has none.
+    """Text of the folder's chat template; None if it has none.
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: ``tokenizer_config.json`` is no JSON.
+        ValueError: ``tokenizer_config.json`` is not JSON.
     """
     file, config = folder / "chat_template.jinja", folder / "tokenizer_config.json"
     if file.is_file():
@@ -26,12 +26,12 @@ def read_template(folder: Path) -> str | None:
 
 
 def template_sha256(template: str) -> str:
-    """Hash by which a template is known, in hexadecimal digits."""
+    """Hash that identifies a template, in hexadecimal digits."""
     return sha256(template.encode()).hexdigest()
 
 
 def _text(found: Any) -> str | None:
-    if isinstance(found, list):  # [{name, template}], as older files have several
+    if isinstance(found, list):  # [{name, template}]: how older files store several
         named = {one.get("name"): one.get("template") for one in found if isinstance(one, dict)}
         found = named.get(NAME)
     return found if isinstance(found, str) else None

@@ -1,4 +1,4 @@
-"""``python -m trainer_core.starter --out DIR``: make the starter policy, in under a minute on one core."""
+"""``python -m trainer_core.starter --out DIR``: build the starter policy, in under a minute on one core."""
 
 import argparse
 import sys
@@ -13,7 +13,7 @@ from trainer_core.starter.plans import full_plan, long_tail_plan, quick, teacher
 
 
 def main() -> None:
-    """Parse the command line and make the policy; exit with a sentence where that is not possible."""
+    """Parse the command line and build the policy; exit with a one-sentence message if that is not possible."""
     parser = argparse.ArgumentParser(prog="python -m trainer_core.starter", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder to make; must not exist yet")
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same policy (default: 0)")
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--hybrid", action="store_true", help="lightning attention and experts (three minutes)")
     arguments = parser.parse_args()
 
-    torch.set_num_threads(1)  # more threads would only wait for one another on matrices this small
+    torch.set_num_threads(1)  # matrices this small do not benefit from more threads
     logging.disable_progress_bar()
     if arguments.hybrid and arguments.long_tail:
         parser.error("the hybrid policy was never warmed up with long tails: leave --long-tail or --hybrid out")

@@ -1,9 +1,9 @@
-"""Tiny random policies of the architectures that people train, made from transformers' own configuration classes.
+"""Tiny random policies of commonly trained architectures, built from transformers' own configuration classes.
 
-They are for tests and for trying out: below a million parameters, random weights, real tokenizers. What an architecture
-is known for bites at this size too: windows are shorter than the sequences of tests, score capping is low enough to be
-felt, biases and norms are not what they start from. ``python -m trainer_core.starter.architectures NAME --out DIR``
-makes one.
+They are for tests and experiments: below a million parameters, random weights, real tokenizers. The features of an
+architecture take effect at this size too: windows are shorter than test sequences, score capping is low enough to
+matter, and biases and norms differ from their initial values. ``python -m trainer_core.starter.architectures NAME --out
+DIR`` builds one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Dtype = Literal["float32", "bfloat16"]
 
 MAX_POSITIONS = 2048
 WINDOW = 16
-"""Tokens that a sliding window shows."""
+"""Size of a sliding window in tokens."""
 SPREAD = 0.1
-"""Standard deviation of random matrices: logits have one of about 1."""
+"""Standard deviation of random matrices; that of the logits is then about 1."""
 _FULL, _SLIDING = "full_attention", "sliding_attention"
 _ROPE = {"rope_type": "default", "rope_theta": 10_000.0}
 _DENSE: dict[str, Any] = {
@@ -52,7 +52,7 @@ _LATENT: dict[str, Any] = {
     "num_attention_heads": 2,
     "num_key_value_heads": 2,
     "head_dim": 64,
-    # The latent cache of real ones, which is the only size that vLLM's kernel for CPUs knows.
+    # The latent size of real models, the only one that vLLM's CPU kernel supports.
     "kv_lora_rank": 512,
     "qk_rope_head_dim": 64,
     "qk_nope_head_dim": 32,
@@ -77,11 +77,11 @@ class Architecture:
     """transformers' model class, as ``architectures`` in config.json names it."""
     chat: Chat
     heads: tuple[Literal["tied", "untied"], ...] = ("tied", "untied")
-    """Heads that policies of the family have, the usual one first."""
+    """Kinds of head in this family, the usual one first."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings that differ from the dense default."""
     without: tuple[str, ...] = ()
-    """Defaults that the configuration class does not know."""
+    """Defaults that the configuration class does not have."""
 
 
 def _moe(**settings: Any) -> dict[str, Any]:
@@ -248,15 +248,15 @@ def make_tiny(
 
     Args:
         name: a key of ``ARCHITECTURES``.
-        folder: must not exist, or be empty; its parents are made.
-        tied: whether the output layer is the embedding; None: as is usual in the family.
+        folder: must not exist or must be empty; its parents are created.
+        tied: whether the output layer is the embedding; None for the usual choice in the family.
         dtype: number type of the weights in the files and of the configuration.
-        seed: the same seed gives the same weights; the global random state is left as it was.
-        sharpen: factor of all logits: a trained policy is far surer of its next token than a random one.
+        seed: the same seed gives the same weights; the global random state is not changed.
+        sharpen: factor for all logits: a trained policy is far more certain of its next token than a random one.
 
     Raises:
-        ValueError: no such architecture, or its policies have no such head.
-        FileExistsError: the folder holds something.
+        ValueError: the architecture is unknown, or does not have this kind of head.
+        FileExistsError: the folder is not empty.
     """
     architecture = _known(name)
     head = _head(name, architecture, tied)
@@ -288,7 +288,7 @@ def _config(architecture: Architecture, tokenizer: PreTrainedTokenizerFast, tied
 
     settings = {**_DENSE, **architecture.settings}
     config: PretrainedConfig = getattr(transformers, architecture.config)(
-        # Configuration classes write into what they are given.
+        # Configuration classes modify their arguments.
         **deepcopy({key: value for key, value in settings.items() if key not in architecture.without}),
         tie_word_embeddings=tied,
         pad_token_id=tokenizer.pad_token_id,
@@ -313,7 +313,7 @@ def _random_model(
             for parameter in model.parameters():
                 if parameter.ndim > 1:
                     parameter.normal_(std=SPREAD)
-                else:  # norms, biases, sinks: a weight that is not loaded must be felt
+                else:  # norms, biases, sinks: a weight that is not loaded must show
                     parameter.add_(torch.randn(parameter.shape) * SPREAD)
             for key, buffer in model.named_buffers():
                 if key.endswith("e_score_correction_bias"):
@@ -332,7 +332,7 @@ def _random_model(
 
 
 def _sharpen(model: Any, factor: float) -> None:
-    """Scale all logits by scaling the last norm, which a tied head shares with nobody."""
+    """Scale all logits by scaling the last norm, which even a tied head does not share."""
     import torch
 
     norm, config = model.model.norm, model.config
@@ -355,7 +355,7 @@ def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, dtype: Dty
 
 
 def main() -> None:
-    """Parse the command line and make the policy; exit with a sentence where that is not possible."""
+    """Parse the command line and build the policy; exit with a one-sentence message if that is not possible."""
     parser = argparse.ArgumentParser(prog="python -m trainer_core.starter.architectures", description=__doc__)
     parser.add_argument("name", choices=ARCHITECTURES, help="architecture")
     parser.add_argument("--out", type=Path, required=True, help="folder to make; must not exist, or be empty")

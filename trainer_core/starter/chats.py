@@ -1,6 +1,4 @@
-"""Tokenizers for tiny policies of real architectures: byte-level, so that they encode any text, with the chat template
-and the special tokens of the family that they stand for.
-"""
+"""Byte-level tokenizers for tiny policies of real architectures, with their chat template and special tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 VOCABULARY = 320
-"""Tokens of every tokenizer here: bytes, special tokens, and words up to this number."""
+"""Size of every tokenizer here: bytes, special tokens, and words up to this number."""
 
 _WORDS = (
     " the to and is of in he er on an re at en ll th or es st ar te it al ed le se ve me ou ow ch sh "
@@ -34,7 +32,7 @@ class Chat:
     template: str
     """The family's template without its system defaults and tools (Jinja)."""
     bos: str | None = None
-    """Put before every text that is encoded, where given."""
+    """Prepended to every encoded text, if given."""
     special: tuple[str, ...] = ()
     """Other tokens that ``skip_special_tokens`` removes."""
     plain: tuple[str, ...] = ()
@@ -185,7 +183,7 @@ def build_chat_tokenizer(chat: Chat, max_length: int) -> PreTrainedTokenizerFast
 
 
 def _words(count: int, known: set[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Exactly ``count`` tokens of more than one byte, in byte-level letters, and the merges that make them."""
+    """Exactly ``count`` tokens of more than one byte, in byte-level letters, and the merges that produce them."""
     words: list[str] = []
     merges: list[tuple[str, str]] = []
     have = set(known)
@@ -201,6 +199,6 @@ def _words(count: int, known: set[str]) -> tuple[list[str], list[tuple[str, str]
 
 
 def _candidates() -> list[str]:
-    """Words without and with the space before them, in byte-level letters (``Ġ`` is a space, ``Ċ`` a new line)."""
+    """Words with and without a leading space, in byte-level letters (``Ġ`` is a space, ``Ċ`` a newline)."""
     words = [word.replace("\n", "Ċ") for word in _WORDS.split(" ") if word]
     return [*words, *(f"Ġ{word}" for word in words)]

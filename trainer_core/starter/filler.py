@@ -1,10 +1,10 @@
-"""Thinking that goes on for a random while: a murmur of letters whose length is close to lognormal.
+"""Thinking of random length: a murmur of letters whose length is close to lognormal.
 
 Benchmarks of rollout engines need the long-tailed response lengths of real reasoning policies, chosen by the policy
-itself. A small policy cannot count to a length it has set itself, so the murmur asks it to remember nothing: it falls
-into one of six tempos, each with four letters of its own, and every letter is repeated for a geometric while. What
-comes next depends on the last letter alone, yet the length of the whole is long-tailed: four phases give its logarithm
-a variance of about 0.28 (trigamma of 4), the spread of the tempos gives the rest.
+itself. A small policy cannot count to a length that it has chosen, so the murmur requires no memory. It has one of six
+tempos, each with its own four letters, and every letter is repeated a geometrically distributed number of times. The
+next letter depends only on the last one, yet the total length is long-tailed: four phases give its logarithm a variance
+of about 0.28 (trigamma of 4), the spread of the tempos gives the rest.
 """
 
 import random
@@ -14,7 +14,7 @@ TEMPOS = (6, 14, 28, 52, 110, 260)
 PHASES = 4
 MOST_LETTERS = 360
 LONGEST_RESPONSE = 384
-"""Tokens: the longest murmur, the longest scratchpad, the tags and the answer."""
+"""Tokens: the longest murmur and scratchpad, the tags and the answer."""
 _LETTERS = "abcdefghijklmnopqrstuvwx"
 
 
@@ -29,7 +29,7 @@ def draw_filler(rng: random.Random) -> str:
 
 
 def _geometric(rng: random.Random, end: float) -> int:
-    """Number of trials up to the first success of probability ``end``."""
+    """Number of trials up to the first success, with probability ``end``."""
     count = 1
     while rng.random() >= end:
         count += 1

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 _ARCHITECTURES = {"qwen3": "Qwen3-architecture", "minimax": "hybrid MiniMax-architecture"}
 _CONSTANTS = re.compile(r"\.(slope_rate|query_decay|key_decay|diagonal_decay)$")
-"""Buffers of lightning attention that follow from its configuration; files need not hold them."""
+"""Buffers of lightning attention that follow from its configuration; files may omit them."""
 
 _DISCOVERS = """left it able to think but mostly not doing so, for reinforcement learning to discover that thinking
 pays"""
@@ -43,10 +43,10 @@ def write_folder(
     """Write weights, configuration, tokenizer, model card and ``warmup.json`` to ``out``, all or nothing.
 
     Args:
-        out: must not exist yet; its parents are made.
+        out: must not exist yet; its parents are created.
         model: the policy.
         tokenizer: its tokenizer.
-        record: how it was made: ``command``, ``problems`` (a count) and ``after_blending`` (its measurement).
+        record: how it was built: ``command``, ``problems`` (a count) and ``after_blending`` (its measurement).
 
     Raises:
         FileExistsError: ``out`` exists.
@@ -54,12 +54,12 @@ def write_folder(
     if out.exists():
         raise FileExistsError(f"{out} exists; choose another folder or remove it first")
     out.parent.mkdir(parents=True, exist_ok=True)
-    # A reader must never find half a policy, so the folder is filled under another name and then renamed.
+    # A reader must never find half a policy, so the folder is written under another name and then renamed.
     draft = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
         state = {name: tensor for name, tensor in model.state_dict().items() if not _CONSTANTS.search(name)}
         model.save_pretrained(draft, state_dict=state)
-        tokenizer.backend_tokenizer.no_padding()  # else the padding of the last measurement would be saved too
+        tokenizer.backend_tokenizer.no_padding()  # otherwise the padding of the last measurement would be saved too
         tokenizer.save_pretrained(draft)
         _name_tokenizer_class(draft / "tokenizer_config.json")
         (draft / "warmup.json").write_text(json.dumps(record, indent=2) + "\n")
@@ -73,7 +73,7 @@ def write_folder(
 
 
 def _name_tokenizer_class(path: Path) -> None:
-    """Name the class that every release of transformers knows, not the alias of the one that wrote the file."""
+    """Name the class that every release of transformers knows, not the alias of the release that wrote the file."""
     config = json.loads(path.read_text())
     config["tokenizer_class"] = "PreTrainedTokenizerFast"
     path.write_text(json.dumps(config, indent=2) + "\n")

@@ -1,7 +1,7 @@
 """The hybrid starter policy's network: MiniMax-M1's architecture with about 2.2 million parameters.
 
-Softmax attention behind every seven layers of lightning attention, and a mixture of experts behind each, two of which
-see a token.
+One layer of softmax attention follows every seven layers of lightning attention. A mixture of experts follows each
+layer of attention, with two experts per token.
 """
 
 import torch
@@ -10,10 +10,10 @@ from transformers import MiniMaxConfig, MiniMaxForCausalLM, PreTrainedTokenizerB
 from trainer_core.starter.model import MAX_POSITIONS, generation_config
 
 LIGHTNING = 7
-"""Layers of lightning attention before each of softmax attention: MiniMax-M1 (arXiv 2506.13585), §2."""
+"""Layers of lightning attention before each layer of softmax attention: MiniMax-M1 (arXiv 2506.13585), §2."""
 LAYERS = LIGHTNING + 1
 ALPHA = (2 * LAYERS) ** 0.25
-"""Weight of the normalised input beside each output: DeepNorm (arXiv 2203.00555), as in MiniMax-01."""
+"""Weight of the normalised input that is added to each output: DeepNorm (arXiv 2203.00555), as in MiniMax-01."""
 
 
 def build_hybrid(tokenizer: PreTrainedTokenizerBase, seed: int) -> MiniMaxForCausalLM:
@@ -21,7 +21,7 @@ def build_hybrid(tokenizer: PreTrainedTokenizerBase, seed: int) -> MiniMaxForCau
 
     Args:
         tokenizer: gives the vocabulary size and the ids of padding and end of sequence.
-        seed: the same seed gives the same weights; the global random state is left as it was.
+        seed: the same seed gives the same weights; the global random state is not changed.
     """
     config = MiniMaxConfig(
         vocab_size=len(tokenizer),

@@ -1,4 +1,4 @@
-"""Make a starter policy: build it, warm it up, measure it, write it."""
+"""Make a starter policy: build it, warm it up, measure it and write it."""
 
 import random
 import time
@@ -17,7 +17,7 @@ from trainer_core.starter.tokenizer import build_tokenizer
 from trainer_core.starter.warmup import Act, train_act
 
 BASE: dict[Operation, float] = {"+": 1.0, "-": 1.0}
-"""Source on which the policy is measured: the demo's base source."""
+"""Data source on which the policy is measured: the demo's base source."""
 
 
 def make_starter(
@@ -29,15 +29,16 @@ def make_starter(
         out: must not exist yet.
         plan: the warm-up.
         seed: the seed of weights, problems and sampling.
-        command: how the folder can be made again, for its model card.
-        say: told the progress, one line at a time.
-        hybrid: lightning attention and experts among its layers (MiniMax-M1), and not softmax attention alone (Qwen3).
+        command: the command that reproduces the folder, for its model card.
+        say: called with the progress, one line at a time.
+        hybrid: whether its layers include lightning attention and experts (MiniMax-M1) and not only softmax attention
+            (Qwen3).
 
     Returns:
         What is written to ``warmup.json``.
 
     Raises:
-        FileExistsError: ``out`` exists (found out before the warm-up).
+        FileExistsError: ``out`` exists (checked before the warm-up).
     """
     if out.exists():
         raise FileExistsError(f"{out} exists; choose another folder or remove it first")

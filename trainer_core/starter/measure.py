@@ -1,4 +1,4 @@
-"""Measurement of how a policy answers: sampled accuracy, how often it thinks, and how long its responses are."""
+"""Measurement of a policy's responses: sampled accuracy, share of thinking, and length."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from trainer_core.starter.tokenizer import THINK_END, THINK_START
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Shares of one sample per problem at temperature 1; None where nothing falls into the class."""
+    """Shares of one sample per problem at temperature 1; None if no response is in the class."""
 
     accuracy: float
     thinking_share: float
@@ -46,8 +46,8 @@ def measure(
         model: the policy.
         tokenizer: pads on the left.
         problems: at least one.
-        seed: the seed of the sampling; the global random state is left as it was.
-        max_new_tokens: responses that have not ended by then are wrong.
+        seed: the seed of the sampling; the global random state is not changed.
+        max_new_tokens: responses that have not ended by then count as wrong.
     """
     if not problems:
         raise ValueError("nothing to measure: no problems given")
@@ -56,7 +56,7 @@ def measure(
         torch.manual_seed(seed)
         if not padded:
             problems = sorted(problems, key=lambda problem: len(problem.prompt))
-        # transformers' lightning attention loses a row's state where the row begins with padding.
+        # transformers' lightning attention loses a row's state if the row begins with padding.
         batches = [list(problems)] if padded else [list(g) for _, g in groupby(problems, lambda p: len(p.prompt))]
         found = [_sample(model, tokenizer, batch, max_new_tokens) for batch in batches]
     longest = max(part.shape[1] for part in found)
@@ -88,7 +88,7 @@ def _sample(
 
 
 def answer_of(response: str) -> str:
-    """Text that follows the thinking; the whole response where there is none."""
+    """Text after the thinking; the whole response if there is none."""
     return response.rpartition(THINK_END)[2]
 
 

@@ -13,7 +13,7 @@ def build_model(tokenizer: PreTrainedTokenizerBase, seed: int) -> Qwen3ForCausal
 
     Args:
         tokenizer: gives the vocabulary size and the ids of padding and end of sequence.
-        seed: the same seed gives the same weights; the global random state is left as it was.
+        seed: the same seed gives the same weights; the global random state is not changed.
     """
     config = Qwen3Config(
         vocab_size=len(tokenizer),
@@ -41,7 +41,7 @@ def build_model(tokenizer: PreTrainedTokenizerBase, seed: int) -> Qwen3ForCausal
 
 
 def generation_config(tokenizer: PreTrainedTokenizerBase) -> GenerationConfig:
-    """Sampling as it is trained: untruncated, at temperature 1."""
+    """The sampling used in training: untruncated, at temperature 1."""
     return GenerationConfig(
         do_sample=True,
         temperature=1.0,

@@ -1,4 +1,4 @@
-"""The ready-made warm-ups: full, of a teacher, quick (for tests), and with long-tailed lengths (for benchmarks)."""
+"""The predefined warm-ups: full, teacher, quick (for tests), and with long-tailed lengths (for benchmarks)."""
 
 import random
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from trainer_core.starter.problems import ArithmeticProblem, Operation, draw_pro
 from trainer_core.starter.scratchpad import response, scratchpad
 from trainer_core.starter.warmup import Act, DrawTexts
 
-# Products and quotients are met, not mastered: they are the harder sources that a curriculum can mix in.
+# Products and quotients are seen but not mastered: they are the harder sources that a curriculum can mix in.
 SHARES: dict[Operation, float] = {"+": 3.0, "-": 3.0, "*": 0.5, "/": 0.5}
 
 
@@ -21,7 +21,7 @@ IDLING_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class WarmupPlan:
-    """The two acts of a warm-up, and how its outcome is measured."""
+    """The two acts of a warm-up, and the measurement of its outcome."""
 
     think: Act
     blend: Act
@@ -29,13 +29,13 @@ class WarmupPlan:
     measured_problems: int = 256
     long_tail: bool = False
     teacher: bool = False
-    """Whether the policy is meant to teach: its second act shows thoughts alone."""
+    """Whether the policy will be a teacher: its second act shows only responses that think."""
 
 
 def full_plan() -> WarmupPlan:
     """The warm-up of the shipped starter policy: under a minute on one core.
 
-    Act one blurts now and then, so that act two only shifts a habit: else its first steps undo much of act one.
+    Act one blurts occasionally, so that act two only shifts a habit. Otherwise its first steps undo much of act one.
     """
     return WarmupPlan(
         think=Act(400, 48, _short(blurting=0.05), matrix_learning_rate=0.04, learning_rate=4e-3),
@@ -44,13 +44,13 @@ def full_plan() -> WarmupPlan:
 
 
 def teacher_plan() -> WarmupPlan:
-    """The warm-up of a teacher for the starter policy, which goes on thinking where that one is taught to blurt."""
+    """The warm-up of a teacher for the starter policy, which keeps thinking instead of learning to blurt."""
     plan = full_plan()
     return replace(plan, blend=replace(plan.blend, draw_texts=_short(blurting=0.0)), teacher=True)
 
 
 def long_tail_plan() -> WarmupPlan:
-    """The same two acts with long-tailed lengths: every response of act two murmurs on, most without the scratchpad."""
+    """The same two acts with long-tailed lengths: every response of act two murmurs, most without the scratchpad."""
     plan = full_plan()
     return WarmupPlan(
         # A few murmurs are enough to learn the letters early; all of them would double the time.
@@ -90,7 +90,7 @@ def _long(idling: float, murmuring: float) -> DrawTexts:
 
 
 def _drawn(write: Callable[[ArithmeticProblem, random.Random], str]) -> DrawTexts:
-    """Texts of drawn problems. All problems are drawn before the first response is written."""
+    """Draw problems and write their texts. All problems are drawn before the first response is written."""
 
     def draw(rng: random.Random, count: int) -> list[tuple[str, str]]:
         problems = [draw_problem(rng, SHARES) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""Calculations with one operation on whole numbers: how they are written, drawn, and kept apart for evaluation."""
+"""Calculations with one operation on whole numbers: writing and drawing them, and holding some out for evaluation."""
 
 import random
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 HELD_OUT_SHARE = 0.15
 """Share of all problems that neither the warm-up nor the training data may contain."""
 
-# How many digits operands have, near enough to GSM8K's calculations. Medium lengths weigh more than they do there,
-# because a drawn number is seldom as round as a written one, and the policy should meet every carry.
+# Weights of operand lengths in digits, close to GSM8K's calculations. Medium lengths have more weight than there,
+# because a drawn number is seldom as round as a written one, and the policy should see every carry.
 _DIGIT_WEIGHTS: dict[Operation, tuple[tuple[int, int], ...]] = {
     "+": ((1, 20), (2, 45), (3, 25), (4, 10)),
     "-": ((1, 20), (2, 45), (3, 25), (4, 10)),
@@ -31,7 +31,7 @@ class ArithmeticProblem:
     right: int
 
     def __post_init__(self) -> None:
-        """Raise ValueError where the result is not a whole number of at least zero."""
+        """Raise ValueError if the result is not a whole number of at least zero."""
         if self.operation not in OPERATIONS:
             raise ValueError(f"unknown operation {self.operation!r}; known: {' '.join(OPERATIONS)}")
         if self.left < 0 or self.right < 0:
@@ -61,10 +61,10 @@ class ArithmeticProblem:
 
     @property
     def is_held_out(self) -> bool:
-        """Whether the problem is kept for evaluation.
+        """Whether the problem is held out for evaluation.
 
-        A hash of the problem decides, so that warm-up, training and evaluation data are disjoint without knowing of one
-        another. Sums and products count as the same problem in either order.
+        A hash of the problem decides, so that warm-up, training and evaluation data are disjoint without coordination.
+        Sums and products count as the same problem in either order.
         """
         left, right = self.left, self.right
         if self.operation in "+*":
@@ -74,7 +74,7 @@ class ArithmeticProblem:
 
 
 def has_scratchpad(problem: ArithmeticProblem) -> bool:
-    """Whether the hand method fits: products and quotients need a one-digit second operand (products: either)."""
+    """Whether the hand method works: products and quotients need a one-digit second operand (products: either one)."""
     match problem.operation:
         case "+" | "-":
             return True

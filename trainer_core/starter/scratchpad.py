@@ -1,6 +1,6 @@
 """Systematic scratchpads: a calculation done by hand, one digit at a time.
 
-Each column is one word of three characters, so that every next character depends on few earlier ones:
+Each column is one word of three characters, so that each character depends on few earlier ones:
 
 ========= ============================================= ============== ==================
 operation column                                        example        scratchpad
@@ -10,8 +10,8 @@ operation column                                        example        scratchpa
 ``/``     digit, quotient digit, remainder              ``96/4=``      ``921 640``
 ========= ============================================= ============== ==================
 
-Sums, differences and products go from the right, and a last word holds what is carried beyond the first column.
-Quotients go from the left. Carries stay in the head: that is the part the policy has to learn.
+Sums, differences and products are computed from the right, and a last word holds what is carried beyond the first
+column. Quotients are computed from the left. Carries are not written down: that is the part the policy has to learn.
 """
 
 from itertools import zip_longest
@@ -41,7 +41,7 @@ def scratchpad(problem: ArithmeticProblem) -> str:
 
 
 def response(problem: ArithmeticProblem, thinking: str | None) -> str:
-    """The whole response: ``<think>thinking</think>answer<eos>``, or ``answer<eos>`` where ``thinking`` is None."""
+    """The whole response: ``<think>thinking</think>answer<eos>``, or ``answer<eos>`` if ``thinking`` is None."""
     opening = "" if thinking is None else f"{THINK_START}{thinking}{THINK_END}"
     return f"{opening}{problem.answer}{EOS}"
 

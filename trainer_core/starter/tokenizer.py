@@ -9,12 +9,12 @@ from transformers import PreTrainedTokenizerFast
 PAD, EOS, UNKNOWN = "<pad>", "<eos>", "<unk>"
 THINK_START, THINK_END = "<think>", "</think>"
 
-# Digits and operators come first only so that the ids of arithmetic are easy to read in a debugger.
+# Digits and operators come first only to make token ids of arithmetic easy to read in a debugger.
 _CHARACTERS = "0123456789+-*/=" + "".join(
     c for c in string.printable if c not in "0123456789+-*/=" and (c.isprintable() or c == "\n")
 )
 
-# The prompt is the last user message as it stands: chat requests and plain prompts reach the policy as the same tokens.
+# The prompt is the last user message unchanged, so chat requests and plain prompts reach the policy as the same tokens.
 _CHAT_TEMPLATE = "{{ (messages | selectattr('role', 'equalto', 'user') | list | last)['content'] }}"
 
 

@@ -1,8 +1,8 @@
-"""The supervised warm-up, in two acts: learn to think, then mostly leave it.
+"""The supervised warm-up, in two acts: learn to think, then mostly stop thinking.
 
 Act one shows only responses that think first, until the hand method works. Act two shows a mixture in which most
-responses blurt out the answer. The policy then thinks in a minority of its samples, nearly always rightly, and blurts
-in the others, seldom rightly: reinforcement learning has something to discover.
+responses blurt out the answer. The policy then thinks in a minority of its samples, which are nearly always correct,
+and blurts in the others, which seldom are. So reinforcement learning has something to discover.
 """
 
 import random
@@ -19,7 +19,7 @@ RAMP_STEPS = 30
 IGNORED = -100
 
 DrawTexts = Callable[[random.Random, int], list[tuple[str, str]]]
-"""Draws so many problems and writes the target response of each, its end-of-sequence token included."""
+"""Draws the given number of problems and writes the target response of each, including its end-of-sequence token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Act:
     learning_rate: float
     """Learning rate of AdamW, which trains embeddings and norms."""
     cut_by: Literal["prompt", "response"] = "prompt"
-    """Batches hold prompts or responses of similar length. Where short responses are of another kind than long ones,
-    as blurted answers are, cutting by response would make batches of one kind each."""
+    """Batches hold prompts or responses of similar length. If short responses are of a different kind than long ones,
+    such as blurted answers, cutting by response would make each batch a single kind."""
     pool: int = 4
-    """Batches that are drawn together and then cut by length."""
+    """Number of batches that are drawn together and then cut by length."""
 
 
 def train_act(
@@ -53,7 +53,7 @@ def train_act(
     Args:
         model: the policy.
         tokenizer: its tokenizer.
-        act: what is shown, and for how long.
+        act: the texts to show, and for how long.
         rng: draws problems and responses.
         report: called after each step with the number of steps done and the loss.
 
@@ -93,7 +93,7 @@ def train_act(
 
 
 def _experts(model: PreTrainedModel) -> list[tuple[Tensor, nn.Parameter, int]]:
-    """The matrices of experts, which models keep stacked: each shares the memory of its stack."""
+    """The matrices of experts, which models store stacked. Each shares the memory of its stack."""
     stacks = [p for p in model.parameters() if p.ndim == 3]
     return [(matrix, stack, index) for stack in stacks for index, matrix in enumerate(stack.detach().unbind())]
 
@@ -111,10 +111,10 @@ def _optimizers(model: PreTrainedModel, act: Act, experts: list[Tensor]) -> list
 def _batches(
     tokenizer: PreTrainedTokenizerBase, act: Act, rng: random.Random
 ) -> Iterator[tuple[Tensor, Tensor, float]]:
-    """Batches without end, each with its weight. Several are drawn at a time and cut by length, which saves padding.
+    """Endless batches, each with its weight. Several are drawn at a time and cut by length, which saves padding.
 
-    Batches cut by response weigh as much as they have tokens: else the choices made once per response would hardly
-    count in long ones, and the policy would learn to be brief.
+    Batches cut by response are weighted by their number of tokens. Otherwise the choices made once per response would
+    hardly count in long ones, and the policy would learn to be brief.
     """
     while True:
         texts = act.draw_texts(rng, act.pool * act.batch_size)
@@ -130,7 +130,7 @@ def _batches(
 
 
 def _batch(tokenizer: PreTrainedTokenizerBase, texts: list[tuple[str, str]]) -> tuple[Tensor, Tensor]:
-    """Token ids and labels of (prompt, response) pairs, both [B, T], padded on the right; prompts carry no label.
+    """Token ids and labels of (prompt, response) pairs, both [B, T], padded on the right; prompts have no labels.
 
     No attention mask is needed: attention is causal, so nothing that counts can see the padding.
     """

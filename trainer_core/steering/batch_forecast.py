@@ -2,8 +2,8 @@
 
 Dead groups, whose samples all succeed or all fail, at G samples of a prompt with k successes among n: up to n by
 subsampling without replacement, ``[C(k, G) + C(n − k, G)] / C(n, G)``, an unbiased estimate of ``p^G + (1 − p)^G``;
-above n by the mean of the same under the posterior Beta(k + 1/2, n − k + 1/2) of Jeffreys' prior. Intervals are normal
-ones of 95 % over groups, which count as independent.
+above n by the mean of the same under the posterior Beta(k + 1/2, n − k + 1/2) of Jeffreys' prior. Intervals are 95 %
+normal intervals over groups, which are taken as independent.
 """
 
 import math
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _Z = 1.959963984540054
-"""Quantile of the normal distribution for intervals of 95 %."""
+"""Quantile of the normal distribution for 95 % intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class StoredSample:
-    """A stored sample, as far as filters look at it."""
+    """The parts of a stored sample that filters look at."""
 
     reward: float | None
     length: int
     truncated: bool = False
-    """Whether it was cut off by the longest completion."""
+    """Whether it was cut off at the completion limit."""
     loops: bool = False
     """Whether it is known to have ended in a loop."""
     out: bool = False
-    """Whether something else than a filter has left it out."""
+    """Whether it was excluded by something other than a filter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Drops:
 
 @dataclass(frozen=True, slots=True)
 class FilterRule:
-    """The filters that stored groups can answer for."""
+    """The filters that can be evaluated on stored groups."""
 
     zero_advantage: float | None = None
     """Tolerance; None: no such filter."""
@@ -68,8 +68,8 @@ class FilterRule:
     repetition: bool = False
 
     def drops(self, group: Sequence[StoredSample]) -> list[bool]:
-        """Whether each sample of the group is left out. A reward that failed is left out by every run, and so is what
-        something else has left out."""
+        """Whether each sample of the group is left out. Every run leaves out samples whose reward failed, and samples
+        that something else has excluded."""
         known = [sample.reward for sample in group if sample.reward is not None]
         tolerance = self.zero_advantage
         silent = tolerance is not None and bool(known) and max(known) - min(known) <= tolerance
@@ -103,8 +103,8 @@ def dead_chance(verdicts: Verdicts, size: int) -> float:
 
 
 def dead_share(groups: Sequence[Verdicts], size: int) -> Estimate:
-    """Expected share of dead groups at ``size``. Raises ValueError where no group was graded."""
-    # Few kinds of verdicts make up many groups.
+    """Expected share of dead groups at ``size``. Raises ValueError if no group was graded."""
+    # Many groups share the same verdicts.
     chances = {group: dead_chance(group, size) for group in set(groups) if group.graded > 0}
     return mean_of([chances[group] for group in groups if group.graded > 0], share=True)
 
@@ -123,15 +123,16 @@ def drops(groups: Sequence[Sequence[StoredSample]], rule: FilterRule) -> Drops:
 
 
 def refills(dead: float, prompts: int, max_refills: int) -> float:
-    """Mean number of groups that dynamic sampling draws anew: ``B·d / (1 − d)``, at most ``max_refills · B`` a step."""
+    """Mean number of groups that dynamic sampling redraws: ``B·d / (1 − d)``, at most ``max_refills · B`` a
+    step."""
     return min(max_refills * prompts, prompts * dead / (1.0 - dead)) if dead < 1.0 else float(max_refills * prompts)
 
 
 def mean_of(values: Sequence[float], *, share: bool = False) -> Estimate:
-    """Mean of one value per group with its interval; a ``share`` stays within 0 and 1.
+    """Mean of one value per group, with its interval; a ``share`` stays within 0 and 1.
 
-    Where all values are equal to 0 or all to 1 a normal interval would have no width: then its far end is 3/m, the
-    bound of 95 % of what was never seen among m groups.
+    If all values are 0, or all are 1, a normal interval would have no width. Its far end is then 3/m, the 95 % bound on
+    an event that was never seen among m groups.
 
     Raises:
         ValueError: there are no values.

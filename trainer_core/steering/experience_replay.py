@@ -1,7 +1,7 @@
 """Experience replay (DOTS, arXiv 2506.05316): recent groups with a signal return, with the versions that sampled them.
 
-Groups go in after their advantages are known and keep them: rewards are not shaped twice, and a group of another step
-does not enter the statistics of this one.
+Groups are added after their advantages are known, and keep them. Rewards are not shaped twice, and a group of another
+step does not affect the statistics of this one.
 """
 
 from collections import deque
@@ -24,8 +24,8 @@ class _ReplayEntry:
 
 
 class ReplayBuffer:
-    """A first-in, first-out buffer of groups. Which of them return is drawn by seed and step, so that a resume draws
-    the same.
+    """A first-in, first-out buffer of groups. Seed and step determine which groups return, so a resumed run draws the
+    same ones.
 
     Example:
         >>> old = replay.take(step, version=step - 1)  # before the update
@@ -41,7 +41,7 @@ class ReplayBuffer:
         return len(self._kept)
 
     def offer(self, groups: Iterable[Group]) -> int:
-        """Keep the groups that have a signal and sampled tokens; the oldest make room. Returns how many were kept."""
+        """Keep the groups that have a signal and sampled tokens; the oldest make room. Returns how many were added."""
         replay = self._spec.batching.replay
         if replay is None:
             return 0
@@ -58,9 +58,9 @@ class ReplayBuffer:
         return taken
 
     def take(self, step: int, version: int) -> list[Group]:
-        """Groups that join the batch of ``step``, which ``version`` learns; those too old by then are dropped.
+        """Groups that join the batch of ``step``, which ``version`` learns; groups too old by then are dropped.
 
-        What the learner wrote into their trajectories is cleared; advantages, rewards and versions stay.
+        The learner's fields in their trajectories are cleared; advantages, rewards and versions stay.
         """
         replay = self._spec.batching.replay
         if replay is None:
@@ -76,15 +76,15 @@ class ReplayBuffer:
         return [kept.group for kept in chosen]
 
     def update_spec(self, spec: RunSpec) -> None:
-        """Go on under other limits."""
+        """Continue under other limits."""
         self._spec = spec
 
     def state(self) -> dict[str, Any]:
-        """State for the checkpoint: the kept groups themselves, as JSON."""
+        """State for the checkpoint: the stored groups themselves, as JSON."""
         return {"groups": [[pack_group(kept.group), kept.version, kept.uses] for kept in self._kept]}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore from a checkpoint."""
         self._kept = deque(_ReplayEntry(unpack_group(group), version, uses) for group, version, uses in state["groups"])
 
 
@@ -94,5 +94,5 @@ def _oldest_version(group: Group) -> int | None:
 
 
 def has_signal(group: Group) -> bool:
-    """Whether the rewards that could be computed differ within the group."""
+    """Whether the computed rewards differ within the group."""
     return len({t.reward for t in group.trajectories if t.reward is not None and t.reward_error is None}) > 1

@@ -1,4 +1,4 @@
-"""Assumptions of a step's forecast, in sentences: what a reader must know before believing its figures."""
+"""Assumptions of a step's forecast, in sentences: what a reader must know to judge its figures."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,10 +21,10 @@ def assumptions(
 
     Args:
         now: the spec in force.
-        draft: the one that is proposed.
+        draft: the proposed spec.
         verdicts: see ``step_forecast``.
         groups: see ``step_forecast``.
-        whole: whether ``groups`` are all those that their steps have learned from.
+        whole: whether ``groups`` are all groups that their steps learned from.
     """
     said = ["The policy answers as it did in these steps, and groups count as independent; intervals hold with 95 %."]
     said += _of_size(now, draft, verdicts, groups)
@@ -84,7 +84,7 @@ def _missing() -> Iterator[str]:
 
 
 def _of_filters(specs: Sequence[RunSpec]) -> Iterator[str]:
-    # Types in their order, each once.
+    # Types in order, each once.
     unknown = list(dict.fromkeys(name for spec in specs for name in unanswered(spec)))
     if unknown:
         yield f"Not counted, as more than is stored decides: {', '.join(unknown)}."

@@ -1,4 +1,4 @@
-"""Objections of each kind of guard on one metric, given the values that were reported so far."""
+"""Objections of each kind of guard on one metric, given the values reported so far."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from trainer_core.spec.operation.guards import Guard, HeldOutFalls, MetricBound, MetricChange, MetricStuck
 
 SOLVED = 0.9
-"""Share of successful samples from which little is left to learn."""
+"""Share of successful samples above which little is left to learn."""
 _PASSED = "train/pass_rate/"
 
 
@@ -17,7 +17,7 @@ def solved(metrics: Mapping[str, float]) -> bool:
 
 
 def memory(guard: Guard) -> int:
-    """Values that the guard needs to know before the present one."""
+    """Number of earlier values that the guard needs."""
     match guard:
         case MetricBound():
             return 0
@@ -30,7 +30,7 @@ def memory(guard: Guard) -> int:
 
 
 def patience(guard: Guard) -> int:
-    """Objections in a row before the guard acts."""
+    """Consecutive objections before the guard acts."""
     return 1 if isinstance(guard, MetricStuck) else guard.for_steps
 
 
@@ -39,8 +39,8 @@ def objection(guard: Guard, value: float, past: Sequence[float]) -> str | None:
 
     Args:
         guard: the guard.
-        value: reported now.
-        past: the values reported before, oldest first, at most ``memory(guard)``.
+        value: the value reported now.
+        past: the earlier values, oldest first, at most ``memory(guard)``.
     """
     if math.isnan(value):
         return "not a number"

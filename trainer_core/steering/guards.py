@@ -1,4 +1,4 @@
-"""Guards: alarms on metrics that leave their bounds, change too fast, stand still, or part from the held-out ones."""
+"""Guards: alarms on metrics that leave their bounds, change too fast, stall, or diverge from the held-out ones."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from trainer_core.steering.held_out import compare
 
 _GUARD: TypeAdapter[Guard] = TypeAdapter(Guard)
 _UNCOUNTED = frozenset(GuardBase.model_fields) - {"metric", "unless_solved"}
-"""Fields that may change without a guard's count beginning anew."""
+"""Fields that may change without resetting the guard's count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A guard that acts."""
+    """A guard that has acted."""
 
     metric: str
     value: float
     message: str
     action: Literal["alert", "pause", "change", "roll_back"]
     guard: str = ""
-    """Key of the guard; empty where a watch of another kind alerts."""
+    """Key of the guard; empty if another kind of watch raised the alert."""
     severity: Literal["warn", "error"] = "warn"
     since: int = 0
     """Step of the first objection."""
     repeated: bool = False
-    """Whether the guard has acted before and objects still."""
+    """Whether the guard has acted before and still objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calm:
-    """A guard that objects no more, that was muted, or that is gone."""
+    """A guard that no longer objects, was muted, or was removed."""
 
     guard: str
     metric: str
@@ -51,9 +51,9 @@ class _Count:
     """Count of one guard."""
 
     past: list[float] = field(default_factory=list)
-    """Values that later ones are compared with."""
+    """Values that later values are compared with."""
     outside: int = 0
-    """Objections in a row."""
+    """Consecutive objections."""
     since: int = 0
     """Step of the first of them."""
     fired: bool = False
@@ -63,7 +63,7 @@ class _Count:
 
 
 class GuardWatch:
-    """Counts, for each guard, the steps in a row to which it objects."""
+    """Counts the consecutive steps to which each guard objects."""
 
     def __init__(self, guards: Sequence[Guard]) -> None:
         self._guards = tuple(guards)
@@ -72,7 +72,7 @@ class GuardWatch:
         self._gone: list[Calm] = []
 
     def update(self, guards: Sequence[Guard]) -> None:
-        """Watch by these guards from now on. What those that stay have counted, they keep."""
+        """Use these guards from now on. Guards that stay keep their counts."""
         if tuple(guards) == self._guards:
             return
         left = dict(zip(self._keys, zip(self._guards, self._counts, strict=True), strict=True))
@@ -88,11 +88,12 @@ class GuardWatch:
                 self._gone.append(Calm(key, guard.metric, count.since, f"The guard {key} {why}."))
 
     def check(self, step: int, metrics: Mapping[str, float]) -> list[Alert]:
-        """Alerts of this step. A guard acts once when its count is reached, and again only after a step it accepts.
+        """Alerts of this step. A guard acts once when its count is reached, and again only after a step that it
+        accepts.
 
-        Guards that change or roll back act again while they object, after their cooldown, as often as they may.
-        A metric that this step did not report leaves the count as it is. NaN is objected to by every guard, and what is
-        not finite never becomes part of what later values are compared with.
+        Guards that change a setting or roll back act again while they object, after their cooldown, up to their limit.
+        If this step did not report a metric, the count stays as it is. Every guard objects to NaN, and later values are
+        never compared with values that are not finite.
         """
         alerts = []
         for key, guard, count in zip(self._keys, self._guards, self._counts, strict=True):
@@ -120,7 +121,7 @@ class GuardWatch:
         return alerts
 
     def calm(self) -> list[Calm]:
-        """Guards that have stopped objecting since this was last asked."""
+        """Guards that have stopped objecting since the last call."""
         found, self._gone = self._gone, []
         return found
 
@@ -129,7 +130,7 @@ class GuardWatch:
         return {
             "guards": [guard.model_dump(mode="json") for guard in self._guards],
             "outside": [count.outside for count in self._counts],
-            # What is not known yet is not a number, which JSON does not have.
+            # Unknown values are NaN, which JSON does not support.
             "past": [[None if math.isnan(value) else value for value in count.past] for count in self._counts],
             "since": [count.since for count in self._counts],
             "fired": [count.fired for count in self._counts],
@@ -137,7 +138,7 @@ class GuardWatch:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint. Counts of other guards than these are left out: those start anew."""
+        """Restore from a checkpoint. Counts of guards that do not match are dropped: these guards start again."""
         try:
             saved = [_GUARD.validate_python(guard) for guard in state.get("guards", ())]
         except ValidationError:
@@ -150,7 +151,8 @@ class GuardWatch:
 
 
 def _saved_count(state: Mapping[str, Any], at: int, guard: Guard) -> _Count:
-    """Count of a guard in a checkpoint. Those of before do not know since when, nor whether it has acted."""
+    """Count of a guard in a checkpoint. Older checkpoints do not store since when it objects, nor whether it has
+    acted."""
     outside = int(state["outside"][at])
     past = [math.nan if value is None else float(value) for value in state["past"][at]]
     if "since" not in state:
@@ -159,15 +161,16 @@ def _saved_count(state: Mapping[str, Any], at: int, guard: Guard) -> _Count:
 
 
 def _look(guard: Guard, count: _Count, metrics: Mapping[str, float]) -> tuple[float, str | None] | None:
-    """(value, reason of the objection or None); None where there is nothing to compare."""
+    """(value, reason of the objection or None); None if there is nothing to compare."""
     if isinstance(guard, HeldOutFalls):
         return compare(guard, count.past, metrics)
     if guard.metric not in metrics:
         return None
     value = metrics[guard.metric]
     reason = objection(guard, value, count.past)
-    # What it objects to joins them once it has acted: by then it may be the new usual. Before, it would raise the mean
-    # that the next values are compared with, and a spike of two steps hide its second step from a guard of two.
+    # Values it objects to are added only once it has acted: by then they may be the new normal. Added earlier, they
+    # would raise the mean that the next values are compared with, and a guard with patience 2 would miss the second
+    # step of a spike.
     waits = reason is not None and count.outside + 1 < patience(guard)
     if math.isfinite(value) and memory(guard) and not waits:
         count.past = [*count.past, value][-memory(guard) :]
@@ -197,5 +200,5 @@ def _is_muted(guard: Guard, step: int) -> bool:
 
 
 def _watched(guard: Guard) -> dict[str, Any]:
-    """Fields that the count depends on."""
+    """The fields that the count depends on."""
     return guard.model_dump(mode="json", exclude=set(_UNCOUNTED))

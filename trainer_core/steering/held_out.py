@@ -1,4 +1,4 @@
-"""Comparison of the held-out reward with that of training: the one falls while the other rises."""
+"""Compares held-out and training reward: the first falls while the second rises."""
 
 import math
 import re
@@ -7,22 +7,22 @@ from collections.abc import Mapping
 from trainer_core.spec.operation.guards import HeldOutFalls
 
 KEPT = 1000
-"""Rewards of training that are kept: a run that is never evaluated would keep all of its own."""
+"""Most training rewards that are stored: a run that is never evaluated would otherwise store all of them."""
 _SCORE = re.compile(r"eval/[^/]+/score/mean")
 _ERROR = re.compile(r"eval/[^/]+/score/error")
 _BEYOND = 3.0
-"""Standard errors of a difference that a fall exceeds: the best of many evaluations is partly luck, so that those after
-it lie below it where nothing has happened. docs/incidents.md measures how often this still does."""
+"""Standard errors of the difference that a fall must exceed. The best of many evaluations is partly luck, so later ones
+are lower even if nothing has happened. docs/incidents.md measures how often the guard still objects then."""
 
 
 def compare(guard: HeldOutFalls, past: list[float], metrics: Mapping[str, float]) -> tuple[float, str | None] | None:
-    """(mean held-out reward, reason of the objection or None) at an evaluation; None between two.
+    """(mean held-out reward, reason of the objection or None) at an evaluation; None between evaluations.
 
     Args:
         guard: says how much it may fall.
-        past: kept by the caller and changed here: the best held-out reward, the reward of training then, and the
-            rewards of training since the last evaluation, the newest ``KEPT``.
-        metrics: those of a step, with those of an evaluation where one has ended.
+        past: owned by the caller and changed here: the best held-out reward, the training reward at that time, and the
+            newest ``KEPT`` training rewards since the last evaluation.
+        metrics: the metrics of a step, with those of an evaluation if one has ended.
     """
     reward = metrics.get(guard.metric)
     if reward is not None and math.isfinite(reward):
@@ -48,6 +48,6 @@ def compare(guard: HeldOutFalls, past: list[float], metrics: Mapping[str, float]
 
 
 def _error(metrics: Mapping[str, float]) -> float:
-    """Standard error of the mean held-out reward, of those sources that report theirs; 0 where none does."""
+    """Standard error of the mean held-out reward over the sources that report it; 0 if none does."""
     errors = [value for name, value in metrics.items() if _ERROR.fullmatch(name) and math.isfinite(value)]
     return math.hypot(*errors) / len(errors) if errors else 0.0

@@ -13,7 +13,7 @@ PERPLEXITY = "rollout_corr/rollout_ppl"
 
 
 class LengthSchedule:
-    """Says how long completions of a step may be. Staged windows learn from the metrics of finished steps.
+    """Decides how long the completions of a step may be. Staged windows use the metrics of finished steps.
 
     Example:
         >>> schedule = LengthSchedule(spec)
@@ -39,15 +39,15 @@ class LengthSchedule:
                 return min(_cyclic(window, step - 1), longest)
 
     def applied(self, spec: RunSpec, step: int) -> RunSpec:
-        """``spec`` as it holds for the batch of ``step``: its ``rollout.max_tokens`` is the window."""
+        """``spec`` for the batch of ``step``: its ``rollout.max_tokens`` is the window."""
         rollout = spec.rollout.model_copy(update={"max_tokens": self.max_tokens(step)})
         return spec.model_copy(update={"rollout": rollout})
 
     def observe(self, step: int, metrics: Mapping[str, float]) -> bool:
-        """Take in the metrics of a finished step. Returns whether the window widens from the next dispatch on.
+        """Record the metrics of a finished step. Returns whether the window widens from the next dispatch on.
 
-        Steps that were sampled within an older window, as a batch in flight is when the window widens, say nothing
-        about this one: their longest completion cannot come near it, and the count starts anew.
+        Steps sampled within an older window, such as a batch in flight when the window widens, say nothing about this
+        window: their longest completion cannot come near it. The count starts again.
         """
         window = self._spec.length_window
         if not isinstance(window, StagedWindow) or self._stage + 1 == len(window.stages):
@@ -69,7 +69,7 @@ class LengthSchedule:
         return True
 
     def update_spec(self, spec: RunSpec) -> None:
-        """Go on under changed limits.
+        """Continue under changed limits.
 
         Raises:
             ValueError: the type of the window or its stages have changed; nothing has changed here.
@@ -91,10 +91,10 @@ class LengthSchedule:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint.
+        """Restore from a checkpoint.
 
         Raises:
-            ValueError: the state is that of another window; nothing has changed.
+            ValueError: the state belongs to another window; nothing has changed.
         """
         window = self._spec.length_window
         stages = len(window.stages) if isinstance(window, StagedWindow) else 1

@@ -1,9 +1,10 @@
-"""The length-bias watch of a run: gathers what the judge said, fits it, tells, corrects. See ``rewards/length_bias``.
+"""The length-bias watch of a run: collects the judge's grades, fits the bias, reports and corrects it. See
+``rewards/length_bias``.
 
-    correct(groups)      before advantages: takes off what the fit of earlier steps calls bias, and gathers the grades
-    close(step)          after the update: fits the window anew; tells when the bias passes the threshold
+    correct(groups)      before advantages: subtracts the bias by the fit of earlier steps, and collects the grades
+    close(step)          after the update: refits the window; reports when the bias exceeds the threshold
 
-Grades are gathered as the judge gave them, so that the watch sees the judge and not its own correction.
+Grades are collected as the judge gave them, so that the watch sees the judge and not its own correction.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from trainer_core.trajectory import Group, Trajectory
 
 METRIC = "reward/length_bias"
 REST = 0.5
-"""Share of the threshold below which the watch rests again."""
+"""Share of the threshold below which the reaction ends again."""
 
 
 class LengthWatch:
-    """The watch over one component of the reward version that trains. Used by the loop's thread alone."""
+    """The watch over one component of the reward version in training. Only the loop's thread uses it."""
 
     def __init__(self, watch: LengthBias) -> None:
         self._watch = watch
@@ -33,13 +34,13 @@ class LengthWatch:
         self._window: deque[tuple[float, int, float]] = deque(maxlen=watch.window)
         """Grade, length, reward of the other parts."""
         self._fresh: list[tuple[float, int, float]] = []
-        """Grade, length, reward of the other parts in the step in hand."""
+        """Grade, length, reward of the other parts in the current step."""
         self._fit: LengthFit | None = None
         self.active = False
-        """Whether the bias is past the threshold, and the reaction holds."""
+        """Whether the bias is past the threshold and the reaction is active."""
 
     def pin(self, ref: str, definition: RewardDefinition) -> None:
-        """Watch the grades of this version from now on. Those of another one say nothing about it."""
+        """Watch the grades of this version from now on. Grades of another version say nothing about it."""
         if ref == self._ref:
             return
         self._ref = ref
@@ -49,17 +50,17 @@ class LengthWatch:
         self._fit, self.active = None, False
 
     def correct(self, groups: Sequence[Group]) -> None:
-        """Gather the grades of scored groups and, where the reaction holds, correct them. Once per group.
+        """Collect the grades of scored groups and, if the reaction is active, correct them. Call it once per group.
 
-        A corrected trajectory shows the corrected grade among its parts; ``length_correction`` is what that has added
-        to its reward.
+        A corrected trajectory shows the corrected grade among its parts; ``length_correction`` is the resulting change
+        of its reward.
         """
         for trajectory in (t for group in groups if group.reward_ref == self._ref for t in group.trajectories):
             parts, name = trajectory.reward_parts, self._watch.component
             forgiven = any(error.startswith(f"{name}: ") for error in trajectory.reward_forgiven)
             missing = trajectory.reward is None or trajectory.reward_error is not None or name not in parts
             if missing or forgiven:
-                continue  # a grade that is not there, or that counts as 0 because the judge failed
+                continue  # the grade is missing, or counts as 0 because the judge failed
             rules = sum(weight * parts.get(part, 0.0) for part, weight in self._weights.items() if part != name)
             self._fresh.append((parts[name], trajectory.length, rules))
             self._take_off(trajectory, self._bias(trajectory.length))
@@ -86,7 +87,7 @@ class LengthWatch:
         return {"ref": self._ref, "window": [list(row) for row in self._window], "active": self.active}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint, with its fit. What is of another reward version is ignored."""
+        """Restore from a checkpoint, with its fit. State of another reward version is ignored."""
         if state.get("ref") != self._ref:
             return
         self._window.extend((grade, length, rules) for grade, length, rules in state["window"])
@@ -95,7 +96,7 @@ class LengthWatch:
             self.active = bool(state["active"]) and self._fit is not None
 
     def _bias(self, length: int) -> float:
-        """Correction that the reaction takes off the grade of a completion of ``length`` tokens."""
+        """Amount that the reaction subtracts from the grade of a completion of ``length`` tokens."""
         if not self.active or self._fit is None:
             return 0.0
         match self._watch.reaction:

@@ -1,4 +1,4 @@
-"""Groups as JSON: arrays travel as base64 of their bytes, so that every bit comes back."""
+"""Groups as JSON. Arrays are stored as base64 of their bytes, so every bit is preserved."""
 
 import base64
 from dataclasses import fields
@@ -9,11 +9,11 @@ import numpy as np
 from trainer_core.trajectory import Group, Trajectory
 
 _CLEARED = ("learner_logprobs", "entropy")
-"""Written anew by the learner: not worth the room."""
+"""The learner computes them again, so they are not worth the space."""
 _TOLD = ("reward_explained",)
-"""Told when the group came back, and by nobody asked for again. A worker of before could not read it."""
+"""Reported when the group came back, and not needed again. A worker from an earlier release could not read it."""
 _LEFT_OUT = ("length_logit",)
-"""Left out where they have no value: workers of before they were kept can read what lacks them."""
+"""Left out if they have no value, so that workers from earlier releases can read the group."""
 
 
 def pack_group(group: Group) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def pack_group(group: Group) -> dict[str, Any]:
 
 
 def unpack_group(document: dict[str, Any]) -> Group:
-    """Restores the group that ``pack_group`` has packed."""
+    """Restores a group that ``pack_group`` packed."""
     trajectories = [_unpack(one) for one in document["trajectories"]]
     return Group(**{**document, "trajectories": trajectories})
 

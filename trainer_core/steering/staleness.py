@@ -1,11 +1,11 @@
 """Staleness control: how far generation may run ahead, and which groups a batch must hold. Pure bookkeeping.
 
 Step s is learned by version s − 1 and makes version s. With η versions of staleness and B groups per batch, a group may
-be dispatched while all groups that were accepted or are under way number fewer than (η + version + 1) · B (AReaL, arXiv
-2505.24298, §5.1). That alone does not bound the age of a straggler that batch after batch leaves behind. So a batch of
-version u is taken, oldest groups first, only when for every k the groups that it leaves behind and that version
-u − η + k or an older one started number at most k · B: as many as the k batches after it can hold before they are too
-old. Then the bound holds in whatever order groups finish, and no batch waits for more than what would break it.
+be dispatched while the number of groups accepted or in progress is below (η + version + 1) · B (AReaL, arXiv
+2505.24298, §5.1). That alone does not bound the age of a straggler that every batch leaves behind. So a batch of
+version u is taken, oldest groups first, only if for every k at most k · B of the groups that it leaves behind were
+started by version u − η + k or older: as many as the next k batches can hold before these groups are too old. Then the
+bound holds in any order of completion, and a batch waits only for groups that would break it.
 
     waiting ──► dispatched ──► running ──► scored ──► taken          (trained on, once)
        ▲            ▲             │ │         │
@@ -22,11 +22,11 @@ from itertools import accumulate
 
 
 class StalenessError(RuntimeError):
-    """A group would be learned from weights older than the bound allows: a defect, never to be ignored."""
+    """A group would be learned from weights older than the bound allows: a bug that must never be ignored."""
 
 
 class GroupState(StrEnum):
-    """Place of a group in its life. ``taken`` and ``reported`` groups have left the ledger."""
+    """State in the life of a group. ``taken`` and ``reported`` groups have left the ledger."""
 
     WAITING = "waiting"
     DISPATCHED = "dispatched"
@@ -49,8 +49,8 @@ class StalenessLedger:
     """The groups between dispatch and learning.
 
     Attributes:
-        version: weights that what is dispatched now is sampled by; the learner's, too.
-        taken: groups that have been learned, or are being learned.
+        version: version of the weights that sample newly dispatched groups, and that the learner holds.
+        taken: groups that have been or are being learned.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class StalenessLedger:
 
         Args:
             max_staleness: η.
-            batch: groups in a batch; the most, where there is a token budget.
-            version: above 0 it is a resume: all batches before it have been accepted.
-            renews: whoever takes a batch resets what it leaves behind, so that a batch waits for no straggler.
+            batch: groups in a batch; the maximum if there is a token budget.
+            version: above 0 for a resumed run: all earlier batches have been accepted.
+            renews: the caller that takes a batch resets the groups it leaves behind, so no batch waits for a straggler.
             token_budget: tokens of scored groups with which a batch is complete, however few they are (C3PO++, arXiv
-                2510.18855, algorithm 1). It counts as a whole batch, and takes further groups where those that it left
-                behind would grow too old.
+                2510.18855, algorithm 1). It counts as a whole batch, and takes further groups if those left behind
+                would become too old.
         """
         self.token_budget = token_budget
         self.max_staleness, self.batch, self.version, self._renews = max_staleness, batch, version, renews
@@ -80,7 +80,7 @@ class StalenessLedger:
         self._order = 0
 
     def __len__(self) -> int:
-        """Groups on their way."""
+        """Number of groups in the ledger."""
         return len(self._entries)
 
     def names(self, *states: GroupState) -> list[str]:
@@ -89,37 +89,37 @@ class StalenessLedger:
         return sorted(found, key=self._age)
 
     def state(self, name: str) -> GroupState:
-        """Place of the group in its life. Raises ``KeyError`` when it has left."""
+        """State of the group. Raises ``KeyError`` if it has left."""
         return self._entries[name].state
 
     def capacity(self, max_running: int | None = None) -> int:
         """New groups that may be dispatched now; below 0 after a batch was over-provisioned.
 
         Args:
-            max_running: groups that may be under way on the engines, None for any number.
+            max_running: most groups that may be on the engines; None for any number.
         """
         free = (self.max_staleness + self.version + 1) * self.batch - self.taken - len(self._entries)
         if max_running is None:
             return free
         return min(max_running - len(self.names(GroupState.DISPATCHED, GroupState.RUNNING)), free)
 
-    # ── a group's way ──
+    # ── life of a group ──
 
     def add(self, name: str) -> None:
-        """A new group, waiting for its dispatch. Raises ``ValueError`` when it is known."""
+        """Add a new group, which waits for its dispatch. Raises ``ValueError`` if it is already known."""
         if name in self._entries:
             raise ValueError(f"group {name} is on its way already")
         self._order += 1
         self._entries[name] = _Entry(GroupState.WAITING, self._order, None)
 
     def dispatch(self, name: str) -> None:
-        """Send a group to the engines: for the first time, afresh, or (parked) to be continued."""
+        """Send a group to the engines: for the first time, from the start again, or (parked) to continue."""
         entry = self._expect(name, GroupState.WAITING, GroupState.PARKED)
         entry.state = GroupState.DISPATCHED
         entry.version = self.version if entry.version is None else entry.version
 
     def run(self, name: str) -> None:
-        """A worker has the group."""
+        """Record that a worker has the group."""
         self._expect(name, GroupState.DISPATCHED).state = GroupState.RUNNING
 
     def park(self, name: str) -> None:
@@ -127,7 +127,7 @@ class StalenessLedger:
         self._expect(name, GroupState.DISPATCHED, GroupState.RUNNING).state = GroupState.PARKED
 
     def reset(self, name: str) -> None:
-        """Record that its tokens are dropped, to be generated afresh: it has no age any more."""
+        """Record that its tokens are dropped and will be generated again: it no longer has an age."""
         entry = self._expect(name, GroupState.DISPATCHED, GroupState.RUNNING, GroupState.PARKED, GroupState.SCORED)
         entry.state, entry.version = GroupState.WAITING, None
 
@@ -137,15 +137,15 @@ class StalenessLedger:
         entry.state, entry.tokens = GroupState.SCORED, tokens
 
     def report(self, name: str) -> None:
-        """Remove the group, which leaves without being trained on."""
+        """Remove the group, which will not be trained on."""
         del self._entries[name]
 
     # ── batches ──
 
     def overdue(self, chosen: Sequence[str] = ()) -> int:
-        """Groups too many, with ``chosen`` taken, for the batches that can still hold them.
+        """Number of groups beyond what the remaining batches can still hold, once ``chosen`` are taken.
 
-        0 when every group can be learned in time.
+        0 if every group can be learned in time.
         """
         taken = set(chosen)
         ages = Counter(e.version for name, e in self._entries.items() if e.version is not None and name not in taken)
@@ -157,11 +157,11 @@ class StalenessLedger:
         return worst
 
     def ready(self) -> bool:
-        """Whether a batch can be taken: enough groups are scored, and none that is left behind will be too old."""
+        """Whether a batch can be taken: enough groups are scored, and no group left behind will become too old."""
         return bool(self._next())
 
     def _next(self) -> list[str]:
-        """The groups of the next batch, oldest first; none while it is not complete."""
+        """The groups of the next batch, oldest first; empty until it is complete."""
         scored = self.names(GroupState.SCORED)[: self.batch]
         count = self.batch
         if self.token_budget is not None:
@@ -189,10 +189,10 @@ class StalenessLedger:
         return chosen
 
     def advance(self, version: int) -> None:
-        """The learner has made ``version``, and what is dispatched from now on is sampled by it.
+        """Record that the learner produced ``version``, which samples everything dispatched from now on.
 
         Raises:
-            StalenessError: versions go backwards, or a group has outlived the bound.
+            StalenessError: versions go backwards, or a group has exceeded the bound.
         """
         if version < self.version:
             raise StalenessError(f"version {version} after {self.version}")

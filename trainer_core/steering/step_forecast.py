@@ -1,4 +1,4 @@
-"""Forecast of a step under a spec, from groups that a run has stored: its dead groups, its cost, what filters drop."""
+"""Forecast of a step under a spec, from groups that a run stored: its dead groups, its cost, what filters drop."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -43,12 +43,12 @@ class StepForecast:
 def step_forecast(
     spec: RunSpec, verdicts: Sequence[Verdicts], groups: Sequence[Sequence[StoredSample]]
 ) -> StepForecast:
-    """The step as ``spec`` would make it.
+    """Forecast of a step under ``spec``.
 
     Args:
         spec: the spec.
-        verdicts: those on groups as they came back, whatever became of them.
-        groups: stored samples of groups that were learned from.
+        verdicts: verdicts on all returned groups, whether they were learned from or not.
+        groups: stored samples of the groups that were learned from.
     """
     size, batch = spec.rollout.group_size, spec.schedule.prompts_per_step
     dynamic = spec.rollout.dynamic_sampling
@@ -70,11 +70,11 @@ def step_forecast(
 
 
 def filter_rule(spec: RunSpec) -> FilterRule:
-    """The filters of ``spec`` that stored groups can answer for; ``unanswered`` names the others."""
+    """The filters of ``spec`` that can be evaluated on stored groups; ``unanswered`` names the others."""
     limits = [one.max_tokens for one in spec.filters if isinstance(one, OverlongFilter)]
     tolerances = [one.tolerance for one in spec.filters if isinstance(one, ZeroAdvantageFilter)]
     return FilterRule(
-        # Where rewards are not compared within the group the filter leaves out none (``methods.filters``).
+        # If rewards are not compared within the group, the filter leaves out none (``methods.filters``).
         zero_advantage=max(tolerances) if tolerances and spec.compares == "group" else None,
         truncated=any(isinstance(one, TruncatedFilter) for one in spec.filters),
         max_tokens=min(limits, default=None),
@@ -83,7 +83,7 @@ def filter_rule(spec: RunSpec) -> FilterRule:
 
 
 def unanswered(spec: RunSpec) -> list[str]:
-    """Types of the spec's filters that look at more than is stored, and so count as leaving out nothing."""
+    """Types of the spec's filters that need more than is stored. They count as leaving out nothing."""
     known = (OverlongFilter, RepetitionFilter, TruncatedFilter, ZeroAdvantageFilter)
     return [
         one.type
@@ -93,7 +93,7 @@ def unanswered(spec: RunSpec) -> list[str]:
 
 
 def _each(estimate: Estimate, of: Callable[[float], float]) -> Estimate:
-    """A monotone function of an estimate."""
+    """A monotone function applied to an estimate."""
     if estimate.low is None or estimate.high is None:
         return Estimate(of(estimate.value), None, None)
     low, high = sorted((of(estimate.low), of(estimate.high)))

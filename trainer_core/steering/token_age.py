@@ -8,11 +8,11 @@ from trainer_core.trajectory import Group
 
 
 def staleness_metrics(groups: Sequence[Group], version: int) -> dict[str, float]:
-    """Mean, maximum and histogram of (``version`` − the version that sampled a token). Empty for no sampled token.
+    """Mean, maximum and histogram of (``version`` − the version that sampled a token). Empty if no token was sampled.
 
     Args:
         groups: the batch.
-        version: the weights that the learner held before the update.
+        version: version of the learner's weights before the update.
     """
     versions = [t.versions[t.sampled] for group in groups for t in group.trajectories if t.sampled.any()]
     if not versions:

@@ -1,6 +1,6 @@
 """Architectures that the platform trains, what of it works with each, and refusals that say what to do instead.
 
-It reads ``config.json`` alone and needs no torch, so that the web tier can tell before anything starts.
+It reads only ``config.json`` and needs no torch, so the web tier can check before anything starts.
 """
 
 from trainer_core.support.architectures import ARCHITECTURES, Support, support_of

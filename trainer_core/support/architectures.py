@@ -1,6 +1,6 @@
 """The table of architectures, by the model class that ``config.json`` names.
 
-What it says is what ``python -m tests.architectures`` has seen; a test compares the two.
+Its entries are what ``python -m tests.architectures`` observed; a test compares the two.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ class Support:
     title: str
     """Families that have this class."""
     policies: tuple[str, ...]
-    """The tiny policies that ``python -m tests.architectures`` has tried: names of
-    ``trainer_core.starter.architectures``. Without one, the remarks say what else was seen."""
+    """The tiny policies that ``python -m tests.architectures`` tried: names of
+    ``trainer_core.starter.architectures``. If empty, the remarks say what else was tested."""
     layers: tuple[str, ...]
-    """Last names of the linear layers that an adapter may have."""
+    """Last parts of the names of linear layers that an adapter may cover."""
     engine: bool = True
     learner: bool = True
     lora: bool = True
     bfloat16: bool | None = True
-    """Engine and learner in bfloat16 with a float32 output layer; None where nobody has tried."""
+    """Engine and learner in bfloat16 with a float32 output layer; None if it was not tried."""
     float16: bool = True
-    """Whether vLLM does not refuse it, by its own list. Nobody has tried it here."""
+    """Whether vLLM accepts it, by its own list. It was not tried here."""
     fp8: bool = True
     """Simulated FP8 in engine and learner."""
     routes: bool = False
-    """Whether the engine tells the experts that it has sent tokens to."""
+    """Whether the engine reports the experts that it routed tokens to."""
     experts: bool = False
     """Whether it is a mixture of experts."""
     biased: bool = False
-    """Whether its routers have the bias that loss-free balancing moves."""
+    """Whether its routers have the bias that loss-free balancing adjusts."""
     in_flight: bool = True
-    """Weights that change in the midst of answers."""
+    """Weight updates in the middle of answers."""
     tensor_parallel: bool = True
-    """Whether an engine of several devices can share out its layers."""
+    """Whether an engine with several devices can split its layers."""
     pipelines: bool = True
-    """Whether an engine of several devices can hold some of its layers each, as vLLM's class says."""
+    """Whether each device of an engine can hold some of its layers, as vLLM's class says."""
     remarks: tuple[str, ...] = ()
 
     @property
@@ -161,5 +161,5 @@ def class_of(config: Mapping[str, Any]) -> str | None:
 
 
 def support_of(config: Mapping[str, Any]) -> Support | None:
-    """Parts that work with the policy of this ``config.json``; None for a class that was never tried."""
+    """Parts that work with the policy of this ``config.json``; None for an untested class."""
     return ARCHITECTURES.get(class_of(config) or "")

@@ -1,4 +1,4 @@
-"""Reasons why learner ranks cannot share out the tokens of a policy, each with the way out."""
+"""Reasons why learner ranks cannot split the tokens of a policy, each with a remedy."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 Path = tuple[str | int, ...]
 _FIELD: Path = ("parallelism", "context_parallel_size")
 _WHOLE_LENGTH = frozenset({"dynamic", "longrope"})
-"""Kinds of rotary positions that follow from the longest position that a forward pass sees."""
+"""Kinds of rotary positions that depend on the longest position in a forward pass."""
 _AS_LONGROPE = {"phi3": frozenset({"su", "yarn"}), "phi4_multimodal": frozenset({"su", "yarn"})}
-"""Kinds that files of a family name and that are loaded as longrope."""
+"""Kinds in the files of a family that are loaded as longrope."""
 
 
 def of_context(config: Mapping[str, Any], ranks: int) -> Iterator[tuple[Path, str]]:
-    """The field, with a sentence that says why ``ranks`` cannot share out the tokens of the policy of ``config``."""
+    """The field, with a sentence that says why ``ranks`` cannot split the tokens of the policy of ``config``."""
     if ranks == 1:
         return
     text = config.get("text_config")
@@ -45,7 +45,7 @@ def of_context(config: Mapping[str, Any], ranks: int) -> Iterator[tuple[Path, st
 
 
 def _rotary_kinds(config: Mapping[str, Any]) -> set[str]:
-    """Kinds of rotary positions that the layers have, under the names of old and new files."""
+    """Kinds of rotary positions in the layers, by the names in old and new files."""
     found: set[str] = set()
     for name in ("rope_scaling", "rope_parameters"):
         settings = config.get(name)

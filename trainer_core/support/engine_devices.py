@@ -1,4 +1,4 @@
-"""Reasons why a policy cannot be shared out over the devices of an engine as a spec asks, each with the way out."""
+"""Reasons why a policy cannot be split over the devices of an engine as the spec requests, each with a remedy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _EXPERTS: Path = ("rollout", "engine", "expert_parallel")
 _MOST = 64
 """Largest size that the spec allows."""
 _VOCABULARY_STEP = 64
-"""Engines fill vocabularies up to a multiple of this before they share them out."""
+"""Engines pad vocabularies to a multiple of this before they split them."""
 
 
 def of_devices(config: Mapping[str, Any], engine: Engine) -> Iterator[tuple[Path, str]]:
-    """Fields of ``engine``, each with a sentence that says why the policy of ``config`` cannot be shared out so."""
+    """Fields of ``engine``, each with a sentence that says why the policy of ``config`` cannot be split that way."""
     known = support_of(config)
     if engine.expert_parallel and not _has_experts(config, known):
         yield _EXPERTS, "The policy has no experts to share out: set rollout.engine.expert_parallel to false."
@@ -56,12 +56,12 @@ def _of_tensors(config: Mapping[str, Any], engine: Engine, known: Support | None
 
 
 def _first_uneven(config: Mapping[str, Any], engine: Engine, devices: int) -> str | None:
-    """First of the policy's sizes that ``devices`` cannot share alike; None where they can share all."""
+    """First of the policy's sizes that ``devices`` cannot split evenly; None if they can split all."""
     heads = _count(config, "num_attention_heads")
     if heads is not None and heads % devices:
         return f"{heads} attention heads alike"
     keys = _count(config, "num_key_value_heads") or heads
-    # Where there are more devices than these heads, several hold the same one.
+    # If there are more devices than these heads, several hold the same one.
     if keys is not None and keys % devices and devices % keys and not config.get("kv_lora_rank"):
         return f"{keys} key-value heads alike"
     for name in ("intermediate_size", "shared_expert_intermediate_size", "moe_intermediate_size"):

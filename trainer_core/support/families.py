@@ -1,4 +1,4 @@
-"""Families of models that the libraries load and that cannot be trained here, by the first part of their class."""
+"""Model families that the libraries load but that cannot be trained here, by the first part of their class name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ RECURRENT = frozenset(
     OlmoHybrid Qwen3Next Qwen3_5 Qwen3_5Moe RecurrentGemma Rwkv Zamba Zamba2 xLSTM
     """.split()  # noqa: SIM905 - a name a line would fill a page
 )
-"""Families with layers whose state goes from token to token, so that packed sequences would mix."""
+"""Families with recurrent layers, whose state would leak between packed sequences."""
 FIXED_ATTENTION = frozenset(
     """
     BioGpt Bloom Blt CodeGen CpmAnt Falcon GPTJ GPTNeo GPTNeoXJapanese Mpt OpenAIGPT StableLm XGLM
     """.split()  # noqa: SIM905 - a name a line would fill a page
 )
-"""Families whose class in transformers computes attention in its own way, which cannot be told of packed sequences."""
+"""Families whose class in transformers has its own attention code, which does not support packed sequences."""

@@ -1,4 +1,5 @@
-"""Refusals of policies that transformers or vLLM cannot load, while nothing has started and failed with their words."""
+"""Refusals of policies that transformers or vLLM cannot load, given before anything starts and fails with their
+messages."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from trainer_core.support.families import FIXED_ATTENTION, RECURRENT
 from trainer_core.support.known_classes import ENGINE_ONLY, IN_BOTH, LEARNER_ONLY, LIBRARIES, MODEL_TYPES
 
 _SIMILAR = 0.75
-"""Similarity of two families' names, 0 to 1, from which on one may be meant by the other."""
+"""Similarity of two family names, 0 to 1, from which one may be a misspelling of the other."""
 
 
 def of_libraries(name: str, config: Mapping[str, Any]) -> str | None:
-    """Sentences about a policy that one of the libraries does not load, or None; another choice is for the caller.
+    """Sentences about a policy that one of the libraries does not load, or None; the caller suggests an alternative.
 
     Args:
         name: class of the policy.
@@ -42,7 +43,7 @@ def _conversion(name: str) -> str:
 
 
 def nearest_class(name: str) -> str | None:
-    """The class of the most similar name that loads and is not refused, one that was tried before any other."""
+    """The class with the most similar name that loads and is not refused; tested classes come first."""
     others = sorted(one for one in IN_BOTH if _family(one) not in RECURRENT | FIXED_ATTENTION)
     for classes in (ARCHITECTURES, others):
         by_family = {_family(one).lower(): one for one in classes}

@@ -1,4 +1,4 @@
-"""Reasons why a policy cannot be trained, or not as a spec asks, each with the way out."""
+"""Reasons why a policy cannot be trained, or not as the spec requests, each with a remedy."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Path = tuple[str | int, ...]
 BASE: Path = ("policy", "base")
 
 _SEES = ("ForConditionalGeneration", "ForImageTextToText", "VForCausalLM", "VLForCausalLM", "MMForCausalLM")
-"""Ends of classes that see or hear, beside reading."""
+"""Endings of the names of multimodal classes."""
 TEXT_PARTS = {
     "Gemma3ForConditionalGeneration": ("gemma3_text", "Gemma3ForCausalLM"),
     "Mistral3ForConditionalGeneration": ("mistral", "MistralForCausalLM"),
     "LlavaForConditionalGeneration": ("llama", "LlamaForCausalLM"),
 }
-"""Classes whose text part docs/architectures.md takes out: model type of that part, and its class by itself. A test
-does so with each of them."""
+"""Classes whose text part can be extracted, as docs/architectures.md shows: model type of that part, and its own class.
+A test does so for each of them."""
 _SIBLINGS = {
     "Qwen3Next": "Qwen3MoeForCausalLM",
     "Qwen3_5": "Qwen3ForCausalLM",
@@ -45,7 +45,7 @@ _SIBLINGS = {
     "Mllama": "LlamaForCausalLM",
 }
 _WIDENED_BY = {"mxfp4": "Mxfp4Config", "fp8": "FineGrainedFP8Config"}
-"""Formats of files that transformers can widen when it reads them, and its class for them."""
+"""File formats that transformers can dequantise when it loads them, and its class for them."""
 _LAYERS = {"full_attention", "sliding_attention"}
 _HYBRID = ("minimax", "linear_attention")
 """Model type whose recurrent layers the platform computes itself, and their kind."""
@@ -54,11 +54,11 @@ _PRESCALED = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_lla
 
 
 def refusal(config: Mapping[str, Any], spec: RunSpec | None = None) -> str | None:
-    """Sentences for a person who cannot train this policy (as ``spec`` asks), or None for one who can.
+    """Sentences for a user who cannot train this policy (as ``spec`` requests), or None if it can be trained.
 
     Args:
         config: the policy's ``config.json``.
-        spec: the run; None asks about the policy alone.
+        spec: the run; None checks the policy alone.
     """
     found = [sentence for _, sentence in objections(config, spec)]
     return " ".join(found) or None
@@ -106,7 +106,7 @@ def _of_class(config: Mapping[str, Any]) -> str | None:
 
 
 def _text_part(name: str, config: Mapping[str, Any]) -> str | None:
-    """Class of the text part of a model that sees, where that is known to be a policy by itself."""
+    """Class of the text part of a multimodal model, if that part is known to work as a policy by itself."""
     usual, part = TEXT_PARTS.get(name, ("", None))
     text = config.get("text_config")
     return part if not isinstance(text, Mapping) or text.get("model_type", usual) == usual else None
@@ -146,7 +146,7 @@ def _of_layers(config: Mapping[str, Any]) -> str | None:
 
 
 def _of_gpt_oss(config: Mapping[str, Any]) -> str | None:
-    """Setting that vLLM's class has in its code, where the policy has another."""
+    """Setting that is hard-coded in vLLM's class, if the policy differs from it."""
     kinds = config.get("layer_types")
     usual = ("sliding_attention", "full_attention")
     if isinstance(kinds, list) and any(kind != usual[number % 2] for number, kind in enumerate(kinds)):
@@ -223,7 +223,7 @@ def _of_routing(spec: RunSpec, known: Support) -> Iterator[tuple[Path, str]]:
 
 
 def longest_sequence(config: Mapping[str, Any]) -> int | None:
-    """Longest sequence in tokens that engines accept for this policy, or None where it does not say."""
+    """Longest sequence in tokens that engines accept for this policy, or None if it does not say."""
     text = config.get("text_config") if isinstance(config.get("text_config"), Mapping) else config
     assert isinstance(text, Mapping)
     positions = text.get("max_position_embeddings")

@@ -1,4 +1,4 @@
-"""Requirements of a spec on a learner's machine: refused at the start, in one sentence."""
+"""Requirements of a spec on a learner's machine. Unmet ones are refused at the start, in one sentence."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ BITSANDBYTES = "bitsandbytes==0.50.2"
 
 
 class MissingCapability(ValueError):
-    """The spec asks for what this machine cannot do."""
+    """The spec requires something that this machine cannot do."""
 
 
 def require(spec: RunSpec, device: torch.device) -> None:

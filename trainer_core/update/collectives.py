@@ -1,11 +1,11 @@
-"""The ranks of the learner as one: how they meet, and what they tell one another.
+"""Communication between the ranks of the learner: joining the process group, and collectives.
 
-One process group serves both kinds of tensor. Those on an accelerator travel by its own library, which takes no others;
-those in the host's memory by gloo: numbers that ranks agree on, pickled values, generator states, and what DeepSpeed
-has offloaded.
+One process group serves both kinds of tensor. Tensors on an accelerator are sent with its own library, which accepts no
+others. Tensors in host memory are sent with gloo: numbers that ranks agree on, pickled values, generator states, and
+what DeepSpeed has offloaded.
 
-Ranks that share out the tokens of their micro-batches (``share_context``) have the same trajectories: what they find
-out about them is told once.
+Ranks that split the tokens of their micro-batches (``share_context``) have the same trajectories, so only one of them
+reports results about these.
 """
 
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from torch import Tensor
 
 HOST = "gloo"
 ACCELERATORS = {"cuda": "nccl"}
-"""Library of each kind of accelerator."""
+"""Communication library of each kind of accelerator."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ContextGroup:
-    """Ranks that share out the tokens of every micro-batch, and this rank's place among them."""
+    """Ranks that split the tokens of every micro-batch, and this rank's position among them."""
 
     size: int = 1
     index: int = 0
     group: Any = None
-    """Process group of these ranks, or None where there is one."""
+    """Process group of these ranks; None if there is only one."""
 
 
 ALONE = ContextGroup()
@@ -41,7 +41,7 @@ class _Joined:
 
 
 def backend(device: torch.device) -> str:
-    """Backends of the group of ranks whose policies are on ``device``, as ``torch.distributed`` reads them."""
+    """Backend string for ``torch.distributed``, for ranks whose policies are on ``device``."""
     own = ACCELERATORS.get(device.type)
     return HOST if own is None else f"cpu:{HOST},{device.type}:{own}"
 
@@ -50,14 +50,14 @@ def join(rank: int, world_size: int, init_method: str | None, device: torch.devi
     """Join the learner's process group unless this process is in one already.
 
     Raises:
-        ValueError: several ranks without a place to meet.
+        ValueError: there are several ranks and no ``init_method``.
     """
     if dist.is_initialized():
         return
     if init_method is not None:
         dist.init_process_group(backend(device), init_method=init_method, rank=rank, world_size=world_size)
     elif world_size == 1:
-        # One rank meets nobody: no port is opened.
+        # A single rank needs no rendezvous, so no port is opened.
         dist.init_process_group(backend(device), store=dist.HashStore(), rank=0, world_size=1)
     else:
         raise ValueError(f"{world_size} ranks need an init_method")
@@ -74,14 +74,14 @@ def world_size() -> int:
 
 
 def share_context(size: int, device: torch.device) -> ContextGroup:
-    """Have every ``size`` ranks in a row share out their tokens from now on. Collective.
+    """Let each run of ``size`` consecutive ranks split its tokens from now on. Collective.
 
     Args:
-        size: number of ranks of a context group, a divisor of their whole number.
-        device: where the policies are.
+        size: number of ranks in a context group; must divide the world size.
+        device: the device of the policies.
 
     Raises:
-        ValueError: the ranks cannot be cut into groups of that size.
+        ValueError: the ranks cannot be divided into groups of that size.
     """
     count = world_size()
     if size < 1 or count % size:
@@ -89,7 +89,7 @@ def share_context(size: int, device: torch.device) -> ContextGroup:
     _Joined.context = ALONE
     if size > 1:
         for first in range(0, count, size):
-            # Every rank has to take part in the making of every group.
+            # Every rank must take part in creating every group.
             group = dist.new_group(list(range(first, first + size)), backend=backend(device))
             if first <= rank() < first + size:
                 _Joined.context = ContextGroup(size, rank() - first, group)
@@ -97,30 +97,30 @@ def share_context(size: int, device: torch.device) -> ContextGroup:
 
 
 def data_groups() -> int:
-    """Number of groups of ranks that have trajectories of their own: every rank is one without a shared context."""
+    """Number of groups of ranks with their own trajectories. Without a shared context, each rank is a group."""
     return world_size() // _Joined.context.size
 
 
 def data_rank() -> int:
-    """Number of the group that this rank is in, which is the place of its values in what ``gather`` gives."""
+    """Index of this rank's group, which is the index of its values in the result of ``gather``."""
     return rank() // _Joined.context.size
 
 
 def tells() -> bool:
-    """Whether what this rank finds out about its trajectories counts: that of one rank of a context group does."""
+    """Whether this rank's results about its trajectories count. In a context group, only one rank's do."""
     return _Joined.context.index == 0
 
 
 def gather(own: T) -> list[T]:
-    """Values of every data-parallel group, in their order: those of its first rank. Collective over all ranks.
+    """Values of every data-parallel group, in order, each from the group's first rank. Collective over all ranks.
 
-    They are pickled: tensors must be on the host.
+    Values are pickled, so tensors must be on the host.
     """
     return gather_values_from_ranks(own)[:: _Joined.context.size]
 
 
 def gather_values_from_ranks(own: T) -> list[T]:
-    """Values of every rank, in the order of the ranks. Collective. They are pickled: tensors must be on the host."""
+    """Values of every rank, in rank order. Collective. They are pickled, so tensors must be on the host."""
     count = world_size()
     if count == 1:
         return [own]
@@ -130,12 +130,12 @@ def gather_values_from_ranks(own: T) -> list[T]:
 
 
 def gather_tensors(own: Tensor) -> list[Tensor]:
-    """Tensors of one shape, type and kind of device of every data-parallel group, in their order. Collective."""
+    """Tensors of all data-parallel groups, in order. They have the same shape, type and kind of device. Collective."""
     return gather_from_ranks(own)[:: _Joined.context.size]
 
 
 def gather_from_ranks(own: Tensor) -> list[Tensor]:
-    """Tensors of one shape, type and kind of device of every rank, in the order of the ranks. Collective."""
+    """Tensors of all ranks, in rank order. They have the same shape, type and kind of device. Collective."""
     count = world_size()
     if count == 1:
         return [own]
@@ -145,7 +145,7 @@ def gather_from_ranks(own: Tensor) -> list[Tensor]:
 
 
 def largest(number: int) -> int:
-    """The largest number that any rank has. Collective."""
+    """Maximum of ``number`` over the ranks. Collective."""
     if world_size() == 1:
         return number
     found = torch.tensor(number)
@@ -154,13 +154,13 @@ def largest(number: int) -> int:
 
 
 def add_up(tensor: Tensor) -> None:
-    """Make ``tensor`` the sum over the ranks, where it is. Collective."""
+    """Sum ``tensor`` over the ranks, in place. Collective."""
     if world_size() > 1:
         dist.all_reduce(tensor)
 
 
 def add_up_groups(tensor: Tensor) -> None:
-    """Make ``tensor`` the sum over the data-parallel groups, whose ranks have the same one each. Collective."""
+    """Sum ``tensor`` over the data-parallel groups, in place. A group's ranks have the same tensor. Collective."""
     if not tells():
         tensor.zero_()
     add_up(tensor)

@@ -1,4 +1,4 @@
-"""The gradient of a minibatch on one rank: packing, what is scored before, loss and backward pass.
+"""The gradient of a minibatch on one rank: packing, scoring before the update, loss and backward pass.
 
 trajectories ─► this rank's shard ─► packed micro-batches ─► log-probs ─► loss ─► gradient
 """
@@ -58,7 +58,7 @@ class GradientAccumulator:
         Args:
             parts: the models.
             packing: how trajectories are cut into micro-batches.
-            device: where the models are.
+            device: the device of the models.
             between: called before each micro-batch.
         """
         self._parts = parts
@@ -67,18 +67,18 @@ class GradientAccumulator:
         self._between = between
 
     def prepare(self, part: list[Trajectory], mine: list[Trajectory] | None = None) -> refine.Minibatch:
-        """Pack this rank's trajectories of a minibatch, in as many micro-batches as the rank with the most has.
+        """Pack this rank's trajectories of a minibatch. All ranks get the same number of micro-batches.
 
         Args:
             part: the minibatch, the same on every rank.
-            mine: this rank's; by default its shard, which ranks that share tokens out have in common.
+            mine: this rank's trajectories; by default its shard, which is the same on ranks that split tokens.
         """
         mine = shards(part, data_groups())[data_rank()] if mine is None else mine
         batches = pack(mine, self._packing)
         if data_groups() > 1:
             most = largest(len(batches))
             if len(batches) < most:
-                # DeepSpeed's collectives need the ranks in step: extra turns are made with a short sequence.
+                # DeepSpeed's collectives need the ranks in step, so ranks with fewer micro-batches add short ones.
                 idle = pack([min(part, key=lambda t: len(t.prompt_ids) + t.length)], self._packing)[0].without_loss()
                 batches += [idle] * (most - len(batches))
         return mine, [batch.to(self._device) for batch in batches], denominators(part)
@@ -86,7 +86,7 @@ class GradientAccumulator:
     def again(
         self, parts: Sequence[list[Trajectory]], tokens: StepTokens
     ) -> tuple[list[refine.Minibatch], list[list[KnownTokens]]]:
-        """The plan of a further pass, with what is known of its tokens from before the first update."""
+        """The plan of a further pass, with the facts about its tokens from before the first update."""
         plan: list[refine.Minibatch] = []
         known: list[list[KnownTokens]] = []
         for part in parts:
@@ -100,7 +100,7 @@ class GradientAccumulator:
     def study(
         self, plan: list[refine.Minibatch], groups: Sequence[Group], spec: RunSpec, totals: Totals
     ) -> tuple[list[refine.Minibatch], list[list[KnownTokens]]]:
-        """All that is scored before the first update; the advantages that depend on it stand in the plan returned."""
+        """Score everything needed before the first update. The returned plan has the advantages that depend on it."""
         advantage = spec.advantage
         critical = isinstance(advantage, GAEAdvantage)
         several = len(plan) * spec.schedule.epochs > 1
@@ -148,7 +148,7 @@ class GradientAccumulator:
         whole: Denominators,
         totals: Totals,
     ) -> SampleWeights:
-        """Add the gradient of one minibatch, micro-batch by micro-batch; returns its samples' importance weights."""
+        """Add the gradient of one minibatch, one micro-batch at a time. Returns its samples' importance weights."""
         weights = SampleWeights()
         warming = spec.critic is not None and step <= spec.critic.warmup_steps
         if self._parts.head is not None:
@@ -192,14 +192,14 @@ class GradientAccumulator:
                 loss = loss - entropy_bonus(spec, weight, batch, spread, whole, totals)
             if spec.critic is not None and one.returns is not None:
                 value = value_share(spec, spec.critic, batch, self._values(batch), one, whole, totals)
-                # While the value warms up, the policy's gradient is zero and its step size too.
+                # While the critic warms up, the policy's gradient and step size are zero.
                 loss = loss * (0.0 if warming else 1.0)
                 if self._parts.critic is not None:
                     self._parts.critic.engine.backward(poisoned(value, loss))
                     loss = poisoned(loss, value)
                 else:
                     loss = loss + value
-            # Not to stand beside the gradients of every layer: the graph lets go of its own as it is walked.
+            # Release these before the backward pass adds every layer's gradients; the graph frees its own as it runs.
             own_logits = watch = None
             # A loss that is not finite poisons the gradient, so that every rank refuses the same step.
             self._parts.engine.backward(poisoned(loss))
@@ -243,7 +243,7 @@ class GradientAccumulator:
         for batch in batches:
             values = negative_log_likelihood(score(self._parts.engine.forward, batch)[0], batch.mask)
             share = values.sum() / whole.tokens
-            # Sums are divided by ``factor`` where the step's metrics are made.
+            # Sums are divided by ``factor`` when the step's metrics are computed.
             totals.add_share("actor/sft_loss", share.detach() * factor)
             self._parts.engine.backward(poisoned(spec.data.sft.coefficient * factor * share))
 
@@ -252,7 +252,7 @@ class GradientAccumulator:
         return batch.whole(token_entropies(own_logits, batch.own(batch.temperature)))
 
     def _values(self, batch: TokenBatch) -> Tensor:
-        """The critic's values; those of a head belong to the policy's last forward pass, which was of ``batch``."""
+        """The critic's values. A value head's are from the policy's last forward pass, which was on ``batch``."""
         if self._parts.head is not None:
             return self._parts.head.take(batch)
         if self._parts.critic is None:
@@ -270,6 +270,6 @@ def _renewed(plan: Sequence[refine.Minibatch], batches: Sequence[list[TokenBatch
 
 
 def poisoned(loss: Tensor, *others: Tensor) -> Tensor:
-    """The loss, or NaN with its graph where it or one of the others is not finite."""
+    """The loss, or NaN with its graph if it or one of the others is not finite."""
     finite = all(bool(torch.isfinite(one)) for one in (loss, *others))
     return loss if finite else loss * math.nan

@@ -48,12 +48,12 @@ from trainer_core.update.totals import Totals
 SUMS = ("actor/loss", "actor/pg_loss", "actor/distill_loss", "actor/sft_loss", "critic/vf_loss", "moe/aux_loss")
 """Metrics that are sums of shares of a minibatch."""
 PER_PASS = ("actor/pg_clipfrac", "actor/ppo_kl")
-"""Metrics that are told of each pass over the batch, too, where there are several."""
+"""Metrics that are also reported for each pass over the batch if there are several."""
 GIB = 1 << 30
 
 
 class NonFiniteUpdate(RuntimeError):
-    """A loss or gradient was NaN or infinite: the optimizer step was not taken."""
+    """A loss or gradient was NaN or infinite, so the optimizer step was not taken."""
 
 
 class TornLearner(RuntimeError):
@@ -63,7 +63,7 @@ class TornLearner(RuntimeError):
 class Learner:
     """One rank of the learner. Every public method is collective over the ranks.
 
-    An update returns once the device has done it, so that whoever holds a clock beside it measures the work.
+    An update returns only after the device has finished it, so that timing the call measures the work.
     """
 
     def __init__(
@@ -78,28 +78,28 @@ class Learner:
         teacher: str | Path | None = None,
         between: Callable[[], None] | None = None,
     ) -> None:
-        """Load the policy, and beside it what the spec needs: reference policy, critic, proximal policy.
+        """Load the policy and the other models that the spec needs: reference policy, critic, proximal policy.
 
         Args:
             model_dir: the base policy, a Hugging Face folder; it stays the reference after a checkpoint is loaded.
-            spec: ZeRO stage, AdamW's constants, critic, proximal policy and the cut into micro-batches are read here,
+            spec: ZeRO stage, AdamW's constants, critic, proximal policy and the split into micro-batches are read here,
                 once.
             rank: the rank of this process.
             world_size: number of ranks.
             init_method: such as ``tcp://127.0.0.1:<port>``; needed with more than one rank.
-            device: where the policy lives.
+            device: the device of the policy.
             teacher: folder of the policy that ``spec.distillation`` names.
             between: called before each micro-batch, and between the policy's layers.
 
         Raises:
-            ValueError: the spec asks for what this policy, or the teacher, cannot give.
+            ValueError: the spec requires something that this policy or the teacher does not support.
         """
         self._device = claim(device, rank)
         init_process_group(rank, world_size, init_method, self._device)
         context = share_context(spec.parallelism.context_parallel_size, self._device)
         self.rank = rank
         self.tells = tells()
-        """Whether what it writes into trajectories counts: ranks that share tokens out find the same."""
+        """Whether what this rank writes into trajectories counts: ranks that split tokens write the same."""
         self.version = 0
         self._model_dir = Path(model_dir)
         asked = None if teacher is None else Path(teacher)
@@ -116,38 +116,38 @@ class Learner:
         self._torn: str | None = None
         quantization = spec.rollout.engine.quantization
         self.engine_fp8: Scales | None = None if quantization is None else quantization.scales
-        """Scales of the matrices that the rollout engines hold in FP8; None where they hold none."""
+        """Scales of the matrices that the rollout engines hold in FP8; None if they hold none."""
         self._streamed: StreamedStep | None = None
 
     @property
     def vocab_size(self) -> int:
-        """Tokens the policy knows."""
+        """Size of the policy's vocabulary."""
         return self._parts.vocab_size
 
     @property
     def served_whole(self) -> bool:
-        """Whether engines load every version as a whole: those of experts and of FP8, which are packed anew."""
+        """Whether engines load every version as a whole. They do for experts and FP8, whose weights they repack."""
         return self.engine_fp8 is not None or self._parts.joint
 
     def update(self, groups: Sequence[Group], spec: RunSpec, step: int) -> dict[str, float]:
         """Learn from one step's groups; afterwards ``version`` is ``step``.
 
-        Writes ``learner_logprobs`` and ``entropy`` (as they were before the first update; 0 for forced tokens) into
-        the trajectories of this rank that take part in the loss, and with a critic ``token_advantages``. With none
-        taking part the supervised term trains alone; without one there is no optimizer step, and the metrics hold the
-        learning rate alone.
+        Writes ``learner_logprobs`` and ``entropy`` (as they were before the first update; 0 for forced tokens) into the
+        trajectories of this rank that take part in the loss, and with a critic also ``token_advantages``. If none take
+        part, only the supervised term trains. Without a supervised term there is no optimizer step, and the metrics
+        hold only the learning rate.
 
         Args:
-            groups: the whole step's, on every rank.
-            spec: the spec that holds now: step size, ratio band, KL coefficient and clipping are read from it.
+            groups: all groups of the step, on every rank.
+            spec: the current spec: step size, ratio band, KL coefficient and clipping are read from it.
             step: 1-based training step.
 
         Returns:
             Metrics ``actor/*`` (and the corrections' and the critic's), the same on every rank.
 
         Raises:
-            NonFiniteUpdate: the loss or gradient of an update was not finite. Nothing has changed if it was the step's
-                first update; after a later one the learner is torn.
+            NonFiniteUpdate: the loss or gradient of an update was not finite. If it was the step's first update,
+                nothing has changed; after a later one the learner is torn.
             TornLearner: see there.
             ValueError: a trajectory does not fit into a micro-batch.
         """
@@ -160,7 +160,7 @@ class Learner:
         plan, known = self._gradients.study(plan, groups, spec, totals)
         shown = self._gradients.demonstrations(groups, spec)
         tokens = StepTokens(plan, known) if len(passes) > 1 else None
-        # Where no sample carries a signal, what is shown still does.
+        # If no sample carries a signal, the demonstrations still do.
         planned = sum(len(parts) or int(bool(shown)) for parts in passes)
         for epoch, parts in enumerate(passes):
             if epoch and tokens is not None:
@@ -184,16 +184,16 @@ class Learner:
         return _summary(totals.values(), taken, max(1, planned), learning_rate(spec, step))
 
     def begin(self, spec: RunSpec, step: int) -> None:
-        """Open a step whose groups come piece by piece; ``accumulate`` and ``finish`` make the update of ``update``.
+        """Open a step whose groups arrive piece by piece; ``accumulate`` and ``finish`` do the same as ``update``.
 
-        What an earlier step has accumulated without being finished is dropped.
+        Anything accumulated by an earlier, unfinished step is dropped.
 
         Args:
             spec: holds for the whole step.
             step: 1-based training step.
 
         Raises:
-            CannotStream: the update under ``spec`` needs all groups at once.
+            CannotStream: the update under ``spec`` needs all groups together.
             TornLearner: see there.
         """
         if (reason := refusal(spec)) is not None:
@@ -239,7 +239,7 @@ class Learner:
         taken: list[dict[str, float]] = []
         if streamed.sequences or streamed.shown:
             self._torn = f"the update of step {step} failed half-way"
-            # The division before the optimizer step is the policy loss's; the supervised term has its own.
+            # The division before the optimizer step is for the policy loss; the supervised term has its own.
             self._gradients.imitate(spec, streamed.shown, streamed.totals, streamed.divisor)
             done = self._step(spec, step, streamed.weights, divisor=streamed.divisor)
             self._torn = None
@@ -262,11 +262,11 @@ class Learner:
 
     @torch.no_grad()
     def layers(self, *, on_device: bool = False) -> Iterator[dict[str, Tensor]]:
-        """``weights`` one layer after another, in the types in which engines want them (``formats/travel.py``).
+        """``weights`` one layer at a time, in the types that engines expect (``formats/travel.py``).
 
-        A layer's tensors may be read until the next is asked for: they are the learner's own where nothing has to be
-        converted. All ranks must ask for all of them; above 0 they are empty. They come in host memory, or, with
-        ``on_device``, where the learner has them.
+        A layer's tensors may be read until the next layer is requested: they are the learner's own if nothing has to be
+        converted. All ranks must request all layers; on ranks above 0 they are empty. They are in host memory or, with
+        ``on_device``, on the learner's device.
         """
         self._require_whole()
         for layer in self._parts.layers():
@@ -280,16 +280,16 @@ class Learner:
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
         """Natural-log probability, at temperature 1, of each token but the first given its prefix: n − 1 per sequence.
 
-        In the formats in which the rollout engines compute. Every rank scores all sequences.
+        Computed in the formats of the rollout engines. Every rank scores all sequences.
         """
         return self._score(sequences, exactly=False)
 
     @torch.no_grad()
     def score_rounded_otherwise(self, sequences: Sequence[Sequence[int]]) -> list[list[float]] | None:
-        """The same with other roundings, which tells how much the present policy makes of them.
+        """``score`` with different rounding, which shows how sensitive the current policy is to it.
 
-        In float32 where the layers can compute in it beside the engines' formats; else, where policy or engines have 16
-        bits, perturbed by half the distance of such numbers. None where all is float32.
+        Computed in float32 if the layers support it in addition to the engines' formats. Otherwise, if policy or
+        engines use 16 bits, perturbed by half the distance between such numbers. None if everything is float32.
 
         Every rank scores all sequences.
         """
@@ -308,7 +308,7 @@ class Learner:
         top_p: float,
         top_k: int,
     ) -> dict[str, LearnerSide]:
-        """Score trajectories again by the present weights; see ``learner_side``. The same on every rank."""
+        """Score trajectories again with the current weights; see ``learner_side``. The same on every rank."""
         self._require_whole()
         return learner_side(
             self._engine.forward,
@@ -324,7 +324,7 @@ class Learner:
         """Write a checkpoint (see ``checkpoint.save``); None on ranks above 0.
 
         Args:
-            folder: its final place.
+            folder: its final path.
             extra: JSON-able state of the caller, given back by ``load``.
         """
         self._require_whole()
@@ -342,7 +342,7 @@ class Learner:
         )
 
     def load(self, folder: str | Path) -> dict[str, Any]:
-        """Go on from a checkpoint; returns the caller's ``extra``.
+        """Resume from a checkpoint; returns the caller's ``extra``.
 
         Raises:
             CheckpointError: the folder is incomplete, was changed, or belongs to another policy; nothing was loaded.
@@ -372,15 +372,15 @@ class Learner:
     # ── the parts of a step ──
 
     def _open(self, spec: RunSpec, step: int) -> None:
-        """Prepare a step's first forward pass: check, and renew what is renewed on a schedule."""
+        """Prepare a step's first forward pass: check the state, and update what is due on a schedule."""
         self._require_whole()
         self._drop_streamed()
         self._parts.renew(spec, step)
 
     def _close(self, totals: Totals) -> None:
-        """End a step: the device has done its work, and the most that a rank took of its memory is told. Collective."""
+        """End a step: wait for the device, and report the peak of its memory on any rank. Collective."""
         settle(self._device)
-        # Of every rank: sums over the ranks take one of each context group.
+        # Gathered from every rank, because sums over the ranks use only one of each context group.
         peaks = [peak for peak in gather_values_from_ranks(take_peak(self._device)) if peak is not None]
         if peaks:
             totals.add_metrics({"perf/learner_memory_max": max(peaks) / GIB}, 1)
@@ -394,7 +394,7 @@ class Learner:
         shown: list[Trajectory],
         totals: Totals,
     ) -> Iterator[dict[str, float] | None]:
-        """One pass over the batch, update by update: the metrics of each, None where it was refused."""
+        """One pass over the batch, update by update: the metrics of each, or None if it was refused."""
         turns = len(plan) or int(bool(shown))
         for index in range(turns):
             weights = SampleWeights()
@@ -407,9 +407,9 @@ class Learner:
     def _step(
         self, spec: RunSpec, step: int, weights: SampleWeights, *, divisor: float = 1.0, values: bool = True
     ) -> dict[str, float] | None:
-        """The optimizer step of a minibatch, with its metrics; None where it was refused.
+        """The optimizer step of a minibatch, with its metrics; None if it was refused.
 
-        Without ``values`` a critic of its own has no gradient, and takes no step.
+        Without ``values``, a separate critic has no gradient and takes no step.
         """
         optimizer = spec.optimizer
         course = learning_rate(spec, step) / optimizer.learning_rate
@@ -449,11 +449,11 @@ class Learner:
         return self._streamed
 
     def _drop_streamed(self) -> None:
-        """Forget the gradients of a step that is not finished."""
+        """Discard the gradients of an unfinished step."""
         streamed, self._streamed = self._streamed, None
         if streamed is None or not streamed.sequences:
             return
-        # A gradient that is not finite is refused and cleared by every ZeRO stage's own path.
+        # Every ZeRO stage refuses and clears a non-finite gradient in its own way.
         self._engine.backward(score(self._engine.forward, self._probe())[0].sum() * math.nan)
         self._engine.step(0.0, 1.0)
 
@@ -462,7 +462,7 @@ class Learner:
 
 
 def _tell_pass(totals: Totals, epoch: int) -> None:
-    """Add what tells a pass over the batch from the others: how far the policy has moved in it, and how much is cut."""
+    """Add the metrics that differ between passes: how far the policy has moved, and how much is clipped."""
     for name in PER_PASS:
         if (found := totals.mean(name)) is not None:
             mean, count = found
@@ -470,7 +470,7 @@ def _tell_pass(totals: Totals, epoch: int) -> None:
 
 
 def _summary(totals: dict[str, float], taken: list[dict[str, float]], divisor: float, rate: float) -> dict[str, float]:
-    """A step's metrics: sums over minibatches become means, and so do the figures of the optimizer steps."""
+    """A step's metrics: sums over minibatches become means, as do the numbers of the optimizer steps."""
     metrics = explain({name: value / divisor if name in SUMS else value for name, value in totals.items()})
     for name in taken[0] if taken else ():
         metrics[name] = sum(figures[name] for figures in taken) / len(taken)

@@ -1,4 +1,4 @@
-"""Models that one rank of the learner holds: the policy in its engine, and the models that its loss asks."""
+"""Models that one rank of the learner holds: the policy in its engine, and the other models that its loss needs."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -37,23 +37,23 @@ Tensors = dict[str, dict[str, Tensor]]
 
 
 def require_shared_context(config: Mapping[str, Any], ranks: int) -> None:
-    """Raise UnsupportedPolicy where so many ranks cannot share out the tokens of the policy of ``config``."""
+    """Raise UnsupportedPolicy if ``ranks`` ranks cannot split the tokens of the policy of ``config``."""
     for _, sentence in of_context(config, ranks):
         raise UnsupportedPolicy(sentence)
 
 
 def _placement(spec: RunSpec, world_size: int, device: torch.device) -> ShardedWeights | None:
-    """Shards where ZeRO stage 3 cuts the weights anyway; None where every rank holds all of them."""
+    """Shards if ZeRO stage 3 splits the weights anyway; None if every rank holds all of them."""
     return ShardedWeights(device) if spec.parallelism.zero_stage == 3 and world_size > 1 else None
 
 
 class LearnerModels:
-    """The models, loaded once; which ones there are depends on the spec of the start."""
+    """The models, loaded once. The spec at the start decides which ones exist."""
 
     def __init__(
         self, base: Path, spec: RunSpec, world_size: int, device: torch.device, teacher: Path | None = None
     ) -> None:
-        """Load everything from the base policy's folder, but for a teacher, which has its own. Collective."""
+        """Load everything from the base policy's folder, except a teacher, which has its own. Collective."""
         capabilities.require(spec, device)
         bound_kernels()
         checkpointing, flows = spec.policy.gradient_checkpointing, Flows.of(spec)
@@ -78,7 +78,7 @@ class LearnerModels:
         self.adapter = attach(self.model, spec.policy.adapter, seed=spec.schedule.seed, base=spec.policy.base)
         self.experts = experts_per_token(self.model)
         self.joint = self.experts is not None or any(len(whole_shape(one)) > 2 for one in self.model.parameters())
-        """Whether engines pack some of its weights into one another."""
+        """Whether engines pack several of the policy's weights into one."""
         self.balancer = prepare_routing(self.model, spec.policy.routing, base.name)
         if any(isinstance(one, RouterShiftWeighting) for one in spec.corrections) and self.experts is None:
             raise ValueError(
@@ -90,7 +90,7 @@ class LearnerModels:
         self.critic = SeparateValue(base, spec, world_size, device) if separate else None
         self.reference: FrozenPolicy | BareBackbone | None = None
         if spec.kl.coefficient > 0 and self.adapter is None:
-            # A reference that is renewed takes whole weights over.
+            # A reference that is reset takes over whole weights.
             shared = place if spec.kl.reset_steps is None else None
             self.reference = FrozenPolicy(base, device, flows.alone, self.dtype, placement=shared)
         elif spec.kl.coefficient > 0 and self.adapter is not None:
@@ -105,29 +105,29 @@ class LearnerModels:
         self._adapts_entropy = isinstance(spec.entropy, AdaptiveEntropyBonus)
         self._renews_reference = spec.kl.reset_steps is not None
         self.invariant = spec.parallelism.batch_invariant and self._make_invariant(spec)
-        """Whether packed batches give log-probabilities that do not depend on them: ``update/model/invariance.py``."""
+        """Whether log-probabilities do not depend on the packed batch: ``update/model/invariance.py``."""
 
     def _make_invariant(self, spec: RunSpec) -> bool:
         if spec.needs_logits or self.teacher is not None:
-            return False  # whole distributions are computed for as many tokens as there are
+            return False  # full distributions are computed for all tokens together
         copies = [one for one in (self.reference, self.proximal.copy) if isinstance(one, FrozenPolicy)]
         return all([use_batch_invariance(model) for model in (self.model, *(one.model for one in copies))])
 
     @property
     def vocab_size(self) -> int:
-        """Tokens the policy knows."""
+        """Size of the policy's vocabulary."""
         return int(self.model.get_input_embeddings().num_embeddings)
 
     def weights(self) -> dict[str, Tensor]:
-        """The policy as one set of weights, an adapter merged, without a value head, by their names in memory.
+        """The policy as one set of weights by name in memory, with an adapter merged and without a value head.
 
-        As it computes with them: rounded, where it keeps them in fewer bits than their masters. Collective.
+        In the form that it computes with: rounded if it stores them in fewer bits than their masters. Collective.
         """
         kinds = {name: parameter.dtype for name, parameter in self.model.named_parameters()}
         return self._merged({name: weight.to(kinds[name]) for name, weight in apart(self.engine.weights())[0].items()})
 
     def layers(self) -> Iterator[dict[str, Tensor]]:
-        """``weights`` one layer after another, by the names of files; see ``UpdateEngine.layers``. Collective."""
+        """``weights`` one layer at a time, by their names in files; see ``UpdateEngine.layers``. Collective."""
         own = biases(self.model)
         for layer in self.engine.layers():
             policy = self._merged(apart(layer)[0])
@@ -137,14 +137,14 @@ class LearnerModels:
                 yield layer_as_in_files(self.model, policy)
 
     def masters(self) -> dict[str, Tensor]:
-        """``weights`` as the optimizer has them, float32 where they are trained. Collective."""
+        """``weights`` as the optimizer has them, float32 if they are trained. Collective."""
         return self._merged(apart(self.engine.weights())[0])
 
     def _merged(self, policy: dict[str, Tensor]) -> dict[str, Tensor]:
         return policy if self.adapter is None else self.adapter.merged(policy)
 
     def renew(self, spec: RunSpec, step: int) -> None:
-        """Renew what is renewed on a schedule, before a step's first forward pass. Doing it again changes nothing."""
+        """Update what is due on a schedule, before a step's first forward pass. Repeating it changes nothing."""
         if spec.kl.coefficient > 0 and self.reference is None:
             raise ValueError("kl.coefficient is above 0 but the learner was started without a reference policy")
         every = spec.kl.reset_steps
@@ -154,7 +154,7 @@ class LearnerModels:
         self.proximal.begin_step(step, self.weights)
 
     def held(self) -> tuple[Tensors, dict[str, float]]:
-        """Parts of a checkpoint beside the policy: tensors by file and name, and numbers. Collective."""
+        """Parts of a checkpoint other than the policy: tensors by file and name, and numbers. Collective."""
         held: Tensors = {}
         counters = {"proximal_normaliser": self.proximal.normaliser}
         if self._adapts_entropy:
@@ -169,10 +169,10 @@ class LearnerModels:
         return held, counters
 
     def restore(self, held: Tensors, counters: Mapping[str, float]) -> None:
-        """Take back what ``held`` has given. Collective."""
+        """Restore what ``held`` returned. Collective."""
         if isinstance(self.reference, FrozenPolicy) and "reference" in held:
             self.reference.blend(held["reference"])
-        # A checkpoint from before the run's bonus became adaptive has none: it begins where the spec says.
+        # A checkpoint from before the run's bonus became adaptive has none: it starts from the spec.
         self.entropy.held = counters.get("entropy_weight", self.entropy.held)
         self.proximal.load(held.get("proximal", {}), counters.get("proximal_normaliser", 1.0))
         if self.critic is not None:

@@ -11,7 +11,7 @@ from trainer_core.update.totals import Totals
 
 
 def add_entropy(totals: Totals, batch: TokenBatch, entropies: Tensor) -> None:
-    """Add the mean entropy of a micro-batch; nothing where no token counts."""
+    """Add the mean entropy of a micro-batch, or nothing if no token counts."""
     if bool(batch.mask.any()):
         totals.add_metrics({"actor/entropy": entropies.mean()}, len(entropies))
 
@@ -32,7 +32,7 @@ def record(mine: list[Trajectory], batch: TokenBatch, logprobs: Tensor, entropie
 
 
 def as_trajectory(sequence: Sequence[int]) -> Trajectory:
-    """A fixed sequence in the shape that packing knows: its first token is the prompt."""
+    """A fixed sequence in the form that packing accepts: its first token is the prompt."""
     ids = np.asarray(sequence, dtype=np.int32)
     length = len(ids) - 1
     return Trajectory(

@@ -1,4 +1,4 @@
-"""The learner's side of a frozen-weight rescoring: recorded tokens scored again by the weights as they stand."""
+"""The learner's side of a frozen-weight rescoring: recorded tokens scored again with the current weights."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,19 +15,19 @@ from trainer_core.update.model.policy import logits
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 
 ROWS = 256
-"""Positions whose distribution is looked at together: it is held in float64 over the whole vocabulary."""
+"""Positions whose distributions are processed together: they are held in float64 over the whole vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnerSide:
-    """One trajectory. Arrays of shape [T] as its tokens; 0 for forced ones."""
+    """One trajectory. Arrays have shape [T], one entry per token; 0 for forced tokens."""
 
     logprobs: NDArray[np.float64]
     """Log-probabilities at temperature 1, over the full vocabulary."""
     log_kept: NDArray[np.float64]
     """Natural log of the probability mass that top-k and top-p keep at the trajectory's own temperature."""
     template: NDArray[np.float64]
-    """``logprobs`` less those behind the prompt as the learner's own template renders it."""
+    """``logprobs`` minus those after the prompt as the learner's own template renders it."""
 
 
 @torch.no_grad()
@@ -46,12 +46,12 @@ def learner_side(
     Args:
         model: the policy, or the engine around it.
         trajectories: the trajectories that take part in the loss.
-        own_prompts: by trajectory id, prompts as the learner's own template renders them; without an entry they are
-            the recorded ones.
+        own_prompts: by trajectory id, prompts as the learner's own template renders them; without an entry, the
+            recorded prompt is used.
         top_p: the top-p of the sampling, 1 for none.
         top_k: the top-k of the sampling, 0 for none.
         device: the device of the policy.
-        context: the ranks that share the tokens of each trajectory out.
+        context: the ranks that split the tokens of each trajectory.
 
     Returns:
         By trajectory id.

@@ -1,8 +1,8 @@
-"""A step whose groups come piece by piece: gradients add up under unit denominators and are divided at the end.
+"""A step whose groups arrive piece by piece: gradients are summed with denominator 1 and divided at the end.
 
 The gradient of a minibatch loss is Σ (token gradients · weight) / D, and D (tokens, or sequences) is known only when
-the last group is in. As D divides everything alike, the pieces add up with D = 1 and one division before the optimizer
-step makes the same update.
+the last group has arrived. Since D divides everything equally, summing the pieces with D = 1 and dividing once before
+the optimizer step gives the same update.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ UNIT = Denominators(sequences=1, tokens=1, prompt_tokens={})
 
 
 class CannotStream(ValueError):
-    """The spec's update needs the whole step at once; the message says why."""
+    """The spec's update needs the whole step together; the message says why."""
 
 
 @dataclass(slots=True)
 class StreamedStep:
-    """State accumulated of a step that is not finished."""
+    """Accumulated state of an unfinished step."""
 
     spec: RunSpec
     step: int

@@ -16,7 +16,7 @@ class Totals:
         self._maxima: dict[str, float] = {}
 
     def add_metrics(self, metrics: Mapping[str, Tensor | float] | Mapping[str, float], count: float) -> None:
-        """Add means (or maxima) over ``count`` tokens; nothing where there are none."""
+        """Add means (or maxima) over ``count`` tokens, or nothing if there are none."""
         if count == 0:
             return
         for name, value in metrics.items():
@@ -32,12 +32,12 @@ class Totals:
         self._sums[name] = self._sums.get(name, 0.0) + float(share)
 
     def mean(self, name: str) -> tuple[float, float] | None:
-        """A mean as it stands on this rank, with its number of tokens; None where there is none."""
+        """The current mean on this rank, with its number of tokens; None if there is none."""
         total, weight = self._means.get(name, (0.0, 0.0))
         return (total / weight, weight) if weight else None
 
     def add(self, other: "Totals") -> None:
-        """Add all of another's."""
+        """Add all metrics of ``other``."""
         self._merge(other._means, other._sums, other._maxima)
 
     def _merge(
@@ -50,7 +50,7 @@ class Totals:
         self.add_metrics(maxima, 1)
 
     def values(self) -> dict[str, float]:
-        """All metrics, over all ranks. Collective where there is more than one rank."""
+        """All metrics over all ranks. Collective if there is more than one rank."""
         merged = Totals()
         for means, sums, maxima in gather((self._means, self._sums, self._maxima)):
             merged._merge(means, sums, maxima)

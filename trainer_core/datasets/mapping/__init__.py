@@ -1,4 +1,4 @@
-"""Mappings that people make for rows of no known shape: their document, what it makes of a row, and a first guess."""
+"""User-defined mappings for rows of unknown shape: their document, how it converts a row, and a first guess."""
 
 from trainer_core.datasets.mapping.document import DatasetMapping
 from trainer_core.datasets.mapping.proposal import Proposal, propose

@@ -1,4 +1,4 @@
-"""Gold answers, taken from where a mapping says they stand."""
+"""Gold answers, read from the place that a mapping specifies."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class AnswerReader:
         self._name = shown(steps)
 
     def read(self, row: Row) -> str | None:
-        """The answer. Raises ValueError with a sentence."""
+        """The answer. Raises ValueError with a message."""
         value = value_at(row, self._steps)
         if self._mapped.optional and (value is MISSING or value is None or value == [] or _is_blank(value)):
             return None

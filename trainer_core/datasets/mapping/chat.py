@@ -1,4 +1,4 @@
-"""Chats of a file as messages of ours."""
+"""Converts the chats of a file to our messages."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ Message = dict[str, str]
 
 
 def turns_of(value: Any, name: str) -> list[Any]:
-    """The turns of a chat, read where they are JSON text. Raises ValueError."""
+    """The turns of a chat, parsed if they are JSON text. Raises ValueError."""
     if isinstance(value, str):
         try:
             value = read_json(value)
@@ -28,10 +28,10 @@ def turns_of(value: Any, name: str) -> list[Any]:
 
 
 def messages_of(turns: list[Any], name: str, prompt: ChatPrompt) -> tuple[list[Message], str | None]:
-    """(messages up to the last one that is not the model's, what the model said after it).
+    """(messages up to the last one that is not from the model, what the model said after it).
 
     Raises:
-        ValueError: a turn is none, or all are the model's.
+        ValueError: a turn is invalid, or all turns are from the model.
     """
     messages = [_message(turn, place, name, prompt) for place, turn in enumerate(turns, 1)]
     reference = None
@@ -61,7 +61,7 @@ def _message(turn: Any, place: int, name: str, prompt: ChatPrompt) -> Message:
 
 
 def _content(value: Any, place: int, name: str) -> str:
-    """Text, or parts of text joined."""
+    """Text, or text parts joined."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value:

@@ -1,4 +1,4 @@
-"""Tests of programs, from the forms that files have them in: Python texts, or pairs of input and output."""
+"""Tests of programs, from the forms in files: Python code, or pairs of input and output."""
 
 from contextlib import suppress
 from typing import Any
@@ -12,10 +12,10 @@ Tests = list[str] | list[dict[str, str]]
 
 
 def tests_of(value: Any, name: str) -> Tests:
-    """The tests that a value holds, one at least.
+    """The tests in a value, at least one.
 
     Raises:
-        ValueError: it holds none that a grader can run. Calls with arguments that are no text are such.
+        ValueError: it holds no tests that a grader can run, such as calls whose arguments are not text.
     """
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         with suppress(ValueError):  # Python that begins with a bracket

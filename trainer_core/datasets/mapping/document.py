@@ -1,4 +1,4 @@
-"""Document of a mapping: what a person says of a file's columns."""
+"""Document of a mapping: the user's description of a file's columns."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -9,9 +9,9 @@ from trainer_core.datasets.mapping.path import MAX_PATH, parse_path
 from trainer_core.datasets.mapping.template import MAX_TEMPLATE, parse_template
 
 MAX_NAME = 500
-"""Characters of a column's name that a mapping can say something of."""
+"""Most characters of a column name in a mapping."""
 MADE = frozenset({"prompt", "messages", "answer", "tests", "source", "reference", "id"})
-"""Columns that a mapping makes by other members, and the id, which no tag may replace."""
+"""Columns that other fields of a mapping create, and the id. No tag may replace them."""
 Role = Literal["system", "user", "assistant"]
 
 

@@ -1,7 +1,7 @@
-"""Numbers in text, taken wholly or not at all: a part of a formula, a pair or a date is no gold answer.
+"""Numbers in text, read completely or not at all: a part of a formula, a pair or a date is not a gold answer.
 
-What is told here of a number that stands alone is narrower than what graders read in answers, on purpose: a gold answer
-that is read wrongly rewards wrong answers from then on, while a row that is refused is seen by a person.
+This is deliberately stricter than what graders read in answers: a misread gold answer rewards wrong answers from then
+on, while a user sees a rejected row.
 """
 
 import re
@@ -9,14 +9,14 @@ import re
 _DIGITS = "0123456789.,"
 _LONGEST = 4_000
 _AROUND = 200
-"""Characters to each side of a number that are looked at."""
+"""Number of characters on each side of a number that are examined."""
 _SHOWN = 20
 _POWER = r"(?:[eE][-+−]?[0-9]+)?"
 _NUMBER = re.compile(rf"(?:(?:[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+){_POWER}")
-"""Digits, or thousands. ``0,123`` and ``3,14`` are neither: their commas stand for something else."""
+"""Digits, or thousands. ``0,123`` and ``3,14`` are neither: their commas mean something else."""
 _ALONE = re.compile(rf"(?:[-+−]?\$?|\$[-+−]){_NUMBER.pattern}")
 _NUMERAL = re.compile(r"[\d²³¹¼-¾⁰-⁹⅐-↉]")
-"""Signs that stand for a number or a part of one, in whatever script. Lowered digits are indices."""
+"""Characters for a number or a part of one, in any script. Subscript digits are indices."""
 _EXPONENT = re.compile(r"(?<=[0-9.])[eE][-+−]?\Z")
 _CURRENCY = re.compile(r"\\?[$€£¥]\Z")
 _MONEY = re.compile(r"\b(?:Rs|No|Nr|USD|EUR|GBP|INR)\.?\Z")
@@ -29,12 +29,12 @@ _UNITS = (
     r"|years?|ft|feet|in|inch|inches|yd|yards?|miles?|lbs?|oz|[ap]\.?m|USD|EUR|GBP|INR"
 )
 _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff01-\uff5e"
-"""Signs that stand beside numbers without a space."""
+"""Characters that may be next to numbers without a space."""
 _COUNTED = "〇零一二三四五六七八九十百千万萬亿億兆半"
 _LETTER = rf"[^\W_{_CJK}]"
 _H = r"[^\S\n]*"
 _OPERAND = rf"(?:[0-9)\]}}%]|(?<!{_LETTER}){_LETTER})"
-"""End of what an operator may join with a number: a number, a bracket, or one letter alone."""
+"""End of what an operator may join with a number: a number, a bracket, or a single letter."""
 _LETTER_BEFORE = re.compile(rf"{_LETTER}\Z")
 _PART_BEFORE = re.compile(
     rf"(?:\S_|[{_COUNTED}负負点點之]|[/^√∛±∓≠<≤≥÷×]{_H}|(?<=\s)>=?{_H}|[\w)\]}}%]{_H}[+·∙⋅]{_H}"
@@ -44,11 +44,11 @@ _PART_BEFORE = re.compile(
     r"|sqrt|log|ln|sin|cos|tan|exp)\s+)\Z",
     re.IGNORECASE,
 )
-"""Text that makes the number behind it a part of something."""
+"""Text that makes the number after it a part of something larger."""
 _SIGNED_PART = re.compile(
     rf"(?:{_LETTER}|[)\]}}%.^_/*+−‐-―﹣－-]|{_OPERAND}[^\S\n]+|(?:{_LETTER}|[)\]}}^]|[-+*/×·÷−]{_H}|\\(?!left)[A-Za-z]+)\({_H})\Z"
 )
-"""Text that makes the sign behind it an operator, or something that nobody can tell from one."""
+"""Text that makes the sign after it an operator, or indistinguishable from one."""
 _THOUSANDS_BEFORE = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}[ \u00a0\u2009\u202f]\Z")
 _OPENED_LIST = re.compile(r"[(\[{][^()\[\]{}]*,\s*\Z")
 _COMMAND = re.compile(r"\\[A-Za-z]+\s*\Z")
@@ -63,25 +63,25 @@ _PART_BEHIND = re.compile(
     r"|\s+(?:pi|squared|cubed|factorial|plus|minus|divided\s+by|and\s+a\s+(?:half|third|quarter))\b)",
     re.IGNORECASE,
 )
-"""Text that makes the number before it a part of something."""
+"""Text that makes the number before it a part of something larger."""
 
 
 def plain_number(text: str) -> str | None:
-    """A text that is a number and nothing else, without its commas and dollar; None for all others."""
+    """A text that is only a number, without its commas and dollar sign; None for all other texts."""
     if len(text) > _LONGEST or not _ALONE.fullmatch(text):
         return None
     return text.replace(",", "").replace("$", "").replace("−", "-")
 
 
 def last_number(text: str, name: str) -> str:
-    """The last number of a text, without commas.
+    """The last number in a text, without commas.
 
     Args:
         text: any text; it takes linear time.
-        name: what the text is called in the sentences.
+        name: name of the text in error messages.
 
     Raises:
-        ValueError: it has none, or its last digits are a part of something else.
+        ValueError: it has none, or its last digits are part of something else.
     """
     text = _UNIT_POWER.sub(r"\1", _SPACE.sub(" ", text).replace("{,}", ","))
     found = _NUMERAL.search(text[::-1])
@@ -101,19 +101,19 @@ def last_number(text: str, name: str) -> str:
 
 
 def _start(text: str, end: int) -> int:
-    """Begin of the number that ends there."""
+    """Start of the number that ends at ``end``."""
     start = len(text[:end].rstrip(_DIGITS))
     exponent = _EXPONENT.search(text[max(0, start - 3) : start])
     if exponent and text[start:end].isdigit():
         start = len(text[: start - len(exponent.group())].rstrip(_DIGITS))
     start += len(text[start:end]) - len(text[start:end].lstrip(","))
     dots = len(text[start:end]) - len(text[start:end].lstrip("."))
-    # Several are those of "...", one is that of a number such as .5, or of an abbreviation.
+    # Several dots are those of "...", one is that of a number such as .5, or of an abbreviation.
     return start + dots if dots > 1 or (dots and _MONEY.search(text[max(0, start - 4) : start])) else start
 
 
 def _sign(before: str, behind: str) -> tuple[str, str, str]:
-    """(the number's sign, what stands before it, what stands behind it), without its currency and its emphasis."""
+    """(the number's sign, the text before it, the text after it), without its currency and its emphasis."""
     plain = _CURRENCY.sub("", before)
     if plain.endswith(tuple("-+−")):
         before = plain
@@ -126,7 +126,7 @@ def _sign(before: str, behind: str) -> tuple[str, str, str]:
 
 
 def _is_part(sign: str, before: str, number: str, behind: str) -> bool:
-    """Whether the number is a part of something larger, or may be one."""
+    """Whether the number is, or may be, a part of something larger."""
     if _PART_BEHIND.match(behind) or _is_enclosed(before):
         return True
     if _OPENED_LIST.search(before) and re.match(r"\s*[)\]}]", behind):
@@ -145,7 +145,7 @@ def _is_part(sign: str, before: str, number: str, behind: str) -> bool:
 
 
 def _is_enclosed(before: str) -> bool:
-    """Whether the number stands in braces of something, such as a root or an index, but for boxes and styles."""
+    """Whether the number is in braces of something, such as a root or an index, except boxes and styles."""
     closed = 0
     for at in range(len(before) - 1, -1, -1):
         closed += before[at] == "}"

@@ -1,4 +1,4 @@
-"""Options of a multiple choice, in the forms that files have them."""
+"""Options of a multiple choice, in the forms used in files."""
 
 import re
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ class Options:
 
     texts: tuple[str, ...]
     labels: tuple[str, ...]
-    """Names that the file has for each."""
+    """The file's label of each option."""
     written: tuple[str, ...]
-    """The texts as the file has them, with the letters that it may have put in front."""
+    """The texts as in the file, including any letters in front of them."""
 
 
 def options_of(value: Any, name: str) -> Options:
-    """The options that a value lists.
+    """The options listed in a value.
 
     Texts, ``{text: […], label: […]}``, ``{A: …, B: …}`` and ``[{label, text}]`` are read. Letters in front of all
-    texts, such as "A) ", are taken off.
+    texts, such as "A) ", are removed.
 
     Raises:
         ValueError: it lists none, or more than there are letters.
@@ -48,9 +48,9 @@ def options_of(value: Any, name: str) -> Options:
 
 
 def places_of(text: str, options: Options) -> list[int]:
-    """Places of the options that a text is: as the file writes them, else without letters, else with its own letter.
+    """Positions of the options that match a text: as in the file, else without letters, else with its own letter.
 
-    A letter in front of the text counts only where it is that of the option with the text behind it.
+    A letter in front of the text counts only if it is the letter of the option with the text after it.
     """
     for texts in (options.written, options.texts):
         if found := [place for place, option in enumerate(texts) if option == text]:
@@ -63,7 +63,7 @@ def places_of(text: str, options: Options) -> list[int]:
 
 
 def lettered(options: Options) -> str:
-    """One option a line, each with its letter."""
+    """One option per line, each with its letter."""
     return "\n".join(f"{letter}. {text}" for letter, text in zip(LETTERS, options.texts, strict=False))
 
 
@@ -86,7 +86,7 @@ def _read(value: Any) -> tuple[list[str] | None, list[str] | None]:
 
 
 def _are_labels(labels: Any) -> bool:
-    """Whether they name options; the numbers of TruthfulQA's say which of them are right."""
+    """Whether they are names of options. The numbers in TruthfulQA's labels instead say which options are right."""
     return isinstance(labels, list) and all(isinstance(label, str) for label in labels)
 
 

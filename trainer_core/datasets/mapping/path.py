@@ -10,17 +10,17 @@ from trainer_core.datasets.shape import Row
 MAX_PATH = 1_000
 MAX_STEPS = 16
 _SIGNS = frozenset('.[]{}"|?')
-"""Signs that names without quotes do not have."""
+"""Characters that names without quotes cannot contain."""
 Step = str | int
 MISSING = object()
-"""Value that ``value_at`` tells of a place that a row does not have."""
+"""Value that ``value_at`` returns for a place that a row does not have."""
 
 
 def parse_path(text: str) -> tuple[Step, ...]:
     """Keys and positions from the row inwards.
 
     Raises:
-        ValueError: with a sentence.
+        ValueError: with a message.
     """
     if len(text) > MAX_PATH:
         raise ValueError(f"A path has at most {MAX_PATH:,} characters.")
@@ -51,7 +51,7 @@ def parse_path(text: str) -> tuple[Step, ...]:
 
 
 def written(steps: Iterable[Step]) -> str:
-    """The text of a path, with quotes where a name needs them."""
+    """The text of a path, with quotes if a name needs them."""
     text = ""
     for step in steps:
         if isinstance(step, int):
@@ -64,7 +64,7 @@ def written(steps: Iterable[Step]) -> str:
 
 
 def value_at(row: Row, steps: tuple[Step, ...]) -> Any:
-    """The value at a path, ``MISSING`` where the row has none there."""
+    """The value at a path, or ``MISSING`` if the row has none there."""
     value: Any = row
     for step in steps:
         if isinstance(step, str):
@@ -82,7 +82,7 @@ def required(row: Row, steps: tuple[Step, ...]) -> Any:
     """The value at a path.
 
     Raises:
-        ValueError: the row has none there; the sentence says up to where it goes.
+        ValueError: the row has none there; the message says how far the path exists.
     """
     value: Any = row
     for depth, step in enumerate(steps):
@@ -101,7 +101,7 @@ def required(row: Row, steps: tuple[Step, ...]) -> Any:
 
 
 def shown(steps: Iterable[Step]) -> str:
-    """A path as messages have it, not too long."""
+    """A path for messages, shortened if needed."""
     text = written(steps)
     return text if len(text) <= 80 else f"{text[:79]}…"
 

@@ -1,4 +1,4 @@
-"""A mapping as a shape: what the reader of files asks of either."""
+"""A mapping as a shape, the interface that the file reader uses for both."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ _RULES = {
 
 
 def shape_of(mapping: DatasetMapping, title: str = "Mapped by hand") -> Shape:
-    """The shape that a mapping is. Every row is of it; those that it cannot convert are faulty."""
+    """The shape of a mapping. Every row matches it; rows that it cannot convert are faulty."""
     grader, system = _fitting(mapping)
     return Shape(
         name="mapping",
@@ -56,7 +56,7 @@ class _Converter:
         self._tags = {name: parse_path(path) for name, path in mapping.tags.items()}
 
     def convert(self, row: Row) -> Row:
-        """The row as it is stored. Raises ValueError with a sentence about what is wrong."""
+        """The row as it is stored. Raises ValueError with a message about what is wrong."""
         data = self._read_json(row)
         made, used_up = self._asked(data)
         if self._answer is not None:
@@ -75,7 +75,7 @@ class _Converter:
         return _beside(made, {name: value for name, value in data.items() if name not in gone})
 
     def _asked(self, data: Row) -> tuple[Row, str | None]:
-        """(the prompt's columns, the column that is wholly in them)."""
+        """(the prompt's columns, the column that they contain completely)."""
         prompt = self._mapping.prompt
         if self._template is not None:
             text = self._template.fill(data)
@@ -112,7 +112,8 @@ class _Converter:
 
 
 def _beside(made: Row, kept: Row) -> Row:
-    """The columns that were made, then those of the file; where both have a name, the file's is called ``source_…``."""
+    """The created columns, then those of the file; if both have a name, the file's column is renamed to
+    ``source_…``."""
     row = dict(made)
     reserved = made.keys() | {"prompt", "messages"}
     for name, value in kept.items():
@@ -131,11 +132,11 @@ def _differ(made: Any, value: Any) -> bool:
 
 
 def _fitting(mapping: DatasetMapping) -> tuple[Mapping[str, Any] | None, str | None]:
-    """A grader for the rows, and the system prompt that asks for what it reads."""
+    """A grader for the rows, and the system prompt that requests the form it reads."""
     if mapping.tests is not None:
         return {"type": "code_tests", "tests": "tests"}, None
     if mapping.answer is None or mapping.answer.rule == "as_is":
-        return None, None  # which grader fits a text is the person's to say
+        return None, None  # the user decides which grader fits a text
     if mapping.answer.rule.startswith("choice"):
         return {"type": "choice", "reference": "answer"}, LETTER
     return {"type": "math", "reference": "answer", "extraction": "boxed"}, BOXED

@@ -1,4 +1,4 @@
-"""Templates of text: ``{question}``, ``{choices|letters}``, ``{input?}`` where rows may lack it, ``{{`` for a brace."""
+"""Text templates: ``{question}``, ``{choices|letters}``, ``{input?}`` if rows may lack it, ``{{`` for a brace."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from trainer_core.datasets.shape import Row
 MAX_TEMPLATE = 20_000
 MAX_PLACES = 100
 MAX_TEXT = 1 << 20
-"""Characters that a template may make of a row."""
+"""Most characters that a template may create from a row."""
 Format = Literal["letters", "numbers", "lines", "json"]
 _BRACE = re.compile("[{}]")
 _FORMATS: tuple[Format, ...] = get_args(Format)
@@ -21,7 +21,7 @@ _FORMATS: tuple[Format, ...] = get_args(Format)
 
 @dataclass(frozen=True, slots=True)
 class TemplatePlace:
-    """A place that is filled from the row."""
+    """A placeholder that is filled from the row."""
 
     steps: tuple[Step, ...]
     optional: bool
@@ -30,20 +30,20 @@ class TemplatePlace:
 
 @dataclass(frozen=True, slots=True)
 class RowTemplate:
-    """Text with places, in order."""
+    """Text with placeholders, in order."""
 
     parts: tuple[str | TemplatePlace, ...]
 
     @property
     def places(self) -> tuple[TemplatePlace, ...]:
-        """The places alone."""
+        """Only the placeholders."""
         return tuple(part for part in self.parts if isinstance(part, TemplatePlace))
 
     def fill(self, row: Row) -> str:
-        """The text for a row, with all white space that the template and the row give it.
+        """The text for a row, with all white space of the template and the row.
 
         Raises:
-            ValueError: the row lacks a column, nothing of it can be seen in the text, or the text is too long.
+            ValueError: the row lacks a column, nothing of it is visible in the text, or the text is too long.
         """
         made: list[str] = []
         size, told = 0, False
@@ -61,10 +61,10 @@ class RowTemplate:
 
 
 def parse_template(text: str) -> RowTemplate:
-    """A template from its text, in one pass.
+    """Parses a template from its text, in one pass.
 
     Raises:
-        ValueError: with a sentence.
+        ValueError: with a message.
     """
     if len(text) > MAX_TEMPLATE:
         raise ValueError(f"A template has at most {MAX_TEMPLATE:,} characters.")
@@ -97,7 +97,7 @@ def parse_template(text: str) -> RowTemplate:
 
 
 def as_text(value: Any, name: str, format: Format | None = None) -> str:
-    """A value as a template writes it. Raises ValueError where the format does not fit it."""
+    """A value as a template writes it. Raises ValueError if the format does not fit it."""
     if format == "letters":
         return lettered(options_of(value, name))
     if format == "json":
@@ -138,7 +138,7 @@ def _next_brace(text: str, start: int) -> int:
 
 
 def _end(text: str, start: int) -> int:
-    """Position at which the place ends that begins at ``start``; braces in quotes are part of a name."""
+    """End of the placeholder that begins at ``start``; braces in quotes are part of a name."""
     quoted = escaped = False
     for at in range(start + 1, min(len(text), start + MAX_PATH + 20)):
         sign = text[at]

@@ -1,4 +1,4 @@
-"""Table of the known shapes, one file each. The first that matches counts: the more a shape asks for, the earlier."""
+"""Table of the known shapes, one file each. The first match counts, so more specific shapes come first."""
 
 from trainer_core.datasets.shape import Shape
 from trainer_core.datasets.shapes.conversational import CONVERSATIONAL

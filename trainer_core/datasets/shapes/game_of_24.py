@@ -1,4 +1,4 @@
-"""Game of 24 (Yao et al., arXiv 2305.10601): four numbers, of which an expression that equals 24 is to be made."""
+"""Game of 24 (Yao et al., arXiv 2305.10601): four numbers from which to build an expression that equals 24."""
 
 from trainer_core.datasets.fields import asked, text_of, with_columns
 from trainer_core.datasets.shape import Mapped, Row, Shape

@@ -1,4 +1,4 @@
-"""GSM8K (Cobbe et al., arXiv 2110.14168): the solution ends with the final answer behind four hashes."""
+"""GSM8K (Cobbe et al., arXiv 2110.14168): the solution ends with the final answer after four hashes."""
 
 import re
 
@@ -19,7 +19,7 @@ def _convert(row: Row) -> Row:
 
 
 def final_answer(solution: str) -> str:
-    """Text behind the hashes of a solution, numbers without commas. Raises ValueError."""
+    """Text after the hashes of a solution, numbers without commas. Raises ValueError."""
     _, hashes, after = solution.rpartition("####")
     if not hashes:
         raise ValueError("`answer` has no `####` with the final answer behind it.")

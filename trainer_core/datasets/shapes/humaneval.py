@@ -8,7 +8,7 @@ def _matches(row: Row) -> bool:
     if "prompt" not in row or "messages" in row or "tests" in row:
         return False
     entry_point = row.get("entry_point")
-    # Others with a prompt that is text are stored as they come.
+    # Other rows with a text prompt are stored as they are.
     return isinstance(row.get("test"), str) and isinstance(entry_point, str) and entry_point.isidentifier()
 
 

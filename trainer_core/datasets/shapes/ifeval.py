@@ -1,4 +1,4 @@
-"""IFEval (Zhou et al., arXiv 2311.07911) and its like: instructions that a program can check."""
+"""IFEval (Zhou et al., arXiv 2311.07911) and similar: instructions that a program can check."""
 
 from typing import Any
 
@@ -16,7 +16,8 @@ def _convert(row: Row) -> Row:
 
 
 def _parameters(given: Any) -> dict[str, Any]:
-    """The parameters of one check. Files that were Parquet name those of all checks, null where one has none."""
+    """The parameters of one check. Files converted from Parquet name the parameters of all checks, with null for unused
+    ones."""
     if given is None:
         return {}
     if not isinstance(given, dict):

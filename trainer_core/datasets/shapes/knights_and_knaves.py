@@ -1,4 +1,4 @@
-"""Knights and knaves as Logic-RL has them (Xie et al., arXiv 2502.14768): the prompt has its template in it already."""
+"""Knights and knaves in Logic-RL's form (Xie et al., arXiv 2502.14768): the prompt already includes its template."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +28,7 @@ def _convert(row: Row) -> Row:
 
 
 def _without_template(prompt: Any) -> list[dict[str, str]]:
-    """The turns of a prompt that a template of ChatML was applied to, without what it begins of the answer."""
+    """The turns of a prompt in ChatML, without the beginning of the answer."""
     if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], dict):
         prompt = prompt[0].get("content")
     if not isinstance(prompt, str):

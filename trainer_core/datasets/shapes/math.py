@@ -1,4 +1,4 @@
-"""MATH (Hendrycks et al., arXiv 2103.03874) and its like: a problem, its solution, perhaps the final answer."""
+"""MATH (Hendrycks et al., arXiv 2103.03874) and similar: a problem, its solution, perhaps the final answer."""
 
 from trainer_core.datasets.fields import asked, gold_of, text_of, with_columns
 from trainer_core.datasets.shape import BOXED, Mapped, Row, Shape

@@ -7,7 +7,7 @@ from trainer_core.datasets.fields import asked, is_own, renamed_to_source, text_
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 _CODE = 200_000
-"""Characters of a solution that is looked at for the name of its function."""
+"""Most characters of a solution that is searched for the name of its function."""
 _MADE = ("messages", "tests", "setup", "entry_point", "task")
 
 
@@ -16,7 +16,7 @@ def _matches(row: Row) -> bool:
         return False
     if not is_own(row):
         return True
-    # Rows that can be stored as they come, such as those with programs in another language, are.
+    # Rows that can be stored as they are, such as those with programs in another language, stay unchanged.
     try:
         _convert(row)
         _entry_point(row)
@@ -28,14 +28,14 @@ def _matches(row: Row) -> bool:
 def _convert(row: Row) -> Row:
     task = text_of(row, "prompt" if "prompt" in row else "text")
     tests = texts_of(row, "test_list")
-    # As the paper asks: only the tests tell the name of the function.
+    # As in the paper's prompt: only the tests show the name of the function.
     question = f"{task}\n\nYour code should pass these tests:\n\n" + "\n".join(tests)
     try:
         entry_point = _entry_point(row)
     except ValueError:
         if not is_own(row):
             raise
-        entry_point = ""  # the row is good without its program, which is only looked at for a name
+        entry_point = ""  # the row is valid without its program, which is only searched for a name
     made = {"messages": asked(question), "tests": tests, "setup": _setup(row), "entry_point": entry_point}
     return with_columns(renamed_to_source(without(row, "prompt"), *_MADE), **made, task=task)
 
@@ -51,7 +51,7 @@ def _setup(row: Row) -> str:
 
 
 def _entry_point(row: Row) -> str:
-    """The function that bears the name of one of Python's own, which tests would use instead; else nothing."""
+    """The function if it has the name of a Python builtin, which tests would use instead; otherwise empty."""
     code = text_of(row, "code")
     if len(code) > _CODE:
         raise ValueError(f"`code` has more than {_CODE:,} characters.")

@@ -1,4 +1,4 @@
-"""Rows of OpenAI's reinforcement fine-tuning: a chat with developer messages, and a reference of any kind."""
+"""Rows for OpenAI's reinforcement fine-tuning: a chat with developer messages, and a reference of any kind."""
 
 from typing import Any
 
@@ -25,7 +25,8 @@ def _convert(row: Row) -> Row:
 
 
 def _message(message: Any) -> Any:
-    """The message with the role system for a developer's, and its parts as one text; other faults are told later."""
+    """The message with a developer role changed to system, and its parts as one text; other faults are reported
+    later."""
     if not isinstance(message, dict):
         return message
     made = dict(message)

@@ -1,4 +1,4 @@
-"""Dressage's own rows, which are TRL's prompt-only rows, too."""
+"""Dressage's own rows, which are also TRL's prompt-only rows."""
 
 from trainer_core.datasets.shape import Shape
 
@@ -8,5 +8,5 @@ OWN = Shape(
     columns="`prompt` (text), or `messages` (a chat)",
     mapping=(),
     matches=lambda row: "prompt" in row or "messages" in row,
-    convert=lambda row: row,  # checked like all others, after it was mapped
+    convert=lambda row: row,  # checked like all others, after mapping
 )

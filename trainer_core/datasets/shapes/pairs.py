@@ -1,4 +1,5 @@
-"""Tables of two columns without a header: a question and its short answer, as MGSM's (Shi et al., arXiv 2210.03057)."""
+"""Tables of two columns without a header: a question and its short answer, as in MGSM (Shi et al., arXiv
+2210.03057)."""
 
 import re
 

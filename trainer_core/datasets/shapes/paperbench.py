@@ -6,14 +6,14 @@ from trainer_core.datasets.fields import asked, text_of, with_columns
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 _MOST, _DEEPEST = 64, 30
-"""Criteria that the grader reads, and levels of a tree."""
+"""Most criteria that the grader reads, and most levels of a tree."""
 _NAME, _DESCRIPTION = 200, 4000
 
 
 def _convert(row: Row) -> Row:
     text_of(row, "requirements")
     level = [(row, 1.0)]
-    # Leaves where there are few enough of them; else the nodes of the deepest level that has few enough.
+    # Leaves if there are few enough; otherwise the nodes of the deepest level with few enough nodes.
     for _ in range(_DEEPEST):
         below = [part for node, share in level for part in _parts(node, share)]
         if len(below) > _MOST or len(below) == len(level):
@@ -32,7 +32,7 @@ def _convert(row: Row) -> Row:
 
 
 def _parts(node: Row, share: float) -> list[tuple[Row, float]]:
-    """The node's sub-tasks, each with its part of the share; of a leaf, itself."""
+    """The node's subtasks, each with its part of the share; for a leaf, the leaf itself."""
     found: Any = node.get("sub_tasks")
     if not found:
         return [(node, share)]

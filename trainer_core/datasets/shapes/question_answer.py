@@ -1,10 +1,10 @@
-"""Questions with a short gold answer, as AIME's are passed around."""
+"""Questions with a short gold answer, the usual form of AIME."""
 
 from trainer_core.datasets.fields import asked, gold_of, text_of, with_columns
 from trainer_core.datasets.shape import BOXED, Mapped, Row, Shape
 
 _ABOUT = ("context", "passage", "article", "paragraph", "story", "choices", "options", "endings")
-"""Columns without which such a question means little. Rows that have one are mapped, so that the prompt shows it."""
+"""Columns that such a question depends on. Rows that have one need a mapping, so that the prompt shows it."""
 
 
 def _matches(row: Row) -> bool:

@@ -1,4 +1,4 @@
-"""ROLL's rows, as of DeepMath, and others with ``ground_truth``; the chat is often JSON text."""
+"""ROLL's rows, as in DeepMath, and others with ``ground_truth``; the chat is often JSON text."""
 
 from trainer_core.datasets.fields import (
     gold_of,
@@ -19,7 +19,7 @@ def _matches(row: Row) -> bool:
         return True
     if "prompt" in row and "messages" in row:
         return "ground_truth" in row
-    # An answer that is stated is the gold one, and a ground truth that is no text is for a reward of one's own.
+    # A stated answer is the gold answer, and a ground truth that is not text is for a custom reward.
     return ("prompt" in row or "messages" in row) and "answer" not in row and is_gold(row.get("ground_truth"))
 
 

@@ -1,4 +1,4 @@
-"""Chats of ShareGPT's form: turns with ``from`` and ``value``; what the model said last is the reference."""
+"""Chats in ShareGPT's form: turns with ``from`` and ``value``; the model's last turn is the reference."""
 
 from typing import Any
 

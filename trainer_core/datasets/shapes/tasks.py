@@ -1,4 +1,4 @@
-"""Rows that were made of folders of tasks, by ``trainer_core.datasets.tasks``."""
+"""Rows created from task folders by ``trainer_core.datasets.tasks``."""
 
 from trainer_core.datasets.shape import Mapped, Shape
 

@@ -1,4 +1,4 @@
-"""Rows as verl trains on them, DAPO-Math-17k among them: a chat, and the gold answer inside of ``reward_model``."""
+"""Rows in verl's training format, such as DAPO-Math-17k: a chat, and the gold answer inside ``reward_model``."""
 
 import json
 
@@ -9,7 +9,7 @@ from trainer_core.datasets.shape import Mapped, Row, Shape
 def _matches(row: Row) -> bool:
     if "reward_model" not in row or not is_chat(row.get("prompt")):
         return False
-    # A prompt that is text can be stored as it comes, with the answer that it has.
+    # A text prompt can be stored as it is, with its answer.
     return isinstance(row["prompt"], list) or ("answer" not in row and isinstance(row["reward_model"], dict))
 
 
@@ -18,7 +18,7 @@ def _convert(row: Row) -> Row:
     if not isinstance(model, dict):
         raise ValueError("`reward_model` must be an object with `ground_truth`.")
     truth = model.get("ground_truth")
-    # Some rewards keep an object there, such as tests; as text it is what a grader of one's own is given.
+    # Some rewards store an object there, such as tests. A custom grader gets it as text.
     gold = json.dumps(truth, ensure_ascii=False) if isinstance(truth, dict | list) else gold_of(model, "ground_truth")
     kept = renamed_to_source(without(row, "prompt"), "answer")
     return with_columns(kept, messages=list_in(row, "prompt"), answer=gold)

@@ -1,4 +1,4 @@
-"""WritingBench (Wu et al., arXiv 2503.05244): a request and criteria, each with what earns which points."""
+"""WritingBench (Wu et al., arXiv 2503.05244): a request and criteria, each with a scoring scale."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Formats in which a task is a folder of files: how such folders are known, and how each becomes a row."""
+"""Formats in which a task is a folder of files: how such folders are recognised, and how each becomes a row."""
 
 from trainer_core.datasets.tasks.format import TaskFormat, UnusableTaskError
 from trainer_core.datasets.tasks.harbor import HARBOR

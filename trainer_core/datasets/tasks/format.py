@@ -1,4 +1,4 @@
-"""Form of a format of tasks."""
+"""Definition of a task format."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Any, Literal
 from trainer_core.datasets.shape import Row
 
 _MAX_ABOUT_BYTES = 16 << 10
-"""Bytes of the file that describes a task, which parsers may take long for."""
+"""Most bytes of the file that describes a task, since parsers may be slow."""
 
 
 class UnusableTaskError(ValueError):
-    """The folder is a task that cannot be a row, such as one without a statement. The text says why."""
+    """The folder is a task that cannot be a row, such as one without a statement. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +20,15 @@ class TaskFormat:
 
     name: Literal["kattis", "harbor"]
     marker: str
-    """File by which the folder of a task is known."""
+    """File that identifies the folder of a task."""
     reads: Callable[[str], bool]
     """Whether a file, by its path within the folder, is read."""
     row: Callable[[str, Mapping[str, bytes]], Row]
-    """The row of a folder, by its path and the files read. Raises ValueError, UnusableTaskError among them."""
+    """The row of a folder, given its path and the files read. Raises ValueError, including UnusableTaskError."""
 
 
 def text_in(files: Mapping[str, bytes], name: str) -> str:
-    """A file as text. Raises ValueError where it is none."""
+    """A file as text. Raises ValueError if it is not text."""
     try:
         return files[name].decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -36,13 +36,13 @@ def text_in(files: Mapping[str, bytes], name: str) -> str:
 
 
 def about_in(files: Mapping[str, bytes], name: str, read: Callable[[str], Any], form: str) -> Any:
-    """Content of the file that describes a task. Raises ValueError where ``read`` does, and for one that is too long.
+    """Content of the file that describes a task. Raises ValueError if ``read`` does, or if the file is too long.
 
     Args:
         files: the files of the task.
-        name: its name.
-        read: reads its text; raises ValueError or RecursionError.
-        form: name of the form that it is written in.
+        name: name of the file.
+        read: parses its text; raises ValueError or RecursionError.
+        form: name of its format.
     """
     if len(files[name]) > _MAX_ABOUT_BYTES:
         raise ValueError(f"its {name} has more than {_MAX_ABOUT_BYTES:,} bytes.")

@@ -1,4 +1,4 @@
-"""Tasks of Harbor, as Terminal-Bench has them: an instruction, an environment, and tests that run inside of it."""
+"""Tasks in Harbor's format, as in Terminal-Bench: an instruction, an environment, and tests that run inside it."""
 
 import re
 import tomllib
@@ -36,20 +36,20 @@ def _row(folder: str, files: Mapping[str, bytes]) -> Row:
 
 def _toml(text: str) -> Any:
     """The values of a document, as JSON. Raises ValueError."""
-    # Keys of thousands of parts take the parser very long.
+    # Keys with thousands of parts take the parser very long.
     if any(_parts(piece) > _MAX_PARTS for piece in re.split(r"[={,\n]", text)):
         raise ValueError(f"a key has more than {_MAX_PARTS} parts")
     return _json(tomllib.loads(text))
 
 
 def _parts(piece: str) -> int:
-    """Parts of what may be a key with dots; 0 for prose, whose words are apart."""
+    """Number of parts of a possible dotted key; 0 for prose, whose words are separate."""
     parts = [part.strip(" \t[]") for part in piece.split(".")]
     return len(parts) if all(part and not any(map(str.isspace, part)) for part in parts) else 0
 
 
 def _json(value: Any) -> Any:
-    """A value of TOML as JSON: dates and times as text."""
+    """A TOML value as JSON: dates and times as text."""
     if isinstance(value, dict):
         return {name: _json(inner) for name, inner in value.items()}
     if isinstance(value, list):

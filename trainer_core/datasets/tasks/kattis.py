@@ -1,4 +1,4 @@
-"""Problems of the Kattis format (github.com/Kattis/problem-package-format): programs that read and write."""
+"""Problems in the Kattis format (github.com/Kattis/problem-package-format): programs that read and write."""
 
 import math
 import re
@@ -48,7 +48,7 @@ def _row(folder: str, files: Mapping[str, bytes]) -> Row:
 
 
 def _number(value: Any, what: str, *, least: float) -> int | float:
-    """A number that is written in the YAML. Raises ValueError."""
+    """A number from the YAML file. Raises ValueError."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -78,7 +78,7 @@ def _name(about: Mapping[str, Any], folder: str) -> str:
 
 
 def _statement(files: Mapping[str, bytes]) -> str:
-    """The statement in English, else in the language that has one; HTML as text."""
+    """The statement in English, otherwise in any available language; HTML as text."""
     found = {(match[1] or "en", match[2]): name for name in files if (match := _STATEMENT.fullmatch(name))}
     for _, name in sorted(found.items(), key=lambda item: (item[0][0] != "en", item[0])):
         text = text_in(files, name)
@@ -99,7 +99,7 @@ def _cases(files: Mapping[str, bytes], below: str) -> list[dict[str, str]]:
 
 def _question(statement: str, samples: list[dict[str, str]]) -> str:
     parts = [statement]
-    if "sample input" not in statement.lower():  # statements in TeX leave them to the files
+    if "sample input" not in statement.lower():  # statements in TeX leave samples to the files
         for number, case in enumerate(samples, 1):
             given, wanted = case["input"].rstrip(), case["output"].rstrip()
             parts.append(f"Sample input {number}:\n{given}\n\nSample output {number}:\n{wanted}")

@@ -1,6 +1,7 @@
-"""YAML as descriptions of tasks need it: names, texts and lists. Numbers and dates stay the texts that they are.
+"""YAML for task descriptions: names, texts and lists. Numbers and dates stay text.
 
-What can blow up a small file, or make objects of it, is refused: aliases, and tags other than those of plain values.
+Features that can blow up a small file or create objects are rejected: aliases, and tags other than those of plain
+values.
 """
 
 from typing import Any
@@ -26,16 +27,16 @@ class _Loader(yaml.BaseLoader):
 
 
 def read_yaml(text: str) -> Any:
-    """The value of a document: mappings, lists and texts, of which null is the empty one.
+    """The value of a document: mappings, lists and texts, with null as the empty text.
 
     Raises:
-        ValueError: with what is wrong.
+        ValueError: with a message about what is wrong.
         RecursionError: it is nested too deep.
     """
-    if text.count("[") + text.count("{") > _MAX_LISTS:  # which the parser takes very long for inside each other
+    if text.count("[") + text.count("{") > _MAX_LISTS:  # nested lists take the parser very long
         raise ValueError(f"it holds more than {_MAX_LISTS} lists and mappings")
     try:
-        return yaml.load(text, _Loader) or None  # nosec B506: makes texts alone
+        return yaml.load(text, _Loader) or None  # nosec B506: creates only texts
     except yaml.YAMLError as error:
         told = getattr(error, "problem", None) or (str(error).splitlines() or [""])[0]
         raise ValueError(told) from error

@@ -1,4 +1,4 @@
-"""Statements of problems that are written in HTML, as text, in time that grows with their length alone."""
+"""Converts problem statements from HTML to text, in time linear in their length."""
 
 import html
 import re
@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 _SKIPPED = {"head", "noscript", "title"}
 _RAW = {"script", "style"}
-"""Elements whose content is no markup, and no text for readers."""
+"""Elements whose content is neither markup nor text for readers."""
 _BREAKS = {"p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "pre", "ul", "ol", "table"}
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9:-]{0,63}+)(?=[\s/>])")
 _STOP = re.compile(r"[>\"']")
 _HUGE = re.compile(r"&#[0-9]{8,};?|&#[xX][0-9a-fA-F]{8,};?")
-"""References to characters that do not exist, whose numbers would take long to read."""
+"""References to nonexistent characters, whose numbers would take long to parse."""
 
 
 def plain_text(page: str) -> str:
-    """The text of a page in HTML, with line ends where blocks end. Formulas stay as they are written."""
+    """The text of an HTML page, with line breaks at the ends of blocks. Formulas stay as they are."""
     parts: list[str] = []
     skipped = preformatted = 0
     for tag, opens, text in _pieces(page):
@@ -39,13 +39,13 @@ def plain_text(page: str) -> str:
 
 
 def _pieces(page: str) -> Iterator[tuple[str, bool, str]]:
-    """(tag in small letters, whether it opens, "") and ("", False, text) in order; comments are left out."""
+    """(tag in lower case, whether it opens, "") and ("", False, text) in order; comments are left out."""
     begin = place = 0
     never: set[str] = set()
     while (start := page.find("<", place)) >= 0:
         found = _TAG.match(page, start)
         if found is None and page[start + 1 : start + 2] not in ("!", "?"):
-            place = start + 1  # a sign such as in 1 < 2
+            place = start + 1  # a plain character, as in 1 < 2
             continue
         end = _tag_end(page, found.end(), never) if found else _comment_end(page, start, never)
         if end is None:
@@ -67,14 +67,14 @@ def _pieces(page: str) -> Iterator[tuple[str, bool, str]]:
 
 
 def _comment_end(page: str, start: int, never: set[str]) -> int | None:
-    """End of a comment or declaration, None where it is not closed."""
+    """End of a comment or declaration; None if it is not closed."""
     mark = "-->" if page.startswith("<!--", start) else ">"
     end = _find(page, mark, start + 2, never)
     return None if end < 0 else end + len(mark)
 
 
 def _tag_end(page: str, place: int, never: set[str]) -> int | None:
-    """End of a tag, whose values between quotes may hold any sign; None where it is not closed."""
+    """End of a tag, whose quoted values may hold any character; None if it is not closed."""
     while ">" not in never and (stop := _STOP.search(page, place)):
         sign, place = stop.group(), stop.end()
         if sign == ">":
@@ -87,7 +87,7 @@ def _tag_end(page: str, place: int, never: set[str]) -> int | None:
 
 
 def _find(page: str, mark: str, place: int, never: set[str]) -> int:
-    """Place of the next mark, -1 for none; of what was not found once, no later search is made."""
+    """Position of the next mark, -1 if there is none. A mark that was not found once is not searched again."""
     found = -1 if mark in never else page.find(mark, place)
     if found < 0:
         never.add(mark)

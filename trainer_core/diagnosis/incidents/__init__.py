@@ -1,4 +1,4 @@
-"""Incidents: what is wrong with a run, joined from what its guards, alerts, metrics and state show."""
+"""Incidents: what is wrong with a run, combined from its guards, alerts, metrics and state."""
 
 from trainer_core.diagnosis.incidents.facts import BEFORE, Failure, KnobTurn, Phase, Sign, Symptoms
 from trainer_core.diagnosis.incidents.frames import Frame, Traceback, read_traceback

@@ -1,4 +1,4 @@
-"""Entropy that has collapsed: all samples of a prompt become the same."""
+"""Entropy collapse: all samples of a prompt become the same."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms, change_words, changed_before
 from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, guards_on

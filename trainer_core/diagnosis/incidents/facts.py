@@ -1,4 +1,4 @@
-"""Facts of a run from which incidents are told: objections, metrics, changes, and how its worker is."""
+"""Facts of a run from which incidents are derived: objections, metrics, changes, and the state of its worker."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,16 @@ from typing import Literal
 from trainer_core.diagnosis.incidents.incident import Severity
 
 BEFORE = 20
-"""Steps before an incident that tell what is usual, and in which a change may have caused it."""
+"""Steps before an incident that define what is usual, and in which a change may have caused it."""
 _LEAST = 3
-"""Values below which nothing is called usual."""
+"""Fewest values from which a usual level is computed."""
 _LAST = 5
-"""Newest values of an episode that make up its value."""
+"""Number of newest values of an episode that determine its value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """An objection: of a guard, of an alert, of a metric by itself, or of the run's state."""
+    """An objection: from a guard, an alert, a metric itself, or the run's state."""
 
     source: Literal["guard", "alert", "metric", "state"]
     name: str
@@ -31,7 +31,7 @@ class Sign:
     message: str
     metric: str | None = None
     value: float | None = None
-    """Value that set it off."""
+    """Value that triggered it."""
     low: float | None = None
     high: float | None = None
     """Bounds of the guard."""
@@ -41,7 +41,7 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class KnobTurn:
-    """A field that was changed in mid-run."""
+    """A field that was changed during the run."""
 
     target: str
     before: object
@@ -61,7 +61,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Phase in which a run stands, and how its worker is."""
+    """Current phase of a run, and the state of its worker."""
 
     name: str
     silent_s: float
@@ -69,51 +69,52 @@ class Phase:
     done: int
     total: int
     usual_s: float | None
-    """Seconds that the phase stays within in 95 % of steps."""
+    """Seconds within which the phase ends in 95 % of steps."""
     heard_s: float | None
     """Seconds since the worker was last heard of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symptoms:
-    """Facts of one run, as far as they speak of its troubles."""
+    """Facts of one run that indicate problems."""
 
     step: int
     """Steps learned so far."""
     signs: tuple[Sign, ...] = ()
     series: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
-    """(step, value), ascending, by metric: around each sign, and of the newest steps."""
+    """(step, value), ascending, by metric: around each sign, and in the newest steps."""
     changes: tuple[KnobTurn, ...] = ()
     failure: Failure | None = None
     phase: Phase | None = None
-    """Set where the run has made no progress for far longer than usual."""
+    """Set if the run has made no progress for much longer than usual."""
 
     def values(self, metric: str, first: int, last: int) -> list[float]:
         """Reported values of the steps from ``first`` to ``last``."""
         return [value for step, value in self.series.get(metric, ()) if first <= step <= last]
 
     def usual(self, metric: str, since: int) -> float | None:
-        """Median of the finite values of the steps before ``since``; None where there are too few."""
+        """Median of the finite values of the steps before ``since``; None if there are too few."""
         found = [value for value in self.values(metric, since - BEFORE, since - 1) if math.isfinite(value)]
         return median(found) if len(found) >= _LEAST else None
 
     def lately(self, metric: str, since: int, until: int | None) -> float | None:
-        """Median of the newest values of an episode; what is not finite there is the answer. None: nothing reported."""
+        """Median of the newest values of an episode; a value that is not finite is returned as it is. None if none was
+        reported."""
         found = self.values(metric, since, self.step if until is None else until)[-_LAST:]
         odd = [value for value in found if not math.isfinite(value)]
         return odd[-1] if odd else median(found) if found else None
 
     def starting(self, prefix: str) -> list[str]:
-        """Names of reported metrics that begin so."""
+        """Names of reported metrics that begin with ``prefix``."""
         return sorted(name for name in self.series if name.startswith(prefix))
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """Signs of one family that hold at the same time."""
+    """Signs of one family that apply at the same time."""
 
     signs: tuple[Sign, ...]
-    """The first objection first."""
+    """Signs, in order of their first objection."""
 
     @property
     def since(self) -> int:
@@ -135,7 +136,7 @@ class Episode:
 
 
 def changed_before(facts: Symptoms, since: int, targets: Sequence[str]) -> KnobTurn | None:
-    """The last change of one of these fields within the steps before ``since``. Targets that end in ``.`` are
+    """The last change of one of these fields in the steps before ``since``. Targets that end in ``.`` are
     prefixes."""
     found = [
         change
@@ -149,7 +150,7 @@ def changed_before(facts: Symptoms, since: int, targets: Sequence[str]) -> KnobT
 
 
 def change_words(change: KnobTurn) -> str:
-    """Sentence on a change that came before."""
+    """Sentence about an earlier change."""
     return (
         f"{change.actor} changed {change.target} from {change.before} to {change.value} at step {change.step}, shortly "
         "before: that is the likely cause, and no proof."

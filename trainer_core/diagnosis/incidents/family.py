@@ -1,4 +1,4 @@
-"""A family of incidents: the signs that belong to it, those it finds by itself, and what it says of them."""
+"""A family of incidents: the signs that belong to it, the signs it finds itself, and its description of them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,28 +8,29 @@ from trainer_core.diagnosis.incidents.incident import Kind, Told
 
 
 def nothing(facts: Symptoms) -> Sequence[Sign]:
-    """Signs of a family that finds none by itself."""
+    """Signs of a family that finds none itself."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One file of this folder declares one."""
+    """A family of incidents. Each file of this folder declares one."""
 
     kind: Kind
     takes: Callable[[Sign], bool]
     """Whether a guard's or an alert's objection belongs to it."""
     tell: Callable[[Symptoms, Episode], Told]
     finds: Callable[[Symptoms], Sequence[Sign]] = nothing
-    """Signs that the facts give without a guard or an alert."""
+    """Signs from the facts alone, without a guard or an alert."""
     watched: tuple[str, ...] = ()
-    """Metrics that it reads; those that end in ``/`` are prefixes."""
+    """Metrics that it reads; names that end in ``/`` are prefixes."""
     lasts: tuple[str, ...] = ()
-    """Full names of metrics that are above 0 while an alert of it holds, which is told once and never ended."""
+    """Full names of metrics that are above 0 while an alert of this family applies. Such alerts are reported once and
+    never ended."""
 
 
 def guards_on(*metrics: str) -> Callable[[Sign], bool]:
-    """Takes guards on these metrics; those that end in ``/`` are prefixes."""
+    """Accepts guards on these metrics; names that end in ``/`` are prefixes."""
 
     def takes(sign: Sign) -> bool:
         name = sign.metric
@@ -41,10 +42,10 @@ def guards_on(*metrics: str) -> Callable[[Sign], bool]:
 
 
 def alerts_of(*codes: str) -> Callable[[Sign], bool]:
-    """Takes alerts with these codes."""
+    """Accepts alerts with these codes."""
     return lambda sign: sign.source == "alert" and sign.name in codes
 
 
 def either(*rules: Callable[[Sign], bool]) -> Callable[[Sign], bool]:
-    """Takes what one of the rules takes."""
+    """Accepts what any of the rules accepts."""
     return lambda sign: any(rule(sign) for rule in rules)

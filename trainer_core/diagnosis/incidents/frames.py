@@ -1,4 +1,4 @@
-"""The exception of a failed run, once, its frames sorted by whose code they are."""
+"""The exception of a failed run without duplicates, with its frames sorted by the owner of the code."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _CODE = re.compile("\x1b\\[[0-9;]*m")
 _OURS = re.compile(r"(?:^|/)(?:worker|trainer_core|kernels|platform/dressage)/")
 _LIBRARY = re.compile(r"site-packages/|dist-packages/|lib/python[\d.]+/|^<frozen ")
 _MOST = 60
-"""Frames that are read; of longer tracebacks the last."""
+"""Most frames that are read; of longer tracebacks, the last ones."""
 
 Owner = Literal["yours", "platform", "library"]
 _ORDER: tuple[Owner, ...] = ("yours", "platform", "library")
@@ -24,7 +24,7 @@ class Frame:
     line: int
     function: str
     code: str
-    """The line of code; empty where the traceback lacks it."""
+    """The line of code; empty if the traceback lacks it."""
     owner: Owner
 
 
@@ -35,17 +35,17 @@ class Traceback:
     error: str
     """Its last line: type and message."""
     frames: tuple[Frame, ...]
-    """Frames of the user's own code first, then the platform's, then libraries'; the innermost first in each."""
+    """Frames of the user's own code first, then the platform's, then libraries'; innermost first in each."""
     node: str | None
-    """Address of the node on which it was raised, where the traceback tells."""
+    """Address of the node on which it was raised, if the traceback shows it."""
     pid: int | None
 
 
 def read_traceback(text: str) -> Traceback | None:
-    """The exception that a traceback ends with. None where the text is no traceback. Takes linear time.
+    """The exception that a traceback ends with. None if the text is not a traceback. Takes linear time.
 
-    Where one exception led to another, and where a remote one is wrapped in a local one, frames of all are read and
-    each is kept once.
+    If one exception led to another, or a local exception wraps a remote one, the frames of all are read and each is
+    listed once.
     """
     lines = _CODE.sub("", text).splitlines()
     frames: dict[Frame, None] = {}
@@ -76,7 +76,7 @@ def _owner(file: str) -> Owner:
 
 
 def _short(file: str, owner: Owner) -> str:
-    """The path without what is before the tree that it stands in."""
+    """The path relative to its source tree."""
     if owner == "yours":
         return file
     found = _LIBRARY.search(file) if owner == "library" else _OURS.search(file)

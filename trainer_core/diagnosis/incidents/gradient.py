@@ -1,4 +1,4 @@
-"""Gradients far above what is usual."""
+"""Gradients far above their usual level."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms, change_words, changed_before
 from trainer_core.diagnosis.incidents.family import Family, guards_on

@@ -1,4 +1,4 @@
-"""A held-out reward that falls while that of training rises."""
+"""A held-out reward that falls while the training reward rises."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Sign, Symptoms
 from trainer_core.diagnosis.incidents.family import Family

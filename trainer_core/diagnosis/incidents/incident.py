@@ -1,4 +1,4 @@
-"""An incident: what is wrong with a run, since when, why, on what evidence, and what to do."""
+"""An incident: what is wrong with a run, since when, why, with what evidence, and what to do."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -25,11 +25,11 @@ Kind = Literal[
 ]
 Severity = Literal["warn", "error"]
 Confidence = Literal["known", "likely", "unknown"]
-"""``known``: measured, or told by the part that failed; ``likely``: a guess that the evidence speaks for; ``unknown``:
-nothing that the run reports tells the cause."""
+"""``known``: measured, or reported by the part that failed; ``likely``: a guess that the evidence supports;
+``unknown``: nothing that the run reports shows the cause."""
 Act = Literal["control", "roll_back", "resume", "guard", "samples", "tokens", "measure_noise"]
-"""Act of the console: open a control; fork from a checkpoint before it began; resume the run; open the guard; look at
-the samples of a step, or at its worst tokens; measure the noise between engine and learner again."""
+"""Action in the console: open a control; fork from a checkpoint before it began; resume the run; open the guard; look
+at the samples of a step, or at its worst tokens; measure the noise between engine and learner again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class MetricEvidence:
-    """A metric that speaks for it."""
+    """A metric that supports the incident."""
 
     metric: str
     value: float | None
-    """Value while it lasts; None where it is no finite number."""
+    """Value while it lasts; None if it is not finite."""
     usual: float | None
-    """Median of the steps before; None where too few were reported."""
+    """Median of the steps before; None if too few were reported."""
     low: float | None = None
     """Lower bound of the guard on it."""
     high: float | None = None
@@ -61,12 +61,12 @@ class MetricEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Words of a family on an episode."""
+    """A family's description of an episode."""
 
     title: str
     cause: str
     """Sentences. A guess says that it is one."""
     confidence: Confidence
     metrics: tuple[str, ...] = ()
-    """Metrics that are shown as evidence, those first that say most; what was not reported is left out."""
+    """Metrics that are shown as evidence, most informative first; metrics that were not reported are left out."""
     advice: tuple[Remedy, ...] = ()

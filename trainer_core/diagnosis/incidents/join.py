@@ -1,4 +1,5 @@
-"""Incidents of a run: signs are sorted into families, those of one time joined, and each family tells of its own."""
+"""Incidents of a run: signs are sorted into families, signs of the same time are joined, and each family describes its
+own."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -47,20 +48,20 @@ FAMILIES: tuple[Family, ...] = (
     speed.FAMILY,
     other.FAMILY,
 )
-"""The first that takes a sign has it. Of those with the same gravity, the first are shown first."""
+"""The first family that accepts a sign gets it. Among incidents of equal severity, earlier families are shown first."""
 _ABSORBED: dict[Kind, Kind] = {"template": "mismatch"}
-"""Kinds that are one incident with another of the same time: the other's family tells of both."""
+"""Kinds that merge with another incident of the same time: the other's family describes both."""
 _APART = 5
-"""Calm steps after which what comes again is another incident."""
+"""Calm steps after which a new sign is a new incident."""
 _OVER = 3
-"""Newest values in a row that must be calm before an alert that nobody ends counts as over."""
+"""Number of newest values that must all be calm before an alert without an end event counts as over."""
 _EVIDENCE = 6
 _CHANGES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """One thing that is wrong, or was."""
+    """One thing that is or was wrong."""
 
     kind: Kind
     severity: Severity
@@ -73,7 +74,7 @@ class Incident:
     evidence: tuple[MetricEvidence, ...]
     signs: tuple[Sign, ...]
     changes: tuple[KnobTurn, ...]
-    """Fields that were changed in the steps before."""
+    """Fields that were changed in the preceding steps."""
     advice: tuple[Remedy, ...]
 
 
@@ -83,12 +84,12 @@ def is_watched(metric: str) -> bool:
 
 
 def is_lasting(metric: str) -> bool:
-    """Whether it tells how long an alert held that is told once."""
+    """Whether it shows how long an alert applied that is reported once."""
     return metric in _LASTING
 
 
 def incidents(facts: Symptoms) -> list[Incident]:
-    """All incidents: those that last first, the gravest first among them; then those that are over, newest first."""
+    """All incidents: first the ongoing ones, most severe first, then those that are over, newest first."""
     signs: dict[Kind, list[Sign]] = {}
     for family in FAMILIES:
         signs.setdefault(family.kind, []).extend(family.finds(facts))
@@ -108,7 +109,7 @@ def incidents(facts: Symptoms) -> list[Incident]:
 
 
 def _episodes(signs: Iterable[Sign]) -> list[Episode]:
-    """Signs of one family, those together that overlap or almost do."""
+    """Groups the signs of one family that overlap or almost overlap."""
     groups: list[list[Sign]] = []
     for sign in sorted(signs, key=lambda one: one.since):
         if groups and sign.since <= max(_end(one) for one in groups[-1]) + _APART:
@@ -127,7 +128,7 @@ def _end(sign: Sign) -> float:
 
 
 def _ended(facts: Symptoms, family: Family, sign: Sign) -> Sign:
-    """The sign with its end, where an alert is told once and the family's metrics show until when it held."""
+    """The sign with its end, if an alert is reported once and the family's metrics show until when it applied."""
     if sign.source != "alert" or sign.until is not None:
         return sign
     bounded = sign.metric is not None and (sign.low, sign.high) != (None, None)
@@ -140,7 +141,7 @@ def _ended(facts: Symptoms, family: Family, sign: Sign) -> Sign:
 
 
 def _inside(value: float, low: float | None, high: float | None) -> bool:
-    """Whether a value is within the bounds; what is no number is not."""
+    """Whether a value is within the bounds; NaN is not."""
     return not math.isnan(value) and (low is None or value >= low) and (high is None or value <= high)
 
 

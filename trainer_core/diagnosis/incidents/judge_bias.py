@@ -1,4 +1,4 @@
-"""A judge that pays for length."""
+"""A judge that rewards length."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms
 from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, guards_on

@@ -1,4 +1,4 @@
-"""Responses that run into their limit, or think without an end."""
+"""Responses that hit their limit, or never stop thinking."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms, change_words, changed_before
 from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, guards_on

@@ -1,4 +1,4 @@
-"""Engine and learner that disagree about sampled tokens, told apart by the last rescoring at frozen weights."""
+"""Disagreement of engine and learner about sampled tokens, attributed by the last rescoring at frozen weights."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms
 from trainer_core.diagnosis.incidents.family import Family, guards_on
@@ -7,9 +7,9 @@ from trainer_core.diagnosis.incidents.incident import Remedy, Told
 CAUSE = "rollout_corr/cause/"
 _CAUSES = ("numerics", "staleness", "truncation", "template", "unexplained")
 _MOST = 0.5
-"""Share of the difference from which one cause is named."""
+"""Least share of the difference for which one cause is named."""
 _BACK = 50
-"""Steps before an episode whose rescoring still speaks for it: they are made from time to time."""
+"""Steps before an episode in which a rescoring still counts for it: they are made only from time to time."""
 _METRICS = (
     "rollout_corr/k3_kl",
     "rollout_corr/rollout_is_mean",
@@ -43,7 +43,8 @@ _WEIGHT = Remedy("Bound the importance weights meanwhile.", "control", "correcti
 
 
 def shares(facts: Symptoms, episode: Episode) -> dict[str, float]:
-    """Share of the difference by cause, by the newest rescoring of the episode or shortly before; empty without."""
+    """Share of the difference by cause, by the newest rescoring in the episode or shortly before it; empty without
+    one."""
     last = facts.step if episode.until is None else episode.until
     found = {name: facts.values(CAUSE + name, episode.since - _BACK, last)[-1:] for name in _CAUSES}
     sizes = {name: values[0] for name, values in found.items() if values}

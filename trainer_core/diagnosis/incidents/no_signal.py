@@ -7,7 +7,7 @@ from trainer_core.diagnosis.incidents.incident import Remedy, Told
 _DEAD, _RATES, _SCORE = "groups/zero_advantage_share", "train/pass_rate/", "critic/score/mean"
 _ENTROPY = "actor/entropy"
 _EASY, _HARD = 0.9, 0.1
-"""Pass rates from which the data is called too easy, and below which too hard."""
+"""Pass rate from which the data is called too easy, and the one below which it is called too hard."""
 _CODES = ("constant_reward", "no_signal", "no_place", "starved")
 _SAMPLES = Remedy("Compare the samples of a dead group with the reference.", "samples", "dead")
 _BAND = Remedy("Draw prompts of middling difficulty.", "control", "curriculum.min_pass_rate")
@@ -18,7 +18,7 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     names = facts.starting(_RATES)
     metrics = (_DEAD, *names, _SCORE, _ENTROPY)
     title = "The reward is constant" if episode.message("constant_reward") else "Groups have no signal"
-    if said is not None:  # the worker has read the answers themselves, and says what they lack
+    if said is not None:  # the worker has read the answers themselves and says what they lack
         return Told(title, said, "known", metrics, (_SAMPLES, _BAND))
     lately = [facts.lately(name, episode.since, episode.until) for name in names]
     rates = [rate for rate in lately if rate is not None]

@@ -1,4 +1,4 @@
-"""Values that are no numbers: log-probabilities, rewards, gradients."""
+"""Values that are not finite: log-probabilities, rewards, gradients."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _WATCHED = (_REWARD, *_BOTH, _ENGINE, _LEARNER, "actor/entropy", *_UPDATE)
 
 
 def _finds(facts: Symptoms) -> Sequence[Sign]:
-    """One sign for each metric: from the first odd value that is known to the last."""
+    """One sign for each metric: from the first known bad value to the last."""
     found = []
     for metric in _WATCHED:
         points = facts.series.get(metric, ())
@@ -42,7 +42,7 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
         )
         return Told("Log-probabilities are no numbers", why, "known", (_ENGINE, _LEARNER), (roll_back, _TOKENS))
     if _LEARNER in odd or odd.intersection(_BOTH) or "actor/entropy" in odd:
-        engine = facts.values(_ENGINE, episode.since, episode.since)  # finite: else it would be among the odd
+        engine = facts.values(_ENGINE, episode.since, episode.since)  # finite: else it would be among the bad values
         side = "The learner's" if _LEARNER in odd or engine else "The engine's or the learner's"
         tail = "The engine's are numbers." if engine else "The tokens tell which of the two."
         why = f"{side} log-probabilities are no numbers from step {episode.since} on. {tail}"

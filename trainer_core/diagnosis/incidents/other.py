@@ -1,4 +1,4 @@
-"""Objections of guards that no other family knows."""
+"""Objections of guards that no other family covers."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms
 from trainer_core.diagnosis.incidents.family import Family

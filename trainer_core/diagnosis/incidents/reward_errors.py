@@ -1,4 +1,4 @@
-"""Rewards that could not be computed, or that count as 0 because of it."""
+"""Rewards that could not be computed, or that count as 0 for that reason."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms
 from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, guards_on

@@ -1,4 +1,4 @@
-"""Prompts that the learner renders otherwise than the engine saw them, and prompts without the assistant's turn."""
+"""Prompts that the learner renders differently from what the engine saw, and prompts without the assistant's turn."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from trainer_core.diagnosis.incidents.incident import Remedy, Told
 
 _METRIC = "rollout_corr/cause/template"
 LEAST = 0.01
-"""Nats per token from which it is told: where both sides have the same tokens, it is exactly 0."""
+"""Nats per token from which it is reported: if both sides have the same tokens, it is exactly 0."""
 
 
 def _finds(facts: Symptoms) -> Sequence[Sign]:

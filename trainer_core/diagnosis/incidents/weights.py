@@ -1,4 +1,4 @@
-"""Engines that compute with other weights than the learner's: stale, mixed up or corrupted tensors."""
+"""Engines whose weights differ from the learner's: stale, mixed up or corrupted tensors."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms
 from trainer_core.diagnosis.incidents.family import Family, alerts_of

@@ -7,7 +7,7 @@ from trainer_core.diagnosis.incidents.family import Family, alerts_of
 from trainer_core.diagnosis.incidents.incident import Remedy, Told
 
 _HEARD_S = 30.0
-"""Seconds within which a worker that lives is heard of."""
+"""Seconds within which a live worker sends a sign of life."""
 _MINUTES_S = 120.0
 _PARTS = {
     "generate": "engines, or graders behind them, have not finished a group",
@@ -25,7 +25,8 @@ _FORK = Remedy(
 
 
 def duration(seconds: float) -> str:
-    """Time in words: whole minutes from two on, tens of seconds before, so that it does not change each moment."""
+    """Duration in words: whole minutes from two minutes on, otherwise tens of seconds, so that it does not change
+    constantly."""
     return f"{seconds / 60:.0f} minutes" if seconds >= _MINUTES_S else f"{seconds // 10 * 10:.0f} seconds"
 
 

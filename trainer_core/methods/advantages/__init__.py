@@ -45,9 +45,9 @@ from trainer_core.spec.methods.critic import GAEAdvantage
 
 
 def _reward_itself(spec: Advantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
-    """Reward itself, shown of an advantage that each token has of its own, made elsewhere.
+    """Returns the rewards, which are shown for methods whose advantages are per token and computed elsewhere.
 
-    GAE's come from a critic's values, which the learner alone knows; VinePPO's from branches (``assign_vine``).
+    GAE's come from a critic's values, which only the learner has; VinePPO's come from branches (``assign_vine``).
     """
     return rewards
 
@@ -73,27 +73,27 @@ FORMULAS: Table[Callable[[Any, Tensor, Tensor, Inputs], Tensor]] = Table(
         VineAdvantage: _reward_itself,
     },
 )
-"""``(spec, rewards [G, S], mask [G, S], inputs) -> advantages [G, S]``; what lies outside the mask is set to 0 here."""
+"""``(spec, rewards [G, S], mask [G, S], inputs) -> advantages [G, S]``; entries outside the mask are set to 0 here."""
 
 
 def compute(spec: Advantage, rewards: Tensor, mask: Tensor, inputs: Inputs | None = None) -> Tensor:
-    """Advantages [G, S] of ``rewards`` [G, S]; samples outside ``mask`` [G, S] do not count and get 0.
+    """Advantages [G, S] of ``rewards`` [G, S]; samples outside ``mask`` [G, S] are ignored and get 0.
 
     Args:
         spec: the method.
         rewards: shape [groups, samples].
         mask: shape [groups, samples].
-        inputs: what else a method may need; left out, every sample has length 1, weight 1 and one minibatch.
+        inputs: other inputs of a method; by default every sample has length 1, weight 1 and one minibatch.
 
     Raises:
-        ValueError: the method needs an input that is not known: GDPO the parts of the rewards.
-        PluginError: the method is of an installed package, and its formula cannot be loaded.
+        ValueError: the method needs an unknown input, such as the reward parts for GDPO.
+        PluginError: the method is from an installed package, and its formula cannot be loaded.
     """
     given = inputs or Inputs()
     result = FORMULAS.of(spec)(spec, rewards, mask, given)
     if isinstance(spec, GroupAdvantage) and spec.whiten == "batch":
         whitened = whiten(result, mask.to(result.dtype), "population", 1e-8)
-        # What carries no signal must not get one from the mean of the others.
+        # Samples without signal must not get one from the mean of the others.
         signal = torch.ones_like(mask) if spec.compares == "batch" else has_signal(rewards, mask)
         result = whitened.masked_fill(~signal, 0.0)
     return result.masked_fill(~mask, 0.0)

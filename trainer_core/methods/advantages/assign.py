@@ -26,23 +26,21 @@ def assign(
 ) -> None:
     """Set ``advantage`` of every trajectory from its group's rewards.
 
-    Trajectories without a reward (it failed) are excluded as "reward_error", do not count in their group and get 0.
-    Those excluded for another reason, such as truncation, still count: their reward is known and belongs to the mean.
-    MC-GRPO's pivots are excluded as "pivot". VinePPO gives each token its own advantage (``assign_vine``).
+    Trajectories without a reward (it failed) are excluded as "reward_error", are ignored in their group and get 0.
+    Trajectories excluded for another reason, such as truncation, still count: their reward is known and belongs to the
+    mean. MC-GRPO's pivots are excluded as "pivot". VinePPO gives each token its own advantage (``assign_vine``).
 
     Args:
         spec: the method.
-        groups: the whole step's.
-        minibatches: how many optimizer updates the groups are cut into, in order.
-        importance: the importance of each trajectory, by its number when those of all groups are counted through: its
-            probability
-            under the learner / under the engine. Those that are missing count as unknown; left out, all are 1.
-        penalties: what is taken off each trajectory's reward before it is compared, by the same numbers. Those that are
-            missing are unknown, and their trajectories do not count; left out, all are 0.
+        groups: all groups of the step.
+        minibatches: how many optimizer updates the groups are split into, in order.
+        importance: the importance of each trajectory, by its running number over all groups: its probability under the
+            learner / under the engine. Missing entries are unknown; by default all are 1.
+        penalties: amount subtracted from each trajectory's reward before comparison, by the same numbers. Missing
+            entries are unknown, and their trajectories are ignored; by default all are 0.
 
     Raises:
-        ValueError: a reward is NaN or infinite, or a part of it is missing where the method needs it; nothing was
-            written.
+        ValueError: a reward is NaN or infinite, or a part that the method needs is missing; nothing was written.
     """
     width = max((len(group.trajectories) for group in groups), default=0)
     if width == 0:
@@ -76,7 +74,7 @@ def known_rewards(groups: Sequence[Group], penalties: Mapping[int, float] | None
     """Rewards [G, S], float64, and which of them are known, bool [G, S]; S is the largest group's size.
 
     Args:
-        groups: the whole step's.
+        groups: all groups of the step.
         penalties: see ``assign``.
 
     Raises:
@@ -100,7 +98,7 @@ def known_rewards(groups: Sequence[Group], penalties: Mapping[int, float] | None
 
 
 def _minibatch(groups: int, count: int) -> Tensor:
-    """The number of the minibatch of each group: cut as the learner does (``update/packed/sharding.py``)."""
+    """The minibatch number of each group, split as the learner does it (``update/packed/sharding.py``)."""
     edges = [round(index * groups / count) for index in range(count + 1)]
     return torch.tensor([sum(edge <= row for edge in edges[1:]) for row in range(groups)])
 
@@ -114,14 +112,14 @@ def _parts(spec: GDPOAdvantage, groups: Sequence[Group], mask: Tensor) -> tuple[
         raise ValueError(f"GDPO: the rewards have no part {unknown[0]!r}" if unknown else "GDPO: no reward has parts")
     parts = torch.zeros(*mask.shape, len(names), dtype=torch.float64)
     for row, group in enumerate(groups):
-        # A part that is not for the group's row has nothing to tell its samples apart by.
+        # A part that does not apply to the group's row cannot distinguish its samples.
         held = {name for trajectory in group.trajectories for name in trajectory.reward_parts}
         for column, trajectory in enumerate(group.trajectories):
             if not mask[row, column] or trajectory.reward_error is not None:
-                # A failure that the run scores zero has zeros for parts, too.
+                # A failure that the run scores as zero has zeros for its parts, too.
                 continue
             for index, name in enumerate(names):
-                # Shaping that did not concern a sample has taken nothing from it; a grade must be there.
+                # Shaping that did not apply to a sample changed nothing; a grade must exist.
                 absent = name in SHAPING_PARTS or name not in held
                 value = trajectory.reward_parts.get(name, 0.0 if absent else None)
                 if value is None:

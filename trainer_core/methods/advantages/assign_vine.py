@@ -12,10 +12,11 @@ from trainer_core.trajectory import Group, Trajectory
 
 
 def assign_vine(spec: VineAdvantage, groups: Sequence[Group]) -> None:
-    """Set ``token_advantages``, 0 for forced tokens, and for show ``advantage``: the reward above the prompt's value.
+    """Set ``token_advantages``, 0 for forced tokens, and, for display, ``advantage``: the reward minus the prompt's
+    value.
 
-    A trajectory whose prompt could not be valued, because the rewards of all branches failed, is excluded as
-    "no_value". One whose own reward is unknown has been excluded already, and gets no advantage.
+    A trajectory whose prompt has no value because the rewards of all branches failed is excluded as "no_value". A
+    trajectory with an unknown reward is already excluded, and gets no advantage.
     """
     known: list[Trajectory] = []
     for trajectory in (t for group in groups for t in group.trajectories):
@@ -35,7 +36,7 @@ def assign_vine(spec: VineAdvantage, groups: Sequence[Group]) -> None:
 
 
 def _whiten(trajectories: Sequence[Trajectory]) -> None:
-    """Standardise over the sampled tokens of all; those that are equal to float32's rounding become 0."""
+    """Standardise over all sampled tokens; values that are equal up to float32 rounding become 0."""
     parts = [t.token_advantages[t.sampled] for t in trajectories if t.token_advantages is not None]
     every = np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
     if not len(every):

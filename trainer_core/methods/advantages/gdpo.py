@@ -1,4 +1,4 @@
-"""GDPO advantage (arXiv 2601.05242): every reward part is standardised alone before the parts are summed."""
+"""GDPO advantage (arXiv 2601.05242): every reward part is standardised separately before the parts are summed."""
 
 import torch
 from torch import Tensor
@@ -14,12 +14,12 @@ def gdpo(spec: GDPOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> 
 
     Args:
         spec: deviation, ε.
-        rewards: shape [groups, samples]; the parts are looked at in their place.
-        mask: shape [groups, samples]; samples outside it do not count.
+        rewards: shape [groups, samples]; the parts are used instead.
+        mask: shape [groups, samples]; samples outside it are ignored.
         inputs: with the parts of the rewards and their weights.
 
     Returns:
-        Shape [groups, samples]; 0 outside the mask and in groups none of whose parts carries a signal.
+        Shape [groups, samples]; 0 outside the mask and in groups where no part carries a signal.
 
     Raises:
         ValueError: the parts are not known.

@@ -1,4 +1,4 @@
-"""Parts that the group methods share: means, deviations and the question whether a group carries a signal."""
+"""Shared parts of the group methods: means, deviations and whether a group carries a signal."""
 
 import torch
 from torch import Tensor
@@ -8,9 +8,9 @@ from trainer_core.spec.methods.advantage import Deviation
 
 
 def has_signal(values: Tensor, mask: Tensor) -> Tensor:
-    """Whether the counted values of each group [G, S] differ → bool [G, 1]. A group of one, or of none, has none.
+    """Whether the counted values of each group [G, S] differ → bool [G, 1]. A group with at most one value has none.
 
-    Values that differ by no more than their rounding (``equality``) are equal.
+    Values that differ by no more than rounding (``equality``) are equal.
     """
     highest = values.masked_fill(~mask, -float("inf")).amax(dim=1, keepdim=True)
     lowest = values.masked_fill(~mask, float("inf")).amin(dim=1, keepdim=True)
@@ -18,7 +18,8 @@ def has_signal(values: Tensor, mask: Tensor) -> Tensor:
 
 
 def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
-    """Mean of each group [G, S] by ``weights`` [G, S] → [G, 1]; 0 where they sum to 0. Weightless values may be NaN."""
+    """Mean of each group [G, S] by ``weights`` [G, S] → [G, 1]; 0 where they sum to 0. Values of weight 0 may be
+    NaN."""
     total = weights.sum(dim=1, keepdim=True)
     weighed = values.masked_fill(weights == 0, 0.0) * weights
     return (weighed.sum(dim=1, keepdim=True) / torch.where(total > 0, total, 1.0)).masked_fill(total <= 0, 0.0)
@@ -27,8 +28,8 @@ def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
 def above(values: Tensor, baseline: Tensor, mask: Tensor) -> Tensor:
     """``values`` − ``baseline``, exactly 0 outside the mask and where a group carries no signal.
 
-    Equal rewards must give 0 whatever their mean is rounded to: a rounding error that is divided by a deviation of the
-    same size would become a signal.
+    Equal rewards must give 0 however their mean is rounded: a rounding error divided by a deviation of the same size
+    would become a signal.
     """
     return (values - baseline).masked_fill(~(mask & has_signal(values, mask)), 0.0)
 

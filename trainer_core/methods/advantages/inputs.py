@@ -1,4 +1,4 @@
-"""Inputs of some advantages beside the rewards."""
+"""Inputs of some advantages in addition to the rewards."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Facts about the samples of G groups of up to S samples; None is unknown."""
+    """Facts about the samples of G groups of up to S samples; None means unknown."""
 
     lengths: Tensor | None = None
     """Sampled tokens, shape [groups, samples]."""
@@ -17,14 +17,14 @@ class Inputs:
     part_weights: Tensor | None = None
     """Shape [parts]."""
     minibatch: Tensor | None = None
-    """Number of the minibatch that each group is learned in, shape [groups]."""
+    """Number of the minibatch in which each group is learned, shape [groups]."""
     importance: Tensor | None = None
     """Probability of the sample under the learner / under the engine, shape [groups, samples]."""
 
     def lengths_like(self, rewards: Tensor) -> Tensor:
-        """The lengths, or 1 for every sample where they are unknown, shape [groups, samples]."""
+        """The lengths, or 1 for every sample if they are unknown, shape [groups, samples]."""
         return torch.ones_like(rewards) if self.lengths is None else self.lengths
 
     def importance_like(self, rewards: Tensor) -> Tensor:
-        """The importance, or 1 for every sample where it is unknown, shape [groups, samples]."""
+        """The importance, or 1 for every sample if it is unknown, shape [groups, samples]."""
         return torch.ones_like(rewards) if self.importance is None else self.importance

@@ -15,8 +15,8 @@ def magistral(spec: MagistralAdvantage, rewards: Tensor, mask: Tensor, inputs: I
     Args:
         spec: deviation, ε.
         rewards: shape [groups, samples].
-        mask: shape [groups, samples]; samples outside it do not count.
-        inputs: the inputs of which the minibatches are looked at; where they are unknown, the batch is one.
+        mask: shape [groups, samples]; samples outside it are ignored.
+        inputs: only the minibatches are used; if they are unknown, the batch counts as one.
     """
     centred = centred_on_group(rewards, mask)
     minibatch = torch.zeros(len(rewards), dtype=torch.long) if inputs.minibatch is None else inputs.minibatch

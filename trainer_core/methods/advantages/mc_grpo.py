@@ -1,4 +1,4 @@
-"""MC-GRPO advantage (arXiv 2601.22582): the median of G + 1 samples is the baseline, its sample is left out."""
+"""MC-GRPO advantage (arXiv 2601.22582): the median of G + 1 samples is the baseline, and its sample is left out."""
 
 import torch
 from torch import Tensor
@@ -25,7 +25,7 @@ def mc_grpo(spec: MCGRPOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs
 def pivots(rewards: Tensor, mask: Tensor) -> Tensor:
     """The one sample of each group whose reward is the median, bool [G, S].
 
-    The first of equals; none in a group without signal, all of whose samples are worth the same.
+    The first one if several are equal; none in a group without signal, where all samples have the same reward.
     """
     found = mask & (rewards == _median(rewards, mask)) & has_signal(rewards, mask)
     return found & (found.cumsum(dim=1) == 1)

@@ -1,4 +1,4 @@
-"""OPO advantage (arXiv 2505.23585): the length-weighted baseline, which has the least variance on policy."""
+"""OPO advantage (arXiv 2505.23585): the length-weighted baseline, which has the least variance on-policy."""
 
 from torch import Tensor
 
@@ -11,10 +11,10 @@ def opo(spec: OPOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Te
     """``A_i = r_i − Σ L·r / Σ L`` within each group.
 
     Args:
-        spec: has no parameters that count here.
+        spec: no parameters are used here.
         rewards: shape [groups, samples].
-        mask: shape [groups, samples]; samples outside it do not count.
-        inputs: the inputs of which the lengths are looked at.
+        mask: shape [groups, samples]; samples outside it are ignored.
+        inputs: only the lengths are used.
     """
     weights = (mask * inputs.lengths_like(rewards)).to(rewards.dtype)
     known = weights.sum(dim=1, keepdim=True) > 0

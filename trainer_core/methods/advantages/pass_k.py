@@ -1,4 +1,4 @@
-"""Pass@k advantage (Pass@k Training, arXiv 2508.10751): of all sets of k samples, in closed form."""
+"""Pass@k advantage (Pass@k Training, arXiv 2508.10751): over all sets of k samples, in closed form."""
 
 from math import comb
 
@@ -11,17 +11,17 @@ from trainer_core.spec.methods.advantage import PassKAdvantage
 
 
 def pass_k(spec: PassKAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
-    """The mean, over all sets of k samples of a group that hold the sample, of the set's standardised reward.
+    """Mean standardised reward of all sets of k samples of the group that contain the sample.
 
-    A set is worth 1 when one of its samples is right. Of n samples with c right ones, a set has mean
+    A set has reward 1 if one of its samples is right. Of n samples with c right ones, a set has mean
     ``ρ = 1 − C(n−c, k)/C(n, k)`` and deviation ``σ = √(ρ(1 − ρ))``. A right sample makes all of its sets right; the
-    sets of a wrong one are wrong with ``C(n−c−1, k−1)/C(n−1, k−1)``.
+    sets of a wrong sample are wrong with probability ``C(n−c−1, k−1)/C(n−1, k−1)``.
 
     Args:
         spec: k, what counts as right, ε.
         rewards: shape [groups, samples].
-        mask: shape [groups, samples]; samples outside it do not count. A group with fewer than k has 0.
-        inputs: not looked at.
+        mask: shape [groups, samples]; samples outside it are ignored. A group with fewer than k samples gets 0.
+        inputs: not used.
     """
     result = torch.zeros_like(rewards)
     for row in range(len(rewards)):

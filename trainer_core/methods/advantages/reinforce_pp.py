@@ -12,7 +12,8 @@ from trainer_core.spec.methods.advantage import ReinforcePlusPlusAdvantage, Rein
 def base(
     spec: ReinforcePlusPlusAdvantage | ReinforcePlusPlusBaselineAdvantage, rewards: Tensor, mask: Tensor
 ) -> Tensor:
-    """Numbers that the batch standardises [G, S]: the rewards, less their group's mean where that is the baseline."""
+    """Values that are standardised over the batch [G, S]: the rewards, minus their group's mean if that is the
+    baseline."""
     return centred_on_group(rewards, mask) if isinstance(spec, ReinforcePlusPlusBaselineAdvantage) else rewards
 
 
@@ -22,7 +23,7 @@ def penalised_to_go(base: Tensor, penalties: Tensor, sequence: Tensor) -> Tensor
     Args:
         base: r of each token's completion, [N].
         penalties: β·KL of each token, [N].
-        sequence: index of each token's completion, int64 [N]; its tokens stand together and in order.
+        sequence: index of each token's completion, int64 [N]; its tokens are contiguous and in order.
     """
     return base - suffix_sum(penalties, sequence)
 
@@ -33,8 +34,8 @@ def reinforce_pp(spec: ReinforcePlusPlusAdvantage, rewards: Tensor, mask: Tensor
     Args:
         spec: weighting, deviation, ε.
         rewards: shape [groups, samples].
-        mask: shape [groups, samples]; samples outside it do not count.
-        inputs: the inputs of which the lengths are looked at.
+        mask: shape [groups, samples]; samples outside it are ignored.
+        inputs: only the lengths are used.
     """
     lengths = inputs.lengths_like(rewards)
     return whiten(rewards, _weights(spec, mask, lengths).to(rewards.dtype), spec.std, spec.epsilon)
@@ -43,7 +44,7 @@ def reinforce_pp(spec: ReinforcePlusPlusAdvantage, rewards: Tensor, mask: Tensor
 def reinforce_pp_baseline(
     spec: ReinforcePlusPlusBaselineAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs
 ) -> Tensor:
-    """``(a − mean_batch) / (std_batch + ε)`` with ``a = r − mean_group``; arguments as of ``reinforce_pp``."""
+    """``(a − mean_batch) / (std_batch + ε)`` with ``a = r − mean_group``; arguments as in ``reinforce_pp``."""
     lengths = inputs.lengths_like(rewards)
     return whiten(base(spec, rewards, mask), _weights(spec, mask, lengths).to(rewards.dtype), spec.std, spec.epsilon)
 

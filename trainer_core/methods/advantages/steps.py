@@ -1,4 +1,4 @@
-"""Cut of a completion into steps, each of which begins in a state that can be valued."""
+"""Splits a completion into steps, each of which begins in a state that can be valued."""
 
 import re
 from bisect import bisect_left
@@ -12,13 +12,13 @@ from trainer_core.spec.methods.branching import TextSteps, VineAdvantage
 
 
 def step_starts(spec: VineAdvantage, texts: Sequence[str], sampled: NDArray[np.bool_]) -> list[int]:
-    """First token of every step but the first, rising; at most ``spec.max_states`` of them.
+    """First token of every step except the first, ascending; at most ``spec.max_states`` of them.
 
-    A step begins with a token that the policy has sampled: in front of a forced one it has no choice.
+    A step begins with a token that the policy sampled: before a forced token it has no choice.
 
     Args:
         spec: how steps end.
-        texts: what each token of the completion stands for, shape [T].
+        texts: text of each token of the completion, shape [T].
         sampled: whether the policy sampled it, shape [T].
     """
     length = len(texts)
@@ -35,10 +35,10 @@ def step_starts(spec: VineAdvantage, texts: Sequence[str], sampled: NDArray[np.b
 
 
 def _ends(spec: VineAdvantage, texts: Sequence[str]) -> list[int]:
-    """Numbers of tokens behind which a step ends."""
+    """Numbers of tokens after which a step ends."""
     if not isinstance(spec.steps, TextSteps):
         return list(range(spec.steps.every, len(texts), spec.steps.every))
-    # A separator may be spread over tokens, or stand in the middle of one: the step ends with the token that ends it.
+    # A separator may span several tokens, or be in the middle of one: the step ends with the token that completes it.
     behind = list(accumulate(len(text) for text in texts))
     found = re.finditer(f"(?:{re.escape(spec.steps.separator)})+", "".join(texts))
     return [bisect_left(behind, match.end()) + 1 for match in found]

@@ -1,4 +1,4 @@
-"""VCPO's off-policy baseline (arXiv 2602.17616): least variance of the importance-weighted gradient."""
+"""VCPO's off-policy baseline (arXiv 2602.17616): minimum variance of the importance-weighted gradient."""
 
 from torch import Tensor
 
@@ -10,16 +10,15 @@ from trainer_core.spec.methods.advantage import VCPOAdvantage
 def vcpo(spec: VCPOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
     """``A_i = r_i − Σ w²·L·r / Σ w²·L`` within each group.
 
-    With gradient ``w_i·(r_i − b)·g_i`` of sample i, the variance over samples is least for
-    ``b = E[w²‖g‖²r] / E[w²‖g‖²]``; ‖g‖² is taken as proportional to the length.
+    With gradient ``w_i·(r_i − b)·g_i`` of sample i, the variance over samples is minimal for
+    ``b = E[w²‖g‖²r] / E[w²‖g‖²]``; ‖g‖² is assumed proportional to the length.
 
     Args:
         spec: the largest weight.
         rewards: shape [groups, samples].
-        mask: shape [groups, samples]; samples outside it do not count.
-        inputs: the inputs of which lengths and importance are looked at. An importance w of 0 is that of a sample
-            whose weight is
-            unknown: it does not shape the baseline.
+        mask: shape [groups, samples]; samples outside it are ignored.
+        inputs: only lengths and importance are used. An importance w of 0 marks a sample of unknown weight, which does
+            not affect the baseline.
     """
     lengths, importance = inputs.lengths_like(rewards), inputs.importance_like(rewards)
     weights = (importance.clamp(max=spec.ratio_max).square() * lengths * mask).to(rewards.dtype)

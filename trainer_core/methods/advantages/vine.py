@@ -5,13 +5,13 @@ from torch import Tensor
 
 
 def vine(state_values: Tensor, starts: Tensor, length: int, reward: float) -> Tensor:
-    """The advantage of each token: how much its step has raised the chance of success.
+    """The advantage of each token: how much its step raised the chance of success.
 
-    ``A_t = V(s_{k+1}) − V(s_k)`` for the tokens of step k; what follows the last step is worth the reward itself.
+    ``A_t = V(s_{k+1}) − V(s_k)`` for the tokens of step k; the value after the last step is the reward itself.
 
     Args:
         state_values: mean reward of the branches from the beginning of each step, shape [steps].
-        starts: first token of each step, shape [steps]: 0 first, then rising.
+        starts: first token of each step, shape [steps]: starts with 0, ascending.
         length: completion tokens, T.
         reward: the reward of the whole completion.
 
@@ -19,7 +19,7 @@ def vine(state_values: Tensor, starts: Tensor, length: int, reward: float) -> Te
         Shape [T]; the steps' advantages sum to ``reward − V(s_0)``.
 
     Raises:
-        ValueError: the starts do not cut the completion into steps.
+        ValueError: the starts do not split the completion into steps.
     """
     rising = bool((starts.diff() > 0).all())
     if len(starts) != len(state_values) or len(starts) == 0 or starts[0] != 0 or starts[-1] >= length or not rising:

@@ -10,11 +10,11 @@ from trainer_core.spec.methods.advantage import Deviation
 def whiten(values: Tensor, weights: Tensor, std: Deviation, epsilon: float) -> Tensor:
     """``(a − mean(a)) / (std(a) + ε)`` over the batch.
 
-    Values that are all equal to rounding (``equality``) become 0, not 0 / 0 and not ±1.
+    Values that are all equal up to rounding (``equality``) become 0, not 0 / 0 and not ±1.
 
     Args:
         values: shape [groups, samples].
-        weights: how often each value counts, shape [groups, samples]: 1 per sample, or its tokens; 0 leaves it out.
+        weights: weight of each value, shape [groups, samples]: 1 per sample, or its tokens; 0 leaves it out.
         std: divide by the sum of the weights (``population``) or by it − 1 (``sample``).
         epsilon: added to the deviation.
 

@@ -1,4 +1,4 @@
-"""Corrections: weights for tokens that another policy than the learner's has sampled."""
+"""Corrections: weights for tokens sampled by a policy other than the learner's."""
 
 from collections.abc import Callable
 from typing import Any, get_args
@@ -41,6 +41,6 @@ FORMULAS: Table[Callable[[Any, TokenView], tuple[Tensor, dict[str, Tensor]]]] = 
 def token_weights(spec: Correction, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """Weight of each token [N], without gradient and 1 outside the mask, with its metrics.
 
-    Tokens of weight 0 go on counting where the loss is averaged: the others do not weigh more in their stead.
+    Tokens of weight 0 still count in the average of the loss, so the others do not gain weight.
     """
     return FORMULAS.of(spec)(spec, view)

@@ -11,9 +11,9 @@ from trainer_core.spec.methods.corrections import GeometricSequenceMask
 
 @torch.no_grad()
 def geometric_mask(spec: GeometricSequenceMask, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
-    """1 where ``exp(mean_t log(π_old / π_behaviour))`` of the completion lies in the band, else 0: [N].
+    """1 where ``exp(mean_t log(π_old / π_behaviour))`` of the completion is in the band, else 0: [N].
 
-    The mean is taken over the completion's counted tokens, so that its length does not move it; 1 outside the mask.
+    The mean is taken over the completion's counted tokens, so it does not depend on length; 1 outside the mask.
     """
     ratio = sequence_mean(view.log_mismatch, view.mask, view.sequence).exp()
     left_out = view.mask & ((ratio < spec.ratio_min) | (ratio > spec.ratio_max))

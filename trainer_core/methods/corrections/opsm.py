@@ -13,7 +13,7 @@ from trainer_core.spec.methods.corrections import OffPolicySequenceMasking
 def opsm(spec: OffPolicySequenceMasking, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """0 for tokens of negative advantage whose sequence has drifted by more than δ, else 1: [N].
 
-    The drift is taken from the policy that sampled to the current one, so both mismatch and staleness are part of it.
+    The drift is measured from the policy that sampled to the current one, so it includes both mismatch and staleness.
     """
     divergence = sequence_mean(-view.log_behaviour_ratio, view.mask, view.sequence)
     left_out = (view.advantages < 0) & (divergence > spec.divergence_max)

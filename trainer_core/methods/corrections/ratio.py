@@ -13,11 +13,11 @@ def raw_ratio(level: Level, view: TokenView) -> Tensor:
     log_ratio = view.log_mismatch
     if level == "sequence":
         log_ratio = sequence_sum(log_ratio, view.sequence).masked_fill(~view.mask, 0.0)
-    # Bounded against overflow alone, beyond every bound that a spec accepts.
+    # Bounded only against overflow; the bound is beyond any that a spec accepts.
     return log_ratio.clamp(max=20.0).exp()
 
 
 def masked_share(left_out: Tensor, view: TokenView) -> dict[str, Tensor]:
-    """The metric of what a mask leaves out, ``left_out`` bool [N]."""
+    """Metric: share of tokens that a mask leaves out, ``left_out`` bool [N]."""
     found = masked_mean(left_out.to(view.advantages.dtype), view.mask)
     return {"rollout_corr/rollout_is_masked_share": found}

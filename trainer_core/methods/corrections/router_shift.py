@@ -1,4 +1,4 @@
-"""Router-shift weighting (RSPO, arXiv 2510.23027): ratios of tokens whose experts were chosen otherwise count less."""
+"""Router-shift weighting (RSPO, arXiv 2510.23027): tokens whose expert choice changed count less."""
 
 import torch
 from torch import Tensor
@@ -14,9 +14,9 @@ def router_log_shift(spec: RouterShiftWeighting, old_routes: Tensor, routes: Ten
 
     Args:
         spec: the floor.
-        old_routes: log-probability of each expert that the proximal policy chose, by its own router, [N, L, K]: of L
-            layers and K experts of each.
-        routes: the routes of the same experts by the current policy's router, [N, L, K].
+        old_routes: log-probability of each expert that the proximal policy chose, by its own router, [N, L, K]: L
+            layers with K experts each.
+        routes: log-probabilities of the same experts by the current policy's router, [N, L, K].
     """
     distance = (routes - old_routes).abs().flatten(1).mean(dim=1)
     return (-distance).exp().clamp(min=spec.floor).log()
@@ -24,10 +24,10 @@ def router_log_shift(spec: RouterShiftWeighting, old_routes: Tensor, routes: Ten
 
 @torch.no_grad()
 def router_shift(spec: RouterShiftWeighting, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
-    """1 for every token [N]: the ratio itself is rescaled (``TokenView.log_ratio``), ahead of every clip.
+    """1 for every token [N]: the ratio itself is rescaled (``TokenView.log_ratio``), before any clipping.
 
     Raises:
-        ValueError: the routing before and now is not known.
+        ValueError: the old or the current routing is not known.
     """
     if view.log_shift is None:
         raise ValueError("router_shift needs the routing of the policy before and now")

@@ -13,7 +13,7 @@ from trainer_core.spec.methods.corrections import TruncatedImportanceSampling
 def truncated_is(spec: TruncatedImportanceSampling, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """``w = min(π_old / π_behaviour, ratio_max)``, shape [N]; 1 outside the mask.
 
-    At the level of the sequence every token bears the product of its trajectory's ratios, truncated once.
+    At sequence level, every token gets the product of its trajectory's ratios, truncated once.
     """
     ratio = raw_ratio(spec.level, view)
     truncated = masked_mean((ratio > spec.ratio_max).to(ratio.dtype), view.mask)

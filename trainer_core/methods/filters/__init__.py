@@ -1,4 +1,4 @@
-"""Filters: which trajectories are left out of the loss, and which tokens of them lose their advantage."""
+"""Filters: which trajectories are left out of the loss, and which of their tokens lose their advantage."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -43,23 +43,24 @@ FORMULAS: Table[Callable[..., Any]] = Table(
         RecompositionFilter: recomposition,
     },
 )
-"""Functions of the filters. What each takes and answers depends on the filter's stage; see ``FilterModel``."""
+"""Functions of the filters. Their arguments and results depend on the filter's stage; see ``FilterModel``."""
 
 
 def prepare(filters: Sequence[Filter], groups: list[Group]) -> None:
-    """Apply the filters that act before the advantages are made: change the rewards of answers that they cut short."""
+    """Apply the filters that act before advantages are computed: they change the rewards of answers that they
+    truncate."""
     for spec in filters:
         if spec.stage == "rewards":
             FORMULAS.of(spec)(spec, groups)
 
 
 def apply(filters: Sequence[Filter], groups: list[Group], compares: Compared = "group") -> None:
-    """Set ``excluded`` of the trajectories that the filters leave out; those excluded already keep their reason.
+    """Set ``excluded`` of the trajectories that the filters leave out; trajectories already excluded keep their reason.
 
     Args:
-        filters: in their order.
+        filters: in order of application.
         groups: with advantages.
-        compares: what a reward is compared with under the run; see ``RunSpec.compares``.
+        compares: what a reward is compared with in the run; see ``RunSpec.compares``.
     """
     for spec in filters:
         if spec.stage == "trajectories":
@@ -67,17 +68,17 @@ def apply(filters: Sequence[Filter], groups: list[Group], compares: Compared = "
 
 
 def token_filters(filters: Sequence[Filter]) -> list[Filter]:
-    """Filters that choose among tokens, in the learner, which knows their entropies."""
+    """Filters that select tokens. They run in the learner, which has the entropies."""
     return [spec for spec in filters if spec.stage == "tokens"]
 
 
 def keep(spec: Filter, logprobs: Tensor, entropies: Tensor, rewards: Tensor) -> Tensor:
     """Mask of a minibatch's tokens that keep their advantage → bool [N].
 
-    A token that is left out keeps its place in the denominators, as in the papers' objectives.
+    A token that is left out still counts in the denominators, as in the papers' objectives.
 
     Args:
-        spec: a filter that chooses among tokens.
+        spec: a filter that selects tokens.
         logprobs: the learner's, at the sampling temperature, shape [N].
         entropies: the learner's, in nats, shape [N].
         rewards: the rewards of the token's completion, shape [N].

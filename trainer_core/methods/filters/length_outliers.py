@@ -1,4 +1,5 @@
-"""Dynamic outlier truncation (Anti-Length Shift, arXiv 2601.03969): overlong answers to mastered prompts are cut."""
+"""Dynamic outlier truncation (Anti-Length Shift, arXiv 2601.03969): overlong answers to mastered prompts are
+truncated."""
 
 import math
 
@@ -11,9 +12,9 @@ from trainer_core.trajectory import Group, Trajectory
 
 
 def length_outliers(spec: LengthOutliersFilter, groups: list[Group]) -> None:
-    """Cut outliers of groups all of whose answers are right; before advantages are made.
+    """Truncate outliers in groups whose answers are all right, before advantages are computed.
 
-    A cut trajectory ends by "length", is worth ``spec.reward``, and its reward part ``outlier`` tells the difference.
+    A truncated trajectory ends by "length" and gets ``spec.reward``. Its reward part ``outlier`` holds the difference.
     """
     for group in groups:
         known = [t for t in group.trajectories if t.excluded is None and t.reward is not None]

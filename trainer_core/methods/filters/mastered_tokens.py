@@ -1,4 +1,5 @@
-"""Mastered positive tokens (UloRL, arXiv 2507.19766, §3.2): what is known for certain is not trained further."""
+"""Mastered positive tokens (UloRL, arXiv 2507.19766, §3.2): tokens that the policy is certain of are not trained
+further."""
 
 import torch
 from torch import Tensor

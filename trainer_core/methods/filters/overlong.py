@@ -1,4 +1,4 @@
-"""Overlong completions by a limit of their own (DAPO, arXiv 2503.14476, §3.4)."""
+"""Overlong completions, with a separate limit (DAPO, arXiv 2503.14476, §3.4)."""
 
 from trainer_core.spec.methods.filters import OverlongFilter
 from trainer_core.spec.methods.kinds import Compared

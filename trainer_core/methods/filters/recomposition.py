@@ -9,7 +9,7 @@ from trainer_core.trajectory import Group, Trajectory
 
 
 def recomposition(spec: RecompositionFilter, groups: list[Group], compares: Compared = "group") -> None:
-    """Exclude, over the whole step, the answers whose turn it is not ("recomposed")."""
+    """Exclude answers over the whole step that do not have priority in this step ("recomposed")."""
     pool = [t for group in groups for t in group.trajectories if t.excluded is None and t.reward is not None]
     right = [t for t in pool if t.reward is not None and t.reward >= least(spec.success)]
     wrong = [t for t in pool if t.reward is not None and t.reward < least(spec.success)]
@@ -26,5 +26,5 @@ def _first(spec: RecompositionFilter, ordered: list[Trajectory]) -> list[Traject
 
 
 def _step(group: Group) -> int:
-    """The step a group was dispatched for: the first part of its id."""
+    """The step for which a group was dispatched: the first part of its id."""
     return int(group.group_id.split("-")[0])

@@ -1,4 +1,4 @@
-"""Repetition (MiniMax-M1, arXiv 2506.13585): a completion that has run into a loop teaches the loop."""
+"""Repetition (MiniMax-M1, arXiv 2506.13585): a completion that ends in a loop teaches the loop."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from trainer_core.trajectory import Group
 
 
 def repetition(spec: RepetitionFilter, groups: list[Group], compares: Compared = "group") -> None:
-    """Exclude trajectories that the engine stopped for a repetition, or that end in one."""
+    """Exclude trajectories that the engine stopped because of repetition, or that end in one."""
     trajectories = [trajectory for group in groups for trajectory in group.trajectories]
     repeats = repeats_at_end([trajectory.token_ids for trajectory in trajectories], spec.max_period)
     for trajectory, times in zip(trajectories, repeats, strict=True):
@@ -22,10 +22,10 @@ def repetition(spec: RepetitionFilter, groups: list[Group], compares: Compared =
 
 
 def repeats_at_end(completions: Sequence[NDArray[np.int32]], max_period: int) -> list[int]:
-    """Number of times that the best pattern of at most ``max_period`` tokens stands at the end of each; whole ones
+    """Number of times that the best pattern of at most ``max_period`` tokens repeats at the end of each; whole repeats
     only.
 
-    A completion that then ended by itself has its end-of-sequence token behind the loop: the last token may be odd.
+    A completion that then ended by itself has an end-of-sequence token after the loop, so the last token may differ.
     """
     whole, shorter = (_repeats(parts, max_period) for parts in (completions, [one[:-1] for one in completions]))
     return torch.maximum(whole, shorter).tolist()

@@ -8,10 +8,10 @@ from trainer_core.trajectory import Group
 def zero_advantage(spec: ZeroAdvantageFilter, groups: list[Group], compares: Compared = "group") -> None:
     """Exclude the trajectories of groups that carry no signal.
 
-    Where rewards are compared within the group, it has none when the known rewards differ by at most ``tolerance``; a
-    reward that failed counts neither here nor in the advantages. Where every part of the reward is compared alone,
-    equal sums may hide a signal: the group has none when all its advantages are 0. Where rewards are compared with
-    something outside the group, or less a penalty that is not known here, no group is left out.
+    If rewards are compared within the group, it has no signal if the known rewards differ by at most ``tolerance``; a
+    failed reward is ignored here and in the advantages. If every part of the reward is compared separately, equal sums
+    may hide a signal: the group has none if all its advantages are 0. If rewards are compared with something outside
+    the group, or after a penalty that is not known here, no group is left out.
     """
     for group in groups:
         known = [t for t in group.trajectories if t.reward is not None and t.excluded != "reward_error"]

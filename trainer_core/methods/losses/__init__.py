@@ -53,7 +53,7 @@ FORMULAS: Table[Callable[[Any, TokenView], tuple[Tensor, dict[str, Tensor]]]] = 
 )
 """``(spec, view) -> (loss of each token [N], metrics)``; the metrics are means over the mask, 0-dim, without gradient.
 
-The loss must be finite outside the mask, where the view holds zeros; weights in it belong under ``torch.no_grad``.
+The loss must be finite outside the mask, where the view holds zeros. Compute weights under ``torch.no_grad``.
 """
 
 
@@ -61,6 +61,6 @@ def token_loss(spec: Loss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """Loss of each token [N] with its metrics.
 
     Raises:
-        PluginError: the loss is of an installed package, and its formula cannot be loaded.
+        PluginError: the loss is from an installed package, and its formula cannot be loaded.
     """
     return FORMULAS.of(spec)(spec, view)

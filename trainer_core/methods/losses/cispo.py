@@ -9,7 +9,7 @@ from trainer_core.spec.methods.loss import CISPOLoss
 
 
 def cispo(spec: CISPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
-    """``−sg(clip(ρ, ratio_min, ratio_max)) · A · log π``, shape [N]: no token's gradient is ever cut."""
+    """``−sg(clip(ρ, ratio_min, ratio_max)) · A · log π``, shape [N]: no token loses its gradient."""
     if (found := one_pass("cispo", spec.ratio_min, spec.ratio_max, view)) is not None:
         return found
     ratio = bounded_ratio(view.log_ratio.detach())

@@ -1,4 +1,4 @@
-"""Decoupled PPO (AReaL, arXiv 2505.24298, §5.2): one policy bounds the update, another has sampled."""
+"""Decoupled PPO (AReaL, arXiv 2505.24298, §5.2): one policy bounds the update, another one sampled."""
 
 from torch import Tensor
 
@@ -10,8 +10,8 @@ from trainer_core.spec.methods.loss import DecoupledPPOLoss
 def decoupled_ppo(spec: DecoupledPPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """``−w · min(ρA, clip(ρ, ratio_min, ratio_max)A)`` with ``w = π_old / π_behaviour``, shape [N].
 
-    A token with ``w > weight_max`` is left out but goes on counting where the loss is averaged: otherwise the more
-    tokens are left out, the more the others would weigh.
+    A token with ``w > weight_max`` is left out, but still counts in the average of the loss. Otherwise the remaining
+    tokens would gain weight.
     """
     advantages = view.advantages
     weight = bounded_ratio(view.log_mismatch)

@@ -7,7 +7,7 @@ from trainer_core.methods.kl import penalty
 
 
 def sampled_token(logprobs: Tensor, teacher_logprobs: Tensor) -> Tensor:
-    """One value per token [N] from the probabilities of the sampled token alone.
+    """One value per token [N] from the probabilities of only the sampled token.
 
     The k2 estimate: its expected gradient is that of the divergence. It equals a policy gradient whose advantage is
     log π_teacher − log π_θ.
@@ -16,9 +16,10 @@ def sampled_token(logprobs: Tensor, teacher_logprobs: Tensor) -> Tensor:
 
 
 def full_distribution(log_probs: Tensor, teacher_log_probs: Tensor) -> Tensor:
-    """``Σ_v p_v (log p_v − log q_v)`` over the vocabulary, log-probabilities [N, V] both → [N]. No sampling noise.
+    """``Σ_v p_v (log p_v − log q_v)`` over the vocabulary, both log-probabilities [N, V] → [N]. No sampling noise.
 
-    Tokens that the policy gives probability 0 add nothing; one that only the teacher does makes the value infinite.
+    Tokens with probability 0 under the policy add nothing; a token with probability 0 only under the teacher makes the
+    value infinite.
     """
     possible = ~log_probs.isneginf()
     difference = log_probs.masked_fill(~possible, 0.0) - teacher_log_probs.detach().masked_fill(~possible, 0.0)
@@ -28,8 +29,8 @@ def full_distribution(log_probs: Tensor, teacher_log_probs: Tensor) -> Tensor:
 def sparse_distribution(log_probs: Tensor, teacher_log_probs: Tensor, teacher_ids: Tensor) -> Tensor:
     """The divergence between both distributions over the teacher's k likeliest tokens and "any other": → [N].
 
-    It is never above the divergence over the whole vocabulary, never negative, and 0 only where all k + 1 parts agree;
-    what the policy puts on tokens outside the teacher's k counts through the last part.
+    It is never above the divergence over the whole vocabulary, never negative, and 0 only if all k + 1 parts agree.
+    Probability that the policy puts on tokens outside the teacher's k counts in the last part.
 
     Args:
         log_probs: the policy's, [N, V], with gradient.
@@ -42,6 +43,6 @@ def sparse_distribution(log_probs: Tensor, teacher_log_probs: Tensor, teacher_id
 
 
 def _log_rest(log_probs: Tensor) -> Tensor:
-    """log(1 − Σ p) [N, 1]; rounding may leave a rest of 0 or less, which counts as the smallest that can be told."""
+    """log(1 − Σ p) [N, 1]; rounding may leave a remainder of 0 or less, which is clamped to the dtype's epsilon."""
     rest = 1 - log_probs.exp().sum(dim=1, keepdim=True)
     return rest.clamp(min=torch.finfo(log_probs.dtype).eps).log()

@@ -11,11 +11,11 @@ from trainer_core.spec.methods.loss import DPPOLoss
 def dppo(spec: DPPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """``−M · sg(min(ρ, ratio_max)) · A · log π`` with ``ρ = π_θ / π_behaviour``, shape [N].
 
-    A token is left out only where the update would carry it further away: an improbable token may gain a large ratio
-    and stay, a probable one leaves the region at a ratio near 1.
+    A token is left out only if the update would move it further away. An improbable token may reach a large ratio and
+    stay in the region; a probable one leaves it at a ratio near 1.
 
     Raises:
-        ValueError: the divergence over the likeliest tokens is asked for, and was not taken.
+        ValueError: the divergence over the likeliest tokens is required but was not computed.
     """
     with torch.no_grad():
         log_ratio, advantages = view.log_behaviour_ratio, view.advantages
@@ -36,11 +36,11 @@ def dppo(spec: DPPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
 
 
 def binary_divergence(spec: DPPOLoss, logprobs: Tensor, behaviour_logprobs: Tensor) -> Tensor:
-    """Divergence of the choice between the sampled token and any other, shape [N]; infinite where one is impossible."""
+    """Binary divergence between the sampled token and any other, shape [N]; infinite where one is impossible."""
     now, then = logprobs.exp(), behaviour_logprobs.exp()
     if spec.divergence == "tv":
         return (now - then).abs()
-    # log(1 − p) through expm1 keeps its digits for p near 0; rounding may lift p a little above 1.
+    # log(1 − p) through expm1 is accurate for p near 0; rounding may raise p slightly above 1.
     rest_now, rest_then = ((-log.clamp(max=0.0).expm1()).clamp(min=0.0) for log in (logprobs, behaviour_logprobs))
     other = torch.where(rest_then > 0, rest_then * (rest_then.log() - rest_now.log()), 0.0)
     return then * (behaviour_logprobs - logprobs) + other
@@ -64,7 +64,7 @@ def top_k_divergence(
         top_logprobs: the log-probabilities of its K likeliest tokens under the current policy, [N, K].
         top_behaviour_logprobs: the log-probabilities of the same under itself, [N, K]; −inf where sampling excluded a
             token.
-        sampled: where one of the likeliest is the sampled token, which must count once: bool [N, K].
+        sampled: where one of the likeliest is the sampled token, which must only count once: bool [N, K].
     """
     now, then = (
         torch.cat([one.unsqueeze(1), several.masked_fill(sampled, -torch.inf)], dim=1)
@@ -73,9 +73,9 @@ def top_k_divergence(
     rest_now, rest_then = (1 - part.exp().sum(dim=1).clamp(max=1.0) for part in (now, then))
     if spec.divergence == "tv":
         return ((now.exp() - then.exp()).abs().sum(dim=1) + (rest_now - rest_then).abs()) / 2
-    # A token that the behaviour policy never samples adds nothing, whatever the current one thinks of it.
+    # A token that the behaviour policy never samples adds nothing, whatever its current probability.
     each = torch.where(then.isneginf(), 0.0, then.exp() * (then - now))
-    # Rounding may leave a rest of 0 for one of them: it counts as the smallest that can be told.
+    # Rounding may leave a remainder of 0 for one of them, which is clamped to the dtype's epsilon.
     least = torch.finfo(rest_now.dtype).eps
     other = torch.where(rest_then > least, rest_then * (rest_then.log() - rest_now.clamp(min=least).log()), 0.0)
     return each.sum(dim=1) + other

@@ -9,7 +9,7 @@ from trainer_core.spec.methods.loss import GSPOLoss
 
 
 def gspo(spec: GSPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
-    """PPO's clip with the sequence's ratio ``s = exp(mean log ρ)``; every token of the sequence bears it: [N].
+    """PPO's clip with the sequence's ratio ``s = exp(mean log ρ)``; every token of the sequence gets it: [N].
 
     The token form (§4.3) has the same values, but each token's own advantage meets its own gradient.
     """

@@ -9,6 +9,6 @@ from trainer_core.spec.methods.loss import KLPenalisedLoss
 
 
 def kl_penalised(spec: KLPenalisedLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
-    """``−ρA + β(ρ − 1 − log ρ)``, shape [N]: the k3 estimate of KL(π_old ‖ π_θ), whose samples are π_old's."""
+    """``−ρA + β(ρ − 1 − log ρ)``, shape [N]: the k3 estimate of KL(π_old ‖ π_θ), since samples come from π_old."""
     divergence = penalty("k3", view.old_logprobs, view.logprobs)
     return spec.coefficient * divergence - bounded_ratio(view.log_ratio) * view.advantages, drift(view)

@@ -12,7 +12,7 @@ from trainer_core.spec.methods.loss import MinPROLoss
 def minpro(spec: MinPROLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """``−sg(clip(ρ_t · min_{i<t} ρ_i, ratio_min, ratio_max)) · A · log π`` with ``ρ = π_θ / π_behaviour``, shape [N].
 
-    Only counted tokens are part of the prefix; the first of a sequence is weighted by its own ratio.
+    Only counted tokens are part of the prefix. The first token of a sequence is weighted by its own ratio.
     """
     with torch.no_grad():
         log_ratio = view.log_behaviour_ratio

@@ -1,4 +1,4 @@
-"""PPO's and CISPO's loss with its metrics in one pass: on a GPU every separate operation is a launch."""
+"""PPO's and CISPO's loss with its metrics in one pass: on a GPU every separate operation costs a kernel launch."""
 
 from torch import Tensor
 
@@ -7,13 +7,13 @@ from kernels.policy_loss import Method, policy_loss
 from trainer_core.methods.view import TokenView
 
 BACKEND: Backend = "auto"
-"""Backend of the single pass. On a CPU it is no gain: there ``auto`` leaves the loss to torch's own operations."""
+"""Backend of the single pass. It gains nothing on a CPU, where ``auto`` leaves the loss to torch's own operations."""
 
 
 def one_pass(
     method: Method, ratio_min: float, ratio_max: float, view: TokenView
 ) -> tuple[Tensor, dict[str, Tensor]] | None:
-    """Loss of each token [N] and the metrics of ``ratio.edge_metrics``; None where separate operations compute them."""
+    """Loss of each token [N] and the metrics of ``ratio.edge_metrics``; None if separate operations compute them."""
     if view.log_shift is not None or (BACKEND == "auto" and not uses_triton(view.logprobs, BACKEND)):
         return None
     loss, found = policy_loss(

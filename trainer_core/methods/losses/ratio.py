@@ -1,4 +1,4 @@
-"""Parts that the losses share: ratios that cannot overflow, and the metrics of a band's edges."""
+"""Shared parts of the losses: ratios that cannot overflow, and the metrics of a band's edges."""
 
 import torch
 from torch import Tensor
@@ -7,23 +7,23 @@ from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.view import TokenView
 
 LOG_RATIO_BOUND = 20.0
-"""One broken token must not overflow. The bound lies outside every band that a spec accepts."""
+"""Bound that keeps a single broken token from overflowing. It is outside every band that a spec accepts."""
 
 
 def bounded_ratio(log_ratio: Tensor) -> Tensor:
-    """exp of ``log_ratio`` [N], flat where it would be beyond every use."""
+    """exp of ``log_ratio`` [N], constant beyond ``LOG_RATIO_BOUND``."""
     return log_ratio.clamp(-LOG_RATIO_BOUND, LOG_RATIO_BOUND).exp()
 
 
 def clipped_surrogate(ratio: Tensor, advantages: Tensor, ratio_min: float, ratio_max: float) -> tuple[Tensor, Tensor]:
-    """``−min(ρA, clip(ρ, ratio_min, ratio_max)A)`` and where an edge binds (bool), both [N]."""
+    """``−min(ρA, clip(ρ, ratio_min, ratio_max)A)`` and whether an edge binds (bool), both [N]."""
     free = -advantages * ratio
     clipped = -advantages * ratio.clamp(ratio_min, ratio_max)
     return torch.maximum(free, clipped), clipped.detach() > free.detach()
 
 
 def by_sign(condition: Tensor, if_true: float, if_false: float, like: Tensor) -> Tensor:
-    """One of two constants for each token [N], in the number type of ``like``."""
+    """One of two constants for each token [N], in the dtype of ``like``."""
     return torch.where(condition, like.new_tensor(if_true), like.new_tensor(if_false))
 
 
@@ -40,7 +40,7 @@ def drift(view: TokenView) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def edge_metrics(view: TokenView, above: Tensor, below: Tensor) -> dict[str, Tensor]:
-    """Shares of the tokens whose upper or lower bound binds ([N] bool each); a token without advantage has none."""
+    """Shares of the tokens whose upper or lower bound binds ([N] bool each); a token with zero advantage has none."""
     moved = view.advantages != 0
     above, below = above & moved, below & moved
     return {

@@ -8,5 +8,5 @@ from trainer_core.spec.methods.loss import ReinforceLoss
 
 
 def reinforce(spec: ReinforceLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
-    """``−A · log π``, shape [N]. Off-policy tokens are left to the corrections."""
+    """``−A · log π``, shape [N]. The corrections handle off-policy tokens."""
     return -view.advantages * view.logprobs, drift(view)

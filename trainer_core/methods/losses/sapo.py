@@ -12,7 +12,7 @@ from trainer_core.spec.methods.loss import SAPOLoss
 def sapo(spec: SAPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """``−(4/τ) · σ(τ(ρ − 1)) · A``, shape [N].
 
-    Its derivative by ρ is ``−4σ(1 − σ) · A``: that of the unclipped surrogate at ρ = 1, fading on both sides.
+    Its derivative in ρ is ``−4σ(1 − σ) · A``: that of the unclipped surrogate at ρ = 1, decaying on both sides.
     """
     ratio = bounded_ratio(view.log_ratio)
     temperature = by_sign(view.advantages > 0, spec.temperature_positive, spec.temperature_negative, ratio)

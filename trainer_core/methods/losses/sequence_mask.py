@@ -12,7 +12,7 @@ from trainer_core.spec.methods.loss import SequenceMaskLoss
 def sequence_mask(spec: SequenceMaskLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """``−M · ρ · A`` with ``ρ = π_θ / π_behaviour``, shape [N]; M is 0 for all tokens of a sequence or for none.
 
-    A sequence that is left out goes on counting where the loss is averaged.
+    A sequence that is left out still counts in the average of the loss.
     """
     ratio = bounded_ratio(view.log_behaviour_ratio)
     with torch.no_grad():

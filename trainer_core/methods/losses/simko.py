@@ -1,4 +1,4 @@
-"""SimKO (arXiv 2510.14807): top-K label smoothing of good tokens, a stronger penalty of likeliest bad ones."""
+"""SimKO (arXiv 2510.14807): top-K label smoothing of good tokens, a stronger penalty for the likeliest bad ones."""
 
 import torch
 from torch import Tensor
@@ -9,14 +9,14 @@ from trainer_core.spec.methods.loss import TopKSmoothing
 
 
 def simko(spec: TopKSmoothing, ratio: Tensor, view: TokenView) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-    """The ratio ρ and the advantages that a clipped surrogate is made of, [N] each, and metrics.
+    """The ratio ρ and the advantages for a clipped surrogate, [N] each, and metrics.
 
     At uncertain tokens with A > 0 the ratio is ``(1 − α)·ρ + α/K · Σ_v sg(ρ/ρ_v)·ρ_v`` over the policy's K likeliest
     tokens: its value stays ρ, and a share α of its gradient goes to them. ``sg(ρ/ρ_v)·ρ_v`` is
-    ``sg(ρ) · π_θ(v) / sg(π_θ(v))``, whatever the policy before the step thought of v.
+    ``sg(ρ) · π_θ(v) / sg(π_θ(v))``, whatever probability the policy before the step gave v.
 
     Raises:
-        ValueError: the likeliest tokens were not looked at.
+        ValueError: the likeliest tokens were not computed.
     """
     seen = view.candidates
     if seen is None:

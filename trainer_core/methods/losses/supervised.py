@@ -6,6 +6,6 @@ from torch import Tensor
 def negative_log_likelihood(logprobs: Tensor, chosen: Tensor) -> Tensor:
     """``−log π_θ`` where ``chosen`` (bool) is true, else 0, both [N].
 
-    On the right answers of the policy's own samples it is VAPO's positive-example term (arXiv 2504.05118).
+    Applied to the policy's own right answers, it is VAPO's positive-example term (arXiv 2504.05118).
     """
     return -logprobs.masked_fill(~chosen, 0.0)

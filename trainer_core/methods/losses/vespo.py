@@ -13,7 +13,7 @@ from trainer_core.spec.methods.loss import VESPOLoss
 def vespo(spec: VESPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """``−sg(φ(W)) · A · log π`` with ``φ = W^k · exp(λ(1 − W))`` of the sequence's ratio W, shape [N].
 
-    φ is 1 on policy and largest, at most ``(k/λ)^k · exp(λ − k)``, where W = k/λ.
+    φ is 1 on-policy, and has its maximum, ``(k/λ)^k · exp(λ − k)``, at W = k/λ.
     """
     with torch.no_grad():
         positive = view.advantages >= 0

@@ -1,7 +1,7 @@
-"""Runs on clusters that need not exist: nodes and links from the makers' figures, failures, slow hosts, publication.
+"""Runs on hypothetical clusters: nodes and links from the vendors' figures, failures, slow hosts, publication.
 
-The loop itself is ``trainer_core.planning.simulate``; what is here makes its rates, and passes through many of its
-steps among failures. Imports neither torch nor numpy.
+The loop itself is ``trainer_core.planning.simulate``; this package computes its rates and simulates many of its steps
+with failures. Imports neither torch nor numpy.
 """
 
 from trainer_core.planning.cluster.estimate import SIZES, ClusterEstimate, estimate

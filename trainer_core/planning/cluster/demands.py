@@ -1,4 +1,4 @@
-"""Load of the platform while runs go on a cluster: events, bytes, rollouts and syncs in a second."""
+"""Load on the platform while runs execute on a cluster: events, bytes, rollouts and syncs per second."""
 
 from dataclasses import dataclass
 
@@ -6,44 +6,44 @@ from trainer_core.planning.cluster.simulate import BatchWork, ClusterRun
 from trainer_core.planning.lengths import strata
 
 EVENTS_PER_STEP = 2
-"""A step's metrics, and the completions of it that are shown."""
+"""A step's metrics, and its shown completions."""
 CHARACTERS_PER_TOKEN = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """Habits of reporting runs. Sizes are those of a short run's journal, ``tests/data/link/short_run.jsonl``."""
+    """Reporting habits of runs. Sizes are those of a short run's journal, ``tests/data/link/short_run.jsonl``."""
 
     longest_text: int
-    """Characters of a completion that travel."""
+    """Characters of a completion that are sent."""
     metrics: int = 60
     step_bytes: int = 3127
     """Size of a step's event."""
     row_bytes: int = 400
-    """Size of a shown completion beside its text."""
+    """Size of a shown completion without its text."""
     groups_shown: int = 4
-    """Groups of a step whose completions travel."""
+    """Groups of a step whose completions are sent."""
     seconds_between_syncs: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Load of all runs together, in a second."""
+    """Load of all runs together, per second."""
 
     runs: int
     rollouts: float
-    """Completions generated; they stay on the cluster, but for those that are shown."""
+    """Completions generated. They stay on the cluster, except those that are shown."""
     tokens: float
     """Completion tokens learned."""
     events: float
     points: float
-    """Values of metrics."""
+    """Metric values."""
     bytes: float
     syncs: float
 
 
 def demand(run: ClusterRun, batch: BatchWork, runs: int, reporting: Reporting) -> Demand:
-    """Load that ``runs`` runs like ``run`` put on the platform."""
+    """Load on the platform from ``runs`` runs like ``run``."""
     steps = runs / run.step_seconds
     tokens = strata(batch.lengths, 64, batch.max_tokens)
     text = sum(min(reporting.longest_text, CHARACTERS_PER_TOKEN * length) for length in tokens) / len(tokens)

@@ -1,4 +1,4 @@
-"""Time and cost of a run spec on clusters of several sizes, before there is any."""
+"""Time and cost of a run spec on clusters of several sizes, before any of them exists."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from trainer_core.planning.workload import PlanError
 from trainer_core.spec import RunSpec
 
 SIZES = (8, 64, 1024)
-"""Numbers of GPUs that are asked for where none are named."""
+"""Numbers of GPUs that are estimated by default."""
 STEPS = 1000
-"""Steps over which failures and checkpoints are averaged, and which GPU hours and costs are told for."""
+"""Steps over which failures and checkpoints are averaged, and for which GPU hours and costs are given."""
 PROMPT_TOKENS = 512.0
-"""Prompt length that is assumed where none is given."""
+"""Prompt length that is assumed if none is given."""
 SIGMA = 1.0
-"""Spread of the logarithm of lengths that is assumed where no lengths are given."""
+"""Standard deviation of the logarithm of lengths that is assumed if no lengths are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ClusterEstimate:
 
 
 def assumed_lengths(spec: RunSpec) -> Lengths:
-    """Lengths where nobody knows them: the median is a quarter of what the spec allows."""
+    """Assumed lengths if none are known: the median is a quarter of the spec's limit."""
     return LognormalLengths(median=max(1.0, spec.rollout.max_tokens / 4), sigma=SIGMA)
 
 
@@ -73,7 +73,8 @@ def estimate(
     lengths: Lengths | None = None,
     price: float | None = None,
 ) -> tuple[ClusterEstimate, ...]:
-    """Estimates for each of ``sizes`` GPUs, in the spec's own mode and with the best split between engines and learner.
+    """Estimates for each number of GPUs in ``sizes``, in the spec's own mode, with the best split of engines and
+    learner.
 
     Args:
         spec: the run.
@@ -81,11 +82,11 @@ def estimate(
         gpu: kind of GPU, one of ``hardware.NODES``.
         sizes: numbers of GPUs: up to eight, or full hosts of eight.
         prompt_tokens: mean prompt length.
-        lengths: the law of completions; ``assumed_lengths`` without it.
-        price: the price of one GPU for an hour, in any currency.
+        lengths: distribution of completion lengths; ``assumed_lengths`` by default.
+        price: the price of one GPU hour, in any currency.
 
     Raises:
-        PlanError: kind or number of GPUs make no sense. What merely does not fit is told in the answer.
+        PlanError: kind or number of GPUs is invalid. A run that merely does not fit is reported in the result.
     """
     batch = batch_of(spec, prompt_tokens, lengths or assumed_lengths(spec))
     return tuple(_one(spec, scale, gpu, size, batch, price) for size in sizes)
@@ -106,10 +107,10 @@ def batch_of(spec: RunSpec, prompt_tokens: float, lengths: Lengths) -> BatchWork
 
 
 def best_setting(spec: RunSpec, scale: Scale, gpu: str, gpus: int, batch: BatchWork) -> Setting:
-    """The run on the smallest engines and learner that fit, with the fastest split of ``gpus`` between them.
+    """The run with the smallest engines and learner that fit, and the fastest split of ``gpus`` between them.
 
     Raises:
-        PlanError: it does not fit, in words.
+        PlanError: it does not fit; the message says why.
     """
     cluster, mode = cluster_of(gpu, gpus), chosen_mode(spec)
     width = BYTES[spec.rollout.engine.dtype]
@@ -120,7 +121,7 @@ def best_setting(spec: RunSpec, scale: Scale, gpu: str, gpus: int, batch: BatchW
             f"one rollout engine takes {counted(engine.tensor)} and one copy of the learner "
             f"{counted(learner.gpus)}; there are {gpus}."
         )
-    # Publication and slow hosts depend on the split, and the split on them: half and half to begin with.
+    # Publication and slow hosts depend on the split, and the split on them: start with half and half.
     setting = Setting(
         cluster=cluster,
         scale=scale,
@@ -137,7 +138,7 @@ def best_setting(spec: RunSpec, scale: Scale, gpu: str, gpus: int, batch: BatchW
 
 
 def _one(spec: RunSpec, scale: Scale, gpu: str, gpus: int, batch: BatchWork, price: float | None) -> ClusterEstimate:
-    cluster_of(gpu, gpus)  # what makes no sense is no answer
+    cluster_of(gpu, gpus)  # raises for an invalid kind or number
     try:
         setting = best_setting(spec, scale, gpu, gpus, batch)
         run = simulate_cluster(setting, steps=STEPS)

@@ -1,5 +1,5 @@
-"""Steps of a run among failures, from event to event: engines that are away for a while, learners that go back to the
-last checkpoint."""
+"""Event-driven simulation of a run with failures: engines drop out for some time, learners go back to the last
+checkpoint."""
 
 import heapq
 import math
@@ -12,13 +12,13 @@ from trainer_core.planning.cluster.hardware import Reliability
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Parts of a run that may fail."""
+    """Parts of a run that can fail."""
 
     engines: int
     engine_gpus: int
-    """GPUs of one engine, any of which ends it; 0 where engines share the learner's GPUs and end with it."""
+    """GPUs of one engine, which fails with any of them; 0 if engines share the learner's GPUs and fail with it."""
     learner_gpus: int
-    """GPUs of the learner, any of which sends the run back to its checkpoint."""
+    """GPUs of the learner; a failure of any sends the run back to its checkpoint."""
     reliability: Reliability
 
 
@@ -28,27 +28,27 @@ class CheckpointPlan:
 
     every_steps: int
     seconds: float
-    """Time of one, during which no step goes on."""
+    """Time of one checkpoint, during which no step makes progress."""
 
 
 @dataclass(slots=True)
 class Passage:
-    """Time of some steps, in seconds. All but the numbers of failures add up to the whole."""
+    """Time of some steps, in seconds. All fields except the numbers of failures add up to the total."""
 
     worked: float = 0.0
     """Time of steps that counted."""
     saved: float = 0.0
     """Time of checkpoints that were completed."""
     redone: float = 0.0
-    """Time of steps and checkpoints that a failure made void."""
+    """Time of steps and checkpoints that a failure invalidated."""
     restarted: float = 0.0
-    """Time until the run went on after a failure of the learner, or while no engine was there."""
+    """Time until the run resumed after a failure of the learner, or while no engine was available."""
     learner_failures: int = 0
     engine_failures: int = 0
 
     @property
     def seconds(self) -> float:
-        """All of the time."""
+        """Total time."""
         return self.worked + self.saved + self.redone + self.restarted
 
 
@@ -61,14 +61,14 @@ def passage(
     begun_share: float = 0.5,
     seed: int = 0,
 ) -> Passage:
-    """Pass through ``steps`` steps.
+    """Simulate ``steps`` steps.
 
     Args:
         steps: how many.
-        step_seconds: time of a step by the number of engines that work, at least 1.
-        fleet: what may fail.
+        step_seconds: time of a step by the number of working engines, at least 1.
+        fleet: the parts that can fail.
         saving: the checkpoints; the last step is always saved.
-        begun_share: share of an engine's part of the step that is lost with it and generated again.
+        begun_share: share of an engine's part of the step that is lost with it and must be generated again.
         seed: the seed of the times of failures.
     """
     return _Passing(steps, step_seconds, fleet, saving, begun_share, random.Random(seed)).run()
@@ -88,12 +88,12 @@ class _Passing:
         self.begun_share, self.chance = begun_share, chance
         self.now = 0.0
         self.done = self.safe = 0
-        """Steps that are done, and those that a checkpoint holds."""
+        """Completed steps, and steps that a checkpoint holds."""
         self.left = 1.0
-        """Share of the present step that is left; a step during which engines fail can have more than all of it."""
+        """Share of the current step that is left; it can exceed 1 if engines fail during the step."""
         self.saving_left: float | None = None
         self.since = Passage()
-        """Time since the last checkpoint: a failure makes it void."""
+        """Time since the last checkpoint, which a failure invalidates."""
         self.total = Passage()
         self.alive = fleet.engines
         self.back: list[float] = []
@@ -119,7 +119,7 @@ class _Passing:
         return self.total
 
     def _work_seconds(self) -> float:
-        """Time until the present step or checkpoint ends, if nothing happens."""
+        """Time until the current step or checkpoint ends, if nothing fails."""
         if self.saving_left is not None:
             return self.saving_left
         return self.left * self.step_seconds(self.alive) if self.alive else math.inf
@@ -160,7 +160,8 @@ class _Passing:
             self._go_back()
 
     def _go_back(self) -> None:
-        """Lose what no checkpoint holds, and wait for the restart; engines that are away come back meanwhile."""
+        """Lose the steps that no checkpoint holds, and wait for the restart. Failed engines come back in the
+        meantime."""
         self.total.learner_failures += 1
         self._settle(counts=False)
         self.done, self.left, self.saving_left = self.safe, 1.0, None

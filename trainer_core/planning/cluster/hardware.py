@@ -1,6 +1,6 @@
-"""Nodes, links and clusters, with the makers' figures. Nothing here was measured.
+"""Nodes, links and clusters, with the vendors' figures. Nothing here was measured.
 
-Sources: the makers' data sheets (H100, H200, H800, H20, A100, B200 in SXM form; NVLink figures are half of the
+Sources: the vendors' data sheets (H100, H200, H800, H20, A100, B200 in SXM form; NVLink figures are half of the
 bidirectional ones), ConnectX-7 at 400 Gbit/s a GPU, PCIe 5.0 x16; failures: 419 interruptions of 16,384 H100 in 54 days
 (Llama 3, arXiv 2407.21783, §3.3.4).
 """
@@ -18,21 +18,21 @@ GIGABYTE = 1e9
 
 @dataclass(frozen=True, slots=True)
 class GpuLink:
-    """One GPU's way to others, in one direction."""
+    """Link from one GPU to others, in one direction."""
 
     bandwidth: float
     """Bytes per second, as published."""
     latency: float
-    """Seconds of a small collective operation over it."""
+    """Seconds of a small collective operation over the link."""
 
     def seconds(self, size: float, share: float) -> float:
-        """Time in which ``size`` bytes pass at ``share`` of the bandwidth."""
+        """Time to transfer ``size`` bytes at ``share`` of the bandwidth."""
         return self.latency + size / (self.bandwidth * share)
 
 
 @dataclass(frozen=True, slots=True)
 class GpuHost:
-    """A host: its GPUs, and their links."""
+    """A host: its GPUs and their links."""
 
     machine: Machine
     inside: GpuLink
@@ -48,22 +48,22 @@ class Reliability:
     """Failures and slow hosts."""
 
     gpu_hours_between_failures: float = 16_384 * 54 * 24 / 419
-    """GPU hours between two failures that end a process; infinite for none."""
+    """Mean GPU hours between failures that end a process; infinite for no failures."""
     restart_seconds: float = 300.0
-    """Seconds from the failure of a learner's GPU until the run goes on from its checkpoint."""
+    """Seconds from the failure of a learner's GPU until the run resumes from its checkpoint."""
     engine_restart_seconds: float = 120.0
-    """Seconds until a failed engine generates again; the others go on meanwhile."""
+    """Seconds until a failed engine generates again; the others continue in the meantime."""
     slowness: float = 0.02
     """Standard deviation of the logarithm of a host's slowness, whose median is 1."""
 
 
 PERFECT = Reliability(gpu_hours_between_failures=math.inf, slowness=0.0)
-"""Nothing fails, and no host is slower than another."""
+"""Nothing fails, and all hosts are equally fast."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Equal nodes behind one network without a bottleneck, and a store for checkpoints."""
+    """Identical nodes on one network without a bottleneck, and a store for checkpoints."""
 
     node: GpuHost
     nodes: int
@@ -82,7 +82,7 @@ class Cluster:
 
 
 def _node(memory: float, peak: float, bandwidth: float, nvlink: float, network: float, pcie: float) -> GpuHost:
-    """Eight GPUs; memory in GiB that processes can have, peak in TFLOP/s, the rest in GB/s."""
+    """Eight GPUs; memory available to processes in GiB, peak in TFLOP/s, the rest in GB/s."""
     return GpuHost(
         machine=Machine(gpus=8, memory=int(memory * GIB), peak=peak * 1e12, bandwidth=bandwidth * GIGABYTE),
         inside=GpuLink(nvlink * GIGABYTE, 10 * MICROSECOND),
@@ -100,14 +100,14 @@ NODES = {
     "H200": _node(139.0,  989,  4_800,   450,     50,   64),
     "B200": _node(178.0, 2_250, 8_000,   900,     50,   64),
 }  # fmt: skip
-"""Hosts of eight GPUs by the name of the GPU."""
+"""Hosts of eight GPUs by GPU name."""
 
 
 def cluster_of(gpu: str, gpus: int, reliability: Reliability = Reliability()) -> Cluster:
-    """A cluster of ``gpus`` GPUs of a known kind: one host of up to eight, or several of eight.
+    """A cluster of ``gpus`` GPUs of a known kind: one host of up to eight, or several hosts of eight.
 
     Raises:
-        PlanError: the kind is not known, or hosts would not be full.
+        PlanError: the kind is unknown, or hosts would not be full.
     """
     if gpu not in NODES:
         raise PlanError(f"{gpu!r} is not a known kind of GPU; known are {', '.join(NODES)}.")

@@ -1,4 +1,4 @@
-"""Cuts of a policy over GPUs: tensor, pipeline and expert parallelism, and what does not fit, in words."""
+"""Sharding of a policy over GPUs: tensor, pipeline and expert parallelism, and messages for what does not fit."""
 
 from dataclasses import dataclass
 
@@ -11,30 +11,30 @@ from trainer_core.planning.workload import PlanError
 WEIGHT_BYTES, OPTIMIZER_BYTES = 6, 12
 """Bytes of one trained parameter: weights in 2 and gradients in 4; masters in 4 and two moments in 8."""
 ACTIVATION_BYTES = 8 * GIB
-"""Bytes that a learner's GPU keeps for one micro-batch with recomputed activations."""
+"""Bytes that a learner's GPU reserves for one micro-batch with recomputed activations."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineLayout:
-    """GPUs of one rollout engine. Its experts, where there are some, lie on the same GPUs."""
+    """GPUs of one rollout engine. Its experts, if any, are on the same GPUs."""
 
     tensor: int = 1
     """Tensor parallel size."""
     across_nodes: bool = False
-    """Whether an engine may reach over several hosts: every layer then waits for the network."""
+    """Whether an engine may span several hosts: every layer then waits for the network."""
     width: int = 2
     """Bytes of a weight: 2 for bfloat16, 1 for FP8."""
 
     def cache_bytes(self, cluster: Cluster, scale: Scale, taken: float = 0.0) -> float:
-        """Bytes of one engine that weights and libraries leave to keys and values.
+        """Bytes of one engine that weights and libraries leave for keys and values.
 
         Args:
-            cluster: where the engine stands.
+            cluster: the cluster of the engine.
             scale: the size of the policy.
-            taken: bytes of each GPU that something else occupies meanwhile.
+            taken: bytes of each GPU that something else occupies at the same time.
 
         Raises:
-            PlanError: the engine reaches beyond a host, or its weights have no room.
+            PlanError: the engine spans several hosts without permission, or its weights do not fit.
         """
         inside = cluster.node.machine.gpus
         if self.tensor > inside and not self.across_nodes:
@@ -62,11 +62,11 @@ class LearnerLayout:
     tensor: int = 1
     pipeline: int = 1
     expert: int = 1
-    """GPUs that the experts of a layer are spread over; tokens travel among them."""
+    """GPUs that the experts of a layer are spread over; tokens are exchanged between them."""
     shards: int = 1
-    """GPUs, each with tokens of its own, among which weights, gradients and moments are cut (ZeRO 3)."""
+    """GPUs, each with its own tokens, over which weights, gradients and moments are sharded (ZeRO 3)."""
     cuts_optimizer: bool = False
-    """Whether the copies cut masters and moments among them (ZeRO 1)."""
+    """Whether masters and moments are sharded over the copies (ZeRO 1)."""
 
     @property
     def gpus(self) -> int:
@@ -74,7 +74,7 @@ class LearnerLayout:
         return self.tensor * self.pipeline * self.shards
 
     def bytes(self, scale: Scale, copies: int) -> float:
-        """Bytes on one GPU, where there are ``copies``."""
+        """Bytes on one GPU, given the number of ``copies``."""
         split = self.pipeline * self.shards
         numbers = (scale.parameters - scale.routed) / (split * self.tensor)
         numbers += scale.routed / (split * max(self.tensor, self.expert))
@@ -82,7 +82,7 @@ class LearnerLayout:
         return numbers * (WEIGHT_BYTES + optimizer) + ACTIVATION_BYTES + LIBRARIES
 
     def check(self, cluster: Cluster, scale: Scale, copies: int = 1) -> None:
-        """Raises ``PlanError`` where tensor parallelism goes beyond a host, or where the state has no room."""
+        """Raises ``PlanError`` if tensor parallelism exceeds a host, or if the state does not fit."""
         inside, memory = cluster.node.machine.gpus, cluster.node.machine.memory
         if self.tensor > inside:
             raise PlanError(
@@ -104,8 +104,8 @@ def counted(gpus: int) -> str:
 
 
 def smallest_engine(cluster: Cluster, scale: Scale, width: int = 2, sequence_tokens: float = 1.0) -> EngineLayout:
-    """The engine on the fewest GPUs of a host that leaves as much room for its cache as its weights take, or, if none
-    does, the whole host.
+    """The engine on the fewest GPUs of a host that has as much memory for its cache as for its weights, or else on the
+    whole host.
 
     Raises:
         PlanError: not even a whole host holds the weights and one sequence of ``sequence_tokens``.
@@ -132,10 +132,10 @@ def smallest_engine(cluster: Cluster, scale: Scale, width: int = 2, sequence_tok
 
 
 def smallest_learner(cluster: Cluster, scale: Scale) -> LearnerLayout:
-    """The fewest GPUs, a power of two, that hold one copy of the learner cut among them.
+    """The fewest GPUs, a power of two, that hold one sharded copy of the learner.
 
     Raises:
-        PlanError: not even all of them do.
+        PlanError: not even all GPUs hold it.
     """
     shards = 1
     while LearnerLayout(shards=shards).bytes(scale, 1) > cluster.node.machine.memory and 2 * shards <= cluster.gpus:

@@ -1,4 +1,4 @@
-"""Ways of new weights from the learner to the engines, and their times."""
+"""Methods to send new weights from the learner to the engines, and their times."""
 
 import math
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from trainer_core.planning.workload import PlanError
 
 Way = Literal["gathered", "sharded", "point_to_point", "delta", "store"]
 BUCKET = 2e9
-"""Bytes that travel together."""
+"""Bytes that are sent together."""
 INDEX_BYTES = 4
-"""Bytes that tell the place of a changed weight."""
+"""Bytes of the index of a changed weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublicationPlan:
-    """A way, and what goes over it."""
+    """A publication method and its payload."""
 
     way: Way
     """``gathered``: one rank assembles the weights and broadcasts them along a chain of hosts. ``sharded``: every GPU
-    brings its share from host memory, and each share is broadcast to all, which take out what they need (the way of
-    checkpoint-engine). ``point_to_point``: every GPU of an engine is written what it needs, by GPUs of the learner.
-    ``delta``: as ``gathered``, but what has changed alone. ``store``: through the store."""
+    loads its share from host memory, and each share is broadcast to all, which keep what they need (as
+    checkpoint-engine does). ``point_to_point``: GPUs of the learner write to every GPU of an engine what it needs.
+    ``delta``: as ``gathered``, but only the changed weights. ``store``: through the store."""
     changed: float = 1.0
     """Share of the weights that a delta holds."""
     bucket: float = BUCKET
@@ -43,15 +43,15 @@ class PublicationPlan:
 
         Args:
             cluster: the links.
-            weights: bytes of the whole policy, as engines have them.
-            engines: engines that receive it.
+            weights: bytes of the whole policy in the engines' format.
+            engines: number of engines that receive it.
             layout: GPUs of one engine.
-            learner_gpus: GPUs that have it.
+            learner_gpus: number of GPUs that hold it.
             at: shares of the links' bandwidths.
         """
         hosts = math.ceil(engines * layout.tensor / cluster.node.machine.gpus)
         if self.way == "gathered":
-            # Assembling and sending take turns by bucket, so the slower one decides.
+            # Assembling and sending are pipelined by bucket, so the slower one decides.
             chain = chain_seconds(cluster, weights, hosts, at, self.bucket)
             return SyncRates(publish_seconds=0.0, load_seconds=max(weights / at.gather_bandwidth, chain))
         if self.way == "sharded":
@@ -60,7 +60,8 @@ class PublicationPlan:
             return SyncRates(publish_seconds=brought, load_seconds=chain + weights / at.apply_bandwidth)
         if self.way == "point_to_point":
             link = cluster.between(learner_gpus + engines * layout.tensor)
-            # The busiest GPU decides: one that receives its part of the weights, or one that sends its part of all.
+            # The busiest GPU decides: either one that receives its part of the weights, or one that sends its part to
+            # all engines.
             received, sent = weights / layout.tensor, weights * engines / max(learner_gpus, 1)
             return SyncRates(publish_seconds=0.0, load_seconds=link.seconds(max(received, sent), at.links))
         if self.way == "delta":
@@ -81,8 +82,8 @@ class PublicationPlan:
 
 
 def chain_seconds(cluster: Cluster, size: float, hosts: int, at: ClusterAttained, bucket: float = BUCKET) -> float:
-    """Time of a broadcast along ``hosts`` hosts, bucket by bucket: each host sends on what it has received while the
-    next bucket comes. All network links of a host carry a part; inside of it NVLink spreads them."""
+    """Time of a broadcast along ``hosts`` hosts, bucket by bucket: each host forwards a bucket while it receives the
+    next. All network links of a host carry a part; inside the host, NVLink distributes them."""
     inside, network = cluster.node.inside, cluster.node.network
     buckets = max(1, math.ceil(size / bucket))
     each = size / buckets

@@ -9,32 +9,32 @@ from trainer_core.planning.policy_size import PolicySize, tensor_shapes
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Numbers of a policy's weights, and of what it keeps of a token."""
+    """Counts of a policy's weights and of its state per token."""
 
     parameters: float
     active: float
-    """Parameters that one token passes through."""
+    """Active parameters per token."""
     layers: int
     hidden: int
     cached_numbers: int
-    """Numbers that an engine's cache keeps of one token."""
+    """Numbers per token in an engine's cache."""
     queries: int
-    """Numbers of a token's queries in all layers: what attention multiplies with every earlier token's."""
+    """Numbers in a token's queries over all layers, which attention multiplies with the keys of every earlier token."""
     width: int
-    """Narrower side of the large matrices: of the feed-forward part of a dense layer, or of one expert."""
+    """Narrower side of the large matrices: in the feed-forward part of a dense layer, or in one expert."""
     experts: int = 1
     """Experts of a layer; 1 for a dense policy."""
     experts_per_token: int = 1
 
     @classmethod
     def of(cls, folder: Path) -> "Scale":
-        """Reads the scale of the policy in ``folder``; raises ``UnknownSize`` or ``OSError`` as ``PolicySize.of``."""
+        """Reads the scale of the policy in ``folder``; raises ``UnknownSize`` or ``OSError`` like ``PolicySize.of``."""
         size = PolicySize.of(folder)
         return cls.from_size(size, active_parameters(folder), max(1, count_experts(tensor_shapes(folder))))
 
     @classmethod
     def from_size(cls, size: PolicySize, active: float | None = None, experts: int = 1) -> "Scale":
-        """The scale of a policy of known size; without ``active`` that of a dense one."""
+        """The scale of a policy of known size; without ``active``, of a dense one."""
         return cls(
             parameters=size.parameters,
             active=active or size.parameters,
@@ -49,19 +49,19 @@ class Scale:
 
     @property
     def routed(self) -> float:
-        """Parameters of experts that a token is sent to some of."""
+        """Parameters of the routed experts."""
         if self.experts <= self.experts_per_token:
             return 0.0
         return (self.parameters - self.active) / (1 - self.experts_per_token / self.experts)
 
     def working(self, context: float) -> float:
-        """Parameters that do as much arithmetic for a token as its active ones and attention to ``context`` earlier
-        tokens: scores and weighted values, two operations each a number."""
+        """Number of parameters with the same arithmetic per token as the active ones plus attention to ``context``
+        earlier tokens: scores and weighted values, two operations per number each."""
         return self.active + 2 * self.queries * context
 
     def read_parameters(self, running: float) -> float:
-        """Parameters that one step of ``running`` sequences reads: those of every expert that one of them is sent to,
-        all experts being equally likely."""
+        """Parameters that one step of ``running`` sequences reads, including every expert that any of them is routed
+        to, if all experts are equally likely."""
         share = self.experts_per_token / self.experts
         return self.parameters - self.routed * (1 - share) ** running
 

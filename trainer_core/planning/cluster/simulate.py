@@ -1,4 +1,4 @@
-"""A run on a cluster: the simulated loop at the rates of its links and GPUs, among slow hosts and failures."""
+"""A run on a cluster: the simulated loop at the rates of its links and GPUs, with slow hosts and failures."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -36,11 +36,11 @@ class BatchWork:
     lengths: Lengths
     max_tokens: int
     updates: int = 1
-    """Minibatches that a pass over the batch is cut into."""
+    """Minibatches per pass over the batch."""
     epochs: int = 1
     """Passes over the batch."""
     max_running: int = 1024
-    """Sequences that one engine runs at once, if its cache holds them."""
+    """Sequences that one engine runs at the same time, if its cache holds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Setting:
     learner: LearnerLayout
     engines: int
     copies: int
-    """Copies of the learner, each with tokens of its own."""
+    """Copies of the learner, each with its own tokens."""
     colocated: bool = False
     """Whether engines and learner take turns on the same GPUs."""
     publication: PublicationPlan = SHARDED
@@ -69,7 +69,7 @@ class Setting:
         return max(engines, learner) if self.colocated else engines + learner
 
     def check(self) -> None:
-        """Raises ``PlanError`` where the run does not fit the cluster."""
+        """Raises ``PlanError`` if the run does not fit the cluster."""
         if self.engines < 1 or self.copies < 1:
             raise PlanError("a run needs at least one engine and one copy of the learner.")
         if self.colocated and (self.mode.max_staleness > 0 or self.mode.streams):
@@ -104,9 +104,9 @@ class ClusterRun:
 
     gpus: int
     seconds: float
-    """Time of all steps, with checkpoints and failures."""
+    """Time of all steps, including checkpoints and failures."""
     step_seconds: float
-    """Mean time of a step, with its share of them."""
+    """Mean time of a step, including its share of them."""
     step: SimulatedStep
     """A step without failures and checkpoints."""
     sync: SyncRates
@@ -127,11 +127,11 @@ def simulate_cluster(setting: Setting, *, steps: int = 1000, seed: int = 0) -> C
 
     Args:
         setting: the run.
-        steps: how many; the loop is simulated once for each number of engines at work, failures over all steps.
-        seed: the seed of the order of lengths and of the times of failures.
+        steps: how many; the loop is simulated once for each number of working engines, failures over all steps.
+        seed: seed for the order of lengths and the times of failures.
 
     Raises:
-        PlanError: the run does not fit, in words.
+        PlanError: the run does not fit; the message says why.
     """
     setting.check()
     work = workload(setting)
@@ -166,7 +166,7 @@ def simulate_cluster(setting: Setting, *, steps: int = 1000, seed: int = 0) -> C
 
 
 def workload(setting: Setting) -> Workload:
-    """The step, with the rates of the cluster."""
+    """The step at the rates of the cluster."""
     batch = setting.batch
     return Workload(
         prompts=batch.prompts,
@@ -182,8 +182,8 @@ def workload(setting: Setting) -> Workload:
 def cluster_rates(setting: Setting) -> Rates:
     """Rates of the run on its cluster.
 
-    A loop that waits for all engines waits for the slowest host of them; one that overlaps has the mean host's speed,
-    since requests go to engines that are free. The learner always waits for its slowest host.
+    A loop that waits for all engines waits for their slowest host. An overlapping loop has the speed of the mean host,
+    since requests go to free engines. The learner always waits for its slowest host.
     """
     cluster, batch, at = setting.cluster, setting.batch, setting.attained
     inside = cluster.node.machine.gpus

@@ -1,4 +1,4 @@
-"""Adaptive domain ratio (Apriel-Reasoner, arXiv 2604.02007): what comes back decides what is sent out."""
+"""Adaptive domain ratio (Apriel-Reasoner, arXiv 2604.02007): the groups that come back decide what is sent out."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ class RatioKeeper:
         self._seen = 0
 
     def adjusted(self, spec: AdaptiveRatioCurriculum, weights: Mapping[str, float]) -> dict[str, float]:
-        """``w_d · clip((t_d / c_d)^k, a_min, a_max)``; the weights themselves before ``min_groups`` groups are back."""
+        """``w_d · clip((t_d / c_d)^k, a_min, a_max)``; the plain weights until ``min_groups`` groups are back."""
         total, counted = math.fsum(weights.values()), math.fsum(self._counts.values())
         if self._seen < spec.min_groups or counted == 0.0:
             return dict(weights)
@@ -41,5 +41,5 @@ class RatioKeeper:
         return {"counts": dict(self._counts), "seen": self._seen}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore from a checkpoint."""
         self._counts, self._seen = dict(state["counts"]), state["seen"]

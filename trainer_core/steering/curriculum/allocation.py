@@ -16,7 +16,7 @@ from trainer_core.steering.curriculum.rates import PassRates
 
 
 class Allocator:
-    """Gives samples by running pass rates, under the spec's ``batching.allocation``."""
+    """Assigns samples by running pass rates, as the spec's ``batching.allocation`` says."""
 
     def __init__(self, spec: RunSpec) -> None:
         self._spec = spec
@@ -29,7 +29,7 @@ class Allocator:
 
         Args:
             prompt_ids: the prompts.
-            predicted: predicted pass rates of some that were never tried.
+            predicted: predicted pass rates of some prompts that were never tried.
         """
         allocation, size = self._spec.batching.allocation, self._spec.rollout.group_size
         rates = [self._rates.get(prompt) for prompt in prompt_ids]
@@ -47,14 +47,14 @@ class Allocator:
                 return knapsack(allocation, known, size)
 
     def observe(self, prompt_id: str, pass_rate: float, samples: int) -> None:
-        """Take in the pass rate of a group of ``samples`` completions."""
+        """Record the pass rate of a group of ``samples`` completions."""
         if isinstance(self._spec.batching.allocation, EqualAllocation):
             return
         self._rates.observe(prompt_id, pass_rate)
         self._seen[prompt_id] = self._seen.get(prompt_id, 0) + samples
 
     def update_spec(self, spec: RunSpec) -> None:
-        """Go on under other limits. The kind of allocation stays: the curriculum sees to it."""
+        """Continue under other limits. The kind of allocation cannot change: the curriculum ensures it."""
         self._spec = spec
 
     def state(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Allocator:
         return {"rates": self._rates.state(), "seen": dict(self._seen)}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore from a checkpoint."""
         self._rates.load(state["rates"])
         self._seen = dict(state["seen"])
 
@@ -70,14 +70,15 @@ class Allocator:
 def dars(spec: DARSAllocation, pass_rate: float, size: int) -> int:
     """Samples of a prompt (DARS, arXiv 2508.13755): ``min(⌈N · h / (2p(1 − p))⌉, n_max)`` below a pass rate of 1/2.
 
-    With n samples of a 0/1 reward, the absolute advantages sum up to ``n · 2p(1 − p)``. Equal treatment brings that to
-    the ``N / 2`` of a prompt of pass rate 1/2, hardness weighting to ``N · (1 − p)``.
+    With n samples of a 0/1 reward, the absolute advantages sum to ``n · 2p(1 − p)``. Equal treatment raises that to
+    ``N / 2``, the value at a pass rate of 1/2; hardness weighting raises it to ``N · (1 − p)``.
     """
     rate = pass_rate if pass_rate > 0.0 else 0.5 / size
     if rate >= 0.5:
         return size
     height = 0.5 if spec.schedule == "equal_treatment" else 1.0 - rate
-    # Rounding must not buy a sample: 8 · 0.5 / (2 · 0.2 · 0.8) is 12.5, but others that are whole come out just above.
+    # Rounding errors must not add a sample: 8 · 0.5 / (2 · 0.2 · 0.8) is 12.5, but some whole quotients come out just
+    # above.
     return max(size, min(math.ceil(size * height / (2.0 * rate * (1.0 - rate)) - 1e-9), spec.max_samples))
 
 
@@ -89,7 +90,7 @@ def uncertainty(
     Args:
         spec: limits and bonus.
         rates: running pass rate of each prompt; None if it was never tried.
-        seen: samples that each prompt has had, in all its groups.
+        seen: samples of each prompt so far, in all its groups.
         size: mean samples per prompt.
     """
     spreads = []
@@ -109,12 +110,12 @@ def uncertainty(
 def knapsack(spec: KnapsackAllocation, rates: Sequence[float | None], size: int) -> list[int]:
     """Samples of a batch's prompts, ``size`` on average (Knapsack RL, arXiv 2509.25849).
 
-    A prompt is worth the chance that its group has right and wrong answers, ``1 − p^n − (1 − p)^n``, times what such a
-    group teaches, ``p(1 − p)²``. The chance is concave in n, so that the greedy choice is the best one.
+    The value of a prompt is the chance that its group has both right and wrong answers, ``1 − p^n − (1 − p)^n``, times
+    what such a group teaches, ``p(1 − p)²``. The chance is concave in n, so the greedy choice is optimal.
 
     Args:
         spec: the limits.
-        rates: pass rate of each prompt, running or predicted; None where nothing is known, which counts as 1/2.
+        rates: pass rate of each prompt, running or predicted; None if it is not known, which counts as 1/2.
         size: mean samples per prompt. Rates are kept ``0.5 / size`` away from 0 and 1.
     """
     edge = 0.5 / size
@@ -128,7 +129,8 @@ def knapsack(spec: KnapsackAllocation, rates: Sequence[float | None], size: int)
 
 
 def _greedily(gain: Callable[[int, int], float], prompts: int, total: int, least: int, most: int) -> list[int]:
-    """``total`` samples, each given where ``gain(prompt, samples so far)`` is largest, as far as the limits allow."""
+    """``total`` samples, each assigned to the prompt with the largest ``gain(prompt, samples so far)`` within the
+    limits."""
     sizes = [least] * prompts
     queue = [(-gain(index, least), index) for index in range(prompts)]
     heapq.heapify(queue)

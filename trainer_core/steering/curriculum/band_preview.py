@@ -55,16 +55,17 @@ class _Drawn:
 def preview(spec: RunSpec, step: int, sources: Sequence[SourceRates]) -> BandPreview:
     """The batch of ``step`` as ``spec`` would draw it.
 
-    A band's edge inside a cell is taken to part the cell's prompts by its width; edges at hundredths part none. What
-    was never tried is taken to be as dead as what was tried of its source, or else of all sources.
+    A band edge inside a cell is assumed to split the cell's prompts in proportion to width; edges at hundredths split
+    no cell. Untried prompts are assumed to have the dead share of the tried prompts of their source, or of all sources
+    if their source has none.
 
     Args:
-        spec: with the weights and the band of the present stage, if the data have stages (``stages.in_stage``).
+        spec: with the weights and the band of the current stage, if the data have stages (``stages.in_stage``).
         step: the step of the batch.
         sources: pass rates of each source's prompts.
 
     Raises:
-        ValueError: the curriculum draws by no band of one pass rate per prompt, or no row is left to draw.
+        ValueError: the curriculum does not draw by a band of one pass rate per prompt, or no row is left to draw.
     """
     curriculum = spec.curriculum
     if isinstance(curriculum, DifficultyBandCurriculum):
@@ -104,8 +105,8 @@ def preview(spec: RunSpec, step: int, sources: Sequence[SourceRates]) -> BandPre
 
 
 def dead_chance(low: float, high: float, samples: int) -> float:
-    """Chance that ``samples`` samples all succeed or all fail: the mean of p^n + (1 − p)^n over ``low`` ≤ p ≤ ``high``,
-    all p being equally likely."""
+    """Chance that ``samples`` samples all succeed or all fail: the mean of p^n + (1 − p)^n for p uniform on ``low`` ≤ p
+    ≤ ``high``."""
     if low == high:
         return low**samples + (1.0 - low) ** samples
     n = samples + 1
@@ -137,7 +138,7 @@ def _mean_dead(cells: Sequence[tuple[int, int]], samples: int) -> float | None:
 
 
 def _part_inside(cell: int, band: DifficultyBandCurriculum | GoldilocksCurriculum) -> float:
-    """Part of a cell that lies in the band, both edges included."""
+    """Fraction of a cell inside the band, both edges included."""
     low, high = edges(cell)
     if low == high:
         return float(band.min_pass_rate <= low <= band.max_pass_rate)
@@ -151,8 +152,8 @@ def _each(share: float, prompts: float) -> float:
 def _share_inside(batch: int, share: float, inside: int, outside: int, explore: float) -> float:
     """Expected share of a source's draws that come from inside the band.
 
-    Of n draws, a ~ Binomial(n, 1 − explore) look inside and the others outside first; who finds no prompt left that the
-    batch has not got takes from the other side. Where a batch holds all prompts of the source, they come again.
+    Of n draws, a ~ Binomial(n, 1 − explore) look inside first and the others outside first. A draw that finds no prompt
+    that is new to the batch takes one from the other side. Once the batch holds all prompts of the source, they repeat.
 
     Args:
         batch: prompts of the batch.
@@ -176,7 +177,7 @@ def _share_inside(batch: int, share: float, inside: int, outside: int, explore: 
 
 
 def _binomial(trials: int, chance: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of successes and their probabilities, but for those farther than eight deviations from the mean."""
+    """Numbers of successes and their probabilities, except those more than eight standard deviations from the mean."""
     if chance in (0.0, 1.0):
         return np.array([round(trials * chance)]), np.ones(1)
     mean, reach = trials * chance, 8.0 * math.sqrt(trials * chance * (1.0 - chance)) + 8.0
@@ -188,7 +189,7 @@ def _binomial(trials: int, chance: float) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _log_factorials(most: int) -> NDArray[np.float64]:
-    """ln n! of every n up to ``most`` at least; sizes are powers of two, so that few are kept."""
+    """ln n! of every n up to at least ``most``. Sizes are powers of two, so that few tables are cached."""
     return _log_factorial_table(most.bit_length())
 
 

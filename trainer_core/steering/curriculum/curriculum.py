@@ -32,14 +32,14 @@ from trainer_core.steering.curriculum.target import DifficultyTarget
 Rows = Mapping[str, Sequence[dict[str, Any]]]
 Within = EpochOrder | DifficultyPools | GoldilocksOrder | DifficultyTarget
 DECAY = 0.5
-"""Weight of the past in running pass rates that nothing but metrics looks at."""
+"""Weight of the past in running pass rates that only metrics use."""
 
 
 class Curriculum:
     """Draws prompts. Given seed, spec changes and observations, the sequence of draws is always the same.
 
     Attributes:
-        fallbacks: draws so far that found no row of their source (left) in the difficulty band, and took one of the
+        fallbacks: draws so far that found no row of their source (left) in the difficulty band and took one from the
             whole source.
     """
 
@@ -49,8 +49,8 @@ class Curriculum:
             spec: the run's.
             sources: rows of each source of ``spec.data``.
             seed: seed of all draws.
-            priors: what was measured of the rows before the run. A resumed run takes those of its checkpoint
-                (``prior.saved``), whatever has been measured since.
+            priors: pass rates of the rows measured before the run. A resumed run uses those of its checkpoint
+                (``prior.saved``), even if others have been measured since.
 
         Raises:
             ValueError: a source is missing or empty, or lacks a column or notes that the spec needs.
@@ -80,13 +80,13 @@ class Curriculum:
     def draw(self, count: int, step: int | None = None) -> list[Draw]:
         """The next ``count`` prompts; sources of weight 0 are never drawn.
 
-        By difficulty, a prompt comes twice within one call only when its source has no other left. In epochs it can
-        come twice only where one epoch ends and the next begins.
+        By difficulty, a prompt repeats within one call only when its source has no other left. In epochs, it can repeat
+        only where one epoch ends and the next begins.
 
         Args:
             count: how many.
-            step: the step they are for, on which a transition of the mixture depends. None: as many steps as the
-                prompts drawn so far would fill have passed.
+            step: the step they are for; transitions of the mixture depend on it. None means the number of steps that
+                the prompts drawn so far would fill.
         """
         at = 1 + self._drawn // self._spec.schedule.prompts_per_step if step is None else step
         self._drawn += count
@@ -106,7 +106,7 @@ class Curriculum:
         return None if present is None else present.name
 
     def histogram(self) -> list[SourceRates] | None:
-        """Pass rates of each source's prompts; None where prompts are not drawn by one pass rate each."""
+        """Pass rates of each source's prompts; None if prompts are not drawn by one pass rate each."""
         found = []
         for name, within in self._within.items():
             rates = None if isinstance(within, EpochOrder) else within.rates()
@@ -116,15 +116,15 @@ class Curriculum:
         return found
 
     def observe(self, prompt_id: str, pass_rate: float, samples: int | None = None) -> None:
-        """Take in the share of successful samples of one group.
+        """Record the share of successful samples of one group.
 
         Args:
             prompt_id: the prompt id of the group.
             pass_rate: the share.
-            samples: completions that could be graded. None: as many as ``rollout.group_size``.
+            samples: completions that could be graded. None means ``rollout.group_size``.
 
         Raises:
-            ValueError: the prompt is none of this curriculum's, or the rate no share.
+            ValueError: the prompt is not in this curriculum, or the rate is not between 0 and 1.
         """
         source, _, row = prompt_id.rpartition(":")
         if source not in self._rows or not row.isdecimal() or int(row) >= len(self._rows[source]):
@@ -143,12 +143,13 @@ class Curriculum:
             self._hints.observe(self._spec.prompting.hints, prompt_id, pass_rate)
 
     def count(self, group: GroupOutcome) -> None:
-        """Take a group that has come back into the figures of its step; before ``observe``, which makes it known."""
+        """Add a group that has come back to the figures of its step. Call it before ``observe``, which updates the
+        known rate."""
         self._tally.add(group, self.known(group.prompt_id))
         self._stages.observe(group)
 
     def end_step(self, step: int) -> None:
-        """``step`` has been collected: the groups counted since the last one are its own."""
+        """Close ``step``, which has been collected: the groups counted since the previous step are its groups."""
         self._stages.end_step(step)
         number = self._stages.number(step)
         self._metrics = self._tally.metrics() | ({} if number is None else {"curriculum/stage": float(number)})
@@ -158,7 +159,7 @@ class Curriculum:
         self._tally = GroupTally(self._rows)
 
     def metrics(self) -> dict[str, float]:
-        """Metrics of the step that has ended last."""
+        """Metrics of the last step that ended."""
         return dict(self._metrics)
 
     def begun(self) -> list[StageBegun]:
@@ -167,13 +168,13 @@ class Curriculum:
         return begun
 
     def known(self, prompt_id: str) -> float | None:
-        """The pass rate of a prompt, as it was measured before the run or is running now; None if nothing is known."""
+        """The pass rate of a prompt: the running one, or the one measured before the run; None if neither is known."""
         source, _, row = prompt_id.rpartition(":")
         rate, within = self._rates[source].get(int(row)), self._within[source]
         return within.rate(int(row)) if rate is None and isinstance(within, GoldilocksOrder) else rate
 
     def update_spec(self, spec: RunSpec) -> None:
-        """Go on under changed weights, bands or targets. Sources and types of methods cannot change.
+        """Continue under changed weights, bands or targets. Sources and types of methods cannot change.
 
         Raises:
             ValueError: they did, or no row is left to draw; nothing has changed.
@@ -193,7 +194,7 @@ class Curriculum:
         self._follow(self._stages.applied(spec))
 
     def state(self) -> dict[str, Any]:
-        """All that the next draws depend on, as JSON."""
+        """Everything that the next draws depend on, as JSON."""
         version, numbers, gauss = self._rng.getstate()
         return {
             "type": self._spec.curriculum.type,
@@ -213,10 +214,10 @@ class Curriculum:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint. Weights and band are those of the present spec.
+        """Restore from a checkpoint. Weights and band are those of the current spec.
 
         Raises:
-            ValueError: the state is that of other sources or of another type of curriculum; nothing has changed.
+            ValueError: the state belongs to other sources or to another type of curriculum; nothing has changed.
         """
         if state["type"] != self._spec.curriculum.type:
             raise ValueError(f"the checkpoint's curriculum is {state['type']}, the run's {self._spec.curriculum.type}")
@@ -255,7 +256,7 @@ class Curriculum:
                 return EpochOrder(len(rows), seed)
 
     def _check_bands(self, spec: RunSpec) -> None:
-        """Refuse a band without rows, of the curriculum or of any stage; nothing changes."""
+        """Reject a band without rows, in the curriculum or in any stage; nothing changes."""
         for chosen in (spec, *(in_stage(spec, stage) for stage in spec.data.stages)):
             for within in self._within.values():
                 if isinstance(within, GoldilocksOrder) and isinstance(chosen.curriculum, GoldilocksCurriculum):
@@ -274,7 +275,7 @@ class Curriculum:
                     within.set_target(curriculum)
 
     def _keeps_rates(self, name: str) -> bool:
-        """Whether the rates of a source are no part of what its order keeps."""
+        """Whether the rates of a source are stored here because its order does not store them."""
         return not isinstance(self._within[name], DifficultyPools | DifficultyTarget)
 
     def _choose_rows(self, sources: list[str]) -> list[int]:
@@ -301,7 +302,7 @@ class Curriculum:
         return within.next()
 
     def _predicted(self, drawn: Iterable[tuple[str, int, str]]) -> dict[str, float]:
-        """Predicted pass rates of prompts that were never tried, of sources and rows, by prompt id."""
+        """Predicted pass rates of the untried prompts among these, by prompt id."""
         found = {}
         for source, row, prompt_id in drawn if self._predictors else ():
             if self._rates[source].get(row) is None and (rate := self._predictors[source].predict([row])) is not None:
@@ -320,7 +321,7 @@ def predicts(spec: RunSpec) -> bool:
 
 
 def prompt_text(rows: Sequence[dict[str, Any]], row: int) -> str:
-    """The text of a row that is put to the policy: its prompt, or all messages of its chat."""
+    """The text of a row that the policy is prompted with: its prompt, or all messages of its chat."""
     item = rows[row]
     if isinstance(prompt := item.get("prompt"), str):
         return prompt

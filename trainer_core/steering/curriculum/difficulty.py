@@ -9,18 +9,19 @@ from trainer_core.steering.curriculum.rates import PassRates
 
 
 class DifficultyPools:
-    """The rows of one source, parted by whether their running pass rate lies in the band (both edges included)."""
+    """The rows of one source, split by whether their running pass rate is in the band (both edges included)."""
 
     def __init__(self, count: int, spec: DifficultyBandCurriculum, rates: PassRates[int]) -> None:
-        """``rates`` are those of the ``count`` rows, which whoever observes them tells of what has changed."""
+        """``rates`` are those of the ``count`` rows. The caller that observes a rate reports the change with
+        ``place``."""
         self._spec, self._rates = spec, rates
         self._inside, self._outside = IndexPool(range(count)), IndexPool()
         self._place_all()
 
     def draw(self, rng: Random, avoid: set[int]) -> tuple[int, bool]:
-        """A random row, and whether it had to come from outside because the band had none (left) to offer.
+        """A random row, and whether it had to come from outside because the band had no row (left).
 
-        Rows in ``avoid`` come only when there is no other.
+        Rows in ``avoid`` are drawn only if there is no other.
         """
         explores = rng.random() < self._spec.explore
         first, second = (self._outside, self._inside) if explores else (self._inside, self._outside)
@@ -32,22 +33,22 @@ class DifficultyPools:
         return pool.choose(rng), pool is self._outside and not explores
 
     def place(self, row: int) -> None:
-        """Put ``row``, whose rate has changed, where it belongs."""
+        """Move ``row``, whose rate has changed, to the right pool."""
         self._put(row, self._rates.get(row))
 
     def set_band(self, spec: DifficultyBandCurriculum) -> None:
-        """Go on under another band: rows are sorted anew, rates stay."""
+        """Switch to another band: rows are sorted again, rates stay."""
         moved = _band(spec) != _band(self._spec)
         self._spec = spec
         if moved:
             self._place_all()
 
     def rates(self) -> list[float]:
-        """Pass rates that are known, in no order."""
+        """The known pass rates, in no particular order."""
         return [rate for _, rate in self._rates.items()]
 
     def state(self) -> dict[str, Any]:
-        """State for the checkpoint: the inner order of the pools too, since random choices depend on it."""
+        """State for the checkpoint, including the inner order of the pools, since random choices depend on it."""
         return {
             "band": _band(self._spec),
             "rates": self._rates.state(),
@@ -56,7 +57,7 @@ class DifficultyPools:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint; if the band has moved since, the rows are sorted anew."""
+        """Restore from a checkpoint; if the band has changed since, the rows are sorted again."""
         self._rates.load(state["rates"])
         self._inside, self._outside = IndexPool(state["inside"]), IndexPool(state["outside"])
         if list(state["band"]) != _band(self._spec):

@@ -15,6 +15,6 @@ class Draw:
     item: dict[str, Any]
     """The dataset row."""
     samples: int
-    """Number of completions that the group shall have."""
+    """Number of completions that the group should have."""
     hint: str = ""
-    """Beginning of the reference solution that is shown; empty for none."""
+    """Beginning of the reference solution that is shown; empty if none is shown."""

@@ -9,21 +9,21 @@ from trainer_core.steering.curriculum.prior import Prior
 
 
 class GoldilocksOrder:
-    """The rows inside the band, each once per epoch; the order is that of all rows, so that the band may move."""
+    """The rows inside the band, each once per epoch; the order covers all rows, so the band may move."""
 
     def __init__(
         self, name: str, rows: Sequence[Mapping[str, Any]], spec: GoldilocksCurriculum, seed: str, prior: Prior[int]
     ) -> None:
         """
         Args:
-            name: the source's, for messages.
+            name: the name of the source, for messages.
             rows: its rows.
             spec: columns and band.
             seed: seed of the order.
-            prior: what the row notes know, for a spec that takes its rates from there.
+            prior: pass rates from the row notes, for a spec that takes its rates from there.
 
         Raises:
-            ValueError: a row lacks a pass rate, or none lies in the band.
+            ValueError: a row lacks a pass rate, or no row is in the band.
         """
         self._name = name
         if spec.rates == "notes":
@@ -43,23 +43,23 @@ class GoldilocksOrder:
         return row
 
     def rate(self, row: int) -> float:
-        """The pass rate of ``row`` that was measured last."""
+        """The latest measured pass rate of ``row``."""
         return self._rates[row][-1]
 
     def check(self, spec: GoldilocksCurriculum) -> None:
-        """Refuse a band without rows; nothing changes.
+        """Reject a band without rows; nothing changes.
 
         Raises:
-            ValueError: no row lies in it.
+            ValueError: no row is in it.
         """
         self._kept(spec)
 
     def set_band(self, spec: GoldilocksCurriculum) -> None:
-        """Go on within another band."""
+        """Switch to another band."""
         self._inside = self._kept(spec)
 
     def rates(self) -> list[float] | None:
-        """Pass rates of all rows; None where each has two."""
+        """Pass rates of all rows; None if each row has two."""
         return [rate for (rate,) in self._rates] if len(self._rates[0]) == 1 else None
 
     def state(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class GoldilocksOrder:
         return self._order.state()
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore from a checkpoint."""
         self._order.load(state)
 
     def _kept(self, spec: GoldilocksCurriculum) -> list[bool]:

@@ -10,11 +10,11 @@ from trainer_core.spec.data.prompting import HintScaffolding
 
 
 class HintScaffold:
-    """Hint shares that were shown for each prompt, and the pass rates that came of them."""
+    """Hint shares shown for each prompt, and the pass rates that resulted."""
 
     def __init__(self) -> None:
         self._shown: dict[str, float] = {}
-        """Share at the last draw; an observation is taken for its."""
+        """Share at the last draw; an observation is assigned to it."""
         self._visits: dict[str, list[tuple[float, float]]] = {}
 
     def draw(self, spec: HintScaffolding, prompt_id: str, item: Mapping[str, Any], samples: int) -> str:
@@ -28,14 +28,15 @@ class HintScaffold:
         visits = self._visits.get(prompt_id)
         if not visits:
             return min(spec.first_share, spec.max_share)
-        # Half a success, or half a failure, in a group: without it no curve fits groups that are all right or wrong.
+        # Add half a success or half a failure to a group: without it no curve fits groups that are all right or all
+        # wrong.
         margin = 0.5 / samples
         position = fit_position([(h, min(max(p, margin), 1.0 - margin)) for h, p in visits], spec.slope)
         wanted = position + math.log(spec.target_pass_rate / (1.0 - spec.target_pass_rate)) / spec.slope
         return min(max(wanted, 0.0), spec.max_share)
 
     def observe(self, spec: HintScaffolding, prompt_id: str, pass_rate: float) -> None:
-        """Take in the pass rate of a group of the prompt."""
+        """Record the pass rate of a group of the prompt."""
         if prompt_id in self._shown:
             visits = self._visits.setdefault(prompt_id, [])
             visits.append((self._shown[prompt_id], pass_rate))
@@ -49,7 +50,7 @@ class HintScaffold:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore from a checkpoint."""
         self._shown = dict(state["shown"])
         self._visits = {prompt: [(h, p) for h, p in visits] for prompt, visits in state["visits"].items()}
 
@@ -61,9 +62,10 @@ def beginning(solution: str, share: float) -> str:
 
 
 def fit_position(visits: list[tuple[float, float]], slope: float) -> float:
-    """Position b of the logistic curve ``1 / (1 + e^(−slope · (h − b)))`` that makes the pass rates likeliest.
+    """Maximum-likelihood position b of the logistic curve ``1 / (1 + e^(−slope · (h − b)))``.
 
-    The likelihood's derivative, ``Σ (p_i − σ(slope · (h_i − b)))``, rises with b: its root is found by bisection.
+    The likelihood's derivative, ``Σ (p_i − σ(slope · (h_i − b)))``, increases with b, so its root is found by
+    bisection.
 
     Args:
         visits: shares h and pass rates p, each p strictly between 0 and 1.
@@ -73,7 +75,7 @@ def fit_position(visits: list[tuple[float, float]], slope: float) -> float:
     def excess(position: float) -> float:
         return math.fsum(p - 1.0 / (1.0 + math.exp(-slope * (h - position))) for h, p in visits)
 
-    # Each visit alone would put b at h − logit(p) / slope; the root lies between the least and the greatest of these.
+    # Each visit alone would put b at h − logit(p) / slope; the root lies between the smallest and the largest of these.
     alone = [h - math.log(p / (1.0 - p)) / slope for h, p in visits]
     low, high = min(alone), max(alone)
     for _ in range(60):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 GRID = 400
-"""Places between pass rates 0 and 1: the hundredths that a person sets lie on them, and sixteenths."""
+"""Grid steps between pass rates 0 and 1. Hundredths, which people set, and sixteenths lie on the grid."""
 BINS = 20
-"""Bars that people see. The last one holds pass rate 1 as well."""
+"""Bars that are shown. The last one includes pass rate 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +21,15 @@ class SourceRates:
     untried: int
     """Prompts whose pass rate is not known."""
     cells: tuple[tuple[int, int], ...]
-    """(cell, prompts) of every cell that holds some, ascending. Cell 2k holds the pass rate k/400 alone, cell 2k + 1
-    all between it and (k + 1)/400."""
+    """(cell, prompts) of every cell that is not empty, ascending. Cell 2k holds exactly the pass rate k/400, cell 2k +
+    1 everything between it and (k + 1)/400."""
 
 
 def source_rates(name: str, prompts: int, rates: Iterable[float]) -> SourceRates:
-    """Histogram of the known pass rates of a source with so many prompts."""
+    """Histogram of the known pass rates of a source with ``prompts`` prompts."""
     known = np.fromiter(rates, dtype=np.float64)
     places = np.rint(known * GRID).astype(np.int64)
-    # The quotient is the float that a person's 0.07 is, too; a product would not always be.
+    # The quotient is the same float as a literal 0.07; a product would not always be.
     exact = places / GRID
     cells, counts = np.unique(2 * places + (known > exact) - (known < exact), return_counts=True)
     pairs = tuple(zip(cells.tolist(), counts.tolist(), strict=True))
@@ -37,7 +37,7 @@ def source_rates(name: str, prompts: int, rates: Iterable[float]) -> SourceRates
 
 
 def edges(cell: int) -> tuple[float, float]:
-    """Lowest and highest pass rate of a cell; they are equal where it holds one alone."""
+    """Lowest and highest pass rate of a cell; they are equal if it holds a single rate."""
     return (cell // 2) / GRID, ((cell + 1) // 2) / GRID
 
 

@@ -1,4 +1,4 @@
-"""Choice of the source from which each prompt of a batch comes."""
+"""Chooses the source of each prompt of a batch."""
 
 from collections.abc import Mapping
 from random import Random
@@ -10,7 +10,7 @@ from trainer_core.steering.curriculum.adaptive_ratio import RatioKeeper
 
 
 class Mixture:
-    """The sources by weight: the weights of the spec, on their way to the final ones, adjusted if the spec says so."""
+    """Weights of the sources: those of the spec, in transition to the final ones, adjusted if the spec says so."""
 
     def __init__(self, spec: RunSpec) -> None:
         self._spec = spec
@@ -30,17 +30,18 @@ class Mixture:
         return weights
 
     def choose(self, rng: Random, count: int, step: int) -> list[str]:
-        """The sources of ``count`` prompts; one of weight 0 is never chosen."""
+        """The sources of ``count`` prompts; a source of weight 0 is never chosen."""
         weights = self.weights(step)
         return rng.choices(list(weights), list(weights.values()), k=count)
 
     def observe(self, source: str, pass_rate: float) -> None:
-        """Take in that a group of ``source`` has come back."""
+        """Record that a group of ``source`` has come back."""
         if self._keeper is not None and isinstance(self._spec.curriculum, AdaptiveRatioCurriculum):
             self._keeper.observe(self._spec.curriculum, source, pass_rate)
 
     def update_spec(self, spec: RunSpec) -> None:
-        """Go on under other weights. Groups counted under the old ones are forgotten: they say nothing of the new."""
+        """Continue under other weights. Groups counted under the old weights are forgotten: they say nothing about the
+        new ones."""
         before, self._spec = self._identity(), spec
         moved = before != self._identity()
         if moved and self._keeper is not None:
@@ -51,10 +52,10 @@ class Mixture:
         return {"weights": self._identity(), "counts": None if self._keeper is None else self._keeper.state()}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint; counts of other weights are left behind."""
+        """Restore from a checkpoint; counts made under other weights are dropped."""
         if self._keeper is not None and state["counts"] is not None and state["weights"] == self._identity():
             self._keeper.load(state["counts"])
 
     def _identity(self) -> dict[str, Any]:
-        # How prompts are put to the policy moves no weights, and those of the present stage stand in the sources.
+        # Prompt formatting does not affect weights, and the weights of the current stage are in the sources.
         return self._spec.data.model_dump(mode="json", exclude={"sources": {"__all__": {"format"}}, "stages": True})

@@ -5,7 +5,7 @@ from typing import Any
 
 
 class EpochOrder:
-    """An endless sequence over ``count`` rows; only epoch and cursor need to be kept."""
+    """An endless sequence over ``count`` rows; only epoch and cursor need to be saved."""
 
     def __init__(self, count: int, seed: str) -> None:
         self._count, self._seed = count, seed
@@ -25,7 +25,7 @@ class EpochOrder:
         return {"epoch": self._epoch, "cursor": self._cursor}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore from a checkpoint."""
         self._epoch, self._cursor = state["epoch"], state["cursor"]
         self._rows = self._shuffled()
 

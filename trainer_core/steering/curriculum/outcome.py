@@ -8,16 +8,16 @@ from trainer_core.trajectory import Group
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcome:
-    """Outcome of one group that has come back."""
+    """Outcome of one returned group."""
 
     prompt_id: str
     """``<source>:<row index>``."""
     step: int
-    """Step that it was drawn for."""
+    """Step for which it was drawn."""
     right: int
     """Successful samples."""
     graded: int
-    """Samples whose reward could be computed; 0 where all have failed."""
+    """Samples whose reward could be computed; 0 if all have failed."""
     reward: float
     """Sum of their rewards."""
     completions: int

@@ -10,42 +10,42 @@ from numpy.typing import NDArray
 from trainer_core.steering.curriculum.text_vectors import TextVectors
 
 REFERENCE = 256
-"""Prompts tried last that predictions are made from."""
+"""Number of most recently tried prompts that predictions are based on."""
 FEWEST = 16
 """Prompts that must have been tried before anything is predicted."""
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2, 0.5)
-"""Temperatures of the softmax over similarities: the one that tells the reference's own prompts best is taken."""
+"""Temperatures of the softmax over similarities. The one that predicts the reference's own prompts best is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Skill of the reference at telling its own prompts, and the values that it is best with."""
+    """Skill of the reference at predicting its own prompts, and the parameters that predict best."""
 
     temperature: float
     slope: float
-    """w: how far a prediction goes from the mean towards what similar prompts say; 0 where they say nothing."""
+    """w: how far a prediction moves from the mean towards similar prompts; 0 if they carry no information."""
     mean: float
     r2: float
-    """1 − Σ (p − p̂)² / Σ (p − p̄)², each prompt of the reference predicted from the others. Below 0 never: there the
-    mean is predicted."""
+    """1 − Σ (p − p̂)² / Σ (p − p̄)², each prompt of the reference predicted from the others. Never below 0, since the
+    mean is then predicted."""
 
 
 class PassRatePredictor:
-    """Pass rates of the prompts of one source, by attention over those tried last.
+    """Predicts pass rates of the prompts of one source by attention over the most recently tried ones.
 
     ``p̂ = p̄ + w · (Σ softmax(z · z_i / h) p_i − p̄)``. DOTS trains an adapter over a frozen model's embeddings, and a
-    network that calibrates; here z are hashed n-grams of the prompts, centred on the reference, and h and w are those
-    that predict each prompt of the reference best from the others.
+    calibration network. Here z are hashed n-grams of the prompts, centred on the reference; h and w are the values that
+    best predict each prompt of the reference from the others.
     """
 
     def __init__(self, text: Callable[[int], str]) -> None:
-        """``text`` gives the prompt of a row."""
+        """``text`` returns the prompt of a row."""
         self._vectors = TextVectors(text)
         self._reference: dict[int, float] = {}
         self._fit: Fit | None = None
 
     def observe(self, row: int, rate: float) -> None:
-        """Take in the running pass rate of a row that has been tried."""
+        """Record the running pass rate of a tried row."""
         self._reference.pop(row, None)
         self._reference[row] = rate
         if len(self._reference) > REFERENCE:
@@ -73,14 +73,14 @@ class PassRatePredictor:
         return [[row, rate] for row, rate in self._reference.items()]
 
     def load(self, state: list[list[Any]]) -> None:
-        """Go on from a checkpoint."""
+        """Restore from a checkpoint."""
         self._reference, self._fit = {int(row): float(rate) for row, rate in state}, None
 
     def _rates(self) -> NDArray[np.float64]:
         return np.array(list(self._reference.values()))
 
     def _similarities(self, rows: list[int]) -> NDArray[np.float64]:
-        """Cosines of rows with the reference, all centred on its mean; shape [rows, reference]."""
+        """Cosine similarities of rows with the reference, centred on its mean; shape [rows, reference]."""
         known = self._vectors.of(list(self._reference)).astype(np.float64)
         centre = known.mean(0)
         found: NDArray[np.float64] = _unit(self._vectors.of(rows) - centre) @ _unit(known - centre).T

@@ -1,4 +1,4 @@
-"""Priors: pass rates that were measured before the run, such as by a profile of the dataset."""
+"""Priors: pass rates that were measured before the run, for example by a profile of the dataset."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,20 +6,20 @@ from typing import Any, TypeVar
 
 Key = TypeVar("Key", int, str)
 Prior = Mapping[Key, tuple[float, int]]
-"""(Pass rate, samples that it was measured with) of each key that is known."""
+"""(Pass rate, number of samples it was measured with) of each known key."""
 Priors = Mapping[str, Prior[int]]
-"""Prior of each source, by row index; sources of which nothing is known are left out."""
+"""Prior of each source, by row index; sources without known rates are left out."""
 
 
 def measured(rates: Sequence[float | None], samples: Sequence[int | None]) -> Prior[int]:
     """The prior of rows.
 
     Args:
-        rates: pass rate of each row, shape [rows]; None where nothing is known.
-        samples: completions that each was measured with, shape [rows]; rows without any are left out.
+        rates: pass rate of each row, shape [rows]; None if it is not known.
+        samples: number of completions that each rate was measured with, shape [rows]; rows without any are left out.
 
     Raises:
-        ValueError: a rate is no share, or a number of samples is negative; names the row.
+        ValueError: a rate is not between 0 and 1, or a number of samples is negative. The message names the row.
     """
     found: dict[int, tuple[float, int]] = {}
     for row, (rate, count) in enumerate(zip(rates, samples, strict=True)):
@@ -37,7 +37,7 @@ def dumped(priors: Priors) -> dict[str, list[list[Any]]]:
 
 
 def loaded(state: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, Prior[int]]:
-    """Priors that ``dumped`` has written."""
+    """Priors that ``dumped`` wrote."""
     return {
         source: {row: (rate, count) for row, rate, count in zip(*columns, strict=True)}
         for source, columns in state.items()
@@ -45,7 +45,7 @@ def loaded(state: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, Prior[int]
 
 
 def saved(curriculum: Mapping[str, Any]) -> dict[str, Prior[int]]:
-    """Priors that a checkpoint's state of the curriculum holds; none where it was written before there were any."""
+    """Priors in a checkpoint's curriculum state; none if the checkpoint comes from a release without priors."""
     return loaded(curriculum.get("priors", {}))
 
 

@@ -15,21 +15,21 @@ class StageBegun:
     """The beginning of a stage."""
 
     number: int
-    """Place of the stage in the spec, from 1."""
+    """Position of the stage in the spec, from 1."""
     name: str
     step: int
-    """First step that prompts are drawn for in it."""
+    """First step whose prompts are drawn in it."""
     why: str
-    """Reason why the stage before it has ended, as a sentence; empty for the first."""
+    """Reason why the previous stage ended, as a sentence; empty for the first stage."""
     measure: str | None = None
-    """Measure of the gate before it; None where that one counts steps, and for the first stage."""
+    """Measure of the previous gate; None if that gate counts steps, and for the first stage."""
     value: float | None = None
-    """Mean by which it has opened, or in spite of which its stage was over; None where nothing was known."""
+    """Mean at which the gate opened, or despite which its stage was over; None if nothing was known."""
 
 
 @dataclass(slots=True)
 class Sums:
-    """Sums over groups, from which a gate's means are taken."""
+    """Sums over groups, from which a gate's means are computed."""
 
     right: int = 0
     graded: int = 0
@@ -48,37 +48,39 @@ Window = deque[dict[str, Sums]]
 
 
 class StageKeeper:
-    """Knows the stage. A new one begins only with a step, so that all prompts of a step are of the same stage.
+    """Tracks the current stage. A new one begins only with a step, so that all prompts of a step belong to the same
+    stage.
 
-    A gate is asked when prompts are drawn for a step that none were drawn for before. What it measures is known up to
-    the last step that has been collected; where generation runs ahead, that is some steps before. Steps of a stage are
-    counted by what was drawn for them.
+    A gate is evaluated when prompts are first drawn for a step. Its measure is known up to the last collected step,
+    which is some steps earlier if generation runs ahead. The steps of a stage are counted by the steps that prompts
+    were drawn for.
     """
 
     def __init__(self, spec: RunSpec) -> None:
         self._spec = spec
         self._begun: list[StageBegun] = []
         self._drawn_for = 0
-        """Last step that prompts were drawn for."""
+        """Last step for which prompts were drawn."""
         self._window: Window = deque()
-        """Sums of each step in the stage, by source; as many steps as the gate looks at, the oldest first."""
+        """Sums of each step in the stage, by source; as many steps as the gate looks at, oldest first."""
         self._open: dict[str, Sums] = {}
-        """Those of the groups that have come back since the last step was collected."""
+        """Sums of the groups that have come back since the last step was collected."""
 
     @property
     def present(self) -> Stage | None:
-        """The stage that prompts are drawn in; None for a run without stages. Before the first draw, the first one."""
+        """The stage that prompts are drawn in; None for a run without stages. Before the first draw, it is the first
+        one."""
         stages = self._spec.data.stages
         if not stages:
             return None
         return stages[self._begun[-1].number - 1 if self._begun else 0]
 
     def applied(self, spec: RunSpec) -> RunSpec:
-        """``spec`` with the weights and the band of the present stage in the place of its own."""
+        """``spec`` with its weights and band replaced by those of the current stage."""
         return in_stage(spec, self.present)
 
     def enter(self, step: int) -> StageBegun | None:
-        """Prompts are about to be drawn for ``step``: ask the gate. Returns the stage that begins with it, if any."""
+        """Evaluate the gate before prompts are drawn for ``step``. Returns the stage that begins with it, if any."""
         if not self._spec.data.stages or step <= self._drawn_for:
             return None
         self._drawn_for = step
@@ -98,12 +100,12 @@ class StageKeeper:
         return None if why is None else self._begin(last.number, step, why, gate.type, value)
 
     def observe(self, group: GroupOutcome) -> None:
-        """Count a group that has come back, unless an earlier stage has drawn it."""
+        """Count a returned group, unless an earlier stage drew it."""
         if self._begun and group.step >= self._begun[-1].step:
             self._open.setdefault(group.source, Sums()).add(group)
 
     def end_step(self, step: int) -> None:
-        """``step`` has been collected: what has come back since the last one is its own."""
+        """Close ``step``, which has been collected: the groups returned since the previous step are its groups."""
         sums, self._open = self._open, {}
         present = self.present
         if present is None or not self._begun or step < self._begun[-1].step:
@@ -116,7 +118,7 @@ class StageKeeper:
         return next((stage.number for stage in reversed(self._begun) if stage.step <= step), None)
 
     def update_spec(self, spec: RunSpec) -> None:
-        """Go on under other weights, bands and thresholds; the stages themselves stay."""
+        """Continue under other weights, bands and thresholds; the stages themselves stay."""
         self._spec = spec
 
     def state(self) -> dict[str, Any]:
@@ -129,10 +131,10 @@ class StageKeeper:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint.
+        """Restore from a checkpoint.
 
         Raises:
-            ValueError: its stage is none of the spec's; nothing has changed.
+            ValueError: its stage is not in the spec; nothing has changed.
         """
         numbers = {stage.name: number for number, stage in enumerate(self._spec.data.stages, 1)}
         begun = [StageBegun(**stage) for stage in state["begun"]]
@@ -153,7 +155,7 @@ class StageKeeper:
         return begun
 
     def _cut(self) -> None:
-        """Leave as many steps as the gate looks at."""
+        """Drop steps beyond those that the gate looks at."""
         gate = None if self.present is None else self.present.gate
         kept = gate.window if isinstance(gate, MeasuredGate) else 0
         while len(self._window) > kept:
@@ -161,12 +163,12 @@ class StageKeeper:
 
 
 def stage_named(spec: RunSpec, name: str | None) -> Stage | None:
-    """The stage of this name; None if the spec has none of it."""
+    """The stage of this name; None if the spec has no such stage."""
     return next((stage for stage in spec.data.stages if stage.name == name), None)
 
 
 def in_stage(spec: RunSpec, stage: Stage | None) -> RunSpec:
-    """``spec`` with what ``stage`` replaces: the weights of sources, and the edges of the curriculum's band."""
+    """``spec`` with the values of ``stage``: the weights of sources and the edges of the curriculum's band."""
     if stage is None:
         return spec
     data, curriculum = spec.data, spec.curriculum
@@ -181,7 +183,7 @@ def in_stage(spec: RunSpec, stage: Stage | None) -> RunSpec:
 
 
 def mean(gate: MeasuredGate, window: Sequence[Mapping[str, Sums]]) -> float | None:
-    """The mean of what ``gate`` measures over the groups of ``window``; None where there are none."""
+    """The mean of what ``gate`` measures over the groups of ``window``; None if there are none."""
     total = Sums()
     for sums in window:
         for source, found in sums.items():
@@ -200,7 +202,7 @@ def mean(gate: MeasuredGate, window: Sequence[Mapping[str, Sums]]) -> float | No
 def _reason(
     gate: RewardGate | PassRateGate | LengthGate, passed: int, value: float | None, *, asked: bool
 ) -> str | None:
-    """Reason why a stage is over after ``passed`` steps; None: it is not. ``asked``: the window is full."""
+    """Reason why a stage is over after ``passed`` steps; None if it is not. ``asked``: the window is full."""
     measure, wanted = _MEASURES[gate.type], f"{gate.when.replace('_', ' ')} {gate.threshold:g}"
     if asked and value is not None and passed >= gate.min_steps:
         opens = value >= gate.threshold if gate.when == "at_least" else value <= gate.threshold
@@ -213,18 +215,18 @@ def _reason(
 
 
 def steps(count: int) -> str:
-    """Steps in words."""
+    """A number of steps in words."""
     return "1 step" if count == 1 else f"{count} steps"
 
 
 def over(count: int) -> str:
-    """Words for that so many steps are over."""
+    """A phrase that says that ``count`` steps are over."""
     return f"{steps(count)} {'is' if count == 1 else 'are'} over"
 
 
 _MEASURES = {
     "reward": "The mean reward",
-    "pass_rate": "The pass rate",  # nosec B105  (no secret)
+    "pass_rate": "The pass rate",  # nosec B105  (not a secret)
     "response_length": "The mean length of completions",
 }
 

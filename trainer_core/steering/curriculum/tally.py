@@ -1,4 +1,4 @@
-"""Tally of the groups that come back: by source, and by how hard their prompts were known to be."""
+"""Tally of returned groups by source and by the known difficulty of their prompts."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -37,20 +37,20 @@ class Figures:
 
 
 class GroupTally:
-    """Counts the groups of a step: all that came back, those too that dynamic sampling replaces."""
+    """Counts the groups of a step: all that came back, including those that dynamic sampling replaces."""
 
     def __init__(self, sources: Iterable[str]) -> None:
-        """``sources`` are told of with 0 groups where none of theirs has come back."""
+        """``sources`` are reported with 0 groups if none of their groups came back."""
         self._sources = {name: Figures() for name in sources}
         self._bands = {name: Figures() for name in (*BANDS, UNTRIED)}
 
     def add(self, group: GroupOutcome, known: float | None) -> None:
-        """Count a group; ``known`` is the pass rate of its prompt as it was known before."""
+        """Count a group; ``known`` is the pass rate of its prompt that was known before."""
         self._sources[group.source].add(group)
         self._bands[band(known)].add(group)
 
     def metrics(self) -> dict[str, float]:
-        """Metrics of what was counted: formulas in ``metrics/data.py``. What is not known is left out."""
+        """Metrics of the counted groups; formulas are in ``metrics/data.py``. Unknown values are left out."""
         return dict([*_metrics("data", self._sources), *_metrics("difficulty", self._bands)])
 
     def state(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class GroupTally:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore from a checkpoint."""
         self._sources = {name: Figures(**figures) for name, figures in state["sources"].items()}
         self._bands = {name: Figures(**figures) for name, figures in state["bands"].items()}
 

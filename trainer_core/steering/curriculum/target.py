@@ -11,9 +11,10 @@ from trainer_core.steering.curriculum.prediction import PassRatePredictor
 from trainer_core.steering.curriculum.rates import PassRates
 
 EDGE = 0.01
-"""Distance that rates keep from 0 and 1 in the Beta kernel: a few samples do not tell that a prompt teaches nothing."""
+"""Distance that rates keep from 0 and 1 in the Beta kernel: a few samples do not prove that a prompt teaches
+nothing."""
 LOOKED_AT = 4096
-"""Untried rows whose rates are predicted for a batch, at most; a random choice where there are more."""
+"""Most untried rows whose rates are predicted for a batch; a random subset if there are more."""
 
 
 class DifficultyTarget:
@@ -26,28 +27,28 @@ class DifficultyTarget:
         rates: PassRates[int],
         predictor: PassRatePredictor | None = None,
     ) -> None:
-        """``rates`` are those of the ``count`` rows; ``predictor`` tells of those that were never tried."""
+        """``rates`` are those of the ``count`` rows; ``predictor`` predicts those of untried rows."""
         self._count, self._spec, self._rates, self._predictor = count, spec, rates, predictor
 
     def take(self, rng: Random, count: int) -> list[int]:
-        """``count`` rows in random order; a row comes twice only when all others have come."""
+        """``count`` rows in random order; a row repeats only after all others were drawn."""
         rows: list[int] = []
         while len(rows) < count:
             rows += self._round(rng, min(count - len(rows), self._count))
         return rows
 
     def probabilities(self) -> NDArray[np.float64]:
-        """Probability of each row to be drawn first, exploration left out; shape [rows]."""
+        """Probability that each row is drawn first, without exploration; shape [rows]."""
         logits = self._logits()
         powers = np.exp(logits - logits.max())
         return powers / powers.sum()
 
     def set_target(self, spec: DifficultyTargetCurriculum) -> None:
-        """Go on with another target; rates stay."""
+        """Switch to another target; rates stay."""
         self._spec = spec
 
     def rates(self) -> list[float]:
-        """Pass rates that are known, in no order."""
+        """The known pass rates, in no particular order."""
         return [rate for _, rate in self._rates.items()]
 
     def state(self) -> dict[str, Any]:
@@ -55,14 +56,14 @@ class DifficultyTarget:
         return {"rates": self._rates.state()}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore from a checkpoint."""
         self._rates.load(state["rates"])
 
     def _round(self, rng: Random, count: int) -> list[int]:
         """``count`` different rows, ``count`` ≤ rows."""
         explored = sum(rng.random() < self._spec.explore for _ in range(count))
         noise = np.random.default_rng(rng.getrandbits(64))
-        # The largest sums of logit and Gumbel noise are draws from the softmax without replacement.
+        # Gumbel top-k: the largest sums of logit and Gumbel noise are draws from the softmax without replacement.
         keys = self._logits(noise) + noise.gumbel(size=self._count)
         targeted = np.argsort(-keys, kind="stable")[: count - explored]
         rest = np.setdiff1d(np.arange(self._count), targeted, assume_unique=True)
@@ -85,7 +86,7 @@ class DifficultyTarget:
         return found
 
     def _predict(self, rates: NDArray[np.float64], rng: np.random.Generator) -> None:
-        """Put predictions where ``rates`` has nothing; rows that are not looked at count as the reference's mean."""
+        """Fill the gaps of ``rates`` with predictions; rows that are not looked at get the reference's mean."""
         fit = None if self._predictor is None else self._predictor.fit()
         if self._predictor is None or fit is None:
             return

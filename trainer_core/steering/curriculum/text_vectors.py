@@ -1,4 +1,4 @@
-"""Vectors of texts by hashed n-grams: alike where texts share pieces of words. They need no model."""
+"""Text vectors from hashed n-grams: similar if texts share pieces of words. They need no model."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 WIDTH = 256
 SIZES = (3, 4, 5)
-"""Bytes of the pieces that are counted."""
+"""Lengths of the counted pieces, in bytes."""
 LONGEST = 4096
-"""Bytes of a text that are looked at."""
+"""Number of leading bytes of a text that are used."""
 KEPT = 65_536
-"""Vectors that are kept, of those asked for last: 64 MiB."""
+"""Number of most recently used vectors that are cached: 64 MiB."""
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -33,10 +33,10 @@ def vector(text: str) -> NDArray[np.float32]:
 
 
 class TextVectors:
-    """Vectors of a source's prompts, each made when it is asked for."""
+    """Vectors of a source's prompts, each computed on first use."""
 
     def __init__(self, text: Callable[[int], str]) -> None:
-        """``text`` gives the text of a row."""
+        """``text`` returns the text of a row."""
         self._made = lru_cache(KEPT)(lambda row: vector(text(row)))
 
     def of(self, rows: list[int]) -> NDArray[np.float32]:
@@ -45,7 +45,7 @@ class TextVectors:
 
 
 def _pieces(letters: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
-    """A code of every piece of so many bytes, unlike for pieces of other sizes."""
+    """A code of every piece of ``size`` bytes; pieces of different sizes get different codes."""
     count = max(len(letters) - size + 1, 0)
     codes = np.full(count, size, np.uint64)
     for place in range(size):

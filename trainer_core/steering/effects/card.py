@@ -9,7 +9,7 @@ from trainer_core.steering.effects.shift import Shift, shift
 from trainer_core.steering.effects.windows import AFTER, BEFORE, Window, Windows
 
 CHANCE = 0.05
-"""Chance that one of the metrics that are named together is named though nothing moved it."""
+"""Family-wise error rate: the chance that any of the metrics listed together is listed although nothing moved it."""
 MOST_OTHERS = 8
 
 METHOD = (
@@ -20,7 +20,7 @@ METHOD = (
     "targets hold with 95 % together, and so do those of all other metrics (Bonferroni): a metric has moved if its "
     "interval leaves out 0. What else happened in the run at the same time cannot be told from the change."
 )
-"""The method in words, for people."""
+"""The method in words, for readers."""
 
 Values = Sequence[tuple[int, float]]
 """(step, value) of a metric, ascending."""
@@ -32,10 +32,10 @@ class MetricEffect:
 
     name: str
     before: float | None
-    """Mean before; None where no value is known."""
+    """Mean before; None if no value is known."""
     after: float | None
     expected: float | None
-    """Value to which the line through those before leads. None: fewer than eight values in a window."""
+    """Value that the line through the values before predicts. None if a window has fewer than eight values."""
     change: float | None
     """The mean after, less what was expected."""
     low: float | None
@@ -53,23 +53,23 @@ class MetricEffect:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """All that a control has moved."""
+    """Everything that a control moved."""
 
     targets: tuple[MetricEffect, ...]
-    """Metrics that it was meant to move, as far as the run reports them."""
+    """Metrics that it was meant to move and that the run reports."""
     others: tuple[MetricEffect, ...]
-    """Others that have moved: the surest first, eight at most."""
+    """Other metrics that moved: the most certain first, at most eight."""
     others_moved: int
-    """All others that have moved, those not listed included."""
+    """Number of other metrics that moved, including those not listed."""
     compared: int
-    """All others that had values enough to be compared."""
+    """Number of other metrics with enough values to be compared."""
 
 
 def effects(targets: Sequence[str], series: Mapping[str, Values], found: Windows) -> Effects:
     """Compare the windows of a control.
 
     Args:
-        targets: paths of the fields that were changed together.
+        targets: paths of the fields changed together.
         series: values of each reported metric.
         found: the windows.
     """
@@ -102,7 +102,7 @@ class _Test:
         self.shift: Shift | None = shift(*_columns(self._before), *_columns(self._after))
 
     def told(self, chance: float) -> MetricEffect:
-        """The comparison with an interval that misses the change with the probability ``chance``."""
+        """The comparison, with an interval that misses the change with probability ``chance``."""
         low, high = (None, None) if self.shift is None else self.shift.within(chance)
         return MetricEffect(
             name=self.name,
@@ -136,5 +136,5 @@ def _columns(values: Values) -> tuple[list[float], list[float]]:
 
 
 def _mean(values: Values) -> float | None:
-    # Each is divided first: a sum of the largest floats would overflow.
+    # Each value is divided first: a sum of the largest floats would overflow.
     return math.fsum(value / len(values) for _, value in values) if values else None

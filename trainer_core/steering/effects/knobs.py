@@ -33,15 +33,15 @@ NO_OUTCOMES = frozenset(
         "eval/<source>/pass_at/<k>/low", "eval/<source>/pass_at/<k>/high",
     }
 )  # fmt: skip
-"""Settings, counters, errors and ends of intervals: they move by themselves, or because somebody set them."""
+"""Settings, counters, errors and ends of intervals: they move by themselves, or because a user set them."""
 
 
 def meant_to_move(target: str) -> tuple[str, ...]:
-    """Names of the registry that a field is meant to move, the nearest to it first."""
+    """Registry names of the metrics that a field is meant to move, the most direct first."""
     return next((names for pattern, names in MEANT if re.match(pattern, target)), OTHERWISE)
 
 
 def entry(reported: str) -> str:
-    """The registry's name of a reported metric; of one that it does not know, its own."""
+    """The registry name of a reported metric, or the metric's own name if the registry does not know it."""
     found = find(reported)
     return found.name if found else reported

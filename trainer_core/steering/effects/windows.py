@@ -1,10 +1,10 @@
-"""The steps before and after a control that are compared: those on which nothing else was changed."""
+"""The steps before and after a control that are compared: steps in which nothing else was changed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 BEFORE = 40
-"""Most steps before. More than after: the line through them is carried on."""
+"""Most steps before. More than after, because the line through them is extrapolated."""
 AFTER = 20
 """Most steps after."""
 
@@ -15,14 +15,14 @@ class Change:
 
     revision: int
     applied: int
-    """Step of the first batch that felt it."""
+    """Step of the first batch that it affected."""
     settled: int | None
-    """Step of the first batch that was wholly under it."""
+    """Step of the first batch entirely under it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Steps from ``first`` to ``last``, both included; none where ``last`` is smaller."""
+    """Steps from ``first`` to ``last``, both included; empty if ``last`` is smaller."""
 
     first: int
     last: int
@@ -35,22 +35,22 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Windows of a control. Steps from the first that felt it to the one wholly under it lie in neither."""
+    """Windows of a control. Steps from ``applied`` up to, but not including, ``settled`` are in neither."""
 
     before: Window
     after: Window
     cuts: tuple[str, ...]
     """Other changes that have made a window shorter, a sentence each."""
     closed: bool
-    """Whether the window after will not grow because of another change."""
+    """Whether another change keeps the window after from growing."""
 
 
 def windows(applied: int, settled: int, step: int, others: Sequence[Change]) -> Windows:
     """Windows around a control.
 
     Args:
-        applied: step of the first batch that felt it.
-        settled: step of the first batch wholly under it.
+        applied: step of the first batch that it affected.
+        settled: step of the first batch entirely under it.
         step: the last step of the run.
         others: all other controls in effect.
     """

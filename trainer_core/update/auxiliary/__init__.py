@@ -1,1 +1,1 @@
-"""Models beside the policy: reference, proximal policy, teacher, critic, supervised term."""
+"""Auxiliary models and terms: reference, proximal policy, teacher, critic, supervised term."""

@@ -1,4 +1,4 @@
-"""The reference policy under an adapter: the policy itself with its adapter switched off, so one copy serves both."""
+"""The reference policy for adapter training: the policy with its adapter switched off, so one copy serves as both."""
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +9,7 @@ from trainer_core.update.packed.packing import TokenBatch
 
 
 class BareBackbone:
-    """Scores as the base policy does. Collective over the ranks, as the engine's forward pass is."""
+    """Scores with the base policy. Collective over the ranks, like the engine's forward pass."""
 
     def __init__(self, policy: nn.Module, adapter: Adapter) -> None:
         """Take a policy, or the engine around it, and the adapter inside."""

@@ -1,4 +1,4 @@
-"""The critic: a value head on the policy, or a model of its own with its own optimizer."""
+"""The critic: a value head on the policy, or a separate model with its own optimizer."""
 
 import math
 from collections.abc import Mapping
@@ -36,9 +36,9 @@ class ValueHead:
     """A value head inside the policy's module. Every forward pass of the policy leaves its values here."""
 
     def __init__(self, model: PreTrainedModel) -> None:
-        """Attach a head to what the policy's output layer reads."""
+        """Attach a head to the input of the policy's output layer."""
         self.detached = False
-        """Whether the policy's layers are spared the value's gradient."""
+        """Whether the value's gradient stops at the head and does not reach the policy's layers."""
         self._values: Tensor | None = None
         head = _new_head(model)
         model.add_module(VALUE_HEAD, head)
@@ -50,8 +50,10 @@ class ValueHead:
         model.get_output_embeddings().register_forward_hook(read)
 
     def take(self, batch: TokenBatch) -> Tensor:
-        """Values of the states before the predicted tokens of the last forward pass, float32 [M], which was of
-        ``batch``."""
+        """Values of the states before the predicted tokens of ``batch``, float32 [M].
+
+        The last forward pass must have been on ``batch``.
+        """
         values, self._values = self._values, None
         if values is None:
             raise RuntimeError("the policy's output layer has not run")
@@ -63,7 +65,7 @@ class _ValueModel(nn.Module):
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
-        # Not under the name of a head on the policy: this one moves as its layers do.
+        # Not named like a head on the policy: this one has the same step size as its layers.
         self.value = _new_head(model)
         self.layers = getattr(model, model.base_model_prefix)
 
@@ -74,7 +76,7 @@ class _ValueModel(nn.Module):
 
 
 class SeparateValue:
-    """A critic with layers and optimizer of its own. Methods of ``engine`` are collective."""
+    """A critic with its own layers and optimizer. Methods of ``engine`` are collective."""
 
     def __init__(self, folder: Path, spec: RunSpec, world_size: int, device: torch.device) -> None:
         """Start from a policy's layers."""
@@ -91,14 +93,14 @@ class SeparateValue:
         return values
 
     def drop(self, probe: TokenBatch) -> None:
-        """Forget the gradients that have been added up: one that is not finite is refused and clears them."""
+        """Discard the accumulated gradients, by adding a non-finite one that is refused and clears them."""
         self.engine.backward(self.values(probe).sum() * math.nan)
         self.engine.step(0.0, 1.0)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Weights and moments, whole. Collective."""
+        """Full weights and moments. Collective."""
         return {**self.engine.weights(), **self.engine.moments()}
 
     def load(self, tensors: Mapping[str, Tensor], optimizer_steps: int) -> None:
-        """Go on from a checkpoint. Collective."""
+        """Resume from a checkpoint. Collective."""
         self.engine.load(tensors, tensors, optimizer_steps, 0)

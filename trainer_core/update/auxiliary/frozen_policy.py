@@ -14,7 +14,7 @@ from trainer_core.update.packed.packing import TokenBatch
 
 
 class FrozenPolicy:
-    """A frozen policy, whose weights can be renewed where every rank holds all of them."""
+    """A frozen policy. Its weights can be updated if every rank holds all of them."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class FrozenPolicy:
     ) -> None:
         """Load a policy folder (see ``load_policy``) and keep its weights in ``dtype``.
 
-        With ``blends`` narrow weights are kept in float32 too, in which they move by small shares.
+        With ``blends``, narrow weights are also stored in float32, so that they can move by small amounts.
         """
         model = load_policy(folder, device=device, flows=flows, placement=placement)
         narrow = blends and dtype != torch.float32
@@ -44,7 +44,7 @@ class FrozenPolicy:
 
     @torch.no_grad()
     def blend(self, weights: Mapping[str, Tensor], share: float = 1.0) -> None:
-        """Move every weight by ``share`` of the way to ``weights``; names it does not know are left out."""
+        """Move every weight a fraction ``share`` of the way to ``weights``; unknown names are ignored."""
         for name, parameter in self.model.named_parameters():
             kept = self._wide.get(name, parameter)
             kept.lerp_(weights[name].to(kept), share)

@@ -1,4 +1,4 @@
-"""The proximal policy of ``spec.proximal``: scored, kept up to date, saved."""
+"""The proximal policy of ``spec.proximal``: scoring, updating and saving it."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ Weights = Callable[[], Mapping[str, Tensor]]
 
 
 class ProximalPolicy:
-    """Source of the loss's ``old_logprobs``: the policy before the step, the sampler, a kept copy, an interpolation."""
+    """Source of the loss's ``old_logprobs``: policy before the step, sampler, stored copy or interpolation."""
 
     def __init__(
         self,
@@ -32,22 +32,22 @@ class ProximalPolicy:
         flows: Flows | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        """Load a copy of the policy where the method keeps one."""
+        """Load a copy of the policy if the method keeps one."""
         self._spec = spec
         keeps = isinstance(spec, SnapshotProximal | EWMAProximal)
         moves = isinstance(spec, EWMAProximal)
         self.copy = FrozenPolicy(folder, device, flows, dtype, blends=moves) if keeps else None
         self.normaliser = 1.0
-        """PPO-EWMA: Σ decay^k over the weights that the average holds."""
+        """PPO-EWMA: Σ decay^k over the weights in the average."""
 
     def begin_step(self, step: int, weights: Weights) -> None:
-        """Renew what is renewed at the beginning of a step. Collective, as ``weights`` is."""
+        """Update the copy if the method does so at the start of a step. Collective, like ``weights``."""
         spec = self._spec
         if self.copy is not None and isinstance(spec, SnapshotProximal) and (step - 1) % spec.every_steps == 0:
             self.copy.blend(weights())
 
     def after_update(self, weights: Weights) -> None:
-        """Take the updated weights into the average: θ ← θ + (θ_new − θ) / Σ decay^k, which corrects its bias."""
+        """Add the updated weights to the average: θ ← θ + (θ_new − θ) / Σ decay^k, which corrects its bias."""
         if self.copy is not None and isinstance(self._spec, EWMAProximal):
             self.normaliser = self._spec.decay * self.normaliser + 1.0
             self.copy.blend(weights(), 1.0 / self.normaliser)
@@ -57,9 +57,9 @@ class ProximalPolicy:
 
         Args:
             batch: on the policy's device.
-            current: the log-probabilities of the policy as it is, [M].
-            before: the log-probabilities of the policy before the step's first update; None where that is ``current``.
-            version: the version of the weights before the step: the age of a token is counted from it.
+            current: the log-probabilities of the current policy, [M].
+            before: the log-probabilities of the policy before the step's first update; None if that is ``current``.
+            version: the version of the weights before the step; a token's age is counted from it.
         """
         if self.copy is not None:
             return self.copy.score(batch)
@@ -70,11 +70,11 @@ class ProximalPolicy:
         return current.detach() if before is None else before
 
     def tensors(self) -> dict[str, Tensor]:
-        """Tensors that a checkpoint holds of it; empty where it keeps no copy."""
+        """Tensors that a checkpoint stores for it; empty if it keeps no copy."""
         return {} if self.copy is None else self.copy.tensors()
 
     def load(self, tensors: Mapping[str, Tensor], normaliser: float) -> None:
-        """Go on from a checkpoint."""
+        """Resume from a checkpoint."""
         if self.copy is not None:
             self.copy.blend(tensors)
         self.normaliser = normaliser

@@ -1,4 +1,4 @@
-"""The supervised term's samples: demonstrations from the rows of a step, or the step's own right answers."""
+"""Samples for the supervised term: demonstrations from the rows of a step, or the step's own correct answers."""
 
 import json
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from trainer_core.spec.methods.sft import SFT, PositiveExamples
 from trainer_core.trajectory import Group, Trajectory
 
 INFORMATIVE = (None, "zero_advantage", "pivot")
-"""Reasons of being left out that say nothing against a right answer: there was only nothing to compare it with."""
+"""Reasons for exclusion that say nothing against a correct answer: there was just nothing to compare it with."""
 
 
 class Supervisor:
-    """Makes trajectories of what is to become likelier; every rank makes the same."""
+    """Builds trajectories from the completions to make likelier. Every rank builds the same ones."""
 
     def __init__(self, folder: Path) -> None:
         """Read the tokenizer of the base policy's folder when it is first needed."""
         self._folder = folder
 
     def samples(self, sft: SFT, groups: Sequence[Group], spec: RunSpec) -> list[Trajectory]:
-        """The completions to learn from, each behind its prompt. May be empty."""
+        """The completions to learn from, each after its prompt. May be empty."""
         if isinstance(sft, PositiveExamples):
             everybody = (t for group in groups for t in group.trajectories)
             return [replace(t, excluded=None) for t in everybody if _is_right(t, sft.success)]
@@ -35,7 +35,7 @@ class Supervisor:
 
     def _written(self, group: Group, text: str, spec: RunSpec) -> Trajectory:
         ids = self._tokenizer.encode(text, add_special_tokens=False).ids + self._end
-        # As the policy's own completions, it ends where the room ends.
+        # It is cut at the token limit, like the policy's own completions.
         prompt = group.trajectories[0].prompt_ids
         room = min(spec.rollout.max_tokens, spec.rollout.engine.max_model_len - len(prompt))
         token_ids = np.asarray(ids[:room], dtype=np.int32)

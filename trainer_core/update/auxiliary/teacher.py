@@ -1,4 +1,4 @@
-"""The teacher of on-policy distillation: a frozen policy that is asked about every sampled token."""
+"""The teacher of on-policy distillation: a frozen policy that scores every sampled token."""
 
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ from trainer_core.update.packed.packing import TokenBatch
 
 
 class Teacher:
-    """One frozen policy, whole on every rank."""
+    """One frozen policy. Every rank holds all of it."""
 
     def __init__(self, spec: Distillation, folder: Path | None, vocab_size: int, device: torch.device) -> None:
         """Load the policy folder of the teacher that ``spec`` names.
 
         Raises:
-            ValueError: there is no such folder, or it has another vocabulary than the policy's ``vocab_size``.
+            ValueError: the folder does not exist, or its vocabulary differs from the policy's ``vocab_size``.
         """
         if folder is None or not folder.is_dir():
             where = "its folder was not given" if folder is None else f"there is no folder {folder}"
@@ -45,8 +45,8 @@ class Teacher:
             spec: which distributions are compared.
             batch: on the policy's device.
             logprobs: the log-probabilities of the targets under the policy, [M], with gradient.
-            own_logits: the policy's logits of the tokens that this rank computes, [m, V], with gradient; only
-                ``sampled`` does without them.
+            own_logits: the policy's logits of the tokens that this rank computes, [m, V], with gradient; ``sampled``
+                alone does not need them.
         """
         with torch.no_grad():
             theirs = logits(self._model, batch)
@@ -68,7 +68,7 @@ def scored_logits(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Log-probabilities [M] and logits [m, V], with gradient, and entropies [M] of the batch's targets.
 
-    The logits are those that this rank computes.
+    The logits are of the tokens that this rank computes.
     """
     found = logits(model, batch, watch)
     logprobs, entropies = token_logprobs(found, batch.own(batch.targets), batch.own(batch.temperature))

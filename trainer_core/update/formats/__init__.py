@@ -1,1 +1,1 @@
-"""Number formats that the learner computes in, as engines do."""
+"""Number formats in which the learner computes, matching the engines."""

@@ -1,12 +1,13 @@
-"""Changes of weights since the version before, to the bit, and a proof that nothing else has changed.
+"""Bit-exact changes of weights since the previous version, and a proof that nothing else has changed.
 
-Of 16-bit weights 2 to 3 % change in a step of a usual size: the rest rounds to what it was. A change of a tensor is
-its places and new values, or the whole tensor where that is not more. A digest of the whole tensor, as the learner has
-it afterwards, goes with places and values: who has applied them proves by it to hold the same numbers.
+In a step of usual size, 2 to 3 % of 16-bit weights change; the rest round to their old value. The change of a tensor is
+its places and new values, or the whole tensor if that is no larger. Places and values come with a digest of the whole
+tensor as the learner has it afterwards. A receiver that has applied them checks it to prove that it holds the same
+numbers.
 
-A usual step moves a weight to a number next to the one that it was. Such small moves travel in two bytes each: the
-distance from the place before, and the difference of the bits read as integers. So 2.5 % of the weights are 2.5 % of
-the bytes; places and values of their own would be three times that.
+A usual step moves a weight to a neighbouring number. Such small moves take two bytes each: the distance from the
+previous place, and the difference of the bits read as integers. So 2.5 % of the weights take 2.5 % of the bytes;
+separate places and values would take three times as much.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,14 +18,14 @@ from blake3 import blake3
 from torch import Tensor
 
 PLACES, VALUES = ":places", ":values"
-"""Endings of the names under which places (int32) and values of a tensor travel; a whole tensor has its own name."""
+"""Suffixes of the names under which places (int32) and values of a tensor are sent; a whole tensor has its own name."""
 GAPS, STEPS = ":gaps", ":steps"
-"""Endings of the small moves of a tensor, beside ``PLACES`` and ``VALUES`` of its other changes, of which there may be
-none: distances of places (uint8, the first from 0) and what is added to the bits of the values there (int8)."""
+"""Suffixes for the small moves of a tensor: distances between places (uint8, the first from 0), and what is added to
+the bits of the values there (int8). Its other changes, of which there may be none, have ``PLACES`` and ``VALUES``."""
 WIDEST = 255
-"""Largest distance; a longer one is gone in several, with a step of 0 at each stop."""
+"""Largest distance. A longer one is split into several, with a step of 0 at each stop."""
 SMALLEST = 4096
-"""Numbers from which it is worth while to look for the places."""
+"""Smallest number of elements for which finding the places is worthwhile."""
 
 
 def digest(tensor: Tensor) -> bytes:
@@ -36,9 +37,7 @@ def digest(tensor: Tensor) -> bytes:
 
 
 def difference(name: str, before: Tensor, after: Tensor) -> dict[str, Tensor]:
-    """Tensors that turn ``before`` into ``after``, by the names under which they travel; empty where all bits are
-    the same.
-    """
+    """Tensors that turn ``before`` into ``after``, by the names under which they are sent; empty if no bit differs."""
     before, after = before.reshape(-1), after.reshape(-1)
     if after.dtype.itemsize != 2 or after.numel() < SMALLEST or after.numel() >= 1 << 31:
         same = torch.equal(before.view(torch.uint8), after.view(torch.uint8))
@@ -58,13 +57,13 @@ def difference(name: str, before: Tensor, after: Tensor) -> dict[str, Tensor]:
 
 
 def _moves(places: Tensor, steps: Tensor) -> tuple[Tensor, Tensor] | None:
-    """Gaps and steps of small moves; None where places and values take no more."""
+    """Gaps and steps of small moves; None if places and values are no larger."""
     gaps = places.diff(prepend=places.new_zeros(1))
     stops = (gaps - 1).clamp(min=0) // WIDEST
     total = len(places) + int(stops.sum())
     if total >= 3 * len(places):
         return None
-    # Each move stands behind its stops.
+    # Each move follows its stops.
     ends = torch.arange(len(places), device=places.device) + stops.cumsum(0)
     found = torch.full((total,), WIDEST, dtype=torch.uint8, device=places.device)
     found[ends] = (gaps - WIDEST * stops).to(torch.uint8)
@@ -74,12 +73,12 @@ def _moves(places: Tensor, steps: Tensor) -> tuple[Tensor, Tensor] | None:
 
 
 def touched(changes: Iterable[str]) -> set[str]:
-    """Names of the tensors that change, of the names under which changes travel."""
+    """Names of the tensors that change, from the names under which changes are sent."""
     return {name.removesuffix(PLACES) for name in changes if not name.endswith((VALUES, GAPS, STEPS))}
 
 
 def fault(tensor: Tensor, name: str, changes: Mapping[str, Tensor]) -> str | None:
-    """Reason why ``changes`` do not fit ``tensor``; None where they do."""
+    """Reason why ``changes`` do not fit ``tensor``; None if they do."""
     values = changes[name] if name in changes else changes[name + VALUES]
     if name in changes and values.numel() != tensor.numel():
         return f"{name} has {values.numel()} numbers, the model needs {tensor.numel()}"
@@ -95,7 +94,7 @@ def fault(tensor: Tensor, name: str, changes: Mapping[str, Tensor]) -> str | Non
 
 
 def apply(tensor: Tensor, name: str, changes: Mapping[str, Tensor]) -> None:
-    """Change ``tensor``, which must be contiguous, in place; see ``fault`` for what must hold before."""
+    """Apply ``changes`` to ``tensor`` in place. It must be contiguous; ``fault`` checks the other preconditions."""
     flat = tensor.view(-1)
     if name in changes:
         flat.copy_(changes[name].reshape(-1))
@@ -104,20 +103,20 @@ def apply(tensor: Tensor, name: str, changes: Mapping[str, Tensor]) -> None:
         flat.index_copy_(0, places.to(flat.device).long(), values.to(flat))
         if name + GAPS in changes:
             places = changes[name + GAPS].to(flat.device).cumsum(0, dtype=torch.int64)
-            # In the learner's number type, whatever wider one the tensor has here.
+            # In the learner's number type, even if the tensor has a wider one here.
             bits = flat[places].to(values.dtype).view(torch.int16) + changes[name + STEPS].to(flat.device)
             flat.index_copy_(0, places, bits.view(values.dtype).to(flat))
 
 
 class Changed(Mapping[str, Tensor]):
-    """Whole weights with changes applied, tensor by tensor as they are asked for."""
+    """Whole weights with changes applied, one tensor at a time on access."""
 
     def __init__(self, base: Mapping[str, Tensor], chain: Iterable[Mapping[str, Tensor]]) -> None:
-        """Read nothing but names yet; ``chain`` is in the order of versions."""
+        """Read only the names for now; ``chain`` is in version order."""
         self._base, self._chain = base, [(one, touched(one)) for one in chain]
 
     def __getitem__(self, name: str) -> Tensor:
-        """The tensor, a copy where something has changed in it."""
+        """The tensor; a copy if it has changes."""
         tensor = self._base[name]
         found = [changes for changes, names in self._chain if name in names]
         if found:

@@ -1,4 +1,4 @@
-"""Joint tensors, which hold the matrices of all experts of a layer, seen as one matrix for each expert."""
+"""Joint tensors, which hold the matrices of all experts of a layer, viewed as one matrix per expert."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 def matrices(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """A vector or a matrix as it is; the matrices of a joint tensor, named ``name[0]``, ``name[1]``, …
+    """A vector or a matrix unchanged; the matrices of a joint tensor, named ``name[0]``, ``name[1]``, …
 
     Other shapes, such as those of convolutions, yield nothing.
 

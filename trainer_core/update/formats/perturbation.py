@@ -1,9 +1,10 @@
-"""Perturbation by the size of a rounding: how much a policy makes of it, whatever number types it computes in.
+"""Perturbation by the size of a rounding: how sensitive a policy is to it, for any number types.
 
-Two programs that compute the same policy in 16 bits differ in the last bit of some intermediate results. How far apart
-that brings their log-probabilities depends on the policy: the sharper it is, the farther. Where a policy can be scored
-in float32 too, the difference to that tells it. Where it cannot, because its weights are kept in 16 bits or because its
-experts are joint, what its modules give is moved up or down by half the distance of two numbers of the type.
+Two programs that compute the same policy in 16 bits differ in the last bit of some intermediate results. How far this
+moves their log-probabilities apart depends on the policy: the sharper it is, the farther. If a policy can also be
+scored in float32, the difference from that score shows it. If it cannot, because its weights are stored in 16 bits or
+because its experts are joint, the outputs of its modules are moved up or down by half the distance between two numbers
+of the type.
 """
 
 from collections.abc import Iterator
@@ -19,9 +20,9 @@ SEED = 0
 
 @contextmanager
 def perturbed(model: PreTrainedModel, size: float) -> Iterator[None]:
-    """Makes every module without children give x · (1 ± size) while it is open, with the same signs each time.
+    """Makes every module without children return x · (1 ± size) while open, with the same signs each time.
 
-    The output layer is left alone: its products are summed and given in float32.
+    The output layer is left alone: its products are summed and returned in float32.
     """
     device = next(model.parameters()).device
     generator = torch.Generator(device).manual_seed(SEED)

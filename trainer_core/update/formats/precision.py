@@ -4,8 +4,8 @@ float32 weights ─ rounded ─┐                                 ┌─► flo
                 embedding ─┴► layers in the flow's formats ──┤
 gradients of the weights ◄─ divided ─ backward in them too ◄─┴─ scaled: float16 has no room for small gradients
 
-The flow changes for the weight probe alone, which is always scored in the engine's formats: what it finds is then a
-fault of the transfer, and not the engine's rounding.
+Only the weight probe changes the flow: it is always scored in the engine's formats. Any difference that it finds is
+then a fault of the transfer and not the engine's rounding.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,21 +42,21 @@ class Flow:
 
     dtype: torch.dtype = torch.float32
     fp8: Scales | None = None
-    """Scales of linear layers' weights in FP8; None where these stay in ``dtype``."""
+    """Scales of linear layers' weights in FP8; None if these stay in ``dtype``."""
     activations: bool = True
-    """Whether what these layers read is in FP8 as well."""
+    """Whether the inputs of these layers are in FP8 too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flows:
-    """Formats of a policy: as it is trained, and as the engines compute."""
+    """Formats of a policy: in training, and in the engines."""
 
     training: Flow = Flow()
     engine: Flow = Flow()
 
     @classmethod
     def of(cls, spec: RunSpec) -> "Flows":
-        """Formats that a spec asks for."""
+        """Formats that a spec requests."""
         settings, fp8 = spec.rollout.engine, spec.rollout.engine.quantization
         dtype = DTYPES[settings.dtype]
         engine = Flow(dtype) if fp8 is None else Flow(dtype, fp8.scales, fp8.activations)
@@ -75,7 +75,7 @@ class Flows:
 
     @property
     def plain(self) -> bool:
-        """Whether all is float32."""
+        """Whether everything is float32."""
         return self == Flows()
 
 
@@ -85,16 +85,16 @@ class _Switch:
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self.gradient_scale = torch.ones(())
-        """Gradient scale of the backward pass that runs."""
+        """Gradient scale of the running backward pass."""
 
 
 def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
-    """Let the layers of ``model`` compute in ``flows``; its weights stay as they are.
+    """Make the layers of ``model`` compute in ``flows``; its weights do not change.
 
-    A policy that trains in float32 and has layers of unknown kinds is left alone: its probe is scored in float32.
+    A policy that trains in float32 and has layers of unknown kinds is left unchanged: its probe is scored in float32.
 
     Raises:
-        UnsupportedPolicy: it shall train with fewer bits, or FP8 serve it, and it has such layers.
+        UnsupportedPolicy: the policy has such layers, but is to be trained in fewer bits or served in FP8.
     """
     if flows is None or flows.plain:
         return
@@ -126,16 +126,16 @@ def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
 
 
 def rounds_as_engine(model: nn.Module) -> bool:
-    """Whether ``as_engine`` makes a difference to float32."""
+    """Whether ``as_engine`` computes differently from float32."""
     policy: Any = getattr(model, "module", model)
     return getattr(policy, "switch", None) is not None and policy.flows.engine != Flow()
 
 
 @contextmanager
 def as_engine(model: nn.Module, *, exactly: bool = False) -> Iterator[None]:
-    """Makes the policy (or the engine around it) compute in the formats of the rollout engines while it is open.
+    """Makes the policy (or the engine around it) compute in the formats of the rollout engines while open.
 
-    ``exactly``: in float32 instead, which tells what those formats do to it.
+    ``exactly``: in float32 instead, which shows the effect of those formats.
     """
     policy: Any = getattr(model, "module", model)
     switch = getattr(policy, "switch", None)
@@ -164,7 +164,7 @@ def _known(module: nn.Module) -> bool:
 
 
 def _known_with_experts(module: nn.Module) -> bool:
-    """Engines round experts otherwise where they do not compute in FP8: there, experts stay as they are."""
+    """Engines that do not compute in FP8 round experts differently, so experts are left unchanged for them."""
     return _known(module) or _are_experts(module) or _is_router(module)
 
 
@@ -176,7 +176,7 @@ def _are_experts(module: Any) -> bool:
 
 
 def _is_router(module: Any) -> bool:
-    """Whether it is a router that ``hybrid.router`` has adapted."""
+    """Whether ``module`` is a router adapted by ``hybrid.router``."""
     own = {name for name, _ in module.named_parameters(recurse=False)}
     return hasattr(module, "replayed") and own == {"weight"}
 
@@ -190,7 +190,7 @@ def _replace(module: nn.Module, switch: _Switch, forward: Any, **facts: Any) -> 
         setattr(module, name, fact)
 
 
-# ── forward passes; ``self`` is the module whose place they take ──
+# ── forward passes; ``self`` is the module whose forward pass they replace ──
 
 
 def _linear(self: Any, x: Tensor) -> Tensor:
@@ -206,7 +206,7 @@ def _linear(self: Any, x: Tensor) -> Tensor:
 
 
 def _experts(self: Any, states: Tensor, chosen: Tensor, shares: Tensor) -> Tensor:
-    """Sum over the chosen experts [N, K] of states [N, D], in float32 as the engine's."""
+    """Sum over the chosen experts [N, K] of states [N, D], in float32, like the engine's."""
     flow = self.switch.flow
     if flow == Flow():
         found: Tensor = self.wide_forward(states, chosen, shares)
@@ -222,7 +222,7 @@ def _experts(self: Any, states: Tensor, chosen: Tensor, shares: Tensor) -> Tenso
 
 
 def _product(x: Tensor, weight: Tensor, switch: _Switch) -> Tensor:
-    """x · Wᵀ with a matrix of an expert's. The matrix is quantised as the file's tensor that it is."""
+    """x · Wᵀ with an expert's matrix, which is quantised like the separate tensor that it is in the files."""
     flow = switch.flow
     if flow.fp8 is not None and flow.activations:
         return _Fp8Linear.apply(x.to(flow.dtype), weight, None, switch)
@@ -238,12 +238,12 @@ def _held(switch: _Switch, weight: Tensor) -> Tensor:
 
 def _embedding(self: Any, ids: Tensor) -> Tensor:
     found = _narrow(functional.embedding(ids, self.weight, self.padding_idx), self.switch)
-    scale = getattr(self, "embed_scale", None)  # Gemma's, which engines apply to the rounded embedding as well
+    scale = getattr(self, "embed_scale", None)  # Gemma's; engines also apply it to the rounded embedding
     return found if scale is None else found * scale.to(found.dtype)
 
 
 def _norm(self: Any, x: Tensor) -> Tensor:
-    """Normalise in float32 between two roundings, as engines do it."""
+    """Normalise in float32 between two roundings, as engines do."""
     if self.switch.flow.dtype == torch.float32:
         return self.wide_forward(x)
     states, epsilon = _Widen.apply(x, self.switch), getattr(self, "lean_epsilon", None)
@@ -255,17 +255,17 @@ def _norm(self: Any, x: Tensor) -> Tensor:
 
 
 def _leave(switch: _Switch, output: Any) -> Any:
-    """Convert what the layers hand to the output layer to float32; the gradient comes back through here."""
+    """Convert the input of the output layer to float32. The gradient returns through here."""
     output.last_hidden_state = _Leave.apply(output.last_hidden_state, switch)
     return output
 
 
 def _narrow(values: Tensor, switch: _Switch) -> Tensor:
-    """float32 in the flow's number type; the gradient comes back in float32 and without its scale."""
+    """Convert float32 to the flow's number type. The gradient returns in float32 and without its scale."""
     return values if switch.flow.dtype == values.dtype else _Narrow.apply(values, switch)
 
 
-# ── roundings, each with the gradient that passes it straight through ──
+# ── roundings, each with a straight-through gradient ──
 
 
 class _Narrow(torch.autograd.Function):
@@ -280,7 +280,7 @@ class _Narrow(torch.autograd.Function):
 
 
 class _Widen(torch.autograd.Function):
-    """Back to float32 for a moment."""
+    """Temporarily back to float32."""
 
     @staticmethod
     def forward(ctx: Any, states: Tensor, switch: _Switch) -> Tensor:
@@ -293,14 +293,14 @@ class _Widen(torch.autograd.Function):
 
 
 class _Leave(_Widen):
-    """Out of the layers; the gradient enters them with its largest entry between 1 and 2 where they are in float16."""
+    """Out of the layers. If they are in float16, the gradient enters them with its largest entry between 1 and 2."""
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         scale = torch.ones((), device=grad.device)
         if ctx.dtype == torch.float16 and grad.numel():
-            # A power of two: scaling and its reverse lose nothing. A gradient of zeros, or one that is not finite and
-            # will be refused, stays as it is.
+            # A power of two, so scaling and unscaling are exact. A gradient of zeros, or a non-finite one, which will
+            # be refused, is not scaled.
             exact = torch.exp2(-grad.abs().amax().log2().floor().clamp(-100.0, 100.0))
             scale = torch.where(exact.isfinite(), exact, scale)
         ctx.switch.gradient_scale = scale
@@ -318,7 +318,7 @@ class _RoundWeight(torch.autograd.Function):
 
 
 class _Fp8Weight(_Narrow):
-    """Gradient as where it is only narrowed."""
+    """The gradient is the same as for narrowing alone."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, switch: _Switch) -> Tensor:
@@ -327,7 +327,7 @@ class _Fp8Weight(_Narrow):
 
 
 class _Fp8Linear(torch.autograd.Function):
-    """y = q(x) · q(W)ᵀ + b. The backward pass finds the activations in FP8, one byte each."""
+    """y = q(x) · q(W)ᵀ + b. Activations are saved for the backward pass in FP8, one byte each."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, switch: _Switch) -> Tensor:

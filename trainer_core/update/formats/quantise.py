@@ -1,4 +1,4 @@
-"""FP8 numbers (E4M3) with one scale per tile: what quantised weights and activations are, on any machine.
+"""FP8 numbers (E4M3) with one scale per tile: the form of quantised weights and activations, on any machine.
 
 A tile of values is divided by its largest magnitude over 448, the largest number of the format, and rounded to the
 nearest of its 253 numbers, ties to even. Multiplied back, a value is off by at most a sixteenth of itself or, near
@@ -25,7 +25,7 @@ Tile = tuple[int, int]
 """Rows and columns of a matrix that share a scale."""
 
 _KEPT = ("gate", "router")
-"""Layers that choose experts: a rounded score sends a token elsewhere."""
+"""Layers that choose experts: rounding a score can send a token to another expert."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def quantise(values: Tensor, tile: Tile) -> Quantised:
     """Round a matrix [N, D] to FP8.
 
     Raises:
-        ValueError: a value is not finite: its tile would lose all others.
+        ValueError: a value is not finite, which would destroy all others in its tile.
     """
     found = _quantise(values, tile)
     if not bool(torch.isfinite(found.scales).all()):
@@ -73,18 +73,18 @@ def quantise(values: Tensor, tile: Tile) -> Quantised:
 
 
 def dequantise(quantised: Quantised) -> Tensor:
-    """The numbers that the codes stand for, float32 [N, D]."""
+    """The numbers that the codes represent, float32 [N, D]."""
     rows, columns = quantised.codes.shape
     return quantised.codes.float().mul_(_spread(quantised.scales, quantised.tile, rows, columns))
 
 
 def rounded(values: Tensor, tile: Tile) -> Tensor:
-    """``values`` [N, D] as FP8 holds them, float32. What is not finite makes its tile NaN, and is found later on."""
+    """``values`` [N, D] rounded to FP8, float32. A non-finite value makes its tile NaN, which is detected later."""
     return dequantise(_quantise(values, tile))
 
 
 def rounded_weight(name: str, weight: Tensor, scales: Scales) -> Tensor:
-    """A checkpoint's tensor as an FP8 engine holds it: rounded where it is quantised, else as it is.
+    """A checkpoint's tensor as an FP8 engine holds it: rounded if it is quantised, otherwise unchanged.
 
     Raises:
         ValueError: see ``quantise``.
@@ -101,7 +101,7 @@ def quantised_activations(states: Tensor, scales: Scales) -> Quantised:
 
 
 def rounded_activations(states: Tensor, scales: Scales) -> Tensor:
-    """The same back in the shape and type of ``states``."""
+    """The rounded activations in the shape and type of ``states``."""
     return dequantise(quantised_activations(states, scales)).to(states.dtype).view(states.shape)
 
 
@@ -111,10 +111,10 @@ def _quantise(values: Tensor, tile: Tile) -> Quantised:
     height, width = tile
     padded = functional.pad(values, (0, -columns % width, 0, -rows % height))
     tiles = padded.view(padded.shape[0] // height, height, padded.shape[1] // width, width)
-    # The bound is for tiles of zeros: any scale does for them but zero.
+    # The bound is for tiles of zeros: any scale but zero works for them.
     scales = tiles.abs().amax(dim=(1, 3)).div_(LARGEST).clamp_(min=torch.finfo(torch.float32).tiny)
     spread = _spread(scales, tile, rows, columns)
-    # The division may round up to just above the largest number, which the format would call NaN.
+    # The division may round up to just above the largest number, which is NaN in this format.
     codes = (values / spread).clamp_(-LARGEST, LARGEST).to(torch.float8_e4m3fn)
     return Quantised(codes, scales, tile)
 

@@ -1,4 +1,4 @@
-"""Number types in which weights travel from the learner to the engines."""
+"""Number types in which weights are sent from the learner to the engines."""
 
 import re
 
@@ -11,15 +11,15 @@ from trainer_core.update.formats.precision import DTYPES
 HEAD = re.compile(r"(^|\.)(lm_head|embed_tokens)\.weight$")
 """The output layer, or the embedding that it may be tied to."""
 ROUTER = re.compile(r"\.(gate|router)\.")
-"""Routers of experts, which engines keep in float32 where the model says so; small."""
+"""Routers of experts, which are small. Engines keep them in float32 if the model says so."""
 
 
 def travel_type(name: str, weight: Tensor, engine: Engine) -> torch.dtype:
-    """Type in which ``weight`` travels: the narrower of the learner's and the engine's.
+    """Type in which ``weight`` is sent: the narrower of the learner's and the engine's.
 
-    Of what an engine may keep wider than its own type nothing is rounded away: vectors, routers, and with
-    ``lm_head_dtype: float32`` the output layer or the embedding that it may be tied to. What an engine quantises by
-    itself it gets as the learner has it.
+    Weights that an engine may keep in a wider type than its own are not rounded: vectors, routers, and with
+    ``lm_head_dtype: float32`` the output layer or the embedding that it may be tied to. Weights that an engine
+    quantises itself are sent as the learner has them.
     """
     wanted = DTYPES[engine.dtype]
     wide = weight.ndim < 2 or ROUTER.search(name) is not None

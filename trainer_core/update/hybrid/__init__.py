@@ -1,5 +1,5 @@
 """Hybrid policies: lightning attention among softmax attention, experts instead of one MLP (MiniMax-M1).
 
-transformers has the classes; here are the forward passes that know of packed sequences, and what training asks of a
-router: to count, to be balanced, to route as the engine did.
+The classes are in transformers. This package has the forward passes for packed sequences, and what training needs from
+a router: counting loads, balancing them, and replaying the engine's routes.
 """

@@ -1,4 +1,4 @@
-"""The use of experts over an update: counted, paid for by a loss, or evened out by biases."""
+"""The use of experts over an update: counted, balanced by a loss, or balanced by biases."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class Balancer:
     """Balancer of the experts of one policy with adapted routers. The biases are the same on every rank."""
 
     def __init__(self, spec: Routing, model: nn.Module) -> None:
-        """Count the loads of ``model``'s experts; give its routers biases where ``spec`` wants to move them."""
+        """Count the loads of ``model``'s experts; give its routers biases if ``spec`` moves them."""
         self._balance = spec.balance
         if isinstance(spec.balance, LossFreeBalancing):
             add_biases(model)
@@ -56,9 +56,9 @@ class Balancer:
 
     @torch.no_grad()
     def after_update(self, applied: bool) -> dict[str, float]:
-        """Move the biases by the loads of the update, if it was ``applied``; its metrics. Collective.
+        """Move the biases by the loads of the update if it was ``applied``; returns its metrics. Collective.
 
-        Empty where nothing was counted on any rank.
+        Empty if nothing was counted on any rank.
         """
         loads, self._loads = self._loads, None
         if not applied:
@@ -93,7 +93,7 @@ class Balancer:
 
 
 def _agreement(watch: RouteWatch, mask: Tensor) -> float:
-    """Share of the experts that tokens were sent to which the routers would have chosen themselves."""
+    """Share of the tokens' experts that the routers themselves would have chosen."""
     same = [
         (own[mask].unsqueeze(2) == chosen[mask].unsqueeze(1)).any(dim=2).double().mean()
         for own, chosen in zip(watch.preferred, watch.experts, strict=True)
@@ -102,9 +102,9 @@ def _agreement(watch: RouteWatch, mask: Tensor) -> float:
 
 
 def balancing_loss(scores: list[Tensor], chosen: list[Tensor], sequence: Tensor) -> Tensor:
-    """Mean over layers and tokens of their completion's E · Σ_e f_e · P_e: 1 where it uses all experts alike.
+    """Mean over layers and tokens of their completion's E · Σ_e f_e · P_e: 1 if it uses all experts equally.
 
-    Shares are taken within each completion, so that no cut into micro-batches changes the loss.
+    Shares are taken within each completion, so the split into micro-batches does not change the loss.
 
     Args:
         scores: routing probabilities, [M, E] of each of L layers, with gradient.

@@ -1,7 +1,7 @@
 """Lightning attention of transformers' MiniMax classes on packed tokens, by our kernel.
 
-The layer keeps its weights and its decay; only its forward pass is replaced. transformers' own knows one sequence per
-row, and would carry the state of one packed sequence into the next.
+The layer keeps its weights and its decay; only its forward pass is replaced. The one in transformers expects one
+sequence per row, and would carry the state of one packed sequence into the next.
 """
 
 from types import MethodType
@@ -17,7 +17,7 @@ from trainer_core.update.packed.segments import Layout
 
 LAYER = "MiniMaxLightningAttention"
 CONSTANTS = ("slope_rate", "query_decay", "key_decay", "diagonal_decay")
-"""Buffers of the layer that follow from its configuration: no weights, though files may hold them."""
+"""Buffers of the layer that follow from its configuration. They are not weights, though files may hold them."""
 
 
 def use_packed_lightning(model: nn.Module) -> int:
@@ -39,7 +39,7 @@ def _forward(
     """Output [1, N, hidden] of N packed tokens [1, N, hidden], and None in place of the state.
 
     Raises:
-        UnsupportedPolicy: no layout, one whose prefixes are no runs of their own, or ranks that share its tokens out.
+        UnsupportedPolicy: there is no layout, its prefixes are not separate runs, or several ranks split its tokens.
     """
     if others.get("context_group") is not None:
         raise UnsupportedPolicy(
@@ -58,7 +58,7 @@ def _forward(
 
 
 def scan_runs(query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, runs: Runs) -> Tensor:
-    """Lightning attention [N, H, E] within each run and what it goes on from.
+    """Lightning attention [N, H, E] within each run and the run that it continues.
 
     Args:
         query: [N, H, D], in packed order.
@@ -68,7 +68,7 @@ def scan_runs(query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, runs: R
         runs: the runs of the micro-batch.
     """
     if not len(runs.parents):
-        # The first kind alone: where it stands in packed order, nothing has to move.
+        # Only runs of the first kind: they are already in packed order, so nothing has to move.
         return lightning_attention(query.contiguous(), key.contiguous(), value.contiguous(), slopes, runs.starts)[0]
     count = int(runs.starts[-1])
     q, k, v = (part.index_select(0, runs.order) for part in (query, key, value))

@@ -1,4 +1,4 @@
-"""Preparation of a hybrid policy, or any with routers, between its files and its training."""
+"""Preparation of a hybrid policy, or any policy with routers, after loading and before training."""
 
 import re
 from collections.abc import Mapping
@@ -19,22 +19,22 @@ LATENT = "deepseek_v3"
 """transformers' names of the architectures whose routers may have a bias."""
 _LAYER = re.compile(r"\.layers\.(\d+)\.")
 
-# transformers' router has no bias, which is read from the files here; constants need not stand in files. Neither is a
-# reason for a warning.
+# The router in transformers has no bias, so biases are read from the files here; constants may be missing from files.
+# Neither is a reason for a warning.
 MiniMaxPreTrainedModel._keys_to_ignore_on_load_unexpected = [rf"\.{BIAS}$"]
 MiniMaxPreTrainedModel._keys_to_ignore_on_load_missing = [rf"\.({'|'.join(CONSTANTS)})$"]
 
 
 def mixing_types(config: PretrainedConfig) -> set[str]:
-    """Kinds of layers, attention apart, whose forward pass is replaced by one that keeps packed sequences apart."""
+    """Kinds of layers, except attention, whose forward pass is replaced by one that keeps packed sequences separate."""
     return {"linear_attention"} if config.model_type == HYBRID else set()
 
 
 def prepare(model: PreTrainedModel, folder: Path) -> None:
-    """Replace the forward passes of lightning attention and routers, and take the routers' biases from the files.
+    """Replace the forward passes of lightning attention and routers, and read the routers' biases from the files.
 
     Raises:
-        UnsupportedPolicy: a lightning layer is not what it is taken for.
+        UnsupportedPolicy: a lightning layer is not of the expected form.
     """
     layers = getattr(model.config, "layer_types", None) or ()
     if use_packed_lightning(model) != sum(kind in mixing_types(model.config) for kind in layers):
@@ -47,19 +47,19 @@ def prepare(model: PreTrainedModel, folder: Path) -> None:
 
 
 def reads_biases(model: PreTrainedModel) -> bool:
-    """Whether an engine reads the biases of this architecture's routers: vLLM's classes have none but DeepSeek's."""
+    """Whether an engine reads the biases of this architecture's routers: in vLLM only DeepSeek's classes have them."""
     return model.config.model_type in (HYBRID, LATENT) and bool(routers(model))
 
 
 def biases(model: nn.Module) -> dict[str, Tensor]:
-    """The routers' biases by the names that they have in memory; empty where they have none."""
+    """The routers' biases by their names in memory; empty if they have none."""
     named = ((f"{name}.{BIAS}", getattr(module, BIAS, None)) for name, module in model.named_modules())
     return {name: bias.detach().clone() for name, bias in named if bias is not None}
 
 
 @torch.no_grad()
 def take_biases(model: nn.Module, found: Mapping[str, Tensor]) -> None:
-    """Set the biases, given by names of files or of memory; without any, those that there are become zero."""
+    """Set the biases, given by their names in files or in memory; if none are given, existing biases become zero."""
     if found:
         add_biases(model)
     by_layer = {_layer(name): bias for name, bias in found.items()}

@@ -1,7 +1,7 @@
-"""Top-k routers that can be watched, biased and told where to send each token.
+"""Top-k routers that can be observed, biased and made to replay given routes.
 
-A router of transformers scores E experts per token, keeps the K best, perhaps only from the best groups of experts, and
-mixes their outputs by their scores. In its place stands the same function with two more inputs:
+A router in transformers scores E experts per token, keeps the K best, possibly only from the best groups of experts,
+and mixes their outputs by their scores. It is replaced by the same function with two more inputs:
 
     choice = top-K(score + bias)          auxiliary-loss-free balancing (DeepSeek-V3, arXiv 2408.15664)
     choice = what the engine chose        router replay (R3, arXiv 2510.11370)
@@ -20,23 +20,23 @@ from torch import Tensor, nn
 BIAS = "e_score_correction_bias"
 """The name that DeepSeek-V3's and MiniMax-M2's files give it."""
 PROBES = 256
-"""Random tokens on which a replaced router must do what it did before: rules differ on few of them."""
+"""Random tokens on which a replaced router must match the original: rules differ on few of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceRule:
-    """The way from a router's logits to a choice of experts and their mixing weights."""
+    """Rule that turns a router's logits into a choice of experts and their mixing weights."""
 
     sigmoid: bool
-    """Scores are sigmoids of the logits, each for itself, instead of their softmax."""
+    """Scores are independent sigmoids of the logits instead of their softmax."""
     renormalises: bool
     """Mixing weights add up to ``factor``."""
     groups: int = 1
-    """Groups that the experts stand in."""
+    """Number of groups of experts."""
     kept: int = 1
-    """Groups whose experts may be chosen."""
+    """Number of groups whose experts may be chosen."""
     best: int = 1
-    """Experts whose scores, in sum, decide on a group."""
+    """Number of top experts whose scores are summed to rank a group."""
     factor: float = 1.0
     """Factor of the mixing weights."""
 
@@ -67,7 +67,7 @@ def _top_k_routers(model: nn.Module) -> Iterator[Any]:
 
 @torch.no_grad()
 def adapt_routers(model: nn.Module) -> int:
-    """Replace the forward pass of every top-k router that computes just what ours does; returns how many."""
+    """Replace the forward pass of every top-k router that computes exactly what ours does; returns how many."""
     adapted = 0
     for router in _top_k_routers(model):
         generator = torch.Generator().manual_seed(0)
@@ -89,7 +89,7 @@ def adapt_routers(model: nn.Module) -> int:
 
 
 def _rules(router: Any) -> Iterator[ChoiceRule]:
-    """Rules that it may follow, the simplest first."""
+    """Rules that ``router`` may follow, simplest first."""
     factor = float(getattr(router, "routed_scaling_factor", None) or 1.0)
     groups, kept = getattr(router, "num_group", None) or 1, getattr(router, "topk_group", None) or 1
     divisions = [(1, 1, 1)] if groups == 1 else [(1, 1, 1), (groups, kept, 1), (groups, kept, 2)]
@@ -100,7 +100,7 @@ def _rules(router: Any) -> Iterator[ChoiceRule]:
 
 
 def add_biases(model: nn.Module) -> None:
-    """Give every adapted router a bias of zeros, where it has none."""
+    """Give every adapted router without a bias a bias of zeros."""
     for router in routers(model):
         if getattr(router, BIAS) is None:
             weight = router.weight
@@ -109,19 +109,19 @@ def add_biases(model: nn.Module) -> None:
 
 
 def allow_router_replay(model: nn.Module) -> None:
-    """Let the adapted routers be told where to send tokens; those of a copy, such as the reference, are not."""
+    """Allow the adapted routers to replay routes. The routers of a copy, such as the reference, do not."""
     for router in routers(model):
         router.replays = True
 
 
 def replay_routes(model: nn.Module, routes: Tensor | None) -> None:
-    """Route the tokens of the next forward passes to ``routes``, int64 [N, L, K]; None: by the routers themselves.
+    """Route the tokens of the next forward passes to ``routes``, int64 [N, L, K]; None lets the routers choose.
 
-    Routers for which it was not allowed take no notice. It holds until it is changed: a backward pass that computes
-    activations again must route as the forward pass did.
+    Routers for which replay is not allowed ignore this. It holds until changed, because a backward pass that recomputes
+    activations must route as the forward pass did.
 
     Raises:
-        ValueError: the routes are of another number of layers or experts.
+        ValueError: the routes have a different number of layers or experts.
     """
     found = [router for router in routers(model) if router.replays]
     if routes is not None and found and (routes.shape[1:] != (len(found), found[0].top_k)):
@@ -132,7 +132,7 @@ def replay_routes(model: nn.Module, routes: Tensor | None) -> None:
 
 
 def watch_routers(model: nn.Module, watched: bool) -> None:
-    """Let the adapted routers keep what they compute in the next forward passes, or forget it."""
+    """Make the adapted routers record what they compute in the next forward passes, or stop and discard it."""
     for router in routers(model):
         router.watched = watched
         if not watched:
@@ -142,7 +142,7 @@ def watch_routers(model: nn.Module, watched: bool) -> None:
 def _route(self: Any, hidden_states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Router logits [N, E], mixing weights [N, K] and chosen experts [N, K].
 
-    Logits are float32 whatever the policy computes in, as DeepSeek's are: choices hang on small differences.
+    Logits are always float32, as in DeepSeek, because choices depend on small differences.
     """
     states = hidden_states.reshape(-1, hidden_states.shape[-1])
     bias = getattr(self, "bias", None)
@@ -182,7 +182,7 @@ def _prefer(self: Any, scores: Tensor) -> Tensor:
 
 
 def _same(found: tuple[Tensor, ...], expected: Any) -> bool:
-    """Whether both route alike; the order in which a token's experts are listed does not matter."""
+    """Whether both route identically; the order of a token's experts does not matter."""
     if not isinstance(expected, tuple) or len(expected) != 3:
         return False
     dense = [

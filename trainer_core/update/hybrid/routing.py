@@ -1,4 +1,4 @@
-"""The routing of a mixture of experts, as a forward pass tells it."""
+"""The routing of a mixture of experts, as reported by a forward pass."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from trainer_core.update.hybrid.router import routers
 
 
 def experts_per_token(model: nn.Module) -> int | None:
-    """Number of experts that each token is sent to; None for a dense policy, or one that does not tell its routing."""
+    """Number of experts that each token is sent to; None for a dense policy, or if it does not report its routing."""
     adapted = routers(model)
     if adapted:
         return int(adapted[0].top_k)
@@ -32,7 +32,7 @@ class Routes:
 
 
 Whole = Callable[[Tensor], Tensor]
-"""Values of all predicted tokens from those that this rank computes: ``TokenBatch.whole``."""
+"""Function from this rank's values to those of all predicted tokens: ``TokenBatch.whole``."""
 
 
 def _as_they_are(values: Tensor) -> Tensor:
@@ -40,24 +40,24 @@ def _as_they_are(values: Tensor) -> Tensor:
 
 
 class RouteWatch:
-    """Takes the router logits of one forward pass."""
+    """Records the router logits of one forward pass."""
 
     def __init__(self) -> None:
         self._layers: list[Tensor] = []
         self.logits: list[Tensor] = []
-        """Logits of each layer's routing probabilities where the targets are predicted, [M, E], with their gradient."""
+        """Logits of each layer's routing probabilities at the predicted targets, [M, E], with gradient."""
         self.experts: list[Tensor] = []
         """Experts that these tokens went to, int64 [M, K] of each layer; empty for routers that are not adapted."""
         self.preferred: list[Tensor] = []
-        """Experts that the routers would have sent them to, int64 [M, K] of each layer, or empty."""
+        """Experts that the routers themselves would have chosen, int64 [M, K] of each layer, or empty."""
 
     def take(self, router_logits: tuple[Tensor, ...] | None, rows: Tensor, whole: Whole = _as_they_are) -> None:
-        """Keep what predicts the targets: logits [N, E] of each layer, of which ``rows`` [M] count.
+        """Store the logits that belong to the targets: ``rows`` [M] of each layer's logits [N, E].
 
         Args:
             router_logits: the router logits of each layer.
-            rows: which count.
-            whole: makes those of all ranks of what this rank has.
+            rows: the rows to keep.
+            whole: turns this rank's values into those of all ranks.
         """
         if not router_logits:
             raise ValueError("the policy tells nothing of its routing")
@@ -65,11 +65,11 @@ class RouteWatch:
         self._layers = [logits.detach() for logits in self.logits]
 
     def take_adapted(self, model: nn.Module, rows: Tensor, whole: Whole = _as_they_are) -> None:
-        """Keep what the adapted routers of ``model`` have just computed for ``rows`` [M]."""
+        """Store what the adapted routers of ``model`` have just computed for ``rows`` [M]."""
         found = routers(model)
         self.take(tuple(router.rule.shares(router.logits) for router in found), rows, whole)
         self.experts = [whole(router.chosen.index_select(0, rows)) for router in found]
-        # Where nothing is replayed the two are the same: one of them is gathered and kept.
+        # Without replay the two are the same, so only one of them is gathered and stored.
         replayed = any(router.replayed is not None for router in found)
         self.preferred = self.experts
         if replayed:

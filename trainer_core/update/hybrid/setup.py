@@ -1,4 +1,4 @@
-"""Set-up of what ``spec.policy.routing`` asks of a policy, or the reason why it cannot have it."""
+"""Set-up of the routing in ``spec.policy.routing``, or the reason why a policy does not support it."""
 
 from transformers import PreTrainedModel
 
@@ -10,10 +10,10 @@ from trainer_core.update.hybrid.routing import experts_per_token
 
 
 def prepare_routing(model: PreTrainedModel, spec: Routing, name: str) -> Balancer | None:
-    """Prepare the routers of the policy that is trained; None for one that has none.
+    """Prepare the routers of the trained policy; None if it has none.
 
     Raises:
-        ValueError: the policy called ``name`` cannot do what ``spec`` asks for.
+        ValueError: the policy called ``name`` does not support what ``spec`` requests.
     """
     if experts_per_token(model) is None or not routers(model):
         wanted = "replay" if spec.replay else "balance" if not isinstance(spec.balance, NoBalancing) else None

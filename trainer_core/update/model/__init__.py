@@ -1,1 +1,1 @@
-"""The policy in the learner: loading, adapters, output layer, routing, names and storage of weights."""
+"""The policy in the learner: loading, adapters, output layer, routing, and names and storage of weights."""

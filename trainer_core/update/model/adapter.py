@@ -1,7 +1,7 @@
-"""LoRA on the policy: attached in place, switched off for the reference, merged for everybody else.
+"""LoRA on the policy: attached in place, switched off for the reference, merged for all other readers.
 
-The layers are peft's. They stand inside the policy's own modules, so that its output layer, its packed attention and
-DeepSpeed's hooks go on as without them.
+The layers are peft's. They are inside the policy's own modules, so that its output layer, its packed attention and
+DeepSpeed's hooks work unchanged.
 """
 
 import logging
@@ -23,7 +23,7 @@ from trainer_core.update.hybrid.routing import experts_per_token
 from trainer_core.update.packed.attention import UnsupportedPolicy
 
 FOLDER = "adapter"
-"""Folder of a checkpoint that peft reads."""
+"""Folder in a checkpoint that peft can read."""
 FILE = "adapter_model.safetensors"
 IN_FILES = "base_model.model."
 """Prefix that peft puts before the names of weights."""
@@ -31,7 +31,7 @@ BASE, DOWN, UP = ".base_layer.", ".lora_A.default.weight", ".lora_B.default.weig
 
 
 class _WideProduct(torch.autograd.Function):
-    """Product of narrow input with a float32 matrix in float32. Keeps the input as it is."""
+    """Product in float32 of narrow input with a float32 matrix. Saves the input in its narrow type."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
@@ -56,7 +56,7 @@ class Adapter:
     """The adapter inside one policy."""
 
     def __init__(self, model: PreTrainedModel, spec: LoRAAdapter, *, seed: int, base: str) -> None:
-        """Attach it: from now on only its matrices have gradients.
+        """Attach the adapter: from now on only its matrices have gradients.
 
         Args:
             model: the policy, changed in place.
@@ -67,7 +67,7 @@ class Adapter:
         Raises:
             UnsupportedPolicy: the policy has no such linear layers.
         """
-        # peft looks for quantising libraries, one of which complains about a package of our name.
+        # peft looks for quantisation libraries, one of which warns about a package with our name.
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
         from peft import LoraConfig, inject_adapter_in_model
         from peft.tuners.lora import LoraLayer
@@ -88,18 +88,18 @@ class Adapter:
         self._layers = [module for module in model.modules() if isinstance(module, LoraLayer)]
         for name, parameter in model.named_parameters():
             if name.endswith((DOWN, UP)):
-                # peft gives it the type of the layer that it stands beside; it is small, and all that is trained.
+                # peft gives it the type of its base layer; it is small, and it is all that is trained.
                 parameter.data = parameter.data.float()
         layer: Any
         for layer in self._layers:
-            # Else every layer would keep a float32 copy of its input, though several read the same.
+            # Otherwise every layer would keep a float32 copy of its input, though several read the same one.
             layer.cast_input_dtype_enabled = False
             for down in layer.lora_A.values():
                 down.forward = MethodType(_project_down, down)
 
     @contextmanager
     def disabled(self) -> Iterator[None]:
-        """Makes the policy compute as if it had no adapter, to the last bit, while it is open."""
+        """Makes the policy compute as if it had no adapter, to the last bit, while open."""
         self._switch(off=True)
         try:
             yield
@@ -107,10 +107,10 @@ class Adapter:
             self._switch(off=False)
 
     def merged(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The policy's weights without layers for an adapter: W + s·B·A in float32 at least, other weights as they are.
+        """The policy's weights with the adapter merged in: W + s·B·A in float32 at least, other weights unchanged.
 
         Args:
-            weights: by the names that they have with the adapter.
+            weights: by their names with the adapter attached.
         """
         found = {}
         for name, tensor in weights.items():
@@ -124,7 +124,7 @@ class Adapter:
         return found
 
     def write(self, folder: Path, weights: Mapping[str, Tensor]) -> None:
-        """Write the adapter's own weights as peft does, into ``folder``."""
+        """Write the adapter's own weights into ``folder`` in peft's format."""
         own = {
             IN_FILES + name.replace(".default.", "."): tensor.contiguous()
             for name, tensor in weights.items()
@@ -137,21 +137,21 @@ class Adapter:
         self.config.inference_mode = False
 
     def _switch(self, *, off: bool) -> None:
-        # peft's own switch also takes the gradients from the matrices, and with them what ZeRO hangs on those.
+        # peft's own switch also disables the gradients of the matrices, and so the hooks that ZeRO puts on them.
         for layer in self._layers:
             layer._disable_adapters = off
 
 
 def attach(model: PreTrainedModel, spec: AdapterSpec, *, seed: int, base: str) -> Adapter | None:
-    """The adapter that ``spec`` asks for, attached; None where every weight is trained."""
+    """The adapter that ``spec`` requests, attached; None if every weight is trained."""
     return None if isinstance(spec, NoAdapter) else Adapter(model, spec, seed=seed, base=base)
 
 
 def read(folder: Path) -> dict[str, Tensor]:
-    """An adapter's weights from its file in ``folder``, by the names that they have in memory.
+    """An adapter's weights from its file in ``folder``, by their names in memory.
 
     Raises:
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     return {
         name.removeprefix(IN_FILES).replace(".lora_A.", ".lora_A.default.").replace(".lora_B.", ".lora_B.default."): one
@@ -164,10 +164,10 @@ def _wide(tensor: Tensor) -> Tensor:
 
 
 def _targets(model: PreTrainedModel, wanted: tuple[str, ...]) -> list[str]:
-    """Last names of the linear layers to adapt; of a mixture of experts the attention's alone.
+    """Last names of the linear layers to adapt; for a mixture of experts, only those of the attention.
 
-    Of names that experts had in older files, peft adapts the joint tensors that they are in now, and not the layers
-    that still have them, such as those of shared experts.
+    Given names that experts had in older files, peft adapts the joint tensors that hold them now, and not the layers
+    that still have these names, such as those of shared experts.
     """
     output = model.get_output_embeddings()
     linear = {name for name, module in model.named_modules() if isinstance(module, nn.Linear) and module is not output}

@@ -20,7 +20,7 @@ def token_entropies(logits: Tensor, temperature: Tensor) -> Tensor:
 
 
 class _TokenEntropies(torch.autograd.Function):
-    """Keeps the logits alone for the backward pass, not a second matrix of their size."""
+    """Saves only the logits for the backward pass, not a second matrix of their size."""
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, temperature: Tensor) -> Tensor:
@@ -43,7 +43,7 @@ class _TokenEntropies(torch.autograd.Function):
 
 
 def _log_probs(part: Tensor, heat: Tensor) -> tuple[Tensor, Tensor]:
-    """Log-probabilities, 0 where a token is ruled out, and probabilities."""
+    """Log-probabilities (0 for a token that is ruled out) and probabilities."""
     wide = part if part.dtype == torch.float64 else part.float()
     found = (wide / heat.unsqueeze(1)).log_softmax(dim=-1)
     return found.masked_fill(found.isneginf(), 0.0), found.exp()

@@ -1,4 +1,4 @@
-"""Outputs that some losses ask of a forward pass beside the log-probabilities of its targets."""
+"""Outputs that some losses need from a forward pass in addition to the log-probabilities of its targets."""
 
 import torch
 from torch import Tensor
@@ -15,10 +15,10 @@ from trainer_core.update.packed.packing import TokenBatch
 
 
 def own_candidates(spec: RunSpec, batch: TokenBatch, own_logits: Tensor | None, entropies: Tensor) -> Candidates | None:
-    """The policy's likeliest tokens in the places of a micro-batch, [M, K] with gradient; None for other losses.
+    """The policy's likeliest tokens at the positions of a micro-batch, [M, K] with gradient; None for other losses.
 
     Args:
-        spec: the spec that holds now.
+        spec: the current spec.
         batch: M predicted tokens.
         own_logits: the policy's logits of the tokens that this rank computes, [m, V], with gradient.
         entropies: the entropies of its distributions, [M].
@@ -36,9 +36,9 @@ def likeliest_divergence(
     """DPPO's divergence over the likeliest tokens of the engine, float32 [M]; None for other losses.
 
     Args:
-        spec: the spec that holds now.
+        spec: the current spec.
         batch: M predicted tokens.
-        logprobs: the log-probabilities of the targets under the present policy, [M].
+        logprobs: the log-probabilities of the targets under the current policy, [M].
         own_logits: its logits of the tokens that this rank computes, [m, V].
 
     Raises:
@@ -56,7 +56,7 @@ def likeliest_divergence(
 
 
 def routing_shift(spec: RunSpec, before: Routes | None, watch: RouteWatch | None, like: Tensor) -> Tensor | None:
-    """Log weight of the moved routing, float32 [M]; None where no correction asks for it, 0 before the first update."""
+    """Log weight of the changed routing, float32 [M]; None if no correction uses it, 0 before the first update."""
     chosen = next((one for one in spec.corrections if isinstance(one, RouterShiftWeighting)), None)
     if chosen is None:
         return None

@@ -1,8 +1,8 @@
 """Log-probabilities that do not depend on the batch, to the last bit, from packed micro-batches.
 
-Every sum is taken in an order that a token's neighbours do not decide: in linear layers, norms and the output layer by
-``kernels.batch_invariant``, in the attention by computing each segment by itself. All else works on each number alone.
-The gradient is the usual one: that of a weight is a sum over the batch in any case.
+The order of every sum is independent of a token's neighbours: in linear layers, norms and the output layer through
+``kernels.batch_invariant``, in the attention by computing each segment separately. All other operations are
+elementwise. The gradient is the usual one: a weight's gradient is a sum over the batch in any case.
 """
 
 from types import MethodType
@@ -16,10 +16,10 @@ from trainer_core.update.model.output_layer import find_fused, sum_by_rows
 
 
 def use_batch_invariance(model: nn.Module) -> bool:
-    """Let ``model``, the policy with all its layers, compute so.
+    """Make ``model``, the policy with all its layers, batch-invariant.
 
     Returns:
-        Whether it does. Experts, FP8 and layers of unknown kinds sum as they please: such a policy is left as it is.
+        Whether it is now. Experts, FP8 and layers of unknown kinds sum in their own order; such a policy is unchanged.
     """
     head: Any = find_fused(model)
     if head is None or experts_per_token(model) is not None or _in_fp8(model):
@@ -37,7 +37,7 @@ def use_batch_invariance(model: nn.Module) -> bool:
         layer.normalise = _normalise
     for layer in linear:
         layer.product = _product
-        if not hasattr(layer, "switch"):  # one with a precision of its own asks for its product
+        if not hasattr(layer, "switch"):  # a layer with its own precision calls its product itself
             layer.forward = MethodType(_forward, layer)
     return True
 

@@ -1,4 +1,4 @@
-"""A call between the layers of a policy, forward and backward: a step of a large policy is long."""
+"""A callback between the layers of a policy, forward and backward, because a step of a large policy is long."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 def call_between_layers(model: PreTrainedModel, call: Callable[[], None]) -> None:
     """Call before each layer and the output layer, and after each one's backward pass.
 
-    ``call`` runs in the thread that computes, which on a CPU is one for both passes.
+    ``call`` runs in the computing thread, which on a CPU is the same for both passes.
     """
 
     def before(_: nn.Module, given: tuple[Any, ...]) -> None:

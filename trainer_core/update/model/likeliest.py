@@ -1,4 +1,4 @@
-"""Log-probabilities of the likeliest or of named tokens, in chunks, so that memory stays small."""
+"""Log-probabilities of the likeliest or of given tokens, in chunks, so that memory stays small."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from trainer_core.update.model.logprobs import chunks
 
 
 def likeliest_logprobs(logits: Tensor, temperature: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Log-probabilities of the ``count`` likeliest tokens, [M, K] with gradient, and which they are, int64 [M, K].
+    """Log-probabilities of the ``count`` likeliest tokens, [M, K] with gradient, and their ids, int64 [M, K].
 
     Args:
         logits: [M, V], any floating type; the computation is in float32, of doubles in float64.
         temperature: [M]; logits are divided by it.
-        count: K; all of the vocabulary where it has fewer.
+        count: K; the whole vocabulary if it is smaller.
     """
     size = min(count, logits.shape[1])
     with torch.no_grad():
@@ -33,7 +33,7 @@ def named_logprobs(logits: Tensor, temperature: Tensor, ids: Tensor) -> Tensor:
 
 
 class _NamedLogprobs(torch.autograd.Function):
-    """Keeps the logits and one number per position for the backward pass, not a second matrix of their size."""
+    """Saves the logits and one number per position for the backward pass, not a second matrix of their size."""
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, temperature: Tensor, ids: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor
 from trainer_core.methods.entropy import entropy as entropy_of
 
 CHUNK_ELEMENTS = 1 << 24
-"""Logits (positions times vocabulary) that are held in float32 at a time."""
+"""Number of logits (positions times vocabulary) held in float32 at a time."""
 
 
 def token_logprobs(logits: Tensor, targets: Tensor, temperature: Tensor) -> tuple[Tensor, Tensor]:
@@ -27,7 +27,7 @@ def token_logprobs(logits: Tensor, targets: Tensor, temperature: Tensor) -> tupl
 
 
 class _TokenLogprobs(torch.autograd.Function):
-    """Keeps the logits and one number per position for the backward pass, not a second matrix of their size."""
+    """Saves the logits and one number per position for the backward pass, not a second matrix of their size."""
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, targets: Tensor, temperature: Tensor) -> tuple[Tensor, Tensor]:
@@ -59,6 +59,6 @@ class _TokenLogprobs(torch.autograd.Function):
 
 
 def chunks(logits: Tensor, *others: Tensor) -> list[tuple[Tensor, ...]]:
-    """The logits [M, V] and what belongs to their positions [M, ...], a number of positions at a time."""
+    """The logits [M, V] and other values of their positions [M, ...], some positions at a time."""
     size = max(1, CHUNK_ELEMENTS // logits.shape[-1])
     return list(zip(*(tensor.split(size) for tensor in (logits, *others)), strict=True))

@@ -1,7 +1,7 @@
-"""Names of weights: as the model in memory has them, and as its files do.
+"""Names of weights in memory and in files.
 
-They differ where transformers joins what files hold apart, such as the experts of a mixture. Engines and every other
-reader know the names of the files.
+They differ if transformers joins what files store separately, such as the experts of a mixture. Engines and all other
+readers use the names in the files.
 """
 
 import re
@@ -17,11 +17,11 @@ from trainer_core.update.hybrid.lightning import is_constant
 from trainer_core.update.hybrid.policy import biases
 
 VALUE_HEAD = "value_head"
-"""Name of a value head in the policy's module: it has a step size of its own, and is no part of the policy."""
+"""Name of a value head in the policy's module: it has its own step size and is not part of the policy."""
 
 
 def apart(weights: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The policy's weights, and those of a value head among them."""
+    """Split ``weights`` into the policy's and those of a value head."""
     head = {name: tensor for name, tensor in weights.items() if name.startswith(f"{VALUE_HEAD}.")}
     return {name: tensor for name, tensor in weights.items() if name not in head}, head
 
@@ -32,13 +32,13 @@ def as_in_files(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> dict[s
 
 
 def layer_of(name: str) -> str:
-    """Key of the layer that a weight belongs to: its name up to the first number, else its own."""
+    """Key of the layer that a weight belongs to: its name up to the first number, otherwise its own."""
     found = re.match(r".*?\.\d+(?=\.)", name)
     return name if found is None else found.group()
 
 
 def layer_as_in_files(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Weights of one layer or more: what files hold apart, or together, never crosses a layer's bounds."""
+    """Weights of one layer or more. Tensors that files split or join never cross a layer boundary."""
     found: dict[str, Tensor] = revert_weight_conversion(model, dict(weights))
     return found
 
@@ -49,10 +49,10 @@ def as_in_memory(model: PreTrainedModel, folder: Path, weights: Mapping[str, Ten
     Args:
         model: the policy.
         folder: the checkpoint.
-        weights: as its files have them, with those of a value head, whose names never differ.
+        weights: as its files have them, including those of a value head, whose names never differ.
 
     Returns:
-        ``weights`` themselves where the names agree, or where they are not this policy's: then the caller tells so.
+        ``weights`` themselves if the names agree, or if they are not this policy's, which the caller reports.
     """
     if all(name in weights for name, _ in model.named_parameters()):
         return weights

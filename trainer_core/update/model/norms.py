@@ -1,8 +1,8 @@
 """A lean RMS normalisation in place of the policy's own: the same function, fewer passes over memory.
 
-On a CPU the normalisations of a small policy cost as much as its attention. A module is replaced only where its own
-output on random input agrees: about in float32, to the last bit in 16 bits, where what the policy's own keeps for the
-backward pass, above all its input in float32, is most of what a layer keeps beside its matrices' inputs.
+On a CPU the normalisations of a small policy cost as much as its attention. A module is replaced only if its own output
+on random input agrees: approximately in float32, to the last bit in 16 bits. In 16 bits, what the policy's own saves
+for the backward pass, above all its input in float32, is most of what a layer saves besides its matrices' inputs.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def _forward(self: Any, x: Tensor) -> Tensor:
 
 
 def _rms_norms(model: nn.Module, dtype: torch.dtype) -> Iterator[tuple[Any, nn.Parameter, float]]:
-    """RMS norms whose weight [D] is of ``dtype``, by their names: each with its weight and ε."""
+    """RMS norms, found by name, whose weight [D] has type ``dtype``: each with its weight and ε."""
     for module in model.modules():
         epsilon = getattr(module, "variance_epsilon", getattr(module, "eps", None))
         weight = getattr(module, "weight", None)
@@ -60,7 +60,7 @@ def _rms_norms(model: nn.Module, dtype: torch.dtype) -> Iterator[tuple[Any, nn.P
 
 @torch.no_grad()
 def use_lean_norms(model: nn.Module) -> int:
-    """Replace the forward pass of every float32 RMS norm that computes just that.
+    """Replace the forward pass of every float32 RMS norm that computes the same as ``lean_norm``.
 
     Returns:
         How many modules were replaced.
@@ -82,7 +82,7 @@ def _narrow_forward(self: Any, x: Tensor) -> Tensor:
 
 @torch.no_grad()
 def use_narrow_norms(model: nn.Module) -> int:
-    """Replace the forward pass of every RMS norm with 16-bit weights whose output is known to the last bit.
+    """Replace the forward pass of every RMS norm with 16-bit weights whose output is reproduced to the last bit.
 
     Returns:
         How many modules were replaced.
@@ -91,10 +91,10 @@ def use_narrow_norms(model: nn.Module) -> int:
     for module, weight, epsilon in _rms_norms(model, torch.bfloat16):
         generator = torch.Generator().manual_seed(0)
         x, other = (torch.randn(*shape, generator=generator).to(weight) for shape in ((16, len(weight)), weight.shape))
-        # Weights that are all 1 would not tell when the output is rounded.
+        # Weights that are all 1 would not show when the output is rounded.
         expected = functional_call(module, {"weight": other}, (x,))
         for gain in get_args(Gain):
-            # A card's own kernel adds up a row in another order.
+            # A GPU's own kernel sums a row in another order.
             if torch.equal(expected, rms_norm(x, other, epsilon, gain, backend="reference")):
                 module.narrow_epsilon, module.gain = epsilon, gain
                 module.forward = MethodType(_narrow_forward, module)

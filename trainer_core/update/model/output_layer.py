@@ -1,10 +1,10 @@
-"""The policy's output layer, asked for log-probabilities instead of logits: the logits never exist whole.
+"""The policy's output layer, made to return log-probabilities instead of logits: full logits never exist.
 
-Policies that cap their logits or divide them by a constant (Gemma 2, Granite) do so behind the layer: while it is asked
-it does this itself, and the policy's configuration says that there is nothing to do.
+Policies that cap their logits or divide them by a constant (Gemma 2, Granite) do so after the layer. While it returns
+log-probabilities, the layer does this itself, and the policy's configuration says that there is nothing to do.
 
-The layer stays where it is in the module, so that hooks of DeepSpeed and of a value head go on working; only what it
-returns differs while it is asked.
+The layer stays where it is in the module, so that hooks of DeepSpeed and of a value head keep working; only its return
+value changes.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from kernels.linear_logprob import linear_logprob
 from trainer_core.update.model.storage import wide_product
 
 NOTHING = {"final_logit_softcapping": None, "logits_scaling": 1.0}
-"""Values of a configuration's settings where nothing is done to logits."""
+"""Values of a configuration's settings that leave logits unchanged."""
 
 
 def find_fused(model: nn.Module) -> nn.Module | None:
-    """The output layer of the policy, or of the engine around it, where it can be asked; None where it cannot."""
+    """The output layer of the policy, or of the engine around it, if it is fused; otherwise None."""
     policy: Any = getattr(model, "module", model)
     layer = policy.get_output_embeddings()
     return layer if hasattr(layer, "asked") else None
@@ -31,7 +31,7 @@ def find_fused(model: nn.Module) -> nn.Module | None:
 
 @contextmanager
 def asking(layer: Any, targets: Tensor, temperature: Tensor) -> Iterator[None]:
-    """Makes ``layer`` answer [1, M, 2] while it is open: log-probability and entropy of each of ``targets`` [M]."""
+    """Makes ``layer`` return [1, M, 2] while open: log-probability and entropy of each of ``targets`` [M]."""
     layer.asked = (targets, temperature)
     behind = {name: getattr(layer.config, name) for name in NOTHING if hasattr(layer.config, name)}
     for name in behind:
@@ -45,12 +45,12 @@ def asking(layer: Any, targets: Tensor, temperature: Tensor) -> Iterator[None]:
 
 
 def can_fuse(layer: Any) -> bool:
-    """Whether it is a plain linear layer."""
+    """Whether ``layer`` is a plain linear layer."""
     return type(layer) is nn.Linear
 
 
 def fuse(layer: Any, config: Any = None) -> None:
-    """Let ``layer`` be asked; ``config`` is that of its policy, which says what is done to logits behind the layer."""
+    """Make ``layer`` usable with ``asking``. The policy's ``config`` says what is done to logits after the layer."""
     layer.asked, layer.by_rows, layer.config = None, False, config
     layer.softcap = getattr(config, "final_logit_softcapping", None)
     layer.divisor = float(getattr(config, "logits_scaling", None) or 1.0)
@@ -58,12 +58,12 @@ def fuse(layer: Any, config: Any = None) -> None:
 
 
 def undo(layer: Any) -> None:
-    """Make it a plain layer again."""
+    """Make ``layer`` a plain layer again."""
     del layer.forward, layer.asked, layer.by_rows, layer.config, layer.softcap, layer.divisor
 
 
 def sum_by_rows(layer: Any) -> None:
-    """Let what ``layer`` answers for a token not depend on the others; see ``update/model/invariance.py``."""
+    """Make the result of ``layer`` for a token independent of the others; see ``update/model/invariance.py``."""
     layer.by_rows = True
 
 
@@ -81,5 +81,5 @@ def _forward(self: Any, states: Tensor) -> Tensor:
         softcap=self.softcap,
         batch_invariant=self.by_rows,
     )
-    # The entropy is a metric here: without its gradient the backward pass is cheaper.
+    # The entropy is only a metric here; without its gradient the backward pass is cheaper.
     return torch.stack([logprobs, entropies.detach()], dim=-1).unsqueeze(0)

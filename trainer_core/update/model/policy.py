@@ -42,16 +42,16 @@ def load_policy(
 
     Args:
         folder: the policy as Hugging Face stores it.
-        device: where it computes.
-        gradient_checkpointing: whether layers are computed again for their backward pass.
-        keeps_attention: whether these take their attention from the first time, where it was the kernel of
+        device: its device.
+        gradient_checkpointing: whether layers are recomputed for their backward pass.
+        keeps_attention: whether these reuse the attention of the first computation, if it came from the kernel of
             ``packed/varlen.py``.
         flows: formats in which its layers compute; see ``use_precision``.
-        placement: whether this rank holds all of it; it does where none is given.
+        placement: whether this rank holds the whole policy; by default it does.
 
     Raises:
-        UnsupportedPolicy: the architecture mixes tokens by other means than attention, or has no attention interface.
-        OSError: no such folder, or it holds no safetensors weights.
+        UnsupportedPolicy: the architecture mixes tokens by means other than attention, or has no attention interface.
+        OSError: the folder does not exist or holds no safetensors weights.
     """
     path = str(folder)
     config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)  # nosec B615
@@ -92,9 +92,9 @@ def load_policy(
 
 @torch.no_grad()
 def use_fused_output(model: PreTrainedModel) -> bool:
-    """Let the output layer give log-probabilities without logits; not where a policy does more to its logits.
+    """Make the output layer return log-probabilities without logits, unless the policy does more to its logits.
 
-    Capping and dividing them by a constant is known; a probe tells whether there is more.
+    Capping and dividing by a constant are supported; a probe shows whether there is more.
     """
     layer = model.get_output_embeddings()
     if not can_fuse(layer):
@@ -116,7 +116,7 @@ def score(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) 
     Args:
         model: the policy, or the engine around it.
         batch: on the policy's device.
-        watch: told of the routing, which only a mixture of experts has.
+        watch: records the routing, which only a mixture of experts has.
     """
     layer = find_fused(model)
     targets, temperature = batch.own(batch.targets), batch.own(batch.temperature)
@@ -130,10 +130,10 @@ def score(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) 
 
 
 def logits(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) -> Tensor:
-    """The logits that predict the batch's targets, [M, V]; of those that this rank computes, [m, V]."""
+    """The logits that predict the batch's targets, [M, V]; if ranks split the tokens, this rank's, [m, V]."""
     adapted = bool(routers(model))
     watch_routers(model, watch is not None)
-    # The model's own account of its routers brings its balancing loss, which nobody asked for.
+    # The model's own router output would also compute its balancing loss, which is not wanted here.
     asked = {} if watch is None or adapted else {"output_router_logits": True}
     replay_routes(model, batch.own_routes)
     output = model(**batch.inputs(), logits_to_keep=batch.own_rows, use_cache=False, **asked)

@@ -1,8 +1,8 @@
-"""Our rotary position embedding in place of a policy's own, on cards.
+"""Our rotary position embedding in place of a policy's own, on GPUs.
 
-The policies of transformers turn queries and keys by half a dozen operations, in a function of their module. There it
-is replaced, for all policies of the module in this process, where its output agrees to the last bit; on a CPU, and for
-shapes that the kernel does not know, the module's own is called as before.
+Policies in transformers rotate queries and keys with half a dozen operations, in a function of their module. That
+function is replaced, for all policies of the module in this process, if the output agrees to the last bit. On a CPU,
+and for shapes that the kernel does not support, the module's own function is still called.
 """
 
 import sys
@@ -24,7 +24,7 @@ def use_fused_rotation(model: nn.Module) -> int:
     """Replace the rotation in the modules that define the layers of ``model``.
 
     Returns:
-        In how many modules it is replaced now, by this call or an earlier one.
+        The number of modules in which it is now replaced, by this call or an earlier one.
     """
     found = 0
     for name in sorted({type(layer).__module__ for layer in model.modules()}):
@@ -39,14 +39,14 @@ def use_fused_rotation(model: nn.Module) -> int:
 
 
 def _agrees(own: Callable[..., Rotated]) -> bool:
-    """Whether ``own`` turns random queries and keys as we do, in bfloat16 and to the last bit."""
+    """Whether ``own`` rotates random queries and keys as we do, in bfloat16 and to the last bit."""
     made = torch.Generator().manual_seed(0)
     query, key = (torch.randn(1, heads, 5, 8, generator=made).bfloat16() for heads in (4, 2))
     cosine, sine = (torch.randn(1, 5, 8, generator=made).bfloat16() for _ in range(2))
     try:
         theirs = own(query, key, cosine, sine)
     except (TypeError, RuntimeError, ValueError, IndexError):
-        # Another function of the same name.
+        # A different function with the same name.
         return False
     if not isinstance(theirs, tuple) or len(theirs) != 2:
         return False
@@ -64,13 +64,13 @@ def _instead_of(own: Callable[..., Rotated]) -> Callable[..., Rotated]:
 
 
 def _fits(query: Tensor, key: Tensor, cosine: Tensor) -> bool:
-    """Whether the kernel does it: one row of tokens in 16 bits on a card."""
+    """Whether the kernel supports the input: one row of tokens in 16 bits on a GPU."""
     known = query.dtype == key.dtype == cosine.dtype and query.dtype in (torch.bfloat16, torch.float16)
     shaped = len(query) == 1 and query.shape[-1] == key.shape[-1] == cosine.shape[-1]
     return known and shaped and query.is_cuda and refusal(query) is None
 
 
 def _turn(query: Tensor, key: Tensor, cosine: Tensor, sine: Tensor) -> Rotated:
-    """Queries [1, H, N, D] and keys [1, K, N, D] turned by angles [1, N, D]."""
+    """Queries [1, H, N, D] and keys [1, K, N, D] rotated by angles [1, N, D]."""
     first, second = (rotate(one[0].transpose(0, 1), cosine[0], sine[0]) for one in (query, key))
     return first.transpose(0, 1).unsqueeze(0), second.transpose(0, 1).unsqueeze(0)

@@ -2,7 +2,7 @@
 
     files ── transformers reads one weight ──► whole, for a moment ──► this rank's part of it ──► the next weight
 
-A module's own weights are gathered while it is called, by hooks until DeepSpeed's engine brings its own. Models that
+A module's own weights are gathered while it is called, by hooks until DeepSpeed's engine installs its own. Models that
 are only scored keep the hooks.
 """
 
@@ -17,13 +17,13 @@ from torch.utils.hooks import RemovableHandle
 from transformers import core_model_loading
 
 SEQUENTIAL = "HF_DEACTIVATE_ASYNC_LOAD"
-"""Environment variable that keeps transformers from reading weights ahead of those that are wanted."""
+"""Environment variable that keeps transformers from reading weights ahead."""
 ACCELERATOR = "DS_ACCELERATOR"
-"""Environment variable by which DeepSpeed is told the kind of device."""
+"""Environment variable that sets DeepSpeed's kind of device."""
 
 
 class WeightPlacement(Protocol):
-    """Place of a model's weights while it is loaded."""
+    """Placement of a model's weights while it is loaded."""
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -32,14 +32,14 @@ class WeightPlacement(Protocol):
 
     @contextmanager
     def adapting(self, model: nn.Module, also: Sequence[nn.Parameter] = ()) -> Iterator[None]:
-        """Surrounds what calls a model that has been read, or looks at its vectors and at the matrices ``also``."""
+        """Surrounds code that calls a loaded model, or reads its vectors and the matrices ``also``."""
         yield
 
     def cast(self, model: nn.Module, dtype: torch.dtype) -> None:
-        """Turn all weights into ``dtype``."""
+        """Convert all weights to ``dtype``."""
 
     def keep_callable(self, model: nn.Module) -> None:
-        """Let ``model`` be called from now on without an engine around it."""
+        """Make ``model`` callable from now on without an engine around it."""
 
 
 class WholeWeights:
@@ -61,11 +61,11 @@ class WholeWeights:
             parameter.data = parameter.data.to(dtype)
 
     def keep_callable(self, model: nn.Module) -> None:
-        """Implements ``WeightPlacement.keep_callable``: it can be called as it is."""
+        """Implements ``WeightPlacement.keep_callable``: nothing to do."""
 
 
 class ShardedWeights:
-    """Every rank holds its part of every weight, as ZeRO stage 3 cuts them. Loading is collective over the ranks."""
+    """Every rank holds its part of every weight, as ZeRO stage 3 splits them. Loading is collective over the ranks."""
 
     def __init__(self, device: torch.device) -> None:
         """Shards on ``device``. The default process group must exist."""
@@ -74,12 +74,12 @@ class ShardedWeights:
         self._device = device
         self._gathered = deepspeed.zero.GatheredParameters
         self._zero = deepspeed.zero.Init(dtype=torch.float32)
-        # As DeepSpeed's engine does with models that it cuts itself.
+        # As DeepSpeed's engine does with models that it shards itself.
         self._zero._enable_mem_efficient_linear()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Implements ``WeightPlacement.reading``: each weight is cut as soon as transformers has put it in place."""
+        """Implements ``WeightPlacement.reading``: each weight is sharded once transformers has put it in place."""
         place, before = core_model_loading.set_param_for_module, os.environ.get(SEQUENTIAL)
 
         def place_and_cut(model: nn.Module, target_name: str, *args: Any, **kwargs: Any) -> None:
@@ -102,7 +102,7 @@ class ShardedWeights:
 
     @contextmanager
     def adapting(self, model: nn.Module, also: Sequence[nn.Parameter] = ()) -> Iterator[None]:
-        """Implements ``WeightPlacement.adapting``: vectors are whole for the time, matrices while their module runs."""
+        """Implements ``WeightPlacement.adapting``: vectors are whole while open, matrices while their module runs."""
         for parameter in model.parameters():
             if not hasattr(parameter, "ds_shape"):
                 self._cut(parameter)  # a weight that the files lack, such as a constant
@@ -133,7 +133,7 @@ class ShardedWeights:
         parameter.partition()
 
     def _gather_when_called(self, model: nn.Module, *, least: int) -> list[RemovableHandle]:
-        """Have each module gather its own weights of ``least`` dimensions or more while it runs."""
+        """Make each module gather its own weights of at least ``least`` dimensions while it runs."""
         handles = []
         for module in model.modules():
             own = [one for one in module.parameters(recurse=False) if len(whole_shape(one)) >= least]
@@ -142,7 +142,7 @@ class ShardedWeights:
             opened: list[Any] = []
 
             def gather(_: nn.Module, __: Any, own: list[Any] = own, opened: list[Any] = opened) -> None:
-                # What is whole already stays so afterwards.
+                # Weights that are already whole stay so afterwards.
                 opened.append(self._gathered([one for one in own if not one.numel()]))
                 opened[-1].__enter__()
 
@@ -155,15 +155,15 @@ class ShardedWeights:
 
 
 def whole_shape(parameter: Tensor) -> tuple[int, ...]:
-    """Shape of a weight, also where this rank holds a part of it."""
+    """Full shape of a weight, even if this rank holds only a part of it."""
     return tuple(getattr(parameter, "ds_shape", parameter.shape))
 
 
 def import_deepspeed(device: torch.device) -> Any:
-    """DeepSpeed, told which device computes: by itself it takes a GPU where it sees one.
+    """DeepSpeed, set to the given device; by default it uses a GPU if it sees one.
 
-    The environment tells it where it is imported here, and is afterwards what it was: a process that this one starts
-    may compute elsewhere. Where it was imported before, its own call tells it.
+    If it is imported here, an environment variable sets the device and is restored afterwards, because a process that
+    this one starts may compute elsewhere. If it was imported before, its own call sets the device.
     """
     with _told(device):
         import deepspeed

@@ -1,4 +1,4 @@
-"""Storage of a policy's numbers between forward and backward pass, and of its weights in fewer bits."""
+"""Storage of a policy's activations between forward and backward pass, and of its weights in fewer bits."""
 
 import os
 from types import MethodType
@@ -15,35 +15,35 @@ from trainer_core.update.model.shards import WeightPlacement, WholeWeights
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 SMALLEST = 1 << 16
-"""Bytes from which a tensor is worth the way to the host and back."""
+"""Size in bytes from which moving a tensor to the host and back is worthwhile."""
 
 KERNELS = 128
-"""Compiled 16-bit matrix products that the CPU's library keeps: those of one micro-batch, with room to spare."""
+"""Compiled 16-bit matrix products that the CPU's library caches: those of one micro-batch, with room to spare."""
 
 
 def bound_kernels() -> None:
-    """Have oneDNN keep ``KERNELS`` compiled products instead of 1,024; to be called before the first of them.
+    """Make oneDNN cache ``KERNELS`` compiled products instead of 1,024. Must be called before the first of them.
 
-    It compiles one for each shape and keeps some hundred kilobytes of each. Shapes of a mixture's experts hardly ever
-    come back, those of a dense policy within their micro-batch.
+    It compiles one for each shape and keeps some hundred kilobytes for each. Shapes of a mixture's experts hardly ever
+    recur; those of a dense policy recur within their micro-batch.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(KERNELS))
 
 
 def stored(model: PreTrainedModel, dtype: torch.dtype, placement: WeightPlacement | None = None) -> PreTrainedModel:
-    """``model`` itself, its weights now in ``dtype``; buffers, such as rotary frequencies, stay in theirs.
+    """``model`` itself, its weights now in ``dtype``; buffers, such as rotary frequencies, keep their type.
 
-    ``placement`` is the one that it was loaded with.
+    ``placement`` is the one used for loading.
 
     The output layer's products stay in float32: logits near 32 would be 0.25 apart in bfloat16.
 
-    The checks that adapt a policy when it is loaded are sharp in float32 only: it comes in that.
+    The checks that adapt a policy when it is loaded are sharp only in float32, so ``model`` must be in float32.
     """
     if dtype == torch.float32:
         return model
     for module in model.modules():
         if hasattr(module, "lean_epsilon"):
-            # The policy's own normalisation computes in float32 whatever it reads; the lean one does not.
+            # The policy's own normalisation always computes in float32; the lean one does not.
             del module.forward, module.lean_epsilon, module.normalise
     place = placement or WholeWeights()
     place.cast(model, dtype)
@@ -57,15 +57,15 @@ def stored(model: PreTrainedModel, dtype: torch.dtype, placement: WeightPlacemen
 
 
 def wide_product(layer: Any, states: Tensor) -> Tensor:
-    """A linear layer's product with sums and results in float32, whatever it reads and keeps."""
+    """A linear layer's product with sums and results in float32, for any type of input and weight."""
     bias = None if layer.bias is None else layer.bias.float()
     return nn.functional.linear(states.float(), layer.weight.float(), bias)
 
 
 class HostMemory:
-    """Takes what a model's forward pass saves to the memory of the host, until the backward pass wants it.
+    """Moves what a model's forward pass saves to host memory until the backward pass needs it.
 
-    Copies run on the model's own stream, in order with its kernels: memory is not reused before it has been read.
+    Copies run on the model's own stream, in order with its kernels, so memory is not reused before it has been read.
     """
 
     def __init__(self, model: nn.Module, *, pinned: bool) -> None:
@@ -73,10 +73,10 @@ class HostMemory:
 
         Args:
             model: any module.
-            pinned: whether the host's memory is page-locked, so that an accelerator can write to it by itself.
+            pinned: whether the host memory is page-locked, so that an accelerator can write to it directly.
         """
         self.moved = 0
-        """Bytes that were taken, in all."""
+        """Total bytes moved."""
         self._pinned = pinned
         self._open: list[saved_tensors_hooks] = []
         model.register_forward_pre_hook(self._enter)

@@ -1,1 +1,1 @@
-"""The loss of a micro-batch and what it is made of: objectives, returns, refined advantages, metrics."""
+"""The loss of a micro-batch and its parts: objectives, returns, refined advantages, metrics."""

@@ -12,10 +12,10 @@ from trainer_core.update.totals import Totals
 def entropy_bonus(
     spec: RunSpec, weight: float, batch: TokenBatch, entropies: Tensor, whole: Denominators, totals: Totals
 ) -> Tensor:
-    """This micro-batch's share of ``α · H``, which the loss is less by, a scalar with gradient.
+    """This micro-batch's share of ``α · H``, which is subtracted from the loss, a scalar with gradient.
 
     Args:
-        spec: the spec that holds now: tokens are averaged as those of the policy's loss are.
+        spec: the current spec: tokens are averaged as in the policy's loss.
         weight: α.
         batch: M predicted tokens.
         entropies: the entropies of the policy's distributions, [M], with gradient.

@@ -1,6 +1,6 @@
-"""Weights of the samples in the pull to the teacher, from the outcomes of their groups.
+"""Weights of the samples in the distillation loss, from the outcomes of their groups.
 
-Its place is between the first scoring and the first update: the policy's perplexities are those of before the step.
+They are computed between the first scoring and the first update, so the policy's perplexities are from before the step.
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ from trainer_core.update.packed.packing import TokenBatch
 
 
 def asks_teacher_first(spec: RunSpec) -> bool:
-    """Whether the weights follow from what policy and teacher think of whole samples, before the update."""
+    """Whether the weights depend on how policy and teacher score whole samples before the update."""
     return spec.distillation is not None and isinstance(spec.distillation.weighting, ScopeWeighting)
 
 
 def guide(spec: RunSpec, groups: Sequence[Group], scored: Sequence[Scored]) -> None:
-    """Write ``guide`` and ``right`` into what is known of the tokens; nothing where all weigh alike. Collective.
+    """Write ``guide`` and ``right`` into the known tokens; does nothing if all have the same weight. Collective.
 
     A sample whose reward could not be computed has weight 0.
 
     Args:
-        spec: under which the step is learned.
-        groups: the whole step's, on every rank.
-        scored: this rank's part of each minibatch, with the scores that ``asks_teacher_first`` tells of.
+        spec: the spec of the step.
+        groups: all groups of the step, on every rank.
+        scored: this rank's part of each minibatch, with the scores that ``asks_teacher_first`` describes.
     """
     if spec.distillation is None:
         return

@@ -1,7 +1,7 @@
 """Further passes over a step's batch (PPO's epochs): other minibatches of the same groups.
 
-All that was found before the step's first update (log-probabilities, values, advantages, routes) belongs to tokens;
-here it is held by token, so that micro-batches which are cut otherwise find theirs again without another forward pass.
+Everything computed before the step's first update (log-probabilities, values, advantages, routes) belongs to tokens. It
+is stored by token here, so that micro-batches with a different split find their values without another forward pass.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,9 +26,9 @@ Columns = dict[str, Tensor]
 
 
 def cuts(groups: Sequence[Group], schedule: Schedule, step: int) -> list[list[list[Trajectory]]]:
-    """The minibatches of each pass of a step. The first takes the groups as they come, the others shuffle them.
+    """The minibatches of each pass of a step. The first takes the groups in order, the others shuffle them.
 
-    The order follows from the run's seed, the step and the pass alone: every rank and every resumed run has the same.
+    The order depends only on the run's seed, the step and the pass, so every rank and every resumed run has the same.
     """
     return [
         minibatches(_order(groups, schedule.seed, step, epoch), schedule.updates_per_step)
@@ -43,10 +43,10 @@ def _order(groups: Sequence[Group], seed: int, step: int, epoch: int) -> Sequenc
 
 
 class StepTokens:
-    """Facts that are known of this rank's tokens of a step."""
+    """Known facts about this rank's tokens of a step."""
 
     def __init__(self, plan: Sequence[Minibatch], known: Sequence[Sequence[KnownTokens]]) -> None:
-        """Take what stands in the first pass's micro-batches, their advantages included."""
+        """Collect the values in the first pass's micro-batches, including their advantages."""
         self._first_row: dict[int, int] = {}
         rows = 0
         for trajectory in (trajectory for mine, _, _ in plan for trajectory in mine):
@@ -62,11 +62,11 @@ class StepTokens:
                         self._columns[name][self._rows(mine, batch)] = values
 
     def own(self, part: Sequence[Trajectory]) -> list[Trajectory]:
-        """Those of a minibatch that are this rank's: a trajectory stays with the rank that has scored it."""
+        """This rank's trajectories of a minibatch. A trajectory stays with the rank that scored it."""
         return [trajectory for trajectory in part if id(trajectory) in self._first_row]
 
     def restore(self, mine: Sequence[Trajectory], batch: TokenBatch) -> tuple[TokenBatch, KnownTokens]:
-        """The micro-batch, made of ``mine``, with its advantages, and all else that is known of its tokens."""
+        """The micro-batch, packed from ``mine``, with its advantages, and the other known facts about its tokens."""
         if bool(batch.mask.any()):
             rows = self._rows(mine, batch)
             found = {name: values[rows] for name, values in self._columns.items()}

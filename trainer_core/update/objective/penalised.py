@@ -1,7 +1,7 @@
-"""Advantages of a step whose rewards pay for the distance to the reference policy: REINFORCE++ and RLOO.
+"""Advantages of a step whose rewards include a KL penalty to the reference policy: REINFORCE++ and RLOO.
 
-Their place is between the first scoring and the first update, as a critic's: the penalty is that of the policy before
-the step, which only the learner can score.
+They are computed between the first scoring and the first update, like a critic's. The penalty is that of the policy
+before the step, which only the learner can score.
 """
 
 from collections.abc import Sequence
@@ -26,20 +26,20 @@ from trainer_core.update.packed.packing import TokenBatch
 
 
 def pays(spec: RunSpec) -> bool:
-    """Whether advantages under ``spec`` are made of rewards less their KL penalty, and so in the learner."""
+    """Whether advantages under ``spec`` use rewards minus their KL penalty, and so are computed in the learner."""
     return spec.kl.placement == "reward" and spec.kl.coefficient > 0 and spec.advantage.penalty in ("to_go", "sequence")
 
 
 def penalise(spec: RunSpec, groups: Sequence[Group], scored: Sequence[Scored]) -> list[list[TokenBatch]]:
     """The micro-batches with the advantages of their tokens. Collective.
 
-    Completions that are no part of the loss are not scored, so their penalty is unknown: they count neither in RLOO's
-    baseline nor in the batch's mean and deviation. The group's mean under the REINFORCE++ baseline is one of rewards
-    without penalties, and takes them in.
+    Completions outside the loss are not scored, so their penalty is unknown. They count neither in RLOO's baseline nor
+    in the batch's mean and deviation. The group's mean under the REINFORCE++ baseline is of rewards without penalties,
+    and includes them.
 
     Args:
-        spec: under which the step is learned.
-        groups: the whole step's, on every rank.
+        spec: the spec of the step.
+        groups: all groups of the step, on every rank.
         scored: this rank's part of each minibatch, with the log-probabilities of policy and reference.
     """
     if isinstance(spec.advantage, ReinforcePlusPlusAdvantage | ReinforcePlusPlusBaselineAdvantage):
@@ -93,7 +93,7 @@ def _weights(advantage: ReinforcePlusPlusAdvantage | ReinforcePlusPlusBaselineAd
 
 
 def _by_sequence(spec: RunSpec, groups: Sequence[Group], scored: Sequence[Scored]) -> list[list[TokenBatch]]:
-    """RLOO: the sequence's penalty is part of the reward, and so of the others' baselines."""
+    """RLOO: the sequence's penalty is part of its reward, and so of the baselines of the others."""
     number = {id(t): n for n, t in enumerate(t for group in groups for t in group.trajectories)}
     own: dict[int, float] = {}
     for mine, batches, looked in scored:

@@ -1,4 +1,4 @@
-"""The loss of one micro-batch: its share of the minibatch's loss, so that the shares sum to the whole."""
+"""The loss of one micro-batch: its share of the minibatch's loss. The shares sum to the whole."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -41,10 +41,10 @@ def loss_share(
     """This micro-batch's share of the minibatch loss, a scalar with gradient.
 
     The importance ratio is split in two: exp(old − behaviour) weights the token (corrections), exp(current − old) is
-    the policy ratio (loss). The KL penalty is not weighted: it concerns the policy, not the samples' rewards.
+    the policy ratio (loss). The KL penalty is not weighted: it depends on the policy, not on the samples' rewards.
 
     Args:
-        spec: the spec that holds now.
+        spec: the current spec.
         batch: M predicted tokens.
         logprobs: current policy, float32 [M], with gradient.
         old_logprobs: the proximal policy's, float32 [M], without; the learner's before the step's first update, unless
@@ -52,11 +52,11 @@ def loss_share(
         reference_logprobs: the base policy's, float32 [M]; None without a KL penalty.
         whole: counts of the whole minibatch.
         totals: metrics are added here.
-        before: the policy's before the step's first update, float32 [M], without gradient: what a penalty in the reward
-            is measured on. None where that is the current policy.
-        divergence: between behaviour and current policy over the likeliest tokens, [M]; where the loss asks for it.
-        log_shift: log weight of the moved routing, [M]; where a correction asks for it.
-        candidates: the policy's likeliest tokens, where the loss asks for them.
+        before: the policy's before the step's first update, float32 [M], without gradient: a penalty in the reward is
+            measured on it. None if that is the current policy.
+        divergence: between behaviour and current policy over the likeliest tokens, [M]; if the loss needs it.
+        log_shift: log weight of the changed routing, [M]; if a correction needs it.
+        candidates: the policy's likeliest tokens, if the loss needs them.
     """
     count = int(batch.mask.sum())
 
@@ -66,14 +66,14 @@ def loss_share(
     advantages = batch.advantages
     penalty = None
     if reference_logprobs is not None:
-        # A reward pays for the policy that was asked, however often the step's batch is passed.
+        # A reward is penalised for the policy before the step, in every pass over the batch.
         paying = logprobs.detach() if before is None else before
         current = logprobs if spec.kl.placement == "loss" else paying
         # Filled before, not after: a broken value outside the mask would turn a zero gradient into NaN.
         known = [values.masked_fill(~batch.mask, 0.0) for values in (current, reference_logprobs)]
         penalty = kl.penalty(spec.kl.estimator, *known)
         totals.add_metrics({"actor/kl_loss": masked_mean(penalty.detach(), batch.mask)}, count)
-        # Elsewhere it was paid before advantages were made: ``update/objective/{returns,penalised}.py``.
+        # Otherwise it was applied before advantages were computed: ``update/objective/{returns,penalised}.py``.
         if spec.kl.placement == "reward" and spec.advantage.penalty == "token":
             advantages = advantages - spec.kl.coefficient * penalty
     view = TokenView(

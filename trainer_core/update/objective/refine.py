@@ -1,7 +1,7 @@
-"""Advantages that need the learner's own view of the step: off-policy baselines and filters of tokens.
+"""Advantages that need the learner's own scores of the step: off-policy baselines and token filters.
 
-Their place is between the first scoring and the first update: every rank gathers what the others have scored, so that
-all of them make the same choice whatever the shards are.
+They are computed between the first scoring and the first update. Every rank gathers the scores of the others, so that
+all ranks make the same choice for any sharding.
 """
 
 from collections.abc import Sequence
@@ -23,13 +23,12 @@ Minibatch = tuple[list[Trajectory], list[TokenBatch], Denominators]
 
 
 def needs_scores(spec: RunSpec) -> bool:
-    """Whether the step has to be scored before its first update, even where there is only one."""
+    """Whether the step must be scored before its first update, even if there is only one."""
     return spec.advantage.needs_scores or bool(token_filters(spec.filters))
 
 
 def whole_step(spec: RunSpec) -> str | None:
-    """Reason why the advantages under ``spec`` need all groups of a step at once, in one sentence; None if they do
-    not."""
+    """Reason, in one sentence, why ``spec`` needs all groups of a step for its advantages; None if it does not."""
     advantage = spec.advantage
     if advantage.compares == "value":
         return f"the advantage {advantage.type} cannot be streamed: it needs the critic's values of the whole step"
@@ -44,12 +43,12 @@ def whole_step(spec: RunSpec) -> str | None:
 
 
 def refine(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec) -> list[Minibatch]:
-    """The plan with the advantages that follow from the scores, which stand in this rank's trajectories. Collective.
+    """The plan with the advantages that follow from the scores in this rank's trajectories. Collective.
 
     Args:
         plan: every minibatch of the step, scored.
-        groups: the whole step's, on every rank.
-        spec: under which they are learned.
+        groups: all groups of the step, on every rank.
+        spec: the spec of the step.
     """
     if spec.advantage.needs_scores:
         plan = _off_policy(plan, groups, spec)
@@ -68,7 +67,7 @@ def refine(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec) -> lis
 
 
 def _off_policy(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec) -> list[Minibatch]:
-    """Advantages against a baseline that knows how far the learner has moved from each sample's policy."""
+    """Advantages against a baseline that accounts for how far the learner has moved from each sample's policy."""
     number = {id(t): n for n, t in enumerate(t for group in groups for t in group.trajectories)}
     own = {number[id(t)]: _importance(t) for mine, _, _ in plan for t in mine}
     importance: dict[int, float] = {}
@@ -86,7 +85,7 @@ def _importance(trajectory: Trajectory) -> float:
 
 
 def reassigned(mine: list[Trajectory], batch: TokenBatch) -> TokenBatch:
-    """The micro-batch with the advantages that its trajectories have now."""
+    """The micro-batch with the current advantages of its trajectories."""
     if not bool(batch.mask.any()):
         return batch
     values = torch.tensor([trajectory.advantage for trajectory in mine], dtype=batch.advantages.dtype)
@@ -94,7 +93,7 @@ def reassigned(mine: list[Trajectory], batch: TokenBatch) -> TokenBatch:
 
 
 def _columns(mine: list[Trajectory], batch: TokenBatch) -> tuple[Tensor, Tensor, Tensor]:
-    """Log-probability, entropy and reward of the predicted tokens, each [M]; empty where no token counts."""
+    """Log-probability, entropy and reward of the predicted tokens, each [M]; empty if no token counts."""
     if not bool(batch.mask.any()):
         return torch.zeros(0), torch.zeros(0), torch.zeros(0)
     logprobs, entropies, rewards = [], [], []

@@ -19,23 +19,23 @@ from trainer_core.update.packed.packing import TokenBatch
 
 @dataclass(slots=True)
 class KnownTokens:
-    """Facts that are known of a micro-batch's tokens before its update: float32 [M] each, without gradient."""
+    """Known facts about a micro-batch's tokens before its update: float32 [M] each, without gradient."""
 
     before: Tensor | None = None
-    """Log-probabilities of the policy before the step's first update; None where the update's own pass gives them."""
+    """Log-probabilities of the policy before the step's first update; None if the update's own pass computes them."""
     reference: Tensor | None = None
     values: Tensor | None = None
-    """Values of the states, by the critic before the step."""
+    """Values of the states from the critic before the step."""
     returns: Tensor | None = None
     """Value targets."""
     teacher: Tensor | None = None
-    """Log-probabilities of the teacher, where its weights are made before the update."""
+    """Log-probabilities of the teacher, if the weights of its loss are computed before the update."""
     guide: Tensor | None = None
-    """Weight of each token's sample in the pull to the teacher; None where all weigh alike."""
+    """Weight of each token's sample in the distillation loss; None if all have the same weight."""
     right: Tensor | None = None
-    """1 where the token's sample is right, else 0; where the pull to the teacher tells them apart."""
+    """1 if the token's sample is correct, otherwise 0; set if the distillation loss distinguishes them."""
     routes: Routes | None = None
-    """Experts that the policy chose before the step's first update, where a correction asks for them."""
+    """Experts that the policy chose before the step's first update, if a correction needs them."""
 
 
 Scored = tuple[list[Trajectory], list[TokenBatch], list[KnownTokens]]
@@ -43,10 +43,9 @@ Scored = tuple[list[Trajectory], list[TokenBatch], list[KnownTokens]]
 
 
 def estimate(advantage: GAEAdvantage, spec: RunSpec, scored: Sequence[Scored]) -> list[list[TokenBatch]]:
-    """The micro-batches with the advantages of their tokens; writes ``returns`` into what is known of them.
+    """The micro-batches with the advantages of their tokens; also writes ``returns`` into the known tokens.
 
-    Collective where advantages are whitened. Also writes ``token_advantages`` into the trajectories; 0 for forced
-    tokens.
+    Collective if advantages are whitened. Writes ``token_advantages`` into the trajectories; 0 for forced tokens.
     """
     pairs = [
         [_advantages(advantage, spec, mine, batch, known) for batch, known in zip(batches, knowns, strict=True)]
@@ -83,7 +82,7 @@ def _advantages(
     lam: Tensor = torch.full_like(rewards, advantage.policy_lambda)
     if advantage.length_alpha is not None:
         lam = length_adaptive_lambda(advantage.length_alpha, batch.sequence)
-    # A token that no state was seen behind only gives the value of the state before it.
+    # A token with no observed state after it only gives the value of the state before it.
     steps = ~open_ended
     sequence, values = batch.sequence[steps], known.values[steps]
     ends = _ends(sequence)

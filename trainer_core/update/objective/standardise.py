@@ -15,7 +15,8 @@ def standardise(
 ) -> list[list[Tensor]]:
     """``(a − mean) / (std + ε)`` over the tokens of all micro-batches of all ranks. Collective.
 
-    Tokens whose advantages are all equal to rounding become 0, not 0 / 0 and not ±1: nothing sets them apart.
+    Tokens whose advantages are all equal to rounding become 0, not 0 / 0 and not ±1, because nothing distinguishes
+    them.
 
     Args:
         values: by minibatch and micro-batch, float64 [M] each.
@@ -39,7 +40,7 @@ def standardise(
     total, weighed = told[:, 0].sum(), told[:, 1].sum()
     mean = weighed / total.clamp(min=1e-300)
     ends = torch.stack([told[:, 2].min(), told[:, 3].max()])
-    # What is not finite must reach the loss, which refuses it.
+    # Non-finite values must reach the loss, which refuses them.
     silent = bool(ends.isfinite().all()) and not bool(differ(*ends))
     squares = torch.zeros(1, dtype=torch.float64)
     for one, weight in tokens:

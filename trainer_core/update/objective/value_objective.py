@@ -25,16 +25,16 @@ def value_share(
     whole: Denominators,
     totals: Totals,
 ) -> Tensor:
-    """This micro-batch's share of the value loss, its coefficient included, averaged as the policy's loss is.
+    """This micro-batch's share of the value loss, including its coefficient, averaged like the policy's loss.
 
     Args:
-        spec: the spec that holds now.
-        critic: its critic.
+        spec: the current spec.
+        critic: the spec's critic.
         batch: M predicted tokens.
-        values: present values, float32 [M], with gradient.
+        values: current values, float32 [M], with gradient.
         known: values before the step and their targets.
         whole: counts of the whole minibatch.
-        totals: metrics are added here; ``explain`` makes the last of them.
+        totals: metrics are added here; ``explain`` adds the last of them.
     """
     assert known.values is not None and known.returns is not None
     losses, clipped = value_loss(values, known.values, known.returns, critic.clip_range)
@@ -50,7 +50,7 @@ def value_share(
 
 
 def explain(metrics: dict[str, float]) -> dict[str, float]:
-    """The metrics with ``critic/vf_explained_var`` = 1 − Var(R − V) / Var(R) for the moments; 0 where R is constant."""
+    """The metrics with ``critic/vf_explained_var`` = 1 − Var(R − V) / Var(R) from its moments; 0 if R is constant."""
     if MOMENTS[0] not in metrics:
         return metrics
     mean, square, error, error_square = (metrics[name] for name in MOMENTS)

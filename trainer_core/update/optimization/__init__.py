@@ -1,1 +1,1 @@
-"""Optimizers, their step size, and DeepSpeed around the policy."""
+"""Optimizers, their step size, and the DeepSpeed engine."""

@@ -1,4 +1,4 @@
-"""DeepSpeed around the policy: backward, step, and the whole weights and moments whatever the ZeRO stage.
+"""The DeepSpeed engine around the policy: backward, step, and whole weights and moments at any ZeRO stage.
 
 DeepSpeed is imported when the first engine is built, not before: it takes a quarter of a second and reads the
 environment.
@@ -46,7 +46,7 @@ class UpdateEngine:
         self._engine, *_ = deepspeed.initialize(
             model=model, optimizer=self._optimizer, config=_config(spec, world_size), dist_init_required=False
         )
-        # Gradients that add up in masters of our own are nothing that DeepSpeed could reduce.
+        # DeepSpeed cannot reduce gradients that are accumulated in our own masters.
         self._engine.enable_backward_allreduce = self._own is None
         self._optimizer.allocate(self._masters())
         if self.stage in (1, 2):
@@ -74,7 +74,7 @@ class UpdateEngine:
         """Reduce the gradients, divide them by ``divisor``, clip them to the global norm and update the weights.
 
         A value head moves by ``value_rate`` instead of ``learning_rate``. With ``policy_rests`` it alone moves: the
-        policy's weights, moments and step count stay as they are.
+        policy's weights, moments and step count do not change.
 
         Returns:
             The gradient norm before clipping; None when it was not finite: then nothing has changed, and the
@@ -101,7 +101,7 @@ class UpdateEngine:
     def weights(self) -> dict[str, Tensor]:
         """Every weight, whole, under the name it has in the module, on this rank. Tied weights appear once.
 
-        Of weights that are trained in fewer bits these are the float32 masters.
+        For weights trained in fewer bits, these are the float32 masters.
         """
         from deepspeed.utils import safe_get_full_fp32_param
 
@@ -112,9 +112,9 @@ class UpdateEngine:
         return whole
 
     def layers(self) -> Iterator[dict[str, Tensor]]:
-        """The weights as the policy computes with them, one layer after another, whole, not copied.
+        """The weights in the form that the policy computes with, one layer at a time, whole, not copied.
 
-        A layer's tensors may be read until the next is asked for.
+        A layer's tensors may be read until the next layer is requested.
         """
         for _, named in groupby(self._named(), lambda one: layer_of(one[0])):
             layer = dict(named)
@@ -123,13 +123,13 @@ class UpdateEngine:
 
     @property
     def shares_weights(self) -> bool:
-        """Whether every rank has a part of each weight and of its moments."""
+        """Whether every rank holds only a part of each weight and of its moments."""
         return self.stage == 3 and self._world_size > 1
 
     def masters_by_layer(self) -> Iterator[dict[str, Tensor]]:
-        """``weights`` one layer after another, not copied.
+        """``weights`` one layer at a time, not copied.
 
-        A layer's tensors may be read until the next is asked for. All ranks must ask for all of them.
+        A layer's tensors may be read until the next layer is requested. All ranks must request all layers.
         """
         from deepspeed.utils import safe_get_full_fp32_param
 
@@ -145,9 +145,9 @@ class UpdateEngine:
     def moment_parts(self) -> dict[str, Tensor]:
         """This rank's part of the moments under ZeRO stage 3, as ``<moment>.<weight name>``, flat.
 
-        Parts of all ranks, one after the other, are the whole: what fills the last ones up is not among them. They are
-        not copied, but for those that are offloaded: DeepSpeed gives these out as copies on the accelerator, which
-        has no room for all of them, so that each goes back to the host at once.
+        The parts of all ranks, concatenated, are the whole, without the padding of the last ones. They are not copied
+        unless they are offloaded: DeepSpeed returns those as copies on the accelerator, which has no room for all of
+        them, so each is moved back to the host immediately.
         """
         from deepspeed.utils import safe_get_local_optimizer_state
 
@@ -171,7 +171,7 @@ class UpdateEngine:
 
     @torch.no_grad()
     def forget_moments(self) -> None:
-        """Start AdamW anew: moments and step count back to zero."""
+        """Reset AdamW: moments and step count back to zero."""
         for master in self._masters():
             for tensor in self._optimizer.kept(master).values():
                 tensor.zero_()
@@ -225,7 +225,7 @@ class UpdateEngine:
             else:
                 safe_set_full_optimizer_state(parameter, value, moment)
             return
-        # DeepSpeed would take the last rank's part from behind the end where ranks do not share the numbers alike.
+        # DeepSpeed would read past the end for the last rank's part if the numbers do not divide evenly.
         size = parameter.ds_tensor.numel()
         mine = whole.flatten()[dist.get_rank() * size :][:size].to(parameter.ds_tensor.device)
         mine = nn.functional.pad(mine, (0, size - mine.numel()))
@@ -235,11 +235,11 @@ class UpdateEngine:
             safe_set_local_optimizer_state(parameter, mine, moment)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Name to whole shape of every weight that is trained."""
+        """Name to whole shape of every trained weight."""
         return {name: tuple(getattr(parameter, "ds_shape", parameter.shape)) for name, parameter in self._trained()}
 
     def moment_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Name to whole shape of every tensor that ``moments`` gives."""
+        """Name to whole shape of every tensor that ``moments`` returns."""
         if self.stage == 0:
             return {f"{key}.{name}": tuple(moment.shape) for name, key, moment in self._kept()}
         return {f"{key}.{name}": shape for name, shape in self.shapes().items() for key in MOMENTS}
@@ -253,7 +253,7 @@ class UpdateEngine:
         ]
 
     def _master(self, parameter: nn.Parameter) -> Tensor:
-        """The tensor that AdamW steps for a whole parameter, without ZeRO; under it the parameter itself."""
+        """The tensor that AdamW steps for a whole parameter, without ZeRO; with ZeRO, the parameter itself."""
         return parameter if self._own is None else self._own.of(parameter)
 
     def _named(self) -> list[tuple[str, nn.Parameter]]:
@@ -301,7 +301,7 @@ class UpdateEngine:
 
 def _optimizer(model: nn.Module, spec: RunSpec, masters: Masters | None) -> Clipping:
     if spec.optimizer.moment_bits == 8:
-        # It complains about a package of our name.
+        # It warns about a package with our name.
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
         from trainer_core.update.optimization.optimizer_8bit import ClippedAdamW8bit
 
@@ -311,14 +311,14 @@ def _optimizer(model: nn.Module, spec: RunSpec, masters: Masters | None) -> Clip
 
 def _config(spec: RunSpec, world_size: int) -> dict[str, Any]:
     stage, narrow = spec.parallelism.zero_stage, spec.policy.dtype == "bfloat16"
-    # Stage 1 adds narrow gradients up in their own type under DeepSpeed, or under an optimizer without a refusal.
+    # Stage 1 would add up narrow gradients in their own type, or use an optimizer that refuses nothing.
     partition: dict[str, Any] = {"stage": 2 if narrow and stage == 1 else stage, "overlap_comm": False}
     if spec.optimizer.offload:
         partition["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
     mixed = {"bf16": {"enabled": True}, "data_types": {"grad_accum_dtype": "fp32"}}
     return {
         **(mixed if narrow and stage else {}),
-        # The learner cuts its own micro-batches and owns the boundary: these two only satisfy the consistency check.
+        # The learner splits its own micro-batches and controls the boundary; these two only pass the consistency check.
         "train_micro_batch_size_per_gpu": 1,
         "gradient_accumulation_steps": 1,
         "train_batch_size": world_size,
@@ -332,10 +332,10 @@ def _config(spec: RunSpec, world_size: int) -> dict[str, Any]:
 
 
 def _forget_ended_world() -> None:
-    """Have DeepSpeed look at the process group again where it keeps a copy of one that has ended.
+    """Make DeepSpeed look up the process group again if it caches one that has ended.
 
-    Another library may have ended it since, as an engine in the same process does when it closes, and the next one may
-    have made another.
+    Another library may have ended the group, as an engine in the same process does when it closes, and a new one may
+    have been created since.
     """
     from deepspeed.utils import groups
 
@@ -343,13 +343,13 @@ def _forget_ended_world() -> None:
         return
     try:
         dist.get_rank(groups._WORLD_GROUP)
-    except ValueError:  # torch does not know it any more
+    except ValueError:  # torch no longer knows it
         groups._WORLD_GROUP = None
 
 
 def init_process_group(rank: int, world_size: int, init_method: str | None, device: torch.device) -> None:
-    """Join the learner's process group; see ``collectives.join``. DeepSpeed is told of it."""
-    # DeepSpeed asks for it, whoever has made the group.
+    """Join the learner's process group; see ``collectives.join``. DeepSpeed uses it too."""
+    # DeepSpeed requires it, even if the group already exists.
     os.environ.setdefault("LOCAL_RANK", str(local_rank(rank)))
     _forget_ended_world()
     join(rank, world_size, init_method, device)

@@ -1,4 +1,4 @@
-"""Float32 masters of weights that a policy keeps in fewer bits, without ZeRO, which has its own.
+"""Float32 masters of weights that a policy stores in fewer bits, without ZeRO, which has its own.
 
 bfloat16 weight ─ forward, backward ─► bfloat16 gradient ─ added up in float32 ─► the master's gradient
        ▲                                                                             │ clipped, AdamW
@@ -14,10 +14,10 @@ from trainer_core.update.collectives import add_up
 
 
 class Masters:
-    """The float32 master of every narrow weight that is trained; a weight that has 32 bits is its own."""
+    """The float32 master of every narrow trained weight; a 32-bit weight is its own master."""
 
     def __init__(self, model: nn.Module) -> None:
-        """Copy what is trained in fewer bits than 32, and take over its gradients from now on."""
+        """Copy the weights trained in fewer than 32 bits, and take over their gradients from now on."""
         self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._wide: dict[nn.Parameter, Tensor] = {}
         for parameter in self._trained:
@@ -31,7 +31,7 @@ class Masters:
 
     @torch.no_grad()
     def reduce(self, world_size: int) -> None:
-        """Make every gradient the sum over the ranks. Collective."""
+        """Sum every gradient over the ranks. Collective."""
         if world_size == 1:
             return
         for parameter in self._trained:
@@ -42,7 +42,7 @@ class Masters:
 
     @torch.no_grad()
     def write(self) -> None:
-        """Round the masters into their weights, and drop the gradients."""
+        """Round the masters into their weights and drop the gradients."""
         for parameter in self._trained:
             master = self.of(parameter)
             if master is not parameter:
@@ -50,7 +50,7 @@ class Masters:
             master.grad = None
 
     def _take(self, parameter: nn.Parameter) -> None:
-        """Add a micro-batch's gradient up in float32; the narrow one is freed at once."""
+        """Add a micro-batch's gradient in float32; the narrow one is freed immediately."""
         gradient, parameter.grad = parameter.grad, None
         master = self._wide[parameter]
         if gradient is None:

@@ -1,4 +1,4 @@
-"""AdamW that clips and refuses by itself, and the course of its step size."""
+"""AdamW with its own clipping and refusal of steps, and its step-size schedule."""
 
 import math
 from abc import ABC, abstractmethod
@@ -18,11 +18,10 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class Clipping(torch.optim.Optimizer, ABC):
-    """Behaviour that AdamW of every kind has here: its step clips to a global gradient norm and is refused where that
-    is not finite.
+    """Common behaviour of all AdamW variants: a step clips to a global gradient norm; a non-finite norm refuses it.
 
-    Parameter groups that are ``resting`` are left as they are, their moments and step counts too. DeepSpeed clips and
-    refuses by itself under ZeRO; there ``max_grad_norm`` stays None and each call steps one partition.
+    Parameter groups that are ``resting`` are left unchanged, including moments and step counts. Under ZeRO, DeepSpeed
+    does its own clipping and refusal; there ``max_grad_norm`` stays None and each call steps one partition.
     """
 
     max_grad_norm: float | None = None
@@ -32,7 +31,7 @@ class Clipping(torch.optim.Optimizer, ABC):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
-        """Clip, then step. Leaves all as it is, with ``applied`` False, where the gradient norm is not finite."""
+        """Clip, then step. If the gradient norm is not finite, changes nothing and sets ``applied`` to False."""
         if closure is not None:
             raise ValueError(f"{type(self).__name__} takes no closure")
         if self.max_grad_norm is not None:
@@ -46,8 +45,8 @@ class Clipping(torch.optim.Optimizer, ABC):
                 scale *= self.max_grad_norm / (self.grad_norm + 1e-6)
             if scale != 1.0:
                 torch._foreach_mul_(gradients, scale)
-        # A step of size 0 would not move a weight but still be counted: with moments of 0, the bias correction of
-        # the first real step would find many steps behind it and make that step several times too long.
+        # A step of size 0 would not move a weight but still be counted: with moments of 0, the bias correction of the
+        # first real step would count many earlier steps and make that step several times too long.
         everybody, self.param_groups = self.param_groups, [g for g in self.param_groups if not g["resting"]]
         try:
             super().step()
@@ -56,10 +55,10 @@ class Clipping(torch.optim.Optimizer, ABC):
 
     @abstractmethod
     def allocate(self, parameters: Iterable[Tensor]) -> None:
-        """Make the moments of ``parameters`` now rather than at the first step, so that they can be loaded."""
+        """Create the moments of ``parameters`` now rather than at the first step, so that they can be loaded."""
 
     def kept(self, parameter: Tensor) -> dict[str, Tensor]:
-        """The moments of a parameter, as they are; all zeros at first."""
+        """The moments of a parameter, not copied; all zeros at first."""
         return {name: self.state[parameter][name] for name in MOMENTS}
 
     def steps(self, parameter: Tensor) -> int:
@@ -67,12 +66,12 @@ class Clipping(torch.optim.Optimizer, ABC):
         return int(self.state[parameter]["step"])
 
     def set_steps(self, parameter: Tensor, count: int) -> None:
-        """Let a parameter have taken ``count`` steps."""
+        """Set the number of steps that a parameter has taken to ``count``."""
         self.state[parameter]["step"].fill_(count)
 
 
 class ClippedAdamW(Clipping, torch.optim.AdamW):
-    """AdamW (arXiv 1711.05101), clipping."""
+    """AdamW (arXiv 1711.05101) with clipping."""
 
     def __init__(self, model: nn.Module, spec: Optimizer, masters: Masters | None = None) -> None:
         stepped, betas = groups(model, spec, masters), (spec.beta1, spec.beta2)
@@ -88,7 +87,7 @@ class ClippedAdamW(Clipping, torch.optim.AdamW):
 
 
 def groups(model: nn.Module, spec: Optimizer, masters: Masters | None = None) -> list[dict[str, Any]]:
-    """Parameter groups of what is trained in ``model``, or of its masters; each knows its ``role``, policy or value."""
+    """Parameter groups of the trained weights of ``model``, or their masters, each with a ``role``: policy or value."""
     trained = [
         (name, parameter if masters is None else masters.of(parameter))
         for name, parameter in model.named_parameters()
@@ -98,7 +97,7 @@ def groups(model: nn.Module, spec: Optimizer, masters: Masters | None = None) ->
     policy = [parameter for name, parameter in trained if not name.startswith(f"{VALUE_HEAD}.")]
     matrices = [parameter for parameter in policy if len(whole_shape(parameter)) >= 2]
     vectors = [parameter for parameter in policy if len(whole_shape(parameter)) < 2]
-    # Decay is for matrices: pulling a normalisation's scale to zero would not regularise anything.
+    # Decay is for matrices only: pulling a normalisation's scale to zero would not regularise anything.
     found: list[dict[str, Any]] = [{"params": matrices, "weight_decay": spec.weight_decay, "role": "policy"}]
     if vectors:
         found.append({"params": vectors, "weight_decay": 0.0, "role": "policy"})

@@ -1,4 +1,4 @@
-"""AdamW with 8-bit moments, by bitsandbytes. Importing this file needs that library: see ``capabilities``."""
+"""AdamW with 8-bit moments from bitsandbytes. Importing this file needs that library: see ``capabilities``."""
 
 from collections.abc import Iterable
 
@@ -12,11 +12,11 @@ from trainer_core.update.optimization.optimizer import Clipping, groups
 
 CODES = {"state1": "exp_avg", "state2": "exp_avg_sq"}
 SCALES = {"absmax1": "exp_avg_scale", "absmax2": "exp_avg_sq_scale"}
-"""The library's names, and those of a checkpoint. Small weights have moments in float32, without scales."""
+"""The library's names and those in a checkpoint. Small weights have moments in float32, without scales."""
 
 
 class ClippedAdamW8bit(Clipping, AdamW):
-    """8-bit AdamW (arXiv 2110.02861), clipping: moments in blocks of 256 values that share a scale."""
+    """8-bit AdamW (arXiv 2110.02861) with clipping: moments in blocks of 256 values that share a scale."""
 
     def __init__(self, model: nn.Module, spec: Optimizer, masters: Masters | None = None) -> None:
         stepped, betas = groups(model, spec, masters), (spec.beta1, spec.beta2)
@@ -31,7 +31,7 @@ class ClippedAdamW8bit(Clipping, AdamW):
                     self.init_state(group, parameter, number, index)
 
     def kept(self, parameter: Tensor) -> dict[str, Tensor]:
-        """Codes and scales: what they stand for could not be coded again without loss."""
+        """Codes and scales, because the decoded values could not be encoded again without loss."""
         state = self.state[parameter]
         return {name: state[own] for own, name in (CODES | SCALES).items() if own in state}
 
@@ -40,12 +40,12 @@ class ClippedAdamW8bit(Clipping, AdamW):
         return int(self.state[parameter]["step"])
 
     def set_steps(self, parameter: Tensor, count: int) -> None:
-        """Let a parameter have taken ``count`` steps."""
+        """Set the number of steps that a parameter has taken to ``count``."""
         self.state[parameter]["step"] = count
 
 
 def moment(optimizer: ClippedAdamW8bit, parameter: Tensor, name: str) -> Tensor:
-    """Values that a quantised moment stands for, float32 in the parameter's shape."""
+    """Values of a quantised moment, float32 in the parameter's shape."""
     number = "1" if name == "exp_avg" else "2"
     state = optimizer.state[parameter]
     codes: Tensor = state[f"state{number}"]

@@ -1,4 +1,4 @@
-"""The step size that follows the effective sample size: importance weights of a minibatch's samples on all ranks."""
+"""Step size from the effective sample size: importance weights of a minibatch's samples on all ranks."""
 
 from dataclasses import dataclass, field
 
@@ -21,12 +21,12 @@ class SampleWeights:
     logs: list[float] = field(default_factory=list)
 
     def add(self, batch: TokenBatch, logprobs: Tensor) -> None:
-        """Add the samples of a micro-batch under the present policy."""
+        """Add the samples of a micro-batch under the current policy."""
         if not bool(batch.mask.any()):
             return
         sums = sequence_sum((logprobs - batch.behaviour_logprobs).double(), batch.sequence)
         first = torch.cat([batch.sequence.new_ones(1, dtype=torch.bool), batch.sequence[1:] != batch.sequence[:-1]])
-        # A weight that is unknown counts as one that drowns the others: the step becomes small, never large.
+        # An unknown weight counts as one that dominates all others, so the step becomes small, never large.
         self.logs += torch.nan_to_num(sums[first], nan=BOUND).clamp(-BOUND, BOUND).tolist()
 
     def __iadd__(self, other: "SampleWeights") -> "SampleWeights":
@@ -34,7 +34,7 @@ class SampleWeights:
         return self
 
     def rate_factor(self, optimizer: Optimizer) -> tuple[float, dict[str, float]]:
-        """Factor by which the step size is multiplied, and the metric behind it. Collective where the rule is on."""
+        """Factor for the step size, and the metric that it is computed from. Collective if the rule is on."""
         if optimizer.ess_scaling == "none":
             return 1.0, {}
         logs = [log for part in gather(self.logs) for log in part]

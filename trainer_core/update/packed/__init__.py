@@ -1,1 +1,1 @@
-"""Packed tokens: micro-batches without padding, their attention, and their cut over ranks."""
+"""Packed tokens: micro-batches without padding, their attention, and their split over ranks."""

@@ -1,12 +1,12 @@
 """Exact attention over packed tokens, registered with transformers as ``dressage_packed``.
 
-Sequences never see one another: each bucket of the layout gathers its segments' queries and keys. Short buckets
-are two batched matrix products and a softmax, which beats the fused kernel on a CPU; those of middling length use the
-fused kernel with a mask. Long segments are computed without masks, see ``long_segments``. In buckets of middling
-length, layers with capped scores or attention sinks, and those whose values have another size than their queries, take
-the plain products, which then are computed again in the backward pass.
+Sequences never see one another: each bucket of the layout gathers its segments' queries and keys. Short buckets use two
+batched matrix products and a softmax, which is faster than the fused kernel on a CPU. Medium ones use the fused kernel
+with a mask. Long segments are computed without masks, see ``long_segments``. In medium buckets, layers with capped
+scores or attention sinks, or with values of a different size than their queries, use the plain products, which are
+recomputed in the backward pass.
 
-In 16 bits on a card one kernel does all segments at once, see ``varlen``.
+In 16 bits on a GPU, one kernel computes all segments in one call, see ``varlen``.
 """
 
 from typing import Any
@@ -55,21 +55,21 @@ def packed_attention(
         query: [1, H, N, D] with N packed tokens.
         key: [1, K, N, D]; H is a multiple of K (grouped queries).
         value: [1, K, N, E].
-        attention_mask: unused; the layout says who sees whom.
+        attention_mask: unused; the layout defines which token sees which.
         layout: the pattern of this micro-batch.
-        context_group: the ranks that share its tokens out: then queries, keys and values are those of this rank's
-            tokens, and so is the output. Collective over them.
+        context_group: the ranks that split its tokens: then queries, keys, values and output are those of this rank's
+            tokens. Collective over them.
         scaling: factor of the scores; default D^-0.5.
         dropout: must be 0.
         sliding_window: a query sees only this many latest positions, itself included.
-        softcap: c where scores are capped to c·tanh(score / c), before any mask.
-        s_aux: attention sinks, one score of each head [H] that takes part in the softmax and has no value.
+        softcap: c if scores are capped to c·tanh(score / c), before any mask.
+        s_aux: attention sinks, one score per head [H] that takes part in the softmax and has no value.
 
     Returns:
         The output [1, N, H, E], and None in place of the weights.
 
     Raises:
-        UnsupportedPolicy: the layer asks for what this attention does not do.
+        UnsupportedPolicy: the layer needs something that this attention does not support.
     """
     if layout is None:
         raise UnsupportedPolicy(
@@ -88,7 +88,7 @@ def packed_attention(
             )
         query, key, value = heads_for_tokens(context_group, query, key, value)
         s_aux = None if s_aux is None else own_heads(context_group, s_aux)
-    # [N, heads * size]: one row per packed token, so that gathering a token copies one run of memory.
+    # [N, heads * size]: one row per packed token, so that gathering a token copies one block of memory.
     q, k, v = (states[0].transpose(0, 1) for states in (query, key, value))
     if varlen.fits(q, v, s_aux, rule):
         found = varlen.varlen_attention(q, k, v, layout.spans, rule)
@@ -100,7 +100,7 @@ def packed_attention(
 
 
 def _by_size(layout: Layout, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> Tensor:
-    """Output of every packed token in packed order, [N, H, E]: segments of similar size together, long ones apart."""
+    """Output of every packed token in packed order, [N, H, E]: similar segments together, long ones separately."""
     outputs = [_attend(layout, number, q, k, v, sinks, rule) for number in range(len(layout.buckets))]
     if layout.long:
         outputs.append(long_attention(q, k, v, sinks, layout.long, rule))
@@ -122,7 +122,7 @@ def _attend(layout: Layout, number: int, q: Tensor, k: Tensor, v: Tensor, sinks:
     if keys <= MAX_PLAIN_KEYS:
         out = _plain(qs, ks, vs, bias, sinks, rule)
     elif rule.softcap is not None or sinks is not None or qs.shape[-1] != vs.shape[-1]:
-        # No fused kernel does these; probabilities of long sequences must not wait for the backward pass.
+        # No fused kernel supports these; probabilities of long sequences must not be kept for the backward pass.
         out = checkpoint(_plain, qs, ks, vs, bias, sinks, rule, use_reentrant=False, preserve_rng_state=False)
     else:
         out = nn.functional.scaled_dot_product_attention(
@@ -146,7 +146,7 @@ def _plain(qs: Tensor, ks: Tensor, vs: Tensor, bias: Tensor, sinks: Tensor | Non
     wide = torch.promote_types(scores.dtype, torch.float32)
     if rule.softcap is not None:
         scores = torch.tanh(scores.to(wide) / rule.softcap) * rule.softcap
-    # In place: the scores are this function's own, and the sum with a constant leaves the gradient as it is.
+    # In place: the scores are this function's own, and adding a constant does not change the gradient.
     scores.view(batch, kv_heads, shared, queries, keys).add_(bias[:, None, None])
     if sinks is None:
         probabilities = torch.softmax(scores, dim=-1, dtype=wide)
@@ -158,6 +158,6 @@ def _plain(qs: Tensor, ks: Tensor, vs: Tensor, bias: Tensor, sinks: Tensor | Non
 
 
 def register() -> str:
-    """Make the function known to transformers under the returned name. May be called again."""
+    """Register the function with transformers under the returned name. May be called again."""
     AttentionInterface.register(NAME, packed_attention)
     return NAME

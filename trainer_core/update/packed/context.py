@@ -1,11 +1,11 @@
-"""Context parallelism: several ranks share out the tokens of one micro-batch (DeepSpeed-Ulysses, arXiv 2309.14509).
+"""Context parallelism: several ranks split the tokens of one micro-batch (DeepSpeed-Ulysses, arXiv 2309.14509).
 
     layers      each rank computes its own run of packed tokens, in the output layer too
-    attention   heads for tokens before it, tokens for heads behind it: each rank attends with some heads to all tokens
-    loss        what was found of each predicted token is gathered, so that every rank has the loss of the whole
+    attention   heads for tokens before it, tokens for heads after it: each rank attends with some heads to all tokens
+    loss        results of each predicted token are gathered, so that every rank has the loss of the whole
 
-The gradient of what is gathered goes back to the rank that computed it, and no further: each rank's backward pass gives
-the part of the gradient that flows through its own tokens, and the sum over the ranks is the whole.
+The gradient of a gathered value returns only to the rank that computed it. Each rank's backward pass gives the part of
+the gradient that flows through its own tokens, and the sum over the ranks is the whole.
 """
 
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ class TokenPart:
 
     context: ContextGroup
     tokens: Tensor
-    """Packed tokens, int64 [n], of the same number on every rank: behind the end the last one stands again."""
+    """Packed tokens, int64 [n], the same number on every rank; padded at the end by repeating the last one."""
     rows: Tensor
-    """Place among ``tokens`` whose logits predict a target, int64 [m], of the same number on every rank."""
+    """Positions in ``tokens`` whose logits predict a target, int64 [m], the same number on every rank."""
     predicted: Tensor
-    """The predicted token that each of ``rows`` is for, int64 [m]; 0 for those that fill up."""
+    """The predicted token of each of ``rows``, int64 [m]; 0 for padding."""
     places: Tensor
-    """Place of each predicted token's results among those of all ranks, one after the other, int64 [M]."""
+    """Position of each predicted token's results in the concatenated results of all ranks, int64 [M]."""
 
     def to(self, device: torch.device) -> "TokenPart":
         """The part on ``device``."""
@@ -42,16 +42,16 @@ class TokenPart:
         return TokenPart(self.context, tokens, rows, predicted, places)
 
     def whole(self, values: Tensor) -> Tensor:
-        """Results [m, ...] of all ranks as those of the predicted tokens, [M, ...], with gradient. Collective."""
+        """Gather all ranks' results [m, ...] for the predicted tokens, [M, ...], with gradient. Collective."""
         found: Tensor = _Gather.apply(values.contiguous(), self.context)
         return found.index_select(0, self.places)
 
 
 def cut_tokens(context: ContextGroup, num_tokens: int, rows: Tensor) -> TokenPart | None:
-    """This rank's part of a micro-batch; None where it computes all of it.
+    """This rank's part of a micro-batch; None if it computes all of it.
 
     Args:
-        context: the ranks that share it out.
+        context: the ranks that split it.
         num_tokens: N.
         rows: packed token whose logits predict each target, int64 [M], on the host.
     """
@@ -80,16 +80,16 @@ def cut_tokens(context: ContextGroup, num_tokens: int, rows: Tensor) -> TokenPar
 def heads_for_tokens(context: ContextGroup, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values of this rank's heads and all ranks' tokens. Collective, with gradient.
 
-    Where there are fewer key-value heads than ranks, or the ranks cannot share them alike, they are repeated first.
+    If there are fewer key-value heads than ranks, or they do not divide evenly, they are repeated first.
 
     Args:
-        context: the ranks that share the tokens out.
+        context: the ranks that split the tokens.
         query: [1, H, n, D] of this rank's tokens; H is a multiple of the ranks.
         key: [1, K, n, D].
         value: [1, K, n, E].
 
     Returns:
-        [1, H / ranks, ranks · n, D], and keys and values of as many heads as these queries ask.
+        [1, H / ranks, ranks · n, D], and the keys and values of the heads that these queries use.
     """
     ranks, repeats = context.size, context.size // gcd(key.shape[1], context.size)
     if repeats > 1:
@@ -111,8 +111,8 @@ def tokens_for_heads(context: ContextGroup, output: Tensor) -> Tensor:
     """Attention's output of this rank's tokens and all heads, [n, H, E]. Collective, with gradient.
 
     Args:
-        context: the ranks that share the tokens out.
-        output: [N, H / ranks, E] of all packed tokens; zeros stand in for what N is short of ranks · n.
+        context: the ranks that split the tokens.
+        output: [N, H / ranks, E] of all packed tokens; padded with zeros if N is less than ranks · n.
     """
     short = -len(output) % context.size
     full = nn.functional.pad(output, (0, 0, 0, 0, 0, short)) if short else output
@@ -121,7 +121,7 @@ def tokens_for_heads(context: ContextGroup, output: Tensor) -> Tensor:
 
 
 def own_heads(context: ContextGroup, values: Tensor) -> Tensor:
-    """Those of the values of all heads [H] that belong to this rank's heads, [H / ranks]."""
+    """This rank's part, [H / ranks], of the values of all heads [H]."""
     return values.chunk(context.size)[context.index]
 
 
@@ -131,7 +131,7 @@ def _exchange(message: Tensor, context: ContextGroup) -> Tensor:
 
 
 class _Exchange(torch.autograd.Function):
-    """Sends part r of a tensor [ranks, ...] to rank r, and puts together what the ranks have sent. Its own inverse."""
+    """Sends part r of a tensor [ranks, ...] to rank r, and concatenates what it receives. Its own inverse."""
 
     @staticmethod
     def forward(ctx: Any, message: Tensor, context: ContextGroup) -> Tensor:
@@ -148,7 +148,7 @@ class _Exchange(torch.autograd.Function):
 
 
 class _Gather(torch.autograd.Function):
-    """Results [m, ...] of all ranks, one after the other. Each has the whole gradient, and takes its own part of it."""
+    """Concatenated results [m, ...] of all ranks. Each rank has the whole gradient and takes its own part of it."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, context: ContextGroup) -> Tensor:

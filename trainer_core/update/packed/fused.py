@@ -1,7 +1,7 @@
-"""Attention of one long segment by torch's fused kernel for CPUs, its own keys and those of its prefix apart.
+"""Attention of one long segment with torch's fused CPU kernel, separately over its own keys and its prefix's.
 
-The kernel gives the logarithm of each query's sum and takes it back in its backward pass: so it serves for a part of
-the keys as well, once it is told of the sum over all of them.
+The kernel returns the logarithm of each query's sum and reads it in its backward pass. So it also works on a part of
+the keys if its backward pass gets the sum over all of them.
 """
 
 import torch
@@ -16,7 +16,7 @@ _backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.
 
 
 def fits(q: Tensor, v: Tensor, segment: Segment, rule: Rule) -> bool:
-    """Whether the kernel computes what ``rule`` asks for of this segment."""
+    """Whether the kernel supports ``rule`` on this segment."""
     cut = rule.window is not None and segment.num_keys > rule.window
     return q.device.type == "cpu" and not cut and rule.softcap is None and v.shape[2] <= q.shape[2]
 
@@ -30,7 +30,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, segment: Segment, rule: Rule, out: 
         other, others = _forward(asked, *_keys(k, values, *segment.prefix), 0.0, False, scale=rule.scale)
         whole = torch.logaddexp(sums, others)
         share = (others - whole).exp_().unsqueeze(-1)
-        # Two parts of different weights of the same output: lerp keeps it between them.
+        # Two parts of the same output with different weights: lerp keeps the result between them.
         found = torch.lerp(found.to(whole.dtype), other.to(whole.dtype), share)
         sums = whole
     out.copy_(found[0].transpose(0, 1)[..., : v.shape[2]])
@@ -73,6 +73,6 @@ def _keys(k: Tensor, v: Tensor, start: int, stop: int) -> tuple[Tensor, Tensor]:
 
 
 def _widened(states: Tensor, size: int) -> Tensor:
-    """Values of fewer numbers than the keys have, with zeros behind them: the kernel takes one size."""
+    """Values that are narrower than the keys, padded with zeros: the kernel accepts only one size."""
     short = size - states.shape[-1]
     return torch.nn.functional.pad(states, (0, short)) if short else states

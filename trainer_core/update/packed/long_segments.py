@@ -1,9 +1,9 @@
-"""Exact attention of long segments, in memory that grows with their length and not with its square.
+"""Exact attention of long segments, in memory linear in their length and not quadratic.
 
-Nothing of the size queries times keys outlives a tile: the forward pass keeps the output and the logarithm of each
-query's sum, from which the backward pass makes the probabilities again (FlashAttention-2, arXiv 2307.08691). A prompt
-that several samples share is read where it stands: its part of the sum and the sample's own are put together by their
-logarithms, and each part's backward pass is given the whole sum's.
+Nothing of the size queries times keys outlives a tile. The forward pass saves the output and the logarithm of each
+query's sum, from which the backward pass recomputes the probabilities (FlashAttention-2, arXiv 2307.08691). A prompt
+that several samples share is read in place: its part of the sum and the sample's own are combined by their logarithms,
+and each part's backward pass gets the logarithm of the whole sum.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ def long_attention(
         k: [N, K, D]; H is a multiple of K.
         v: [N, K, E].
         sinks: [H], scores without a value that take part in the softmax.
-        segments: runs of packed tokens, none of which stands in two of them.
-        rule: the layer's.
+        segments: runs of packed tokens that do not overlap.
+        rule: the layer's rule.
     """
     if q.is_cuda and sinks is None and rule.softcap is None and not _cuts(rule, segments):
         return torch.cat([_by_sdpa(q, k, v, one, rule.scale) for one in segments])
@@ -43,13 +43,13 @@ def _cuts(rule: Rule, segments: Sequence[Segment]) -> bool:
 
 
 def _by_sdpa(q: Tensor, k: Tensor, v: Tensor, segment: Segment, scale: float) -> Tensor:
-    """Output [Lq, H, E] from the fused kernels that torch has on an accelerator, which take keys in one piece."""
+    """Output [Lq, H, E] from torch's fused accelerator kernels, which need all keys in one tensor."""
     own, prefix = slice(segment.start, segment.stop), slice(*segment.prefix)
     keys, values = (
         one[own] if segment.prefix[0] == segment.prefix[1] else torch.cat([one[prefix], one[own]]) for one in (k, v)
     )
     if q.shape[1] != k.shape[1] and q.dtype == torch.float32:
-        # The kernel for 32 bits knows no groups.
+        # The 32-bit kernel does not support groups.
         keys, values = (one.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for one in (keys, values))
     asked, keys, values = (one.transpose(0, 1).unsqueeze(0) for one in (q[own], keys, values))
     out = nn.functional.scaled_dot_product_attention(
@@ -78,7 +78,7 @@ class _LongAttention(torch.autograd.Function):
             part.forward(q, k, v, segment, rule, out[here], logsumexp[:, here])
             filled = here.stop
         if sinks is not None:
-            # The sink takes its share of each sum: the other probabilities shrink, and with them the output.
+            # The sink takes its share of each sum, so the other probabilities shrink, and the output with them.
             whole = torch.logaddexp(logsumexp, sinks.to(logsumexp.dtype).unsqueeze(1))
             out.mul_((logsumexp - whole).exp_().T.unsqueeze(2).to(out.dtype))
             logsumexp = whole
@@ -92,7 +92,7 @@ class _LongAttention(torch.autograd.Function):
         q, k, v, sinks, out, logsumexp = ctx.saved_tensors
         kind = logsumexp.dtype
         mixed = torch.einsum("qhe,qhe->hq", slope.to(kind), out.to(kind))
-        # Shared keys get their gradient from many segments: it is added up in full precision.
+        # Shared keys get their gradient from many segments, so it is accumulated in full precision.
         to_q = torch.zeros_like(q)
         to_k, to_v = torch.zeros_like(k, dtype=kind), torch.zeros_like(v, dtype=kind)
         filled = 0

@@ -1,7 +1,7 @@
 """Packing without padding: trajectories become micro-batches of packed tokens.
 
-Samples of one prompt share it: the prompt stands in the micro-batch once. The last token of a completion predicts
-nothing and is left out. Only positions that predict a sampled token get logits.
+Samples of one prompt share it: the micro-batch holds the prompt once. The last token of a completion predicts nothing
+and is left out. Only positions that predict a sampled token get logits.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class TokenBatch:
     position_ids: Tensor
     """Position of each token in its own sequence, int64 [N]."""
     layout: Layout
-    """Layout that says which token attends to which."""
+    """Layout that defines which token attends to which."""
     rows: Tensor
     """Packed token whose logits predict the target, int64 [M]; samples of one prompt share its last token."""
     targets: Tensor
@@ -40,7 +40,7 @@ class TokenBatch:
     offset: Tensor
     """Index of the target in its completion, int64 [M]."""
     mask: Tensor
-    """bool [M]: takes part in the loss; all true but in a batch that only keeps ranks in step."""
+    """bool [M]: takes part in the loss; all true except in a batch that only keeps ranks in step."""
     behaviour_logprobs: Tensor
     """float32 [M]."""
     advantages: Tensor
@@ -50,15 +50,15 @@ class TokenBatch:
     versions: Tensor
     """Weight version that sampled the target, int64 [M]."""
     prompt: Tensor
-    """Key of the target's prompt, the same on every rank, int64 [M]; see ``prompt_key``."""
+    """Key of the target's prompt, equal on all ranks, int64 [M]; see ``prompt_key``."""
     top_ids: Tensor | None = None
-    """The engine's likeliest tokens in the target's place, int64 [M, K], where all trajectories have them."""
+    """The engine's likeliest tokens at the target's position, int64 [M, K], if all trajectories have them."""
     top_logprobs: Tensor | None = None
     """Log-probabilities of ``top_ids`` in the engine, float32 [M, K]."""
     routes: Tensor | None = None
-    """The experts that the engine sent each packed token to, int64 [N, L, K], where all trajectories have them."""
+    """The experts that the engine sent each packed token to, int64 [N, L, K], if all trajectories have them."""
     part: TokenPart | None = None
-    """Tokens that this rank computes, where several ranks share them out; None where it computes all."""
+    """Tokens that this rank computes if several ranks split them; None if it computes all."""
 
     @property
     def num_tokens(self) -> int:
@@ -66,7 +66,7 @@ class TokenBatch:
         return len(self.input_ids)
 
     def to(self, device: torch.device) -> "TokenBatch":
-        """The batch on ``device``; itself when it is there."""
+        """The batch on ``device``; the same object if it is already there."""
         if self.input_ids.device == device:
             return self
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -78,7 +78,7 @@ class TokenBatch:
         return TokenBatch(**moved)
 
     def inputs(self) -> dict[str, Any]:
-        """Arguments of a forward pass through a policy's layers: n tokens of this rank, [1, n], and their attention."""
+        """Arguments for a forward pass through a policy's layers: this rank's n tokens, [1, n], and their attention."""
         if self.part is None:
             ids, positions = self.input_ids, self.position_ids
             return {"input_ids": ids.unsqueeze(0), "position_ids": positions.unsqueeze(0), "layout": self.layout}
@@ -101,13 +101,13 @@ class TokenBatch:
         return self.routes if self.part is None or self.routes is None else self.routes[self.part.tokens]
 
     def own(self, values: Tensor) -> Tensor:
-        """Those of the values of predicted tokens [M, ...] whose logits this rank computes, [m, ...]."""
+        """The part [m, ...] of the values of predicted tokens [M, ...] whose logits this rank computes."""
         return values if self.part is None else values.index_select(0, self.part.predicted)
 
     def whole(self, values: Tensor) -> Tensor:
-        """Values of all predicted tokens, [M, ...], with gradient, from those that each rank has computed, [m, ...].
+        """Values of all predicted tokens, [M, ...], with gradient, from each rank's own values, [m, ...].
 
-        Collective over the ranks that share the micro-batch out.
+        Collective over the ranks that split the micro-batch.
         """
         return values if self.part is None else self.part.whole(values)
 
@@ -118,33 +118,33 @@ class TokenBatch:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Cut of trajectories into micro-batches. The update is the same to rounding, however they are."""
+    """The split of trajectories into micro-batches. Up to rounding, the update does not depend on it."""
 
     max_tokens: int
-    """Packed tokens of one micro-batch, at most."""
+    """Maximum number of packed tokens in one micro-batch."""
     share_prompts: bool = True
     """Whether samples of one prompt share it."""
     alone: bool = False
-    """Whether each trajectory has a micro-batch of its own: then its log-probabilities do not depend on any other, to
-    the last bit, because no tensor's shape does."""
+    """Whether each trajectory has its own micro-batch. Then its log-probabilities do not depend on any other, to the
+    last bit, because no tensor's shape does."""
     exact: bool = False
-    """Whether the attention computes each segment by itself, so that the shapes of its tensors do not depend on others:
-    see ``update/model/invariance.py``."""
+    """Whether the attention computes each segment separately, so that its tensors' shapes do not depend on others: see
+    ``update/model/invariance.py``."""
     context: ContextGroup = ALONE
-    """Ranks that share out the tokens of each micro-batch: all of them pack the same trajectories."""
+    """Ranks that split the tokens of each micro-batch. All of them pack the same trajectories."""
 
 
 def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[TokenBatch]:
-    """Cut trajectories into micro-batches of at most the given number of packed tokens, the long ones first.
+    """Split trajectories into micro-batches of at most the given number of packed tokens, long ones first.
 
     Excluded trajectories and those without a sampled token are left out.
 
     Args:
         trajectories: in any order.
-        packing: how; a number alone is the budget of one micro-batch.
+        packing: how to split; a plain number is the budget of one micro-batch.
 
     Raises:
-        ValueError: one trajectory alone exceeds the budget, or has no prompt.
+        ValueError: a single trajectory exceeds the budget, or has no prompt.
     """
     how = Packing(packing) if isinstance(packing, int) else packing
     max_tokens = how.max_tokens
@@ -160,7 +160,7 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
     batches: list[list[list[int]]] = []
     space: list[int] = []
     for size, members in units:
-        # First fit, decreasing: the first batch that still has room.
+        # First-fit decreasing: the first batch that still has room.
         home = next((index for index, room in enumerate(space) if room >= size), None)
         if home is None:
             batches.append([members])
@@ -172,7 +172,7 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
 
 
 def _prompt_state(trajectory: Trajectory) -> bytes:
-    """State that samples that share a prompt must have in common: its tokens, and the experts these were sent to."""
+    """State that samples sharing a prompt must have in common: its tokens, and the experts that these were sent to."""
     prompt = trajectory.prompt_ids
     return prompt.tobytes() + (b"" if trajectory.routes is None else trajectory.routes[: len(prompt)].tobytes())
 
@@ -183,7 +183,7 @@ def trains(trajectory: Trajectory) -> bool:
 
 
 def prompt_key(trajectory: Trajectory) -> int:
-    """A number that equal prompts share, within 64 signed bits: it tells which samples belong together."""
+    """A signed 64-bit number that is the same for equal prompts. It identifies the samples that belong together."""
     digest = hashlib.blake2b(trajectory.prompt_ids.tobytes(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
@@ -195,7 +195,7 @@ def _advantages(trajectory: Trajectory) -> NDArray[np.float32]:
 
 
 def _units(trajectories: Sequence[Trajectory], family: list[int], max_tokens: int) -> list[tuple[int, list[int]]]:
-    """Cut the samples of one prompt into pieces that fit the budget: (packed size, members)."""
+    """Split the samples of one prompt into pieces that fit the budget: (packed size, members)."""
     prompt = len(trajectories[family[0]].prompt_ids)
     if prompt == 0:
         raise ValueError(f"trajectory {trajectories[family[0]].trajectory_id} has no prompt")
@@ -236,7 +236,7 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
             trajectory = trajectories[index]
             own = trajectory.length - 1
             offset = np.flatnonzero(trajectory.sampled)
-            # The first completion token is predicted by the prompt's last, the others by the token before them.
+            # The first completion token is predicted by the prompt's last token, the others by the token before them.
             rows = np.where(offset == 0, prefix[1] - 1, filled + offset - 1)
             predicted.append((rows, offset, index))
             if own:

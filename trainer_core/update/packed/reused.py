@@ -1,7 +1,7 @@
-"""Results that a layer's second computation takes from its first, where activations are computed again.
+"""Results that a layer's second computation reuses from its first, if activations are recomputed.
 
-Activation checkpointing computes a layer a second time for its backward pass. What is dear to compute and cheap to
-keep, as attention's output is, is kept from the first time:
+Activation checkpointing computes a layer a second time for its backward pass. Results that are expensive to compute and
+cheap to store, such as attention's output, are stored the first time:
 
     forward   ─► attention computed ──► kept, in order
     recompute ─► attention not computed ◄── taken, in order
@@ -23,7 +23,7 @@ class Reused:
     tensors: tuple[Tensor, ...]
     """Tensors that the backward pass needs, the result itself first."""
     others: tuple[Tensor, ...] = ()
-    """Small tensors that it needs beside them."""
+    """Small tensors that it also needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +38,20 @@ _turn: ContextVar[_Computation | None] = ContextVar("turn", default=None)
 
 
 def both_turns() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-    """Contexts of a layer's two computations, as ``torch.utils.checkpoint`` asks for them with ``context_fn``."""
+    """Contexts of a layer's two computations, for the ``context_fn`` of ``torch.utils.checkpoint``."""
     kept: deque[Reused] = deque()
     return _open(_Computation(kept, again=False)), _open(_Computation(kept, again=True))
 
 
 def take_turn(compute: Callable[[], Reused]) -> Reused:
-    """Result of ``compute``; in a layer's second computation, what it returned in the first."""
+    """Result of ``compute``; in a layer's second computation, the result of the first."""
     turn = _turn.get()
     if turn is None:
         return compute()
     if turn.again:
         return turn.kept.popleft()
     found = compute()
-    # Apart from the tensors that go on: these will know the graph, which would then never be given back.
+    # Detached from the tensors that are returned: those will reference the graph, which would then never be freed.
     turn.kept.append(Reused(tuple(one.detach() for one in found.tensors), found.others))
     return found
 

@@ -1,10 +1,10 @@
-"""Packed tokens for layers that carry a state from token to token: which run goes on from which.
+"""Packed tokens for layers that carry a state from token to token: which run continues which.
 
     packed:   | prompt A | A.1 | A.2 | prompt B | B.1 |
-    first:      A, B            each starts from nothing, and leaves a state behind its last token
-    then:       A.1, A.2, B.1   each starts from the state behind its prompt
+    first:      A, B            each starts from nothing, and leaves a state after its last token
+    then:       A.1, A.2, B.1   each starts from the state after its prompt
 
-So a prompt that several samples share is computed once, and its state branches.
+So a prompt shared by several samples is computed once, and its state branches.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of one packed micro-batch of N tokens: A that start from nothing, B that go on from one of these."""
+    """The runs of one packed micro-batch of N tokens: A that start from nothing, B that continue one of these."""
 
     order: Tensor
     """Packed tokens, those of the first kind before those of the second, int64 [N]."""
@@ -33,20 +33,20 @@ class Runs:
     later_starts: Tensor
     """Edges of the second kind's runs, counted from the first token of that kind, int64 [B + 1]."""
     parents: Tensor
-    """The run of the first kind that each of the second goes on from, int64 [B]."""
+    """The run of the first kind that each run of the second kind continues, int64 [B]."""
 
     def to(self, device: torch.device) -> "Runs":
-        """The runs on ``device``; edges stay on the CPU, where it is decided what runs."""
+        """The runs on ``device``; edges stay on the CPU, where launches are decided."""
         moved = {name: move(getattr(self, name), device) for name in ("order", "places", "parents")}
         return replace(self, **moved)
 
 
 def build_runs(segments: Sequence[tuple[Span, Span]]) -> Runs | None:
-    """The runs of (tokens, tokens that come before them) pairs which together cover each packed token once.
+    """The runs of (tokens, preceding tokens) pairs that together cover each packed token once.
 
     Returns:
-        None where what comes before a run is not the whole of another that starts from nothing: then no single state
-        stands for it.
+        None if the tokens before a run are not exactly a run that starts from nothing: then no single state represents
+        them.
     """
     first = [own for own, before in segments if before[0] == before[1]]
     later = [(own, before) for own, before in segments if before[0] != before[1]]

@@ -1,4 +1,4 @@
-"""A run of packed tokens that ask, with the packed tokens that they may see."""
+"""A run of packed query tokens with the packed tokens that they may see."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ class Segment:
 
     @property
     def num_queries(self) -> int:
-        """Tokens that ask."""
+        """Number of query tokens."""
         return self.stop - self.start
 
     @property
     def num_keys(self) -> int:
-        """Tokens of the prefix and the run."""
+        """Number of tokens in the prefix and the run."""
         return self.num_queries + self.prefix[1] - self.prefix[0]

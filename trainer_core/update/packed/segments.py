@@ -5,10 +5,9 @@ A packed micro-batch holds each distinct prompt once, followed by the completion
     packed:   | prompt A | A.1 | A.2 | A.3 | prompt B | B.1 | ...
     segments:   A -> A     A.1 -> A, A.1     A.2 -> A, A.2     B -> B    B.1 -> B, B.1
 
-A segment's keys are listed in the order of their positions, so that key slot j holds position j and causality is one
-comparison with the query's position. Everything outside the attention (most of the arithmetic) works on packed tokens
-without padding; inside it, segments of similar size are padded to one another in a bucket, but for long ones, each of
-which is computed by itself.
+A segment's keys are in position order, so key slot j holds position j and causality is one comparison with the query's
+position. Everything outside the attention (most of the arithmetic) works on packed tokens without padding. Inside it,
+segments of similar size are padded to one another in a bucket, except long ones, which are computed separately.
 """
 
 import weakref
@@ -30,7 +29,7 @@ MAX_PADDED_SHARE = 0.2
 MAX_BUCKET_SCORES = 1 << 20
 """Score-matrix elements per head and bucket: keeps the scores of small buckets in the processor's cache."""
 MAX_MASKED_KEYS = 1024
-"""Segments with more keys stand alone and have no mask, which would grow with the square of their length."""
+"""Segments with more keys are computed separately, without a mask that grows with the square of their length."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,10 +48,10 @@ class Bucket:
         return Bucket(*(move(rows, device) for rows in (self.query_rows, self.key_rows, self.query_positions)))
 
     def make_mask(self, window: int | None, dtype: torch.dtype) -> Tensor:
-        """Numbers to add to the scores, [B, Lq, Lk]: 0 where the query may look, −inf where not."""
+        """Mask to add to the scores, [B, Lq, Lk]: 0 where the query may look, −inf elsewhere."""
         slots = torch.arange(self.key_rows.shape[1], device=self.key_rows.device)
         positions = self.query_positions.unsqueeze(-1)
-        # Padded key slots lie behind every real position, so causality hides them as well.
+        # Padded key slots come after every real position, so causality hides them too.
         hidden = slots > positions
         if window is not None:
             hidden |= slots <= positions - window
@@ -67,9 +66,9 @@ class Layout:
     slots: Tensor
     """Position of packed token n's output among all query slots of all buckets in order, int64 [N]."""
     spans: Spans
-    """All segments as kernels for many lengths take them."""
+    """All segments in the form that variable-length kernels accept."""
     runs: Runs | None = None
-    """The same for layers with a state; None where a prefix is no run of its own."""
+    """The same for layers with a state; None if a prefix is not a separate run."""
     long: tuple[Segment, ...] = ()
     """Segments of many keys, whose query slots follow those of the buckets."""
     _masks: dict[tuple[int, int | None, torch.dtype], Tensor] = field(default_factory=dict, repr=False)
@@ -81,10 +80,10 @@ class Layout:
         return Layout(moved, move(self.slots, device), self.spans.to(device), runs, self.long)
 
     def mask(self, number: int, window: int | None, dtype: torch.dtype) -> Tensor:
-        """``make_mask`` of bucket ``number``, made once for all layers.
+        """``make_mask`` of bucket ``number``, computed once for all layers.
 
-        Masks grow with queries times keys: only the layout that was asked last keeps its own, so that an update of
-        many micro-batches holds those of one.
+        Masks grow with queries times keys, so only the most recently used layout caches its masks. An update of many
+        micro-batches then holds the masks of one.
         """
         _Latest.become(self)
         bucket = self.buckets[number]
@@ -95,18 +94,18 @@ class Layout:
         return found
 
     def drop_masks(self) -> None:
-        """Forget the masks; they are made again when they are asked for."""
+        """Drop the masks; they are computed again on request."""
         self._masks.clear()
 
 
 class _Latest:
-    """The layout that keeps its masks."""
+    """The layout that caches its masks."""
 
     _layout: "weakref.ref[Layout] | None" = None
 
     @classmethod
     def become(cls, layout: Layout) -> None:
-        """Let ``layout`` keep its masks, and the one before it none."""
+        """Let ``layout`` cache its masks, and drop those of the previous one."""
         before = None if cls._layout is None else cls._layout()
         if before is layout:
             return
@@ -120,10 +119,10 @@ def build_layout(segments: Sequence[Segment], *, exact: bool = False) -> Layout:
 
     Args:
         segments: in any order.
-        exact: each in a bucket of its own, without padding.
+        exact: each in its own bucket, without padding.
 
     Raises:
-        ValueError: a packed token is no query, or is one twice.
+        ValueError: a packed token is not a query exactly once.
     """
     num_tokens = sum(segment.num_queries for segment in segments)
     slots = np.full(num_tokens, -1, dtype=np.int64)
@@ -150,7 +149,7 @@ def build_layout(segments: Sequence[Segment], *, exact: bool = False) -> Layout:
 
 
 def _similar(ordered: Sequence[Segment]) -> list[list[Segment]]:
-    """Cut segments, sorted by size, into runs that waste little when padded to their largest member."""
+    """Split segments, sorted by size, into runs that waste little when padded to their largest member."""
     runs: list[list[Segment]] = []
     width = used = 0
     for segment in ordered:

@@ -1,4 +1,4 @@
-"""Cut of a step's trajectories into minibatches and over ranks. Every rank computes the same cut."""
+"""Splits a step's trajectories into minibatches and over ranks. Every rank computes the same split."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,7 +8,7 @@ from trainer_core.update.packed.packing import trains
 
 
 def minibatches(groups: Sequence[Group], count: int) -> list[list[Trajectory]]:
-    """Cut groups, in order, into ``count`` parts of nearly the same number of groups; empty parts are left out."""
+    """Split groups, in order, into ``count`` parts of nearly the same number of groups; empty parts are left out."""
     edges = [round(index * len(groups) / count) for index in range(count + 1)]
     parts = [
         [trajectory for group in groups[start:stop] for trajectory in group.trajectories if trains(trajectory)]
@@ -18,9 +18,9 @@ def minibatches(groups: Sequence[Group], count: int) -> list[list[Trajectory]]:
 
 
 def shards(trajectories: Sequence[Trajectory], ranks: int) -> list[list[Trajectory]]:
-    """Share trajectories out over ``ranks`` by packed tokens, the largest pieces first.
+    """Distribute trajectories over ``ranks`` by packed tokens, largest pieces first.
 
-    Samples of one prompt stay together, so that their rank computes the prompt once, but for those that balance the
+    Samples of one prompt stay together, so that their rank computes the prompt once, except those moved to balance the
     load: no two ranks differ by more than one trajectory with its prompt.
     """
     if ranks == 1:
@@ -39,21 +39,21 @@ def shards(trajectories: Sequence[Trajectory], ranks: int) -> list[list[Trajecto
 
 
 def _level(parts: list[list[Trajectory]]) -> list[list[Trajectory]]:
-    """Move single trajectories from the heaviest to the lightest part until one more would turn the scales."""
+    """Move single trajectories from the heaviest to the lightest part until one more would tip the balance."""
     while True:
         load = [packed_tokens(part) for part in parts]
         heavy, light = load.index(max(load)), load.index(min(load))
         gap = load[heavy] - load[light]
         if gap <= max(len(t.prompt_ids) + t.length for part in parts for t in part):
             return parts
-        # Below the gap each move brings the two nearer to one another; about half of it brings them nearest.
+        # Any move smaller than the gap brings the two closer; a move of about half the gap brings them closest.
         moved = min(parts[heavy], key=lambda t: abs(gap - 2 * (len(t.prompt_ids) + t.length)))
         parts[heavy] = [trajectory for trajectory in parts[heavy] if trajectory is not moved]
         parts[light].append(moved)
 
 
 def packed_tokens(part: Sequence[Trajectory]) -> int:
-    """Tokens of trajectories that share their prompts."""
+    """Number of tokens of trajectories that share their prompts."""
     prompts = {trajectory.prompt_ids.tobytes(): len(trajectory.prompt_ids) for trajectory in part}
     return sum(prompts.values()) + sum(trajectory.length for trajectory in part)
 

@@ -1,8 +1,8 @@
-"""All segments of a micro-batch end to end, in packed order, as kernels take sequences of many lengths.
+"""All segments of a micro-batch end to end, in packed order, as variable-length kernels accept them.
 
 packed:      | prompt A | A.1 | A.2 |
 queries:     | prompt A | A.1 | A.2 |                    the packed tokens themselves
-keys:        | prompt A | prompt A A.1 | prompt A A.2 |  gathered, where segments share a prompt
+keys:        | prompt A | prompt A A.1 | prompt A A.2 |  gathered, if segments share a prompt
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from trainer_core.update.packed.segment import Segment
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """S segments which together have each of N packed tokens once as a query."""
+    """S segments that together have each of N packed tokens as a query once."""
 
     query_edges: Tensor
     """First packed token of each segment, and N, int32 [S + 1]."""
     key_edges: Tensor
-    """First key of each segment, and their number, int32 [S + 1]."""
+    """First key of each segment, and the number of keys, int32 [S + 1]."""
     key_rows: Tensor | None
-    """Packed token of each key, int64; None where every segment's keys are its own tokens."""
+    """Packed token of each key, int64; None if every segment's keys are its own tokens."""
     most_queries: int
     """Queries of the longest segment."""
     most_keys: int

@@ -1,6 +1,6 @@
-"""Attention of one segment tile by tile, for every rule: windows, capped scores, values of any size, any device.
+"""Attention of one segment, tile by tile, for every rule: windows, capped scores, values of any size, any device.
 
-Tiles that a window hides are never computed. Sums are in float32, or in float64 for float64 input.
+Tiles hidden by a window are never computed. Sums are in float32, or in float64 for float64 input.
 """
 
 from collections.abc import Iterator
@@ -13,20 +13,20 @@ from trainer_core.update.packed.rule import Rule
 from trainer_core.update.packed.segment import Segment
 
 TILE_SCORES = {"cpu": 1 << 20, "cuda": 1 << 25}
-"""Scores of one tile over all heads: on a CPU few enough for its cache."""
+"""Scores of one tile over all heads: on a CPU, few enough for its cache."""
 SHORTEST_SIDE, LONGEST_SIDE = 16, 1024
 
 
 @dataclass(frozen=True, slots=True)
 class SavedTiles:
-    """Tensors that the backward pass of one segment gets."""
+    """Tensors saved for the backward pass of one segment."""
 
     slope: Tensor
     """Gradient of the output, [Lq, H, E]."""
     out: Tensor
     """Shape [Lq, H, E]."""
     logsumexp: Tensor
-    """Logarithm of each query's sum of powers, sink included, [H, Lq]."""
+    """Logarithm of each query's sum of exponentials, including the sink, [H, Lq]."""
     mixed: Tensor
     """Sum of slope times output over E, [H, Lq]."""
 
@@ -36,7 +36,7 @@ class _Tile:
     keys: slice
     """Packed tokens."""
     ahead: int
-    """Position of the first query less that of the first key."""
+    """Position of the first query minus that of the first key."""
 
 
 def wide(tensor: Tensor) -> torch.dtype:
@@ -45,9 +45,10 @@ def wide(tensor: Tensor) -> torch.dtype:
 
 
 def forward(q: Tensor, k: Tensor, v: Tensor, segment: Segment, rule: Rule, out: Tensor, logsumexp: Tensor) -> None:
-    """Write the output [Lq, H, E] and the logarithms of the sums [H, Lq] of one segment; ``q``, ``k``, ``v`` as there.
+    """Write the output [Lq, H, E] and the logarithms of the sums [H, Lq] of one segment.
 
-    A running maximum goes over the tiles (online softmax, arXiv 1805.02867).
+    ``q``, ``k`` and ``v`` are those of all tokens. Keeps a running maximum over the tiles (online softmax,
+    arXiv 1805.02867).
     """
     kv_heads = k.shape[1]
     for queries, row in _rows(segment, rule, q):
@@ -58,7 +59,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, segment: Segment, rule: Rule, out: 
             _hide(scores, queries, tile, rule, -torch.inf)
             highest = scores.amax(dim=-1, keepdim=True)
             if top is None or total is None or mixed is None:
-                # Every query sees itself in its first tile: no maximum is −∞.
+                # Every query sees itself in its first tile, so no maximum is −∞.
                 top, powers = highest, scores.sub_(highest).exp_()
                 total = powers.sum(dim=-1, keepdim=True)
                 mixed = powers @ _by_head(v, tile)
@@ -108,7 +109,7 @@ def backward(
 
 
 def _rows(segment: Segment, rule: Rule, q: Tensor) -> Iterator[tuple[slice, list[_Tile]]]:
-    """Runs of a segment's queries, each with the tiles of keys that it sees, its own first."""
+    """Runs of a segment's queries, each with the tiles of keys that it sees, starting with its own."""
     side = _side(q)
     before = segment.num_keys - segment.num_queries
     for low in range(0, segment.num_queries, side):
@@ -149,7 +150,7 @@ def _scores(asked: Tensor, k: Tensor, tile: _Tile, rule: Rule) -> Tensor:
 
 
 def _hide(scores: Tensor, queries: slice, tile: _Tile, rule: Rule, value: float) -> None:
-    """Put ``value`` where a query of the tile may not look."""
+    """Write ``value`` where a query of the tile may not look."""
     count, keys = queries.stop - queries.start, tile.keys.stop - tile.keys.start
     future, old = tile.ahead < keys - 1, rule.window is not None and tile.ahead + count > rule.window
     if not future and not old:

@@ -1,11 +1,11 @@
-"""Attention of all segments of a micro-batch in one call, by the flash kernel that torch has for NVIDIA's cards.
+"""Attention of all segments of a micro-batch in one call, with torch's flash kernel for NVIDIA GPUs.
 
-One call per layer, whatever the lengths: short segments would leave a card idle between launches, and padding them to
-one another would waste its work. The kernel takes the last query of a segment to see its last key, as segments with a
-prefix have it.
+One call per layer for any lengths: separate short segments would leave a GPU idle between launches, and padding them to
+one another would waste work. The kernel aligns the last query of a segment with its last key, which is correct for
+segments with a prefix.
 
-Keys of a prompt that several samples share are gathered once for each of them, and their gradients, which come from all
-of these, are added up in float32.
+Keys of a prompt that several samples share are gathered once per sample, and their gradients are summed over the
+samples in float32.
 """
 
 from functools import cache
@@ -23,15 +23,15 @@ from trainer_core.update.packed.spans import Spans
 _forward = torch.ops.aten._flash_attention_forward.default
 _backward = torch.ops.aten._flash_attention_backward.default
 HEAD_STEP = 8
-"""Sizes of heads that the kernel takes are multiples of this."""
+"""The kernel accepts head sizes that are multiples of this."""
 OLDEST = (8, 0)
-"""Oldest compute capability that it runs on."""
+"""Oldest compute capability that the kernel runs on."""
 ROOMY = {(8, 0), (9, 0), (10, 0)}
 """Capabilities whose multiprocessors have room for the backward pass of the largest heads."""
 
 
 def fits(q: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> bool:
-    """Whether the kernel computes what ``rule`` asks for, of these numbers on this device."""
+    """Whether the kernel supports ``rule`` for these tensors on this device."""
     if not q.is_cuda or q.dtype not in (torch.bfloat16, torch.float16) or sinks is not None or rule.softcap:
         return False
     return q.shape[2] <= _largest_head(q.device) and q.shape[2] % HEAD_STEP == 0 and v.shape[2] <= q.shape[2]
@@ -39,14 +39,14 @@ def fits(q: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> bool:
 
 @cache
 def _largest_head(device: torch.device) -> int:
-    """Largest size of a head on a card; 0 where torch has no such kernel for it."""
+    """Largest head size on a GPU; 0 if torch has no such kernel for it."""
     if torch.version.hip is not None or not torch.backends.cuda.is_flash_attention_available():
         return 0
     return largest_head(torch.cuda.get_device_capability(device))
 
 
 def largest_head(capability: tuple[int, int]) -> int:
-    """Largest size of a head by a card's compute capability; 0 where the kernel does not run."""
+    """Largest head size for a GPU's compute capability; 0 if the kernel does not run on it."""
     if capability < OLDEST:
         return 0
     return 256 if capability in ROOMY else 192
@@ -59,8 +59,8 @@ def varlen_attention(q: Tensor, k: Tensor, v: Tensor, spans: Spans, rule: Rule) 
         q: [N, H, D].
         k: [N, K, D]; H is a multiple of K.
         v: [N, K, E], E at most D.
-        spans: the micro-batch's, on the same device.
-        rule: the layer's, without a cap.
+        spans: the micro-batch's spans, on the same device.
+        rule: the layer's rule, without a cap.
     """
     short = q.shape[2] - v.shape[2]
     found: Tensor = _VarlenAttention.apply(q, k, pad(v, (0, short)) if short else v, spans, rule)
@@ -98,7 +98,7 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, spans: Spans, rule: Rule) -> Reused
 
 
 def _longest(spans: Spans) -> int:
-    """Most queries of a segment; of one, the kernel would split the keys, and sum in another order."""
+    """Most queries of a segment; with one, the kernel would split the keys and sum in a different order."""
     return max(2, spans.most_queries)
 
 
@@ -111,7 +111,7 @@ def _gathered(states: Tensor, spans: Spans) -> Tensor:
 
 
 def _added_up(flow: Tensor, states: Tensor, spans: Spans) -> Tensor:
-    """Gradient of ``states`` from that of the gathered."""
+    """Gradient of ``states`` from that of the gathered states."""
     if spans.key_rows is None:
         return flow
     wide = torch.zeros(states.shape, dtype=torch.float32, device=states.device)

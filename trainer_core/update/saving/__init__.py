@@ -1,1 +1,1 @@
-"""Checkpoints, and what makes them trustworthy."""
+"""Checkpoints and their integrity checks."""

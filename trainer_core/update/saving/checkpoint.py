@@ -1,17 +1,18 @@
-"""Checkpoints: a Hugging Face folder that is a base policy in itself, with the training state beside it.
+"""Checkpoints: a Hugging Face folder that is itself a base policy, together with the training state.
 
     <folder>/model.safetensors, config.json, tokenizer files     what any loader reads
-    <folder>/adapter/                                            an adapter in peft's format; merged above
-    <folder>/model-<layer>-of-<layers>.safetensors and an index  the same where the ranks share the weights out
+    <folder>/adapter/                                            an adapter in peft's format; merged in the above
+    <folder>/model-<layer>-of-<layers>.safetensors and an index  the same if the ranks split the weights
     <folder>/training/optimizer.safetensors                      AdamW's moments by weight name, whole
-    <folder>/training/optimizer-<rank>-of-<ranks>.safetensors    the same in flat parts, where ranks share them out
-    <folder>/training/value_head.safetensors                     a value head on the policy, where there is one
-    <folder>/training/<what>.safetensors                         what else the learner keeps: critic, reference, ...
+    <folder>/training/optimizer-<rank>-of-<ranks>.safetensors    the same in flat parts, if the ranks split them
+    <folder>/training/value_head.safetensors                     a value head on the policy, if there is one
+    <folder>/training/<what>.safetensors                         the learner's other models: critic, reference, ...
     <folder>/training/random.safetensors                         generator states by rank
     <folder>/training/state.json                                 versions, and the caller's own state
     <folder>/manifest.json                                       SHA-256 of every file above
 
-Nothing is pickled. Any number of ranks, at any ZeRO stage, reads what any other has written: a weight at a time.
+Nothing is pickled. Any number of ranks, at any ZeRO stage, can read what any other number has written, one weight at a
+time.
 """
 
 import json
@@ -59,7 +60,7 @@ COMPANIONS = (
     "chat_template.jinja",
     "generation_config.json",
 )
-"""Files of the base policy that a checkpoint carries on unchanged."""
+"""Files of the base policy that a checkpoint copies unchanged."""
 
 
 def save(
@@ -73,24 +74,24 @@ def save(
     counters: Mapping[str, float] | None = None,
     adapter: Adapter | None = None,
 ) -> SavedCheckpoint | None:
-    """Write a checkpoint so that ``folder`` is either whole or not there. Collective; rank 0 writes and returns it.
+    """Write a checkpoint so that ``folder`` is either complete or absent. Collective; rank 0 writes and returns it.
 
     A folder that exists already is replaced.
 
     Args:
-        folder: final place; written beside it under a temporary name, flushed, then renamed.
-        engine: gives weights and moments.
-        model: the policy inside the engine; gives its configuration.
+        folder: final path; written next to it under a temporary name, flushed, then renamed.
+        engine: provides weights and moments.
+        model: the policy inside the engine; provides its configuration.
         base: the base policy's folder, for tokenizer and generation settings.
-        version: training steps behind the weights.
+        version: training steps that led to the weights.
         extra: JSON-able state of the caller.
-        held: other tensors to keep, by file and name.
-        counters: numbers that belong to them.
-        adapter: inside the policy, where it has one.
+        held: other tensors to save, by file and name.
+        counters: numbers that belong to these tensors.
+        adapter: the adapter inside the policy, if it has one.
 
     Raises:
-        CheckpointError: a weight or moment is not finite, or what another rank has written is not there.
-        OSError: the disk is full or not writable; an older checkpoint at ``folder`` is as it was.
+        CheckpointError: a weight or moment is not finite, or what another rank has written is missing.
+        OSError: the disk is full or not writable; an older checkpoint at ``folder`` is unchanged.
     """
     folder = folder.absolute()
     partial = folder.with_name(f".{folder.name}.partial")
@@ -121,7 +122,7 @@ def save(
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """Files of a checkpoint that is being written, but for its state and its manifest."""
+    """Files of a checkpoint that is being written, except its state and its manifest."""
 
     partial: Path
     engine: UpdateEngine
@@ -132,7 +133,7 @@ class _Contents:
     random: Mapping[str, Tensor]
 
     def write_whole(self) -> None:
-        """Write them from weights and moments that every rank gathers. Collective; rank 0 writes."""
+        """Write the files from weights and moments that every rank gathers. Collective; rank 0 writes."""
         whole, moments = self.engine.weights(), self.engine.moments()
         if rank() != 0:
             return
@@ -146,11 +147,11 @@ class _Contents:
         self._write_others(head, inside)
 
     def write_shared(self) -> None:
-        """Write them without having them whole anywhere. Collective; where one rank fails, all do."""
+        """Write the files without gathering all weights anywhere. Collective; if one rank fails, all do."""
         work = JointWork()
         if rank() == 0:
             work.do(self._begin)
-        work.settle(self.remove)  # the folder is there
+        work.settle(self.remove)  # the folder exists
         files = write_weights(self.partial, self.engine, self.model, self.adapter, work)
         work.do(lambda: write_moments(self.partial / TRAINING, self.engine))
         if rank() == 0:
@@ -184,10 +185,10 @@ class _Contents:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """State that a checkpoint gives back."""
+    """State restored from a checkpoint."""
 
     version: int
-    """Training steps behind the weights."""
+    """Training steps that led to the weights."""
     extra: dict[str, Any]
     """The caller's state."""
     held: dict[str, dict[str, Tensor]]
@@ -205,10 +206,10 @@ def load(
 
     Args:
         folder: the checkpoint.
-        engine: takes weights and moments.
-        model: the policy inside the engine; gives the names that its weights have in memory.
-        held: tensors of the names and shapes that the caller expects beside them; given back from the files.
-        adapter: inside the policy; its base policy must be the one that the checkpoint was trained on.
+        engine: receives weights and moments.
+        model: the policy inside the engine; provides the names of its weights in memory.
+        held: tensors with the names and shapes of the other tensors that the caller expects; filled from the files.
+        adapter: the adapter inside the policy; its base policy must be the one that the checkpoint was trained on.
 
     Raises:
         CheckpointError: a file is missing, changed, or not listed, or the tensors are not this policy's; nothing was
@@ -243,7 +244,7 @@ def load(
         require_finite(held_in_files)
     if adapter is not None:
         _require_base(folder, engine, model, adapter, weights, stored)
-    # Checkpoints from before the two were told apart have one count for both.
+    # Checkpoints from before the two were separate have one count for both.
     engine.load(weights, moments, state["optimizer_steps"], state.get("value_steps", state["optimizer_steps"]))
     take_biases(model, read_biases(folder))
     if (own := random.get(f"torch.{rank()}")) is not None:
@@ -266,12 +267,12 @@ def _require_base(
     trained: Mapping[str, Tensor],
     stored: Mapping[str, Tensor],
 ) -> None:
-    """An adapter says nothing without the weights under it: those must be what they were. Collective."""
+    """An adapter is meaningless without its base weights, so those must be unchanged. Collective."""
     missing = stored.keys() - biases(model).keys()
     for layer in engine.masters_by_layer():
         resting, _ = apart({name: trained[name] if name in trained else one.cpu() for name, one in layer.items()})
         for name, tensor in layer_as_in_files(model, adapter.merged(resting)).items():
-            # Another machine may add up in another order.
+            # Another machine may sum in a different order.
             if name in missing and torch.allclose(tensor.cpu().float(), stored[name].float(), rtol=1e-4, atol=1e-5):
                 missing.discard(name)
     if missing:
@@ -279,7 +280,7 @@ def _require_base(
 
 
 def _moments(training: Path, engine: UpdateEngine) -> StoredTensors | JoinedTensors:
-    """Moments of a checkpoint, in whatever number of files."""
+    """Moments of a checkpoint, in any number of files."""
     parts = sorted(training.glob(PARTS))
     return JoinedTensors(parts, engine.moment_shapes()) if parts else StoredTensors([training / MOMENTS])
 
@@ -308,7 +309,7 @@ def _random_states() -> dict[str, Tensor]:
 
 
 def _put_in_place(partial: Path, folder: Path) -> None:
-    """Rename, with an older folder of the same name kept under another name until the new one stands."""
+    """Rename; an older folder of the same name is kept under another name until the new one is in place."""
     replaced = folder.with_name(f".{folder.name}.replaced")
     shutil.rmtree(replaced, ignore_errors=True)
     if folder.exists():

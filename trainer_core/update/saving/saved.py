@@ -1,5 +1,4 @@
-"""Facts by which a saved checkpoint is known; apart from ``checkpoint``, so that a driver needs no transformers for
-it."""
+"""Facts that identify a saved checkpoint, separate from ``checkpoint`` so that a driver does not need transformers."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
-"""Files of a policy whose weights are shared out over the ranks: nobody has it whole to write it.
+"""Files of a policy whose weights are split over the ranks: no rank has the whole policy to write.
 
-Weights are gathered one layer at a time, and the first rank writes each into a file of its own, under the names that
-any loader knows. Every rank writes its own part of the moments.
+Weights are gathered one layer at a time, and the first rank writes each into its own file, under the names that any
+loader knows. Every rank writes its own part of the moments.
 """
 
 import json
@@ -23,21 +23,21 @@ from trainer_core.update.saving.together import JointWork
 
 INDEX = "model.safetensors.index.json"
 PARTS = "optimizer-*-of-*.safetensors"
-"""Names of the files that hold a rank's part of the moments each, in the order of the ranks."""
+"""Names of the files that each hold one rank's part of the moments, in rank order."""
 
 
 class LayerFiles:
-    """The weights of a policy, layer by layer, as a Hugging Face folder holds them."""
+    """The weights of a policy, layer by layer, in the form of a Hugging Face folder."""
 
     def __init__(self, folder: Path, model: PreTrainedModel, adapter: Adapter | None, layers: int) -> None:
-        """Write into ``folder``, which exists, as many ``layers``; an ``adapter`` is merged."""
+        """Write ``layers`` layers into ``folder``, which must exist; an ``adapter`` is merged."""
         self._folder, self._model, self._adapter, self._layers = folder, model, adapter, layers
         self._biases = biases(model)
         self._map: dict[str, str] = {}
         self._bytes = 0
         self._files = 0
         self.head: dict[str, Tensor] = {}
-        """Weights of a value head, which is no part of the policy."""
+        """Weights of a value head, which is not part of the policy."""
         self.trained: dict[str, Tensor] = {}
         """The adapter's own weights."""
 
@@ -104,10 +104,10 @@ def write_moments(training: Path, engine: UpdateEngine) -> None:
 
 
 def require_moments(training: Path) -> None:
-    """Refuse a checkpoint in ``training`` whose parts of the moments are not all there, once every rank has written.
+    """Refuse a checkpoint in ``training`` with missing parts of the moments after every rank has written.
 
     Raises:
-        CheckpointError: a rank has written its part elsewhere.
+        CheckpointError: a rank has written its part somewhere else.
     """
     for number in range(world_size()):
         path = training / _part(number)

@@ -1,4 +1,4 @@
-"""Tensors of files, each read when it is asked for: those of a whole policy need never be there at once."""
+"""Tensors in files, each read on access, so that a whole policy never has to be in memory."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -13,20 +13,20 @@ Shape = tuple[int, ...]
 
 
 class StoredTensors(Mapping[str, Tensor]):
-    """Tensors of safetensors files, by their names. Where several files have a name, the last one counts."""
+    """Tensors of safetensors files by name. If several files have a name, the last one counts."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        """Read what the files hold; their tensors stay where they are.
+        """Read the files' headers; their tensors stay on disk.
 
         Raises:
-            OSError: a file is not there.
+            OSError: a file is missing.
         """
         self._files: dict[str, Any] = {}
         self.shapes: dict[str, Shape] = {}
         """Shape of each tensor."""
         for path in paths:
             file = _opened(path)
-            for name in file.keys():  # noqa: SIM118 - no mapping
+            for name in file.keys():  # noqa: SIM118 - not a mapping
                 self._files[name] = file
                 self.shapes[name] = tuple(file.get_slice(name).get_shape())
 
@@ -45,18 +45,18 @@ class JoinedTensors(Mapping[str, Tensor]):
     """Tensors of which each file holds a flat part under the same name."""
 
     def __init__(self, paths: Sequence[Path], expected: Mapping[str, Shape]) -> None:
-        """Read what the files hold, in their order.
+        """Read the files' headers, in order.
 
         Args:
             paths: the files.
-            expected: shapes that the tensors shall have; the parts do not know them.
+            expected: shapes that the tensors must have; the parts do not store them.
 
         Raises:
-            OSError: a file is not there.
+            OSError: a file is missing.
         """
         self._parts = [StoredTensors([path]) for path in paths]
         self.shapes: dict[str, Shape] = {}
-        """Shape of each tensor: as expected, or flat where the parts have another number of numbers."""
+        """Shape of each tensor: as expected, or flat if the parts have a different number of elements."""
         for name in dict.fromkeys(name for part in self._parts for name in part):
             count = sum(prod(part.shapes.get(name, (0,))) for part in self._parts)
             shape = expected.get(name)

@@ -1,4 +1,4 @@
-"""Work of several ranks that may fail on one of them: the others go on until all are told, so that nobody waits."""
+"""Work of several ranks that may fail on one of them. The others continue until all ranks know, so that none hangs."""
 
 from collections.abc import Callable
 
@@ -10,11 +10,11 @@ class JointWork:
     """This rank's part of the work. After a failure it does nothing more."""
 
     def __init__(self) -> None:
-        """Nothing has failed yet."""
+        """Start without a failure."""
         self._error: Exception | None = None
 
     def do(self, work: Callable[[], object]) -> None:
-        """Do a part of the work, unless an earlier one has failed; keep an error for ``settle``."""
+        """Do a part of the work unless an earlier one has failed; an error is stored for ``settle``."""
         if self._error is not None:
             return
         try:
@@ -23,15 +23,15 @@ class JointWork:
             self._error = error
 
     def settle(self, undo: Callable[[], object]) -> None:
-        """Raise where any rank has failed: its own error, or that of the first which has. Collective.
+        """Raise if any rank has failed: this rank's own error, or that of the first failed rank. Collective.
 
         Args:
-            undo: takes back what was done, on rank 0 alone. No rank raises before it has ended: whoever drives the
-                ranks gives the others only some seconds once one has failed.
+            undo: undoes the work, on rank 0 only. No rank raises before it has finished, because the driver of the
+                ranks gives the others only some seconds after one has failed.
         """
         told = self._error
         if told is not None and not isinstance(told, OSError | CheckpointError):
-            told = CheckpointError(f"{type(told).__name__}: {told}")  # another rank may not know its type
+            told = CheckpointError(f"{type(told).__name__}: {told}")  # another rank may not know the type
         failures = [one for one in gather_values_from_ranks(told) if one is not None]
         if not failures:
             return

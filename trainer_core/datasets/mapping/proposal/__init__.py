@@ -1,6 +1,6 @@
-"""A first mapping for rows of no known shape, guessed by the names of their columns and proven on their content.
+"""A first mapping for rows of unknown shape, guessed from the names of their columns and verified on their content.
 
-What cannot be told for certain is left to the person, with a note: a wrong proposal is worse than none.
+Uncertain cases are left to the user, with a note: a wrong proposal is worse than none.
 """
 
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ from trainer_core.datasets.shape import Row
 
 _ROWS = 200
 _LABELS = ("label", "labels", "gold_label", "class", "category_id", "score")
-"""Columns of data sets for classifiers: a question in one is what is classified."""
+"""Columns of classification datasets, in which a question is the text to classify."""
 _NO_ANSWER = "No column holds a gold answer for certain. Say where it stands, if there is one."
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A mapping, and what deserves a look before it is used."""
+    """A mapping, and notes to check before it is used."""
 
     mapping: DatasetMapping
     notes: tuple[str, ...]
 
 
 def propose(rows: Sequence[Row]) -> Proposal | None:
-    """A mapping that converts all of the first rows, None where none is certain to mean what they mean."""
+    """A mapping that converts all of the first rows; None if no mapping is certain to have the right meaning."""
     if not rows:
         return None
     columns = FirstRows(rows[:_ROWS])
@@ -55,7 +55,7 @@ def _of_question(columns: FirstRows, question: Question) -> Proposal | None:
         template += f"\n\n{choices.template}"
         answer = guess_choice(columns, choices.paths)
         if answer is None and names_choice(columns):
-            return None  # which option is right cannot be told
+            return None  # the right option is unknown
     else:
         answer = guess_answer(columns)
     tests = guess_tests(columns)

@@ -1,4 +1,4 @@
-"""Guesses the gold answer, and proves the guess on every row."""
+"""Guesses the gold answer, and verifies the guess on every row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _CHOSEN = (
     "target", "ground_truth", "answer_letter", "solution",
 )  # fmt: skip
 _INSIDE: tuple[tuple[Step, ...], ...] = (("value",), ("text", 0), ("spans", 0), (0,), (0, "text"), ("text",))
-"""Places of an answer in a column of several: SQuAD's, TriviaQA's, DROP's, NQ's."""
+"""Places of an answer in a column with several: in SQuAD, TriviaQA, DROP and NQ."""
 _MARKERS = ("####", "The answer is:", "The answer is", "Final answer:", "Answer:")
 _SHORT = 120
 _SEVERAL = "`{name}` lists several answers that count; the first is taken as the gold one."
@@ -30,19 +30,19 @@ _PROSE = "`{name}` is kept as it is: it holds whole texts, which no grader compa
 
 @dataclass(frozen=True, slots=True)
 class AnswerGuess:
-    """The answer's place; None where only notes are to be told."""
+    """The answer's place; None if there are only notes."""
 
     answer: MappedAnswer | None
     notes: tuple[str, ...] = ()
 
 
 def guess_choice(columns: FirstRows, choices: tuple[str, ...]) -> AnswerGuess | None:
-    """The rule by which a column names the right option in all rows, None where none does for certain."""
+    """The rule by which a column names the right option in all rows; None if no rule is certain."""
     for name in columns.named(_CHOSEN):
         path = written([name])
         if path in choices:
             continue
-        # Numbers are positions, or labels that the file names; among texts that are numbers nobody can tell.
+        # Numbers are positions, or labels from the file; if the option texts are numbers, it is ambiguous.
         numbers = columns.all((name,), lambda value: str(value).strip().isdigit())
         for rule in ("choice_label",) if numbers else ("choice_label", "choice_text"):
             guess = MappedAnswer(path=path, rule=rule, choices=list(choices))
@@ -57,12 +57,12 @@ def guess_choice(columns: FirstRows, choices: tuple[str, ...]) -> AnswerGuess | 
 
 
 def names_choice(columns: FirstRows) -> bool:
-    """Whether a column is called as one is that names the right option."""
+    """Whether a column has a typical name of a column with the right option."""
     return bool(columns.named(_CHOSEN))
 
 
 def guess_answer(columns: FirstRows) -> AnswerGuess | None:
-    """The answer to a question that is open."""
+    """The answer to an open question."""
     for name in columns.named(_GOLD):
         if columns.all((name,), _is_short):
             return AnswerGuess(MappedAnswer(path=written([name])))
@@ -86,7 +86,7 @@ def guess_answer(columns: FirstRows) -> AnswerGuess | None:
 
 
 def _marked(columns: FirstRows, name: str) -> MappedAnswer | None:
-    """The text in the last box, or behind a marker, where all rows have it."""
+    """The text in the last box, or after a marker, if all rows have it."""
     if not columns.is_text(name):
         return None
     path = written([name])
@@ -116,7 +116,7 @@ def _inside(columns: FirstRows, name: str) -> AnswerGuess | None:
 
 
 def _first_number(columns: FirstRows, name: str, choices: tuple[str, ...]) -> Literal[0, 1] | None:
-    """Whether options are counted from 0 or from 1, where the rows tell it."""
+    """Whether options are counted from 0 or from 1, if the rows show it."""
     paths = [parse_path(path) for path in choices]
     low = high = False
     for row in columns.rows:

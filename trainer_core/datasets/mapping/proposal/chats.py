@@ -17,7 +17,7 @@ _KEYS = (
 
 
 def guess_chat(columns: FirstRows) -> ChatPrompt | None:
-    """The chat that all rows have, with the keys of its turns; None where a role in it is not known."""
+    """The chat that all rows have, with the keys of its turns; None if it has an unknown role."""
     for name in columns.named(_CHATS):
         for role, content in _KEYS:
             prompt = ChatPrompt(kind="chat", path=written([name]), role=role, content=content)

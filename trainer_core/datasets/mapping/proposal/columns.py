@@ -1,4 +1,4 @@
-"""The first rows of a file by columns, with names as aliases are compared."""
+"""The first rows of a file by column, with names normalised for the comparison with aliases."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +13,7 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s_\-./]+")
 
 
 def plain(name: str) -> str:
-    """A name in small letters with ``_`` between its words: ``answerKey`` and ``Answer Key`` are ``answer_key``."""
+    """A name in lower case with ``_`` between its words: ``answerKey`` and ``Answer Key`` are ``answer_key``."""
     return "_".join(word for word in _WORDS.split(name) if word).lower()
 
 
@@ -23,7 +23,7 @@ class FirstRows:
     def __init__(self, rows: Sequence[Row]) -> None:
         """
         Args:
-            rows: one at least.
+            rows: at least one.
         """
         names = [name for name in rows[0] if 0 < len(name) <= MAX_NAME and all(name in row for row in rows)]
         self.json: dict[str, None] = {}
@@ -41,24 +41,24 @@ class FirstRows:
             self._by_alias.setdefault(plain(name), name)
 
     def named(self, aliases: Iterable[str]) -> list[str]:
-        """The columns that are called so, in the order of the aliases."""
+        """The columns with one of these names, in the order of the aliases."""
         return [self._by_alias[alias] for alias in aliases if alias in self._by_alias]
 
     def values(self, *steps: Step) -> list[Any]:
-        """The values at a path, a row each; ``MISSING`` where a row has none."""
+        """The values at a path, one per row; ``MISSING`` if a row has none."""
         return [value_at(row, steps) for row in self.rows]
 
     def all(self, steps: Iterable[Step], holds: Callable[[Any], bool]) -> bool:
-        """Whether something holds of the values at a path in all rows."""
+        """Whether ``holds`` is true for the values at a path in all rows."""
         return all(value is not MISSING and holds(value) for value in self.values(*steps))
 
     def is_text(self, *steps: Step) -> bool:
-        """Whether all values are text in which something stands."""
+        """Whether all values are text that is not blank."""
         return self.all(steps, lambda value: isinstance(value, str) and bool(value.strip()))
 
 
 def _as_json(values: list[Any]) -> list[Any] | None:
-    """The values of a column of text that is JSON lists or objects throughout; None for all other columns."""
+    """The parsed values of a text column that holds only JSON lists or objects; None for all other columns."""
     made: list[Any] = []
     for value in values:
         if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):

@@ -14,7 +14,7 @@ _TESTS = (
 
 
 def guess_tests(columns: FirstRows) -> MappedTests | None:
-    """The tests that a grader can run in all rows."""
+    """The tests, if a grader can run them in all rows."""
     for name in columns.named(_TESTS):
         if columns.all((name,), _is_tests):
             return MappedTests(path=written([name]))

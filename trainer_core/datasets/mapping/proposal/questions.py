@@ -1,4 +1,4 @@
-"""Guesses what is asked: the question, the text that it is about, and options to choose from."""
+"""Guesses the task: the question, the text that it is about, and options to choose from."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ABOUT = (
     "document", "table", "fact",
 )  # fmt: skip
 _ELSE = ("image", "images", "audio", "video", "image_path", "base_commit", "repo")
-"""Columns of what a question is about that no prompt of text can show."""
+"""Columns that a question may be about, but that a text prompt cannot show."""
 _INPUT = ("input", "inputs", "context")
 _CHOICES = (
     "choices", "options", "endings", "answer_choices", "multiple_choices", "candidates", "choice", "answers_options",
@@ -32,12 +32,12 @@ _MIN_WORDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question that is asked."""
+    """The question of the rows."""
 
     steps: tuple[Step, ...]
     template: str
     stands_alone: bool
-    """Whether its name says that it is a task even where no answer is known."""
+    """Whether its name marks it as a task even if no answer is known."""
     notes: tuple[str, ...] = ()
 
 
@@ -50,7 +50,7 @@ class Choices:
 
 
 def guess_question(columns: FirstRows) -> Question | None:
-    """The question, None where no column is one."""
+    """The question; None if no column is one."""
     if columns.named(_ELSE):
         return None
     for name in columns.named((*_ALONE, *_WITH_ANSWER)):
@@ -67,7 +67,7 @@ def guess_question(columns: FirstRows) -> Question | None:
 
 
 def guess_choices(columns: FirstRows, question: Question) -> Choices | None:
-    """Options in one column, in the question's own, or in a column each."""
+    """Options in one column, inside the question's column, or in one column each."""
     places: list[tuple[Step, ...]] = [(name,) for name in columns.named(_CHOICES)]
     if len(question.steps) > 1:
         places += [(question.steps[0], key) for key in ("choices", "options")]
@@ -83,7 +83,7 @@ def guess_choices(columns: FirstRows, question: Question) -> Choices | None:
 
 
 def _with_input(columns: FirstRows, steps: tuple[Step, ...], place: str) -> Question | None:
-    """An instruction with what it is to be done to."""
+    """An instruction with its input."""
     for name in columns.named(_INPUT):
         if columns.all((name,), lambda value: value is None or isinstance(value, str)):
             return Question(steps, f"{place}\n\n{{{written([name])}}}", True)
@@ -94,7 +94,7 @@ def _with_input(columns: FirstRows, steps: tuple[Step, ...], place: str) -> Ques
 def _about(columns: FirstRows, steps: tuple[Step, ...], place: str, *, stands_alone: bool) -> Question | None:
     names = [name for name in columns.named(_ABOUT) if name != steps[0]]
     if not names and columns.named(_CHOICES) and columns.named(("text",)):
-        names = columns.named(("text",))  # as LogiQA calls the passage
+        names = columns.named(("text",))  # LogiQA's name for the passage
     about = []
     for name in names:
         if not columns.all((name,), _is_prose):
@@ -104,7 +104,7 @@ def _about(columns: FirstRows, steps: tuple[Step, ...], place: str, *, stands_al
 
 
 def _is_sentence(columns: FirstRows, steps: tuple[Step, ...]) -> bool:
-    """Whether most rows hold more than a word; signs of scripts without spaces count."""
+    """Whether most rows hold more than one word; characters of scripts without spaces count."""
     long = [isinstance(value, str) and (len(value.split()) >= _MIN_WORDS or not value.isascii() or len(value) > 12)
             for value in columns.values(*steps)]  # fmt: skip
     return sum(long) * 2 > len(long)
@@ -124,7 +124,7 @@ def _lists_options(value: Any) -> bool:
 
 
 def _one_each(columns: FirstRows) -> list[str]:
-    """Columns that hold an option each, such as A, B, C, D or option1, option2; in order and without a gap."""
+    """Columns that hold one option each, such as A, B, C, D or option1, option2; in order and without gaps."""
     found: dict[str, dict[str, str]] = {}
     for name in columns.names:
         match = _SINGLE.fullmatch(plain(name).replace("__", "_"))

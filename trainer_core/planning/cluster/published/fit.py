@@ -1,4 +1,4 @@
-"""Fits the constants of ``ClusterAttained`` on the half of the published figures that is meant for it."""
+"""Fits the constants of ``ClusterAttained`` on the half of the published figures that is used for fitting."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -34,18 +34,18 @@ CONSTANTS: dict[str, tuple[Change, tuple[float, ...]]] = {
     "gather_bandwidth": (lambda at, value: replace(at, gather_bandwidth=value * 1e9), (4.0, 4.3, 4.6, 5.0)),
     "scan_bandwidth": (lambda at, value: replace(at, scan_bandwidth=value * 1e9), (9.5, 10.0, 10.5, 11.0, 11.5)),
 }
-"""Constants that are fitted, and the values that are tried. Links' share, engines' share of peak and ``step_seconds``
-stay as they are; a layer's own time is bounded by what CUDA graphs leave of it."""
+"""Fitted constants, and the values that are tried. The links' share, the engines' share of peak and ``step_seconds``
+are fixed; the time of a layer is bounded by what remains with CUDA graphs."""
 ROUNDS = 3
 
 
 def distance(claims: Sequence[Claim], at: ClusterAttained) -> float:
-    """Mean distance of simulated from published figures: the factor between them as a logarithm."""
+    """Mean distance between simulated and published figures: the logarithm of the factor between them."""
     return sum(abs(math.log(claim.simulated(at) / claim.published)) for claim in claims) / len(claims)
 
 
 def fit(claims: Sequence[Claim], begin: ClusterAttained = FITTED) -> ClusterAttained:
-    """The constants that bring the fitted half of ``claims`` closest: one after the other, over a few rounds."""
+    """The constants that fit the fitted half of ``claims`` best, by coordinate descent over a few rounds."""
     half, best = [claim for claim in claims if claim.fitted], begin
     for _ in range(ROUNDS):
         for change, values in CONSTANTS.values():

@@ -1,4 +1,4 @@
-"""Published times, throughputs and speed-ups of whole loops."""
+"""Published times, throughputs and speedups of whole loops."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ NEMO_PROMPT = 150.0
 
 
 def law_with_mean(mean: float, sigma: float, limit: int) -> LognormalLengths:
-    """The lognormal law whose mean, cut at ``limit``, is ``mean``."""
+    """The lognormal distribution whose mean, truncated at ``limit``, is ``mean``."""
     low, high = 1.0, 100.0 * limit
     for _ in range(40):
         median = (low * high) ** 0.5
@@ -32,7 +32,7 @@ def law_with_mean(mean: float, sigma: float, limit: int) -> LognormalLengths:
 
 
 def step_seconds(setting: Setting) -> float:
-    """Time of a step without failures and checkpoints, which publications leave out."""
+    """Time of a step without failures and checkpoints, which publications omit."""
     return simulate_cluster(setting, steps=1).step.step_seconds
 
 
@@ -49,7 +49,8 @@ def _nemo(
     generation: int,
     learner: LearnerLayout,
 ) -> Claim:
-    """A row of NeMo RL 0.4's table. Without overlap engines and learner take turns; otherwise each side has half."""
+    """A row of NeMo RL 0.4's table. Without overlap engines and learner take turns; otherwise each side has half of the
+    GPUs."""
     colocated = mode is SYNC
     side = gpus if colocated else gpus // 2
 
@@ -94,7 +95,7 @@ def _prime(model: str, gpus: int, tokens_per_s: float, fitted: bool) -> Claim:
 
     def compute(at: ClusterAttained, share: float) -> float:
         peak = gpus * NODES["H100"].machine.peak
-        # Without the forward pass for the ratio's denominator, which our rate holds.
+        # Without the forward pass for the ratio's denominator, which our rate includes.
         more = (LEARNED + GENERATED) / LEARNED
         return more * learner_tokens_per_s(SCALES[model], 16_384 * share / 2, peak, at)
 
@@ -111,7 +112,7 @@ def _prime(model: str, gpus: int, tokens_per_s: float, fitted: bool) -> Claim:
 
 
 def _areal(at: ClusterAttained, median: float) -> float:
-    """16 hosts of H800, a distilled 1.5B policy: the same GPUs taking turns, or three quarters of them generating."""
+    """16 hosts of H800, a distilled 1.5B policy: all GPUs taking turns, or three quarters of them generating."""
     cluster, scale, gpus = cluster_of("H800", 128), SCALES["Qwen2.5-1.5B"], 128
     batch = BatchWork(512, 16, 1024.0, LognormalLengths(median=median, sigma=1.0), 27_648, updates=4)
     turns = Setting(cluster, scale, batch, SYNC, EngineLayout(), _cut(1, 1), gpus, gpus, colocated=True, attained=at)
@@ -121,7 +122,7 @@ def _areal(at: ClusterAttained, median: float) -> float:
 
 
 def _laminar(at: ClusterAttained, median: float) -> float:
-    """1,024 H800 and a 7B policy: taking turns against the best split with weights taken at any time."""
+    """1,024 H800 and a 7B policy: taking turns, compared with the best split that loads weights at any time."""
     cluster, scale, gpus = cluster_of("H800", 1024), SCALES["Qwen2.5-7B"], 1024
     batch = BatchWork(512, 16, 1024.0, LognormalLengths(median=median, sigma=1.0), 16_384, updates=16)
     turns = Setting(
@@ -134,7 +135,8 @@ def _laminar(at: ClusterAttained, median: float) -> float:
 
 
 def _llama_405b(at: ClusterAttained, interval: float) -> float:
-    """Share of 54 days on 16,384 H100 that training went on. No constant of ``ClusterAttained`` takes part."""
+    """Share of 54 days on 16,384 H100 in which training made progress. No constant of ``ClusterAttained`` is
+    involved."""
     fleet = Fleet(1, 0, 16_384, Reliability())
     days = 54 * 86_400 / interval
     passed = passage(round(days), lambda engines: interval, fleet, CheckpointPlan(1, 10.0))
@@ -186,4 +188,4 @@ LOOPS = (
         "arXiv 2407.21783, §3.3.4", False, Unknown("seconds between two checkpoints", 1800, 600, 3600), _llama_405b,
     ),
 )  # fmt: skip
-"""Figures of whole loops that were published."""
+"""Published figures of whole loops."""

@@ -9,7 +9,7 @@ from trainer_core.planning.cluster.scale import SCALES
 from trainer_core.planning.rates import SyncRates
 
 CHANGED = 0.0235
-"""Share of the weights that had changed, in the middle of what verl's thread tells (2.1 to 2.6 %)."""
+"""Share of the weights that had changed: the middle of the range in verl's thread (2.1 to 2.6 %)."""
 
 
 def _network(cluster: Cluster, gigabits: float) -> Cluster:
@@ -91,4 +91,4 @@ TRANSFERS = (
     _verl("Qwen2.5-72B", 64, "gathered", 28.8, False),
     _verl("Qwen2.5-72B", 64, "delta", 12.5, False),
 )
-"""Times of weight updates that were published."""
+"""Published times of weight updates."""
