@@ -1,4 +1,4 @@
-"""Choice of an operation's implementation: the torch reference, or Triton where the machine can run it."""
+"""Choice of an operation's implementation: the torch reference, or Triton if the machine can run it."""
 
 import importlib.util
 import os
@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 Backend = Literal["auto", "reference", "triton"]
-"""``auto`` takes Triton for tensors on a GPU that it supports, and the reference for all others."""
+"""``auto`` uses Triton for tensors on a GPU that it supports, and the reference for all others."""
 
 MIN_CAPABILITY = (8, 0)
 """Oldest CUDA compute capability on which the Triton paths run: they rely on matrix products in bfloat16."""
 
 
 class BackendUnavailable(RuntimeError):
-    """The Triton path was asked for where it cannot run; the message says why."""
+    """The Triton path was requested but cannot run here; the message says why."""
 
 
 def uses_triton(tensor: Tensor, backend: Backend) -> bool:
@@ -30,7 +30,7 @@ def uses_triton(tensor: Tensor, backend: Backend) -> bool:
     reason = refusal(tensor)
     if backend == "triton" and reason is not None:
         raise BackendUnavailable(reason)
-    # The interpreter is for tests: nobody gets it without asking.
+    # The interpreter is for tests and is used only on request.
     return reason is None and (backend == "triton" or tensor.is_cuda)
 
 
@@ -51,7 +51,7 @@ def refusal(tensor: Tensor) -> str | None:
 
 
 def interpreting() -> bool:
-    """Whether Triton's interpreter was asked for: it runs kernels on a CPU, one block after another."""
+    """Whether Triton's interpreter was requested. It runs kernels on a CPU, one block after another."""
     return os.environ.get("TRITON_INTERPRET") == "1"
 
 

@@ -1,8 +1,8 @@
-"""Operations whose result for a row is the same to the last bit whatever rows stand beside it.
+"""Operations whose result for a row is the same to the last bit for any other rows in the batch.
 
-Libraries choose their order of summation by the number of rows, so that a token's log-probability depends on the
-batch it came in (He et al., Defeating Nondeterminism in LLM Inference, Thinking Machines 2025). Gradients are the
-libraries' own: those of weights are sums over the batch.
+Libraries choose their order of summation by the number of rows, so a token's log-probability depends on its batch (He
+et al., Defeating Nondeterminism in LLM Inference, Thinking Machines 2025). Gradients are computed by the libraries,
+because those of weights are sums over the batch in any case.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ def matmul(left: Tensor, right: Tensor, *, backend: Backend = "auto") -> Tensor:
         backend: see ``kernels.backend``.
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
+        BackendUnavailable: Triton was requested but cannot run here.
         ValueError: the shapes do not fit.
     """
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[1]:
@@ -42,7 +42,7 @@ def rms_norm(x: Tensor, weight: Tensor, epsilon: float, *, backend: Backend = "a
         backend: see ``kernels.backend``.
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
+        BackendUnavailable: Triton was requested but cannot run here.
         ValueError: the shapes do not fit.
     """
     if x.ndim != 2 or weight.shape != x.shape[1:]:
@@ -55,7 +55,7 @@ def log_softmax(x: Tensor, *, backend: Backend = "auto") -> Tensor:
     """Natural-log softmax of each row of [M, K], with gradient; −inf has probability 0.
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
+        BackendUnavailable: Triton was requested but cannot run here.
     """
     found: Tensor = _LogSoftmax.apply(x, uses_triton(x, backend))
     return found
@@ -85,7 +85,7 @@ class _Matmul(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
         left, right = ctx.saved_tensors
-        # The library's own products: the weight's gradient is a sum over the batch, and depends on it in any case.
+        # The library's own products: the weight's gradient is a sum over the batch, so it depends on the batch anyway.
         needs = ctx.needs_input_grad
         return slope @ right if needs[0] else None, slope.T @ left if needs[1] else None, None
 

@@ -1,4 +1,4 @@
-"""Cost of the batch-invariant operations beside torch's own."""
+"""Cost of the batch-invariant operations compared with torch's own."""
 
 from collections.abc import Callable
 from typing import Any

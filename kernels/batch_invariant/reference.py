@@ -1,7 +1,7 @@
-"""Tiles of a fixed number of rows: on a CPU a library's product depends on how many it is given.
+"""Tiles of a fixed number of rows, because on a CPU a library's product depends on the number of rows.
 
-The last tile is padded with zeros. That the row's place in its tile does not matter either is found out once per shape;
-where it does, each row is a tile of its own.
+The last tile is padded with zeros. Once per shape it is checked whether a row's position in its tile matters. If it
+does, each row is its own tile.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 ROWS = 128
-"""Rows of a product's tile: with fewer the library repacks its other side more often than it computes."""
+"""Rows of a product's tile. With fewer, the library spends more time repacking the other side than computing."""
 ELEMENTS = 1 << 16
 """Elements in a tile of anything else."""
 ALIGNMENT = 64
-"""Bytes at which a tile begins: libraries take other paths for what lies across the processor's lines."""
+"""Alignment of a tile in bytes: libraries take other code paths for data that crosses cache lines."""
 
 
 def matmul(left: Tensor, right: Tensor) -> Tensor:
@@ -41,12 +41,12 @@ def log_softmax(x: Tensor) -> Tensor:
 
 
 def _height(x: Tensor) -> int:
-    """Rows of a tile where each row is computed by itself: as many as the width of one allows."""
+    """Rows of a tile if each row is computed separately: as many as the width of one row allows."""
     return max(1, ELEMENTS // max(1, x.shape[1]))
 
 
 def _by_tiles(x: Tensor, rows: int, function: Callable[[Tensor], Tensor]) -> Tensor:
-    """Apply ``function`` to tiles of ``rows`` rows, which all begin at the same alignment."""
+    """Apply ``function`` to tiles of ``rows`` rows, all with the same alignment."""
     results = []
     x = x.contiguous()
     for low in range(0, max(len(x), 1), rows):
@@ -60,12 +60,12 @@ def _by_tiles(x: Tensor, rows: int, function: Callable[[Tensor], Tensor]) -> Ten
 
 @cache
 def tile_rows(width: int, columns: int, dtype: torch.dtype) -> int:
-    """Rows of a tile in whose product the row's place makes no difference to any bit."""
+    """Rows of a tile whose product does not depend on a row's position, to the last bit."""
     generator = torch.Generator().manual_seed(0)
     row = torch.randn(1, width, generator=generator).to(dtype)
     right = torch.randn(columns, width, generator=generator).to(dtype)
     same = row.expand(ROWS, width).contiguous() @ right.T
     lone = torch.zeros((ROWS, width), dtype=dtype)
     lone[0] = row
-    # All places the same, and the neighbours without influence.
+    # All positions give the same result, and neighbours have no influence.
     return ROWS if bool((same == (lone @ right.T)[:1]).all()) else 1

@@ -1,6 +1,6 @@
-"""Batch-invariant operations on a GPU: fixed tiles, the sum over K always in the same order and never split.
+"""Batch-invariant operations on a GPU: fixed tiles, with the sum over K always in the same order and never split.
 
-Rows of the others have tiles whose shape depends on a row's length alone.
+The other operations use tiles whose shape depends only on the row length.
 """
 
 from typing import NamedTuple
@@ -14,8 +14,7 @@ from kernels.rms_norm.triton import forward as rms_norm_forward
 
 
 class MatmulTiles(NamedTuple):
-    """Tiles of a product. They depend on the type alone: what decides the order of a sum must not depend on the
-    batch."""
+    """Tiles of a product. They depend only on the type, because the order of a sum must not depend on the batch."""
 
     rows: int
     columns: int
@@ -25,9 +24,9 @@ class MatmulTiles(NamedTuple):
 
 
 TILES = {2: MatmulTiles(128, 128, 64, 8, 3), 4: MatmulTiles(64, 128, 16, 8, 2)}
-"""Tiles by the size of an element, in bytes."""
+"""Tiles by element size in bytes."""
 BAND = 8
-"""Tiles of rows that are taken together, so that what they read of the other side is still in the cache."""
+"""Row tiles that are processed together, so that their reads of the other side are still in the cache."""
 BLOCK = 1024
 
 
@@ -106,7 +105,7 @@ def matmul(left: Tensor, right: Tensor, dtype: torch.dtype | None = None) -> Ten
 
 
 def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
-    """Computes ``reference.rms_norm``: a row's tile, and so the order of its sum, depends on the row's length alone."""
+    """Computes ``reference.rms_norm``: a row's tile, and so its summation order, depends only on the row length."""
     return rms_norm_forward(x, weight, epsilon, "rounded_last")[0]
 
 

@@ -16,7 +16,7 @@ from kernels.backend import Backend, uses_triton
 from kernels.lightning_attention import reference
 
 MAX_SLOPE = 50.0
-"""The backward pass divides by one decay; e^50 is still a number in float32."""
+"""The backward pass divides by one decay; e^50 is still finite in float32."""
 
 
 def lightning_attention(
@@ -36,13 +36,13 @@ def lightning_attention(
         key: [N, H, D].
         value: [N, H, E].
         slopes: [H], from 0 to ``MAX_SLOPE``; without gradient.
-        starts: int64 [B + 1], ascending from 0 to N; sequences may be empty. Best on the CPU, since they decide what is
-            launched.
+        starts: int64 [B + 1], ascending from 0 to N; sequences may be empty. Best on the CPU, since they decide the
+            launches.
         initial: states before the first tokens, [B, H, D, E]; default zero.
         backend: see ``kernels.backend``.
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
+        BackendUnavailable: Triton was requested but cannot run here.
         ValueError: shapes, starts or (on the CPU) slopes do not fit.
     """
     tokens, heads, depth = query.shape
@@ -51,7 +51,7 @@ def lightning_attention(
     edges: list[int] = starts.tolist()
     if edges[0] != 0 or edges[-1] != tokens or any(last < first for first, last in pairwise(edges)):
         raise ValueError(f"starts must ascend from 0 to {tokens}")
-    # Elsewhere they are not looked at: that would wait for all that a GPU has yet to do.
+    # On other devices they are not checked, because that would wait for all queued GPU work.
     if slopes.device.type == "cpu" and bool(((slopes < 0) | (slopes > MAX_SLOPE)).any()):
         raise ValueError(f"slopes must be from 0 to {MAX_SLOPE:g}")
     shape = (len(edges) - 1, heads, depth, value.shape[2])
@@ -73,7 +73,7 @@ def decode_step(query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, state
         key: [B, H, D].
         value: [B, H, E].
         slopes: [H].
-        state: [B, H, D, E], of which nothing is changed.
+        state: [B, H, D, E], which is not changed.
     """
     decay = torch.exp(-slopes.to(state.dtype)).view(1, -1, 1, 1)
     new = decay * state + key.to(state.dtype).unsqueeze(-1) * value.to(state.dtype).unsqueeze(-2)
@@ -95,7 +95,7 @@ def _scan(
         from kernels.lightning_attention.triton import scan
 
         return scan(query, key, value, slopes, edges, initial, reverse=reverse)
-    # Sums are in float32 at least; the state keeps that precision between chunks.
+    # Sums are at least float32; the state keeps that precision between chunks.
     kind = initial.dtype
     q, k, v, rates = (part.to(kind) for part in (query, key, value, slopes))
     out, final = reference.scan(q, k, v, rates, edges, initial, reverse=reverse)
@@ -103,7 +103,7 @@ def _scan(
 
 
 class _LightningAttention(torch.autograd.Function):
-    """The backward pass is three scans as well: each gradient is a linear attention of the other three tensors."""
+    """The backward pass is three scans: each gradient is a linear attention of the other three tensors."""
 
     @staticmethod
     def forward(
@@ -127,7 +127,7 @@ class _LightningAttention(torch.autograd.Function):
         slope = slope.to(value.dtype)
         # ∂/∂q_t = S_t · ∂o_t, where S_t is the state that v ⊗ k would make, transposed.
         to_query, _ = _scan(triton, slope, value, key, slopes, edges, initial.transpose(2, 3).contiguous())
-        # Behind the last token comes the slope of the final state, and it has not decayed when it reaches that token.
+        # The slope of the final state comes after the last token, and has not decayed when it reaches that token.
         rates = slopes.to(final_slope.dtype).view(1, -1, 1, 1)
         last = final_slope * torch.exp(rates)
         to_key, _ = _scan(triton, value, slope, query, slopes, edges, last.transpose(2, 3).contiguous(), reverse=True)
@@ -135,7 +135,7 @@ class _LightningAttention(torch.autograd.Function):
         to_initial = reached * torch.exp(-rates)
         for number, (first, stop) in enumerate(pairwise(edges)):
             if first == stop:
-                to_initial[number] = final_slope[number]  # an empty sequence hands its initial state on as it is
+                to_initial[number] = final_slope[number]  # an empty sequence passes its initial state on unchanged
         return (
             to_query.to(query.dtype),
             to_key.to(key.dtype),

@@ -1,6 +1,6 @@
-"""Linear attention with decay over packed sequences, chunk by chunk: memory grows with tokens, not with their square.
+"""Linear attention with decay over packed sequences, chunk by chunk, so memory is linear in the tokens, not quadratic.
 
-Inside a chunk the scores are a masked matrix; everything before it is one state [D, E] per head.
+Within a chunk the scores are a masked matrix; everything before the chunk is one state [D, E] per head.
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ def scan(
     *,
     reverse: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Outputs [N, H, E] and the states [B, H, D, E] behind each sequence's last token.
+    """Outputs [N, H, E] and the states [B, H, D, E] after each sequence's last token.
 
     Args:
         query: [N, H, D].
         key: [N, H, D].
         value: [N, H, E].
         slopes: [H]; a head's decay per token is exp(−slope).
-        edges: B + 1 of them; sequence b is tokens edges[b] … edges[b + 1] − 1.
+        edges: B + 1 edges; sequence b is tokens edges[b] … edges[b + 1] − 1.
         initial: [B, H, D, E]; the state before each first token.
         reverse: from each sequence's last token to its first.
     """
@@ -60,6 +60,6 @@ def scan(
 
 
 def _turned_round(edges: Sequence[int], device: torch.device) -> Tensor:
-    """Index [N] that turns each sequence round; its own inverse."""
+    """Index [N] that reverses each sequence; it is its own inverse."""
     spans = [torch.arange(last - 1, first - 1, -1) for first, last in pairwise(edges)]
     return torch.cat([torch.zeros(0, dtype=torch.int64), *spans]).to(device)

@@ -1,7 +1,7 @@
-"""The scan on a GPU: one program per run, head and block of value columns walks the chunks in order.
+"""The scan on a GPU: one program per run, head and block of value columns processes the chunks in order.
 
-A long sequence is cut into runs that are walked side by side, since one walk would leave most of a GPU idle: first each
-run's own end state from nothing, then the states before the runs, then the outputs from these.
+A long sequence is split into runs that are processed in parallel, since a single scan would leave most of a GPU idle.
+First comes each run's own end state from nothing, then the states before the runs, then the outputs from these.
 """
 
 from collections.abc import Sequence
@@ -15,20 +15,20 @@ from torch import Tensor
 
 
 class ScanTiles(NamedTuple):
-    """Tile sizes of a scan, chosen so that a thread's values find room in its registers, for heads of up to 128."""
+    """Tile sizes of a scan, chosen so that a thread's values fit into its registers, for heads of up to 128."""
 
     chunk: int
     """Tokens in a tile."""
     columns: int
-    """Columns of the values in a tile, at most."""
+    """Maximum number of value columns in a tile."""
     warps: int
 
 
 TILES = {torch.bfloat16: ScanTiles(64, 64, 8), torch.float16: ScanTiles(32, 32, 4), torch.float32: ScanTiles(16, 32, 4)}
 PROGRAMS = 1024
-"""Programs that keep a GPU of some 130 multiprocessors busy."""
+"""Number of programs that keeps a GPU with about 130 multiprocessors busy."""
 SHORTEST = 512
-"""Tokens of a run, at least: each costs a state in memory."""
+"""Minimum number of tokens in a run, since each run costs a state in memory."""
 BLOCK = 1024
 
 
@@ -180,7 +180,7 @@ def scan(
     cuts, spans = cut(edges, _run_length(edges[-1], heads * blocks, tiles.chunk))
     with torch.cuda.device_of(query):
         if len(cuts) <= len(edges):
-            # No sequence was cut: each is walked at once, and empty ones hand their state on.
+            # No sequence was split: each is processed in one go, and empty ones pass their state on.
             whole = (len(edges) - 1, heads, blocks)
             marks = torch.tensor(edges, device=query.device)
             if whole[0]:

@@ -1,4 +1,4 @@
-"""Log-probability of chosen tokens and entropy, straight from hidden states and the output layer's weight."""
+"""Log-probability of given tokens, and entropy, directly from hidden states and the output layer's weight."""
 
 from typing import Any
 
@@ -23,8 +23,8 @@ def linear_logprob(
 ) -> tuple[Tensor, Tensor]:
     """Natural-log probability of each target, and the entropy of its distribution in nats, both with gradient.
 
-    With z = (hidden · weightᵀ + bias) / temperature: ``z_target − log Σ_v exp z_v`` and ``−Σ_v p_v log p_v``. Memory
-    beyond inputs and gradients does not grow with tokens times vocabulary.
+    With z = (hidden · weightᵀ + bias) / temperature: ``z_target − log Σ_v exp z_v`` and ``−Σ_v p_v log p_v``. Apart
+    from inputs and gradients, memory does not grow with tokens times vocabulary.
 
     Args:
         hidden: [T, D], float64, float32, bfloat16 or float16.
@@ -32,17 +32,17 @@ def linear_logprob(
         targets: int64 [T], each in 0 … V − 1.
         temperature: [T], above 0; without gradient.
         bias: [V]; −inf takes a token out of the vocabulary.
-        softcap: c where logits are capped to c·tanh(logit / c) before the temperature divides them; the reference
-            computes it on every device.
-        batch_invariant: whether a token's results shall be the same to the last bit whatever others stand beside it.
+        softcap: c if logits are capped to c·tanh(logit / c) before the temperature divides them; the reference computes
+            it on every device.
+        batch_invariant: whether a token's results must be the same to the last bit for any other tokens in the batch.
         backend: see ``kernels.backend``.
 
     Returns:
         Two times [T] in float32 (float64 for float64 inputs).
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
-        ValueError: shapes do not fit, there is no vocabulary, or Triton was asked for with a cap.
+        BackendUnavailable: Triton was requested but cannot run here.
+        ValueError: shapes do not fit, the vocabulary is empty, or Triton was requested with a cap.
     """
     if hidden.ndim != 2 or weight.ndim != 2 or hidden.shape[1] != weight.shape[1] or not len(weight):
         raise ValueError(f"hidden {tuple(hidden.shape)} and weight {tuple(weight.shape)} must be [T, D] and [V, D]")
@@ -55,7 +55,7 @@ def linear_logprob(
     implementation = _implementation(softcap is None and uses_triton(hidden, backend))
     rows = len(hidden)
     if batch_invariant and (spare := -rows % implementation.row_tile(hidden, weight)):
-        # Whole tiles: what would be the shape of the last one must not decide anything.
+        # Pad to whole tiles: the shape of the last one must not affect the results.
         hidden, targets = pad(hidden, (0, 0, 0, spare)), pad(targets, (0, spare))
         temperature = pad(temperature, (0, spare), value=1.0)
     given = (hidden, weight, targets, temperature, bias, softcap)
@@ -87,7 +87,7 @@ class _LinearLogprob(torch.autograd.Function):
         given = reference.OutputLayerInputs(hidden, weight, targets, temperature, bias, softcap)
         logprobs, saved = implementation.forward(given, batch_invariant=batch_invariant)
         ctx.implementation, ctx.softcap = implementation, softcap
-        # Outputs must not be saved on the context itself: they would keep their own graph alive.
+        # Outputs must not be stored on the context itself, because they would keep their own graph alive.
         ctx.save_for_backward(hidden, weight, targets, temperature, bias, saved.logsumexp, saved.entropy, saved.kept)
         ctx.set_materialize_grads(False)
         return logprobs, saved.entropy

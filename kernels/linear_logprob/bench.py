@@ -1,4 +1,4 @@
-"""Benchmark of the fused log-probability against all logits at once, as most trainers compute it."""
+"""Benchmark of the fused log-probability against computing all logits at once, as most trainers do."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from kernels.linear_logprob import linear_logprob
 def cases(
     tokens: int, width: int, vocabulary: int, device: str = "cpu", dtype: torch.dtype = torch.float32
 ) -> dict[str, Callable[[], None]]:
-    """Forward and backward pass by name; each call clears the gradients of the last."""
+    """Forward and backward pass by name; each call clears the previous call's gradients."""
     generator = torch.Generator().manual_seed(0)
 
     def made(*shape: int) -> Tensor:
@@ -31,7 +31,7 @@ def cases(
     def naive() -> Tensor:
         logprobs = torch.log_softmax((hidden @ weight.T).float() / heat.unsqueeze(1), dim=-1)
         with torch.no_grad():
-            # The entropy is reported by every trainer, and so it is part of the work.
+            # Every trainer reports the entropy, so it is part of the work.
             _ = -(logprobs.exp() * logprobs).sum(-1)
         return logprobs.gather(1, targets.unsqueeze(1)).squeeze(1)
 

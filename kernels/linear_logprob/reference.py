@@ -1,7 +1,7 @@
-"""Linear layer and log-probability in one, tile by tile over vocabulary and tokens: logits [T, V] never exist whole.
+"""Linear layer and log-probability in one, tile by tile over vocabulary and tokens: full logits [T, V] never exist.
 
 The forward pass keeps a running maximum and sums relative to it (online softmax, arXiv 1805.02867). The backward pass
-makes each tile's logits again. Sums are in float32, or in float64 for float64 input, whatever the inputs are stored in.
+recomputes each tile's logits. Sums are in float32, or in float64 for float64 input, for any storage type of the inputs.
 """
 
 from collections.abc import Iterator
@@ -14,18 +14,18 @@ from kernels.batch_invariant.reference import tile_rows
 
 TILE_TOKENS = 1024
 TILE_ELEMENTS = 1 << 20
-"""Logits of one tile: few enough for the processor's cache."""
+"""Number of logits in one tile, small enough for the processor's cache."""
 RUN_ELEMENTS = 1 << 19
-"""Weights that are multiplied at a time: a product of few tokens with more of them is a quarter slower."""
+"""Number of weights multiplied at a time: a product of few tokens with more weights is a quarter slower."""
 KEPT_ELEMENTS = 1 << 23
-"""Logits kept from the forward for the backward pass: a small vocabulary is never computed twice."""
+"""Maximum number of logits kept from the forward for the backward pass: a small vocabulary is never computed twice."""
 LOWEST = -1e30
-"""Running maximum before the first tile: finite, so that a tile of −inf alone is no difference of infinities."""
+"""Running maximum before the first tile: finite, so that a tile of only −inf does not subtract infinities."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputLayerInputs:
-    """T tokens before an output layer of V tokens."""
+    """Inputs for T tokens of an output layer with V tokens."""
 
     hidden: Tensor
     """[T, D]."""
@@ -38,24 +38,24 @@ class OutputLayerInputs:
     bias: Tensor | None
     """[V]; −inf takes a token out of the vocabulary."""
     softcap: float | None = None
-    """c where logits are capped to c·tanh(logit / c), before the temperature divides them."""
+    """c if logits are capped to c·tanh(logit / c), before the temperature divides them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Tensors that the forward pass leaves to the backward pass."""
+    """Tensors that the forward pass saves for the backward pass."""
 
     logsumexp: Tensor
     """Shape [T]."""
     entropy: Tensor
     """Shape [T]."""
     kept: Tensor | None = None
-    """All scaled logits [T, V] where they are few."""
+    """All scaled logits [T, V] if they are few."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputGradients:
-    """Gradients, accumulated and then rounded to the inputs' types; None where not asked for."""
+    """Gradients, accumulated and then rounded to the inputs' types; None if not requested."""
 
     hidden: Tensor | None
     weight: Tensor | None
@@ -68,16 +68,16 @@ def accumulation_type(tensor: Tensor) -> torch.dtype:
 
 
 def row_tile(hidden: Tensor, weight: Tensor) -> int:
-    """Tokens of a tile where results must not depend on the batch: no other number is ever multiplied at a time."""
+    """Tokens of a tile if results must not depend on the batch: every product has exactly this number."""
     width = min(len(weight), _run_width(weight))
     rest = len(weight) % width or width
     return min(tile_rows(weight.shape[1], columns, accumulation_type(hidden)) for columns in (width, rest))
 
 
 def forward(given: OutputLayerInputs, *, batch_invariant: bool = False) -> tuple[Tensor, Saved]:
-    """Log-probability [T] of each target, and what the backward pass needs.
+    """Log-probability [T] of each target, and the tensors for the backward pass.
 
-    With ``batch_invariant`` T must be a multiple of ``row_tile``.
+    With ``batch_invariant``, T must be a multiple of ``row_tile``.
     """
     hidden, weight, targets = given.hidden, given.weight, given.targets
     tokens, vocabulary = len(hidden), len(weight)
@@ -122,7 +122,7 @@ def backward(
         entropy_slope: [T], or None for zero.
         saved: from the forward pass.
         given: as for ``forward``.
-        needs: whether the gradients of hidden, weight and bias are asked for.
+        needs: whether the gradients of hidden, weight and bias are needed.
     """
     hidden, weight, bias = given.hidden, given.weight, given.bias
     tokens, vocabulary = len(hidden), len(weight)
@@ -132,11 +132,11 @@ def backward(
     slope = torch.zeros_like(saved.logsumexp) if slope is None else slope.to(kind)
     tilt = None if entropy_slope is None else entropy_slope.to(kind)
     to_hidden = torch.zeros_like(scaled) if needs[0] else None
-    # Every run of columns is written by its first tile of tokens, and so nothing has to be zero before.
+    # The first tile of tokens writes every run of columns, so nothing has to be zeroed before.
     to_weight = (torch.empty_like(weight) if tokens else torch.zeros_like(weight)) if needs[1] else None
     to_bias = torch.zeros_like(bias) if needs[2] and bias is not None else None
     tiles = [(slice(0, vocabulary), slice(0, tokens))] if saved.kept is not None else _tiles(given)
-    # Low-precision weights get their gradient from a sum in full precision, one run of columns at a time.
+    # The gradient of low-precision weights is summed in full precision, one run of columns at a time.
     sums: Tensor | None = None
     for columns, rows in tiles:
         logits = _tile(given, scaled, columns, rows) if saved.kept is None else saved.kept.clone()
@@ -158,7 +158,7 @@ def backward(
 
 
 def _flow(logits: Tensor, saved: Saved, slope: Tensor, tilt: Tensor | None, rows: slice) -> Tensor:
-    """Gradient by the scaled logits z of a tile, which it overwrites; the targets' own part is left to the caller.
+    """Gradient by the scaled logits z of a tile, which it overwrites; the caller adds the targets' own part.
 
     With p the softmax of z: d logprob / dz_v = 1[v = target] − p_v and d entropy / dz_v = −p_v·(log p_v + entropy).
     """
@@ -166,16 +166,16 @@ def _flow(logits: Tensor, saved: Saved, slope: Tensor, tilt: Tensor | None, rows
     if tilt is None:
         return logits.exp_().mul_(-slope.unsqueeze(1))
     probability = logits.exp()
-    # A token of probability 0 has no share in the entropy: 0·∞ is 0 here.
+    # A token of probability 0 does not contribute to the entropy: 0·∞ is 0 here.
     surprise = logits.masked_fill_(probability == 0, 0.0).add_(saved.entropy[rows].unsqueeze(1))
     surprise.mul_(tilt.unsqueeze(1)).add_(slope.unsqueeze(1))
     return probability.mul_(surprise).neg_()
 
 
 def _add_product(out: Tensor, left: Tensor, right: Tensor, sums: Tensor | None, *, first: bool) -> Tensor | None:
-    """Put ``left @ right`` into ``out``, or add it where it is not the run's ``first`` tile; returns the new sum.
+    """Write ``left @ right`` to ``out``, or add it if this is not the run's ``first`` tile; returns the new sum.
 
-    Only an ``out`` of less precision than the product has a sum beside it.
+    A separate sum is used only if ``out`` has less precision than the product.
     """
     if out.dtype == left.dtype:
         if first:
@@ -190,7 +190,7 @@ def _add_product(out: Tensor, left: Tensor, right: Tensor, sums: Tensor | None, 
 
 
 def _tiles(given: OutputLayerInputs, height: int | None = None) -> Iterator[tuple[slice, slice]]:
-    """Vocabulary outside, tokens inside, ``height`` of them: the weight's gradient is written run by run."""
+    """Vocabulary in the outer loop, ``height`` tokens in the inner: the weight's gradient is written run by run."""
     tokens, vocabulary = len(given.hidden), len(given.weight)
     if height is None:
         height = min(TILE_TOKENS, max(1, tokens))
@@ -217,7 +217,7 @@ def _tile(given: OutputLayerInputs, scaled: Tensor, columns: slice, rows: slice)
 
 
 def _bend(logits: Tensor, heat: Tensor, softcap: float) -> Tensor:
-    """Slope of capped logits by what they were before, of a tile: d c·tanh(x / c) / dx = 1 − tanh²(x / c)."""
+    """Slope of a tile's capped logits by the uncapped ones: d c·tanh(x / c) / dx = 1 − tanh²(x / c)."""
     return (logits * (heat / softcap)).square_().neg_().add_(1)
 
 
@@ -237,7 +237,7 @@ def _run_width(weight: Tensor) -> int:
 def _statistics(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Maximum a, Σ e^(z − a) and Σ e^(z − a)·(z − a) of each row."""
     top = logits.amax(dim=1).clamp_(min=LOWEST)
-    # e^(−∞)·(−∞) is 0 here: the bound is far below what the exponential can tell from 0.
+    # e^(−∞)·(−∞) is 0 here: the bound is far below where the exponential becomes 0.
     shifted = (logits - top.unsqueeze(1)).clamp_(min=-1e4)
     powers = shifted.exp()
     total = powers.sum(dim=1)
@@ -245,7 +245,7 @@ def _statistics(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _inside(targets: Tensor, columns: slice) -> tuple[Tensor, Tensor]:
-    """Column of each target in the tile, 0 where it is elsewhere, and whether it is there."""
+    """Column of each target in the tile (0 if it is outside), and whether it is inside."""
     inside = (targets >= columns.start) & (targets < columns.stop)
     return torch.where(inside, targets - columns.start, 0), inside
 
@@ -253,5 +253,5 @@ def _inside(targets: Tensor, columns: slice) -> tuple[Tensor, Tensor]:
 def _finish(chosen: Tensor, top: Tensor, total: Tensor, mixed: Tensor, kept: Tensor | None) -> tuple[Tensor, Saved]:
     log_total = total.log()
     entropy = log_total - mixed / total
-    # Not chosen − (top + log_total): with huge logits the sum would lose the digits of its second part.
+    # Not chosen − (top + log_total): with huge logits the sum would lose the digits of its second term.
     return (chosen - top) - log_total, Saved(top + log_total, entropy, kept)

@@ -1,6 +1,6 @@
-"""The same on a GPU: matrix products by the vendor's library, all that happens to a tile of logits in one Triton pass.
+"""The same on a GPU: matrix products in the vendor's library, everything else on a tile in one Triton pass.
 
-Logits come out of the product in float32 whatever the inputs are. One tile holds all tokens and a run of columns.
+The product always returns float32 logits. One tile holds all tokens and a run of columns.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from kernels.batch_invariant.triton import matmul
 from kernels.linear_logprob.reference import LOWEST, InputGradients, OutputLayerInputs, Saved
 
 TILE_ELEMENTS = 1 << 26
-"""Logits of one tile."""
+"""Number of logits in one tile."""
 INVARIANT_TOKENS = 8192
-"""Tokens assumed where the width of a tile must not depend on their true number."""
+"""Number of tokens assumed if the width of a tile must not depend on the real number."""
 BLOCK = 1024
 
 
@@ -91,7 +91,7 @@ def _flow(
 
 
 def row_tile(hidden: Tensor, weight: Tensor) -> int:
-    """Computes ``reference.row_tile``: rows of a product's tile are independent of one another here."""
+    """Computes ``reference.row_tile``: the rows of a product's tile are independent here."""
     return 1
 
 
@@ -153,14 +153,14 @@ def _runs(tokens: int, vocabulary: int) -> list[tuple[int, int]]:
 def _logits(
     given: OutputLayerInputs, first: int, width: int, product: Callable[[Tensor, Tensor, torch.dtype], Tensor]
 ) -> Tensor:
-    """One tile, float32 and not yet divided by the temperature."""
+    """One tile in float32, not yet divided by the temperature."""
     columns = slice(first, first + width)
     logits = product(given.hidden, given.weight[columns], torch.float32)
     return logits if given.bias is None else logits.add_(given.bias[columns])
 
 
 def _product(left: Tensor, right: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """``left @ rightᵀ`` in ``dtype``, summed in it, by the vendor's library."""
+    """``left @ rightᵀ`` by the vendor's library, computed and summed in ``dtype``."""
     if left.is_cuda and left.dtype != dtype:
         return torch.mm(left, right.T, out_dtype=dtype)
     return left.to(dtype) @ right.to(dtype).T

@@ -23,15 +23,15 @@ def policy_loss(
     ratio_max: float,
     backend: Backend = "auto",
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Loss of each token [N], 0 outside the mask, with gradient for ``logprobs``; and metrics, 0-dim, without.
+    """Loss of each token [N], 0 outside the mask, with gradient for ``logprobs``, and 0-dim metrics without gradient.
 
     With ρ = π_θ / π_old: ``ppo_clip`` is −min(ρA, clip(ρ, ratio_min, ratio_max)·A) (arXiv 1707.06347, eq. 7), and
     ``cispo`` −sg(clip(ρ, ratio_min, ratio_max))·A·log π_θ (arXiv 2506.13585, eq. 4).
 
-    Metrics over the mask, all 0 where it is empty: ``ratio_mean``, ``ratio_square``, ``ratio_min``, ``ratio_max``;
-    ``clip_low`` and ``clip_high``, shares of tokens whose edge binds and whose advantage is not 0; ``k1`` = −log ρ and
-    ``k3`` = ρ − 1 − log ρ, whose means over samples of π_old are KL(π_old ‖ π_θ) (Schulman, Approximating KL
-    Divergence, 2020); ``ess``, the effective share (Σw)² / (n·Σw²) of the weights w = π_old / π_behaviour.
+    Metrics over the mask, all 0 if it is empty: ``ratio_mean``, ``ratio_square``, ``ratio_min``, ``ratio_max``;
+    ``clip_low`` and ``clip_high``, shares of tokens that are clipped at that edge and whose advantage is not 0; ``k1``
+    = −log ρ and ``k3`` = ρ − 1 − log ρ, whose means over samples of π_old are KL(π_old ‖ π_θ) (Schulman, Approximating
+    KL Divergence, 2020); ``ess``, the effective share (Σw)² / (n·Σw²) of the weights w = π_old / π_behaviour.
 
     Args:
         logprobs: [N].
@@ -45,7 +45,7 @@ def policy_loss(
         backend: see ``kernels.backend``.
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
+        BackendUnavailable: Triton was requested but cannot run here.
         ValueError: the band is empty.
     """
     if not 0 <= ratio_min <= ratio_max:

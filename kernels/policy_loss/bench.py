@@ -1,4 +1,4 @@
-"""Benchmark of the one-pass losses against the same loss and metrics as separate torch operations."""
+"""Benchmark of the one-pass losses against the same loss and metrics in separate torch operations."""
 
 from collections.abc import Callable
 

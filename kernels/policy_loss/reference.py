@@ -5,7 +5,7 @@ from torch import Tensor
 
 BLOCK = 1 << 16
 LOG_BOUND = 20.0
-"""Log-ratios are cut here, with no gradient beyond: one broken token must not overflow."""
+"""Bound at which log-ratios are clipped, without gradient beyond it: one broken token must not overflow."""
 SUMS = ("tokens", "ratio", "ratio_square", "low", "high", "k1", "k3", "weight", "weight_square")
 
 
@@ -19,9 +19,9 @@ def forward(
     ratio_max: float,
     weight_clip: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Losses [N], slopes d loss / d logprob [N], sums in the order of ``SUMS`` and the ratios' (minimum, maximum).
+    """Losses [N], slopes d loss / d logprob [N], sums in the order of ``SUMS``, and the ratios' (minimum, maximum).
 
-    With ``weight_clip`` the band bounds the weight of a token (CISPO), otherwise its surrogate (PPO).
+    With ``weight_clip``, the band bounds the weight of a token (CISPO), otherwise its surrogate (PPO).
     """
     loss, slope = torch.zeros_like(logprobs), torch.zeros_like(logprobs)
     sums = torch.zeros(len(SUMS), dtype=torch.float64, device=logprobs.device)

@@ -1,4 +1,4 @@
-"""One pass on a GPU: a program reads a block of tokens once and leaves loss, slope and its partial sums."""
+"""One pass on a GPU: a program reads a block of tokens once and writes loss, slope and its partial sums."""
 
 import torch
 import triton
@@ -77,7 +77,7 @@ def forward(
     ratio_max: float,
     weight_clip: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Computes ``reference.forward`` in float32; sums within a block too."""
+    """Computes ``reference.forward`` in float32, including sums within a block."""
     given = [part.float().contiguous() for part in (logprobs, old, behaviour, advantages)]
     loss, slope = torch.empty_like(given[0]), torch.empty_like(given[0])
     blocks = triton.cdiv(len(logprobs), BLOCK)

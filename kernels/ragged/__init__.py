@@ -1,4 +1,4 @@
-"""Operations over ragged batches: groups and sequences of unequal length stand behind one another."""
+"""Operations over ragged batches: concatenated groups and sequences of unequal length."""
 
 from typing import Any, NamedTuple
 
@@ -26,11 +26,11 @@ def group_statistics(
     Args:
         values: [N], a floating type.
         starts: int64 [G + 1], ascending from 0 to N: group g is values starts[g] … starts[g + 1] − 1.
-        sample: divide the squares by n − 1 and not by n; the deviation of a group of one is 0 either way.
+        sample: divide the squares by n − 1 instead of n; the deviation of a group of one is 0 either way.
         backend: see ``kernels.backend``.
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
+        BackendUnavailable: Triton was requested but cannot run here.
         ValueError: the starts do not fit.
     """
     _check(values, starts)
@@ -43,9 +43,9 @@ def group_statistics(
 
 
 def repeats_at_end(tokens: Tensor, starts: Tensor, max_period: int, *, backend: Backend = "auto") -> Tensor:
-    """Number of times that the best pattern of at most ``max_period`` tokens stands at each sequence's end, int64 [S].
+    """Number of repeats of the best pattern of at most ``max_period`` tokens at each sequence's end, int64 [S].
 
-    Only whole patterns count; 1 where nothing repeats, 0 for an empty sequence.
+    Only whole patterns count; 1 if nothing repeats, 0 for an empty sequence.
 
     Args:
         tokens: int64 [N].
@@ -54,7 +54,7 @@ def repeats_at_end(tokens: Tensor, starts: Tensor, max_period: int, *, backend: 
         backend: see ``kernels.backend``.
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
+        BackendUnavailable: Triton was requested but cannot run here.
         ValueError: the starts do not fit.
     """
     _check(tokens, starts)

@@ -1,4 +1,4 @@
-"""RMS normalisation of 16-bit input, rounded where the policy rounds, in one pass over memory each way."""
+"""RMS normalisation of 16-bit input, rounded as in the policy, with one pass over memory in each direction."""
 
 from typing import Any, Literal
 
@@ -9,24 +9,24 @@ from kernels.backend import Backend, uses_triton
 from kernels.rms_norm import reference
 
 Gain = Literal["rounded_first", "rounded_last", "offset"]
-"""Way from the normalised input u, which is in float32, to the output: ``w · round(u)`` (Llama), ``round(w · u)``
-(OLMo 2) or ``round((1 + w) · u)`` (Gemma)."""
+"""Function from the normalised input u, in float32, to the output: ``w · round(u)`` (Llama), ``round(w · u)`` (OLMo 2)
+or ``round((1 + w) · u)`` (Gemma)."""
 
 
 def rms_norm(x: Tensor, weight: Tensor, epsilon: float, gain: Gain, *, backend: Backend = "auto") -> Tensor:
     """``w · x / sqrt(mean(x²) + ε)`` over the last dimension (arXiv 1910.07467, eq. 4), with gradient.
 
-    Sums are in float32. Kept for the backward pass are the input as it is and one number per row.
+    Sums are in float32. The backward pass keeps the unchanged input and one number per row.
 
     Args:
         x: [..., K].
         weight: [K], of the same type.
         epsilon: above 0.
-        gain: where the output is rounded to the type.
+        gain: the step at which the output is rounded to the type.
         backend: see ``kernels.backend``.
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
+        BackendUnavailable: Triton was requested but cannot run here.
         ValueError: the shapes do not fit.
     """
     if not x.ndim or weight.shape != x.shape[-1:]:

@@ -11,7 +11,7 @@ from kernels.rms_norm import rms_norm
 def cases(
     rows: int, size: int, device: str = "cpu", dtype: torch.dtype = torch.bfloat16
 ) -> dict[str, Callable[[], None]]:
-    """Forward and backward pass by name; on a CPU there is one path, and both are it."""
+    """Forward and backward pass by name; on a CPU both names use the same path."""
     generator = torch.Generator().manual_seed(0)
     x, weight, slope = (
         torch.randn(*shape, generator=generator).to(device, dtype) for shape in ((rows, size), (size,), (rows, size))

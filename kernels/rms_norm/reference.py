@@ -1,18 +1,18 @@
-"""The normalisation in torch's own operations."""
+"""The normalisation in torch operations."""
 
 import torch
 from torch import Tensor
 
 
 def forward(x: Tensor, weight: Tensor, epsilon: float, gain: str) -> tuple[Tensor, Tensor]:
-    """Output as ``x``, and 1 / sqrt(mean(x²) + ε) of each row, float32 [..., 1]."""
+    """Output in the shape and type of ``x``, and 1 / sqrt(mean(x²) + ε) of each row, float32 [..., 1]."""
     scale = torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True) + epsilon)
     return _gained(_unit(x, scale), weight, gain, x.dtype), scale
 
 
 def _unit(x: Tensor, scale: Tensor) -> Tensor:
     wide = x.float()
-    # Input that has 32 bits already is not this function's own.
+    # 32-bit input is not a copy, so it must not be changed in place.
     return wide * scale if wide is x else wide.mul_(scale)
 
 
@@ -35,6 +35,6 @@ def backward(slope: Tensor, x: Tensor, scale: Tensor, weight: Tensor, gain: str)
     to_weight = along.sum(0).to(weight.dtype)
     mean = torch.mv(along, factor).div_(-size).view(scale.shape)
     del along
-    # Where the gradient had 32 bits already it is not this function's own.
+    # A 32-bit gradient is not a copy, so it must not be changed in place.
     flow = flow * factor if flow is slope else flow.mul_(factor)
     return flow.addcmul_(unit, mean).mul_(scale).to(x.dtype), to_weight

@@ -1,6 +1,6 @@
-"""The same on a GPU: a tile holds whole rows, as many as fit its size, and is read once.
+"""The same on a GPU: a tile holds as many whole rows as fit, and is read once.
 
-A program of the backward pass walks over many tiles and adds up its share of the weight's gradient in registers.
+A program of the backward pass processes many tiles and sums its share of the weight's gradient in registers.
 """
 
 import torch
@@ -9,11 +9,11 @@ import triton.language as tl
 from torch import Tensor
 
 TILE_ELEMENTS = 2048
-"""Numbers of one tile; a longer row is a tile of its own."""
+"""Number of elements in one tile; a longer row is its own tile."""
 PROGRAMS = 1024
-"""Programs of a backward pass, which keep a GPU of some 130 multiprocessors busy."""
+"""Number of programs of a backward pass that keeps a GPU with about 130 multiprocessors busy."""
 WIDE_ROW = 8192
-"""Numbers of a row that take twice the warps."""
+"""Row length from which twice the warps are used."""
 
 
 @triton.jit

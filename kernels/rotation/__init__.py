@@ -1,4 +1,4 @@
-"""Rotary position embedding of queries or keys, each number read and written once.
+"""Rotary position embedding of queries or keys. Each number is read and written once.
 
 Source: Su et al., RoFormer (arXiv 2104.09864), eq. 34, with the two halves of a head as the parts of its pairs.
 """
@@ -15,7 +15,7 @@ from kernels.rotation import reference
 def rotate(x: Tensor, cosine: Tensor, sine: Tensor, *, backend: Backend = "auto") -> Tensor:
     """``x · cosine + half(x) · sine`` with ``half([a, b]) = [−b, a]``, with gradient for ``x``.
 
-    In 16 bits both products are rounded before they are added, as policies do.
+    In 16 bits, both products are rounded before they are added, as in the policies.
 
     Args:
         x: [N, H, D] with even D, in any order in memory.
@@ -24,7 +24,7 @@ def rotate(x: Tensor, cosine: Tensor, sine: Tensor, *, backend: Backend = "auto"
         backend: see ``kernels.backend``.
 
     Raises:
-        BackendUnavailable: Triton was asked for where it cannot run.
+        BackendUnavailable: Triton was requested but cannot run here.
         ValueError: the shapes do not fit.
     """
     fits = x.ndim == 3 and x.shape[2] % 2 == 0 and cosine.shape == sine.shape == (x.shape[0], x.shape[2])

@@ -11,7 +11,7 @@ from kernels.rotation import rotate
 def cases(
     tokens: int, heads: int, size: int, device: str = "cpu", dtype: torch.dtype = torch.bfloat16
 ) -> dict[str, Callable[[], None]]:
-    """Forward and backward pass by name; on a CPU there is one path, and both are it."""
+    """Forward and backward pass by name; on a CPU both names use the same path."""
     generator = torch.Generator().manual_seed(0)
     x, slope = (torch.randn(tokens, heads, size, generator=generator).to(device, dtype) for _ in range(2))
     cosine, sine = (torch.randn(tokens, size, generator=generator).to(device, dtype) for _ in range(2))

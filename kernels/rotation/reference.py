@@ -1,11 +1,11 @@
-"""The rotation in torch's own operations."""
+"""The rotation in torch operations."""
 
 import torch
 from torch import Tensor
 
 
 def rotated(x: Tensor, cosine: Tensor, sine: Tensor, *, back: bool = False) -> Tensor:
-    """Rotation of ``x``; ``back``: of a gradient, by the transpose of the same matrix."""
+    """Rotation of ``x``. With ``back``, ``x`` is a gradient and is rotated by the transpose of the same matrix."""
     size = x.shape[2] // 2
     sine = sine.unsqueeze(1)
     if back:

@@ -1,4 +1,4 @@
-"""The same on a GPU: a program turns the heads of one token."""
+"""The same on a GPU: a program rotates the heads of one token."""
 
 import torch
 import triton
@@ -6,7 +6,7 @@ import triton.language as tl
 from torch import Tensor
 
 HEADS = 4
-"""Heads of one tile."""
+"""Number of heads in one tile."""
 
 
 @triton.jit
@@ -66,7 +66,7 @@ def rotated(x: Tensor, cosine: Tensor, sine: Tensor, *, back: bool = False) -> T
             _rotate[(tokens,)](
                 x, cosine.contiguous(), sine.contiguous(), out, heads, x.stride(0), x.stride(1), out.stride(0),
                 out.stride(1), HALF=size // 2, BLOCK=max(2, triton.next_power_of_2(size // 2)), HEADS=HEADS, BACK=back,
-                # Else the compiler makes one instruction of a product and the sum, which rounds once.
+                # Otherwise the compiler fuses a product and the sum into one instruction, which rounds once.
                 enable_fp_fusion=False,
             )  # fmt: skip
     return out
