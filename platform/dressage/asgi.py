@@ -24,9 +24,9 @@ start_early()
 routes = ProtocolTypeRouter(
     {
         "http": Health(BodyGate(ThreadedHandler())),
-        # Streams find out by themselves who calls, and ask again while they are open.
+        # Streams authenticate their callers themselves, and check again while they are open.
         "websocket": OriginCheck(CookieMiddleware(URLRouter(websocket_urlpatterns))),
     }
 )
-# Here and not in the server, so that an address is never believed without the setting, whoever starts the server.
+# Here and not in the server, so that an address is never trusted without the setting, whatever starts the server.
 application = ProxyHeadersMiddleware(routes, [str(network) for network in settings.TRUSTED_PROXIES])  # type: ignore[arg-type]

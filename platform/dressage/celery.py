@@ -1,4 +1,4 @@
-"""Celery of the platform: messages and sweeps. PostgreSQL decides who works; a lost message only delays."""
+"""Celery of the platform: messages and sweeps. PostgreSQL decides who works; a lost message only causes a delay."""
 
 import logging
 import os
@@ -54,5 +54,5 @@ heartbeat_sent.connect(show_alive)
 
 @setup_logging.connect
 def _keep_our_lines(loglevel: int | str | None = None, **_: Any) -> None:
-    """Leave the log as Django's settings have it: Celery would write lines of its own form."""
+    """Leave the log as Django's settings define it: Celery would write lines in its own format."""
     logging.getLogger().setLevel(loglevel or logging.WARNING)

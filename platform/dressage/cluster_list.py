@@ -1,4 +1,4 @@
-"""The clusters of an installation, as the operator spells them: names, addresses, and files with Ray's tokens."""
+"""The clusters of an installation, as the operator configures them: names, addresses, and Ray's token files."""
 
 import re
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class NamedCluster:
 
     name: str
     address: str | None
-    """``host:port`` of its GCS; ``local`` for a head on this machine; None where its worker stands elsewhere."""
+    """``host:port`` of its GCS; ``local`` for a head on this machine; None if its worker runs elsewhere."""
     token_file: Path | None = None
-    """File with the token that its Ray asks for; None: what the environment says."""
+    """File with the token that its Ray requires; None: the token from the environment."""
 
     @property
     def is_local(self) -> bool:
@@ -27,7 +27,7 @@ class NamedCluster:
 
 
 def read_clusters(text: str, token_files: str, ray_address: str | None) -> tuple[NamedCluster, ...]:
-    """The clusters of ``name=address,name=address,name``; one named ``default`` where the text is empty.
+    """The clusters of ``name=address,name=address,name``; one named ``default`` if the text is empty.
 
     Args:
         text: DRESSAGE_CLUSTERS.
@@ -35,7 +35,7 @@ def read_clusters(text: str, token_files: str, ray_address: str | None) -> tuple
         ray_address: RAY_ADDRESS, for an installation that names no clusters.
 
     Raises:
-        ValueError: with a sentence about the variable that makes no sense.
+        ValueError: with a sentence about the variable that is not valid.
     """
     files = _pairs(token_files, "DRESSAGE_CLUSTER_TOKEN_FILES")
     given = _pairs(text, "DRESSAGE_CLUSTERS") or {DEFAULT_CLUSTER: ray_address or LOCAL}

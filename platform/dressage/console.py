@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 @require_safe
 @ensure_csrf_cookie
 def console(request: HttpRequest) -> HttpResponseBase:
-    """The console's entry page, never cached, so that a new release is seen at the next visit."""
+    """The console's entry page, never cached, so that a new release is visible on the next visit."""
     index = settings.FRONTEND_DIST / "index.html"
     if not index.is_file():
         return HttpResponse(

@@ -4,16 +4,16 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 _ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-"""Tells a server that is gone without a word, such as one that has failed over, from one that is at work."""
+"""Detects a server that has silently disappeared, such as after a failover, while a busy one is left alone."""
 
 
 def database_settings(url: str, *, pool: int, wait_s: float) -> dict[str, Any]:
     """Django settings of the installation's database.
 
     Args:
-        url: see ``parse_database_url``; its options go before these.
-        pool: connections that one process holds at most.
-        wait_s: seconds that a request waits for one of them, and a new one for the server.
+        url: see ``parse_database_url``; its options override these.
+        pool: maximum number of connections in one process.
+        wait_s: seconds that a request waits for one of them, and that a new one waits for the server.
     """
     found = parse_database_url(url)
     waiting = {"pool": {"min_size": 0, "max_size": pool, "timeout": wait_s}, "connect_timeout": max(2, round(wait_s))}

@@ -1,4 +1,4 @@
-"""Reads the URL of a mail server."""
+"""Parses the URL of a mail server."""
 
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
@@ -9,7 +9,7 @@ _PORTS = {"smtp": 587, "smtps": 465}
 
 @dataclass(frozen=True)
 class MailServer:
-    """A mail server and how it is spoken to."""
+    """A mail server and its connection settings."""
 
     host: str
     port: int
@@ -18,16 +18,17 @@ class MailServer:
     tls: bool
     """Encrypted from the first byte."""
     starttls: bool
-    """Encrypted after a greeting; a server that cannot is refused."""
+    """Encrypted after a greeting; a server without support is refused."""
 
 
 def parse_email_url(url: str) -> MailServer:
     """The server of ``smtp://user:password@host:port`` or ``smtps://…``.
 
-    ``smtps`` is encrypted from the first byte, ``smtp`` by STARTTLS; only with a server on this machine nothing is.
+    ``smtps`` is encrypted from the first byte, ``smtp`` by STARTTLS. Only a server on this machine is used without
+    encryption.
 
     Raises:
-        ValueError: the URL names no mail server, or says more than that.
+        ValueError: the URL names no mail server, or contains more than that.
     """
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname:

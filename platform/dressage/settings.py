@@ -13,7 +13,7 @@ HOME = config.home.resolve()
 DATASET_ROOT = HOME / "datasets"
 POLICY_ROOT = HOME / "policies"
 RUN_ROOT = HOME / "runs"
-# Shared by all teams, and only read. What runs write is never among them: it belongs to the team of the run.
+# Shared by all teams, and read-only. Output of runs is never here: it belongs to the team of the run.
 POLICY_ROOTS: list[Path] = [POLICY_ROOT, *(Path(path) for path in config.policy_roots.split(":") if path)]
 TEAM_POLICY_ROOT = HOME / "team-policies"
 HUB_ENDPOINT, HUB_OFFLINE = config.resolved_hub_endpoint, config.hub_offline
@@ -122,17 +122,17 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 _HTTPS = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
-# Browsers take cookies of such names from this very host over TLS alone: no neighbour of it can plant one.
+# Browsers accept cookies with such names only from this very host over TLS: no neighbouring host can plant one.
 COOKIE_PREFIX = "__Host-" if _HTTPS else ""
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid", f"{COOKIE_PREFIX}csrftoken"
-# Whether a request came over TLS is known from a trusted proxy alone (dressage.asgi); without one, a redirect to https
-# would go round in circles.
+# Only a trusted proxy can say whether a request came over TLS (dressage.asgi); without one, a redirect to https would
+# loop.
 SECURE_SSL_REDIRECT = _HTTPS and bool(TRUSTED_PROXIES)
 SECURE_HSTS_SECONDS = config.hsts_s if _HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _HTTPS and config.hsts_subdomains
-# Where these cannot be heeded, one sentence of dressage.supervisor.exposure says what that means.
+# If these cannot be followed, one sentence of dressage.supervisor.exposure describes the consequences.
 SILENCED_SYSTEM_CHECKS = ["security.W008"] if _HTTPS else [f"security.W{number:03}" for number in (4, 8, 12, 16)]
-if not config.hsts_subdomains:  # chosen: other names below this one may have no TLS
+if not config.hsts_subdomains:  # deliberate: other names below this one may have no TLS
     SILENCED_SYSTEM_CHECKS += ["security.W005", "security.W021"]
 # Workers reach the link on the internal address, where there is no TLS to redirect to.
 SECURE_REDIRECT_EXEMPT = [r"^api/v1/link/"]
@@ -218,10 +218,10 @@ STATIC_URL = "/static/"
 STATIC_ROOT = HOME / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 FRONTEND_DIST = BASE_DIR / "frontend" / "dist"
-# The console's files sit at the root of the site; index.html is served by dressage.urls for every page of the app.
+# The console's files are at the root of the site; dressage.urls serves index.html for every page of the app.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
-# The build names these files by their content, so browsers keep them for good.
+# The build names these files by their content, so browsers can cache them forever.
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8}\.\w+$"
 
 LOGGING = {
@@ -242,8 +242,8 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
         "celery": {"level": "WARNING"},
-        # The web server has set up handlers of its own before it loads us. To name it here sets back what it has set
-        # up for its parts too: their levels, and that requests are not logged, whose addresses may hold a secret.
+        # The web server has configured its own handlers before it loads us. Naming it here also resets its child
+        # loggers: their levels, and the suppression of request lines, whose addresses may hold a secret.
         "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
         "uvicorn.access": {"handlers": [], "propagate": False},
     },

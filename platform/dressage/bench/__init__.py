@@ -1,1 +1,1 @@
-"""The reward bench: samples that a worker of the cluster scores with one or two definitions."""
+"""The reward bench: a worker of the cluster scores samples with one or two definitions."""

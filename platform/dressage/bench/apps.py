@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class BenchConfig(AppConfig):
-    """Holds no models: a job's row, ``BenchJob``, is one of rewards, whose table it has always been."""
+    """Holds no models: the row of a job, ``BenchJob``, has always been a table of rewards."""
 
     name = "dressage.bench"
     label = "bench"

@@ -33,11 +33,11 @@ class BenchJobRowDocument(TypedDict):
     source: BenchSourceDocument
     probes: bool
     tries: int
-    """Workers that have taken it."""
+    """Workers that have claimed it."""
     cluster: str | None
     """The cluster that people chose for it; null: the platform chooses."""
     placed_on: str | None
-    """The cluster whose workers were asked for it."""
+    """The cluster whose workers were asked to do it."""
     created_at: Moment
     started_at: Moment | None
     finished_at: Moment | None
@@ -73,7 +73,7 @@ def bench_row(job: BenchJob) -> BenchJobRowDocument:
 
 
 def bench_document(job: BenchJob) -> BenchJobDocument:
-    """A job as the API shows it, with what its results say."""
+    """A job as the API shows it, with a report on its results."""
     return {
         **bench_row(job),
         "thinking": ThinkingTags.model_validate(job.thinking).model_dump(),
@@ -85,7 +85,7 @@ def bench_document(job: BenchJob) -> BenchJobDocument:
 
 
 def job_for_worker(job: BenchJob) -> LinkBenchJob:
-    """A job as its worker gets it, with the keys of judges: for the link alone."""
+    """A job in the form sent to its worker, with the keys of judges: only for the link."""
     definitions = [RewardDefinition.model_validate(entry["definition"]) for entry in job.definitions]
     needed = needs.for_workers(job.team, definitions)
     return LinkBenchJob(

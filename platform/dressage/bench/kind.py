@@ -19,7 +19,7 @@ from trainer_core.link.bench import BenchResult
 from trainer_core.link.jobs import BENCH, JobKind
 
 KEPT_S, HIDDEN_KEPT_S = 30 * 86_400, 86_400
-"""Seconds for which jobs are kept: those that are listed, and hidden ones."""
+"""Seconds for which jobs are stored: listed ones, and hidden ones."""
 
 
 class BenchKind(ClusterKind[BenchJob]):

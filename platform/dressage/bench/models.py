@@ -40,17 +40,17 @@ class BenchJob(ClusterJob):
     thinking = models.JSONField()
     """``{start, end, answer_start?}``: the tags around thoughts, and what opens the answer."""
     timeout_s = models.FloatField()
-    """Longest time that one sample's score may take."""
+    """Time limit for scoring one sample."""
     probes = models.BooleanField(default=False)
     hidden = models.BooleanField(default=False)
-    """Made for a single answer, such as OpenAI's ``graders/run``: not in the list."""
+    """Created for a single answer, such as OpenAI's ``graders/run``: not in the list."""
     results = models.JSONField(null=True)
-    """``[definition][sample]``: the worker's words."""
+    """``[definition][sample]``: the scores as the worker sent them."""
     judge = models.JSONField(null=True)
-    """Use of the judges, and what it took."""
+    """Usage of the judges, and the time and cost of scoring."""
 
     class Meta:
-        app_label = "rewards"  # whose table it has always been
+        app_label = "rewards"  # the table has always belonged to rewards
         indexes = [
             models.Index(fields=["state", "rung_at"], name="bench_state_rung"),
             models.Index(fields=["team", "created_at", "id"], condition=models.Q(hidden=False), name="bench_page"),

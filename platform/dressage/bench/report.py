@@ -1,4 +1,4 @@
-"""Report on the results of a bench job: a summary of each definition, flips between two, and probes that score high."""
+"""Report on a bench job: a summary for each definition, flips between two, and probes that score high."""
 
 import math
 import statistics
@@ -13,33 +13,33 @@ from trainer_core.rewards.errors import grouped
 from trainer_core.rewards.probes import ProbeKind, meaning
 
 _CAN_BE_RIGHT = ("gold_echoed",)
-"""Probes that a reward for the final answer alone may rightly pay for."""
+"""Probes that a reward for only the final answer may rightly accept."""
 
 
 class BenchScoreDocument(BenchScore):
-    """One sample's score and what it amounts to."""
+    """One sample's score, and whether it counts as a success."""
 
     success: bool | None
     """Whether the reward reaches the threshold."""
 
 
 class BenchErrorKindDocument(TypedDict):
-    """Errors that differ in their details alone."""
+    """Errors that only differ in their details."""
 
     message: str
     count: int
 
 
 class BenchSummaryDocument(TypedDict):
-    """One definition over all samples proper."""
+    """One definition over all samples except probes."""
 
     label: str
     samples: int
     mean: float | None
     std: float | None
-    """Deviation of the population."""
+    """Population standard deviation."""
     success_share: float | None
-    """Share among those with a reward."""
+    """Share of successes among the samples with a reward."""
     errors: int
     error_kinds: list[BenchErrorKindDocument]
     parts: dict[str, float]
@@ -49,7 +49,7 @@ class BenchSummaryDocument(TypedDict):
 
 
 class BenchFlipDocument(TypedDict):
-    """A sample on whose success two definitions differ."""
+    """A sample that succeeds by only one of the two definitions."""
 
     sample: str
     before: bool | None
@@ -59,7 +59,7 @@ class BenchFlipDocument(TypedDict):
 
 
 class BenchFlagDocument(TypedDict):
-    """A probe that earns a success."""
+    """A probe that counts as a success."""
 
     sample: str
     definition: int
@@ -72,7 +72,7 @@ class BenchFlagDocument(TypedDict):
 
 
 class ReportDocument(TypedDict):
-    """What the results of a job say."""
+    """Report on the results of a job."""
 
     results: list[list[BenchScoreDocument]] | None
     """``[definition][sample]``; None until the job is done."""
@@ -81,11 +81,11 @@ class ReportDocument(TypedDict):
     flips: list[BenchFlipDocument]
     flags: list[BenchFlagDocument]
     rescored: list[RescoredDocument]
-    """What would change in stored rollouts, one per definition; empty for other samples, and until the job is done."""
+    """Changes to stored rollouts, one per definition; empty for other samples, and until the job is done."""
 
 
 def report(job: BenchJob) -> ReportDocument:
-    """Report on the job's results; while there are none None and empty lists."""
+    """Report on the job's results; None and empty lists while there are none."""
     if job.results is None:
         return {"results": None, "summary": [], "flips": [], "flags": [], "rescored": []}
     rows: list[list[Any]] = [
@@ -102,14 +102,14 @@ def report(job: BenchJob) -> ReportDocument:
 
 
 def _succeeded(score: dict[str, Any], definition: dict[str, Any]) -> bool | None:
-    """Whether the reward reaches the definition's own threshold; None when there is no reward."""
+    """Whether the reward reaches the definition's own threshold; None if there is no reward."""
     if score["reward"] is None:
         return None
     return bool(score["reward"] >= definition["definition"]["success_threshold"])
 
 
 def _summary(job: BenchJob, definition: dict[str, Any], row: list[Any]) -> BenchSummaryDocument:
-    """Summarise the samples proper: probes would bend every mean."""
+    """Summarise the samples without probes, which would distort every mean."""
     own = [score for score, sample in zip(row, job.samples, strict=True) if sample["probe"] is None]
     rewards = [score["reward"] for score in own if score["reward"] is not None]
     seconds = sorted(score["seconds"] for score in own)
@@ -133,7 +133,7 @@ def _summary(job: BenchJob, definition: dict[str, Any], row: list[Any]) -> Bench
 
 
 def _flips(job: BenchJob, rows: list[list[Any]]) -> list[BenchFlipDocument]:
-    """Samples that succeed by one definition and not by the other, each by its own threshold."""
+    """Samples that succeed by one definition but not by the other, each by its own threshold."""
     if len(rows) != 2:
         return []
     return [
@@ -175,5 +175,5 @@ def _flags(job: BenchJob, rows: list[list[Any]]) -> list[BenchFlagDocument]:
 
 
 def _quantile(ordered: list[float], share: float) -> float | None:
-    """The nearest-rank quantile: the smallest value that at least ``share`` of all do not exceed."""
+    """The nearest-rank quantile: the smallest value such that at least ``share`` of all values do not exceed it."""
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None

@@ -1,7 +1,7 @@
-"""Comparison of stored rewards with those of a definition: what would change, sample by sample and group by group.
+"""Comparison of stored rewards with those of a definition: the changes, sample by sample and group by group.
 
-Both sides leave out what the run's shaping adds. An advantage is a reward less the mean of its group's compared
-samples: its sign is that of every advantage that compares within the group. Samples without both rewards are left out.
+Both sides leave out the run's shaping terms. An advantage is a reward minus the mean of its group's compared samples,
+so its sign is that of any advantage that compares within the group. Samples without both rewards are left out.
 """
 
 import statistics
@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from dressage.bench.models import BenchJob
 
 EQUAL = 1e-8
-"""Rewards closer than this count as equal, as in the filter of zero-advantage groups."""
+"""Rewards that differ by less than this count as equal, as in the filter of zero-advantage groups."""
 
 
 class RescoredSampleDocument(TypedDict):
@@ -24,18 +24,18 @@ class RescoredSampleDocument(TypedDict):
     """Its id in the job."""
     group: str
     before: float | None
-    """The stored reward, without the run's shaping; null where it had failed."""
+    """The stored reward, without the run's shaping; null if it had failed."""
     after: float | None
-    """The definition's; null where it fails."""
+    """The reward by the definition; null if it fails."""
     change: float | None
     advantage_before: float | None
     advantage_after: float | None
     flips: bool
-    """Whether the advantage changes from positive to negative, or the other way."""
+    """Whether the advantage changes from positive to negative, or vice versa."""
 
 
 class RescoredGroupDocument(TypedDict):
-    """A group under both rewards, of the samples that have both."""
+    """A group under both rewards, counting only the samples that have both."""
 
     group: str
     samples: int
@@ -59,16 +59,16 @@ class RescoredDocument(TypedDict):
     mean_after: float | None
     flips: int
     dead_before: int
-    """Groups whose compared rewards are all equal; groups of one compared sample say nothing."""
+    """Groups whose compared rewards are all equal. Groups with only one compared sample are not counted."""
     dead_after: int
     groups: list[RescoredGroupDocument]
-    """Groups with two compared samples or more, in the job's order."""
+    """Groups with at least two compared samples, in the job's order."""
     samples: list[RescoredSampleDocument]
-    """The samples that change most first; those that cannot be compared last."""
+    """The samples with the largest change first; those that cannot be compared last."""
 
 
 def rescored(job: BenchJob) -> list[RescoredDocument]:
-    """A comparison for each definition. Empty where samples are no stored rollouts, and for jobs of before groups."""
+    """One comparison per definition. Empty if the samples are not stored rollouts, and for old jobs without groups."""
     if job.results is None or job.source["type"] != "run":
         return []
     own = [(place, one) for place, one in enumerate(job.samples) if one["probe"] is None]
@@ -116,7 +116,7 @@ def _compared(label: str, rewards: Sequence[tuple[dict[str, Any], float | None]]
 
 
 def _group(name: str, rows: list[RescoredSampleDocument]) -> RescoredGroupDocument | None:
-    """The group, with the advantages of its samples written into them; None where there is nothing to compare."""
+    """The group, after writing the advantages into its samples; None if fewer than two samples can be compared."""
     both = [row for row in rows if row["change"] is not None]
     if len(both) < 2:
         return None

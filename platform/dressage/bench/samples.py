@@ -1,4 +1,4 @@
-"""Turns what a bench job was asked to score into samples: ``{id, output_text, item, …}``."""
+"""Turns the request of a bench job into samples: ``{id, output_text, item, …}``."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NotRequired
@@ -26,52 +26,52 @@ from trainer_core.rewards.probes import ProbeKind, gold_text, probes
 from trainer_core.spec.generation.thinking import TaggedThinking
 
 PROBED_ITEMS = 3
-"""Different dataset rows from which probes are made."""
+"""Number of different dataset rows that probes are created from."""
 _CODE_FIELDS = ("canonical_solution", "code")
 
 
 class MatchedDocument(TypedDict):
-    """Stored rollouts that were taken by a filter."""
+    """Stored rollouts selected by a filter."""
 
     filter: dict[str, Any]
-    """The filter's members that were given."""
+    """The members of the filter that were set."""
     groups: int
     left_out: bool
-    """Whether more fit than one job may score: older groups were left out."""
+    """Whether more groups match than one job may score: older groups were left out."""
 
 
 class BenchSourceDocument(TypedDict):
-    """Where the samples came from; the other members depend on the type."""
+    """Source of the samples; the other members depend on the type."""
 
     type: Literal["pasted", "dataset", "run"]
     dataset: NotRequired[str]
     outputs: NotRequired[str]
     run: NotRequired[str]
     name: NotRequired[str]
-    """The run's."""
+    """The run's name."""
     step: NotRequired[int | None]
     matching: NotRequired[MatchedDocument]
 
 
 class BenchStoredDocument(TypedDict, total=False):
-    """What a sample was before: the row of a dataset, or a run's rollout with its reward then."""
+    """Origin of a sample: a row of a dataset, or a run's rollout with its reward at the time."""
 
     row: int
     rollout: str
     step: int
     reward: float | None
     graded: float | None
-    """The reward without what the run's shaping has added to it."""
+    """The reward without the terms that the run's shaping has added."""
     reward_version: str | None
     reward_error: str | None
     group: str
-    """``attempt/step/group_id``: samples of one prompt in one step share it."""
+    """``attempt/step/group_id``: the same for samples of one prompt in one step."""
     sample: int
-    """Place in the group."""
+    """Index in the group."""
 
 
 class BenchSampleDocument(TypedDict):
-    """A completion that is scored."""
+    """A completion to score."""
 
     id: str
     output_text: str
@@ -80,7 +80,7 @@ class BenchSampleDocument(TypedDict):
     completion_tokens: int | None
     finish_reason: str
     probe: ProbeKind | None
-    """Kind of the adversarial probe; null for a sample proper."""
+    """Kind of the adversarial probe; null for an ordinary sample."""
     stored: BenchStoredDocument | None
 
 
@@ -94,7 +94,7 @@ def sample_document(
     probe: ProbeKind | None = None,
     stored: BenchStoredDocument | None = None,
 ) -> BenchSampleDocument:
-    """One sample as jobs keep it; ``stored`` tells what a run has made of it."""
+    """One sample in the form that jobs store; ``stored`` holds what a run has recorded of it."""
     return {
         "id": f"{'probe' if probe else 's'}{number}",
         "output_text": output_text,
@@ -109,7 +109,7 @@ def sample_document(
 def collect(
     team: Team, wanted: list[PastedSample] | FromDataset | FromRun
 ) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:
-    """(source, samples) of whatever was asked for. Raises a 422 problem for what is not there."""
+    """(source, samples) for any request. Raises a 422 problem for something that does not exist."""
     match wanted:
         case FromDataset():
             return dataset_samples(team, wanted)
@@ -120,7 +120,7 @@ def collect(
 
 
 def pasted_samples(pasted: Sequence[PastedSample]) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:
-    """(source, samples) of what someone has pasted."""
+    """(source, samples) of pasted completions."""
     return {"type": "pasted"}, [
         sample_document(index, sample.output_text, sample.item, sample.completion_tokens, sample.finish_reason)
         for index, sample in enumerate(pasted)
@@ -128,7 +128,7 @@ def pasted_samples(pasted: Sequence[PastedSample]) -> tuple[BenchSourceDocument,
 
 
 def dataset_samples(team: Team, wanted: FromDataset) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:
-    """(source, samples) of rows with their own gold answer as output. Raises a 422 problem for what is not there."""
+    """(source, samples) of rows with their own gold answer as output. Raises a 422 problem for a missing row."""
     version = require_version(team, wanted.dataset)
     numbers = wanted.rows if wanted.rows is not None else spread(version.rows, wanted.count or 0)
     beyond = [index for index, number in enumerate(numbers) if number >= version.rows]
@@ -145,7 +145,7 @@ def dataset_samples(team: Team, wanted: FromDataset) -> tuple[BenchSourceDocumen
 
 
 def require_version(team: Team, ref: str) -> DatasetVersion:
-    """The dataset version that samples are taken from. Raises a 422 problem where it is not there."""
+    """The dataset version that samples are taken from. Raises a 422 problem if it does not exist."""
     try:
         return dataset_version(team, ref)
     except LookupError as error:
@@ -153,7 +153,7 @@ def require_version(team: Team, ref: str) -> DatasetVersion:
 
 
 def run_samples(team: Team, wanted: FromRun) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:
-    """(source, samples) of stored rollouts. Raises a 422 problem for what is not there."""
+    """(source, samples) of stored rollouts. Raises a 422 problem for rollouts that do not exist."""
     run = Run.objects.for_team(team).filter(pk=wanted.run).first()
     if run is None:
         raise invalid("/samples/run", "There is no such run in this team.", code="unknown_reference")
@@ -182,7 +182,7 @@ def run_samples(team: Team, wanted: FromRun) -> tuple[BenchSourceDocument, list[
 
 
 def run_tags(team: Team, wanted: list[PastedSample] | FromDataset | FromRun) -> dict[str, str | None] | None:
-    """Tags around thoughts by which the run that ``wanted`` names was judged; None where nothing names any."""
+    """Thinking tags by which the run named in ``wanted`` was judged; None if it names no run."""
     if not isinstance(wanted, FromRun):
         return None
     run = Run.objects.for_team(team).filter(pk=wanted.run).first()
@@ -194,7 +194,7 @@ def run_tags(team: Team, wanted: list[PastedSample] | FromDataset | FromRun) -> 
 
 
 def probe_samples(samples: Iterable[BenchSampleDocument], thinking: ThinkingTags) -> list[BenchSampleDocument]:
-    """Adversarial samples made from the first few different rows among ``samples``."""
+    """Adversarial samples created from the first few different rows among ``samples``."""
     items: list[Any] = []
     for sample in samples:
         if sample["item"] not in items:
@@ -210,7 +210,7 @@ def probe_samples(samples: Iterable[BenchSampleDocument], thinking: ThinkingTags
 
 
 def spread(size: int, count: int) -> list[int]:
-    """``count`` numbers spread evenly over ``range(size)``; all of them where there are fewer."""
+    """``count`` numbers spread evenly over ``range(size)``; all of them if there are fewer."""
     if count >= size:
         return list(range(size))
     return [index * size // count for index in range(count)]
@@ -242,7 +242,7 @@ def _rollouts(run: Run, wanted: FromRun) -> list[Rollout]:
 
 
 def _matching(run: Run, by: RolloutFilter) -> tuple[list[Rollout], MatchedDocument]:
-    """Whole groups that fit, the newest first, as far as one job may score them. Raises a 422 problem for none."""
+    """Whole groups that match, newest first, up to the limit of one job. Raises a 422 problem if none match."""
     found, wanted = filtered(rollouts(run.id, line_of(run)), by.model_dump())
     ids: list[int] = []
     groups, after, left_out = 0, None, False
@@ -268,14 +268,14 @@ def _matching(run: Run, by: RolloutFilter) -> tuple[list[Rollout], MatchedDocume
 
 
 def _graded(rollout: Rollout) -> float | None:
-    """The reward as its definition gave it, as far as the parts tell."""
+    """The reward that the definition gave: the stored one minus the known shaping terms."""
     if rollout.reward is None:
         return None
     return rollout.reward - sum(read_spelled(rollout.reward_parts.get(name, 0.0)) or 0.0 for name in SHAPING_PARTS)
 
 
 def _rows_of(team: Team, run: Run, found: Sequence[Rollout]) -> dict[str, Any]:
-    """The dataset row of each prompt id, which is ``source:row``; only training rollouts are stored."""
+    """The dataset row for each prompt id, which is ``source:row``; only training rollouts are stored."""
     refs = {source["name"]: source["dataset"] for source in run.effective_spec["data"]["sources"]}
     wanted: dict[str, set[int]] = {}
     for rollout in found:
@@ -294,7 +294,7 @@ def _rows_of(team: Team, run: Run, found: Sequence[Rollout]) -> dict[str, Any]:
 
 
 def _read(version: DatasetVersion, numbers: Sequence[int]) -> dict[int, Any]:
-    """Rows by number. Raises LookupError for a number that is not there, a problem when the file is gone."""
+    """Rows by number. Raises LookupError for a number that does not exist, a problem if the file is gone."""
     try:
         rows = rows_at(version, numbers)
     except FileNotFoundError as error:
@@ -306,16 +306,16 @@ def _read(version: DatasetVersion, numbers: Sequence[int]) -> dict[int, Any]:
 
 
 def _reference(item: dict[str, Any]) -> str | None:
-    """The gold answer as a policy would write it: in a box, or as a block of code."""
+    """The gold answer as a policy would write it: in a box, or as a code block."""
     for name in _CODE_FIELDS:
         if isinstance(item.get(name), str) and "answer" not in item:
             code = item[name]
-            # HumanEval's solutions go on where the prompt, which is the beginning of a function, ends.
+            # HumanEval's prompt is the beginning of a function; the solution continues it.
             if name == "canonical_solution" and isinstance(item.get("prompt"), str):
                 code = item["prompt"] + code
             return f"```python\n{code}\n```"
     gold = gold_text(item)
     if gold is None:
         return None
-    # GSM8K writes the final answer behind four hashes, at the end of the solution.
+    # GSM8K writes the final answer after four hashes, at the end of the solution.
     return f"\\boxed{{{gold.rpartition('####')[2].strip()}}}"

@@ -8,7 +8,7 @@ from dressage.teams.models import Team
 
 
 def bench_jobs(team: Team) -> QuerySet[BenchJob]:
-    """The team's jobs without their large columns; those made for a single answer are left out."""
+    """The team's jobs without their large columns, except those created for a single answer."""
     return BenchJob.objects.for_team(team).filter(hidden=False).defer("samples", "results")
 
 

@@ -13,11 +13,11 @@ from dressage.runs.facts.serializers import ClusterField
 
 
 class BenchSamplesField(PydanticField, model=BenchSamples):
-    """Where samples come from."""
+    """Source of the samples."""
 
 
 class BenchEntrySerializer(serializers.Serializer):
-    """Either a definition or the ref of a stored one."""
+    """Either a definition or the reference of a stored one."""
 
     definition = RewardDefinitionField(required=False)
     ref = serializers.CharField(required=False, max_length=80)
@@ -30,7 +30,7 @@ class BenchEntrySerializer(serializers.Serializer):
 
 
 class CreateBenchJobSerializer(serializers.Serializer):
-    """What to score, and by which one or two definitions."""
+    """The samples to score, and the one or two definitions to score them by."""
 
     definitions: serializers.ListSerializer = serializers.ListSerializer(
         child=BenchEntrySerializer(), min_length=1, max_length=2

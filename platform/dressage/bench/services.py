@@ -1,4 +1,4 @@
-"""Writes of bench jobs. A job stores nothing of the team's but itself, so it is no act for the audit log."""
+"""Writes of bench jobs. A job changes nothing of the team's but itself, so the audit log does not record it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards import RewardDefinition
 
 MAX_OPEN = 20
-"""Jobs of one team that may wait for results at a time."""
+"""Open jobs that one team may have at a time."""
 MAX_BYTES = 16 << 20
-"""Samples of one job."""
+"""Maximum size of the samples of one job."""
 Entry = tuple[str, str | None, RewardDefinition]
 """(label, ref of the stored version or None, definition)."""
 
@@ -41,23 +41,23 @@ def create_bench_job(
     hidden: bool = False,
     cluster: str | None = None,
 ) -> BenchJob:
-    """A new job; its cluster is told on commit.
+    """A new job; its cluster is notified on commit.
 
     Args:
         team: the owner of the job.
-        actor: who asks.
+        actor: who requests it.
         definitions: one or two.
-        source: where the samples come from.
-        samples: as ``dressage.bench.samples`` makes them, without probes.
+        source: origin of the samples.
+        samples: as ``dressage.bench.samples`` builds them, without probes.
         thinking: tags around thoughts, ``{start, end, answer_start?}``.
-        timeout_s: longest time that one sample's score may take.
+        timeout_s: time limit for scoring one sample.
         probed: whether to add adversarial probes.
-        hidden: made for a single answer; not in the list.
-        cluster: name of the cluster that shall score; None leaves it to the platform.
+        hidden: created for a single answer; not in the list.
+        cluster: name of the cluster that should score; None leaves it to the platform.
 
     Raises:
-        Problem: 422 when a definition looks at the length and a sample does not tell its own, there is too much, or
-            there is no such cluster; 429 when too many jobs of the team are open.
+        Problem: 422 if a definition uses the length and a sample does not state its own, if the request is too large,
+            or if the cluster does not exist; 429 if too many jobs of the team are open.
     """
     if source["type"] == "dataset":
         holding.hold(team, [source["dataset"]])
@@ -92,7 +92,7 @@ def create_bench_job(
 
 @transaction.atomic
 def take_result(job_id: str, results: Any, judge: Any, error: str | None) -> BenchJob:
-    """A worker's answer; the first one counts and may be repeated. Raises a 409 problem when the job is over."""
+    """Store a worker's answer; the first one counts and may be repeated. Raises a 409 problem if the job is over."""
     job = BenchJob.objects.select_for_update().get(pk=job_id)
     if job.state == BenchState.DONE and error is None and json.loads(json.dumps(results)) == job.results:
         return job

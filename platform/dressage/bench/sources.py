@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, FiniteFloat, R
 from dressage.rewards.trial import MAX_SAMPLES, MAX_TEXT
 
 MAX_PICKED = 200
-"""Samples taken from a dataset, or picked of a run."""
+"""Samples that may be taken from a dataset, or picked from a run."""
 MAX_MATCHED = 500
-"""Samples taken from a run by a filter: whole groups, the newest first."""
+"""Samples that a filter may take from a run: whole groups, newest first."""
 
 
 class _SampleSource(BaseModel):
@@ -17,25 +17,25 @@ class _SampleSource(BaseModel):
 
 
 class PastedSample(_SampleSource):
-    """A completion that someone has pasted."""
+    """A pasted completion."""
 
     output_text: str = Field(max_length=MAX_TEXT)
     item: dict[str, Any]
     """The dataset row, such as ``{prompt, answer}``."""
     completion_tokens: int | None = Field(None, ge=0, le=10**7)
-    """Needed when the reward looks at the length."""
+    """Required if the reward depends on the length."""
     finish_reason: Literal["stop", "length"] = "stop"
 
 
 class FromDataset(_SampleSource):
-    """Rows of a dataset version, answered by their own gold answer."""
+    """Rows of a dataset version, each with its own gold answer as the completion."""
 
     dataset: str = Field(max_length=80)
     """``slug@version``."""
     rows: list[Annotated[int, Field(ge=0, lt=2**31)]] | None = Field(None, min_length=1, max_length=MAX_PICKED)
-    """Numbers of rows, from 0 on."""
+    """Row numbers, starting at 0."""
     count: int | None = Field(None, ge=1, le=MAX_PICKED)
-    """Instead: this many rows, spread evenly over the dataset."""
+    """Alternative to ``rows``: this many rows, spread evenly over the dataset."""
     outputs: Literal["reference"] = "reference"
     """The gold answer in a box; code in a fenced block."""
 
@@ -47,7 +47,7 @@ class FromDataset(_SampleSource):
 
 
 class RolloutFilter(_SampleSource):
-    """Filter of stored rollouts, as lists of groups take it. A group is taken whole where one of its samples fits."""
+    """Filter of stored rollouts, as in lists of groups. If one sample of a group matches, the whole group is taken."""
 
     step: int | None = Field(None, ge=0, lt=2**31)
     first_step: int | None = Field(None, ge=0, lt=2**31)
@@ -63,11 +63,11 @@ class RolloutFilter(_SampleSource):
     dead: bool | None = None
     min_gap: FiniteFloat | None = None
     q: str | None = Field(None, max_length=1000)
-    """Text that a prompt or completion holds, in any case."""
+    """Text that a prompt or completion contains, ignoring case."""
 
 
 class FromRun(_SampleSource):
-    """Stored rollouts of a run, with the dataset rows that they answered."""
+    """Stored rollouts of a run, with the dataset rows of their prompts."""
 
     run: str = Field(max_length=40)
     rollouts: list[Annotated[str, Field(pattern=r"^[0-9]{1,18}$")]] | None = Field(
@@ -75,11 +75,11 @@ class FromRun(_SampleSource):
     )
     """Ids of rollouts."""
     count: int | None = Field(None, ge=1, le=MAX_PICKED)
-    """Instead: this many, spread evenly over the step."""
+    """Alternative to ids: this many rollouts, spread evenly over the step."""
     step: int | None = Field(None, ge=0, lt=2**31)
-    """For ``count``: of this step; by default the newest that has any."""
+    """Step for ``count``; by default the newest step that has any rollouts."""
     matching: RolloutFilter | None = None
-    """Filter by which all groups that fit are taken instead: the newest first, up to 500 samples."""
+    """Alternative filter: takes all matching groups, newest first, up to 500 samples."""
 
     @model_validator(mode="after")
     def _one_choice(self) -> "FromRun":
@@ -91,7 +91,7 @@ class FromRun(_SampleSource):
 
 
 def _kind(data: Any) -> str:
-    # The tags are no keys of the data: the locations of faults hold both, and only the keys lead to a place.
+    # The tags are not keys of the data: the locations of faults hold both, but only the keys form a path.
     if isinstance(data, dict):
         return "from_run" if "run" in data else "from_dataset"
     if isinstance(data, FromDataset | FromRun):

@@ -1,4 +1,4 @@
-"""Routes of the bench. They come before those of rewards, where ``rewards/<id>`` would match ``rewards/bench``."""
+"""Routes of the bench. They precede those of rewards, where ``rewards/<id>`` would match ``rewards/bench``."""
 
 from django.urls import path
 

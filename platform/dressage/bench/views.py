@@ -23,7 +23,7 @@ from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.rewards import RewardDefinition
 
 _SHOWN = {"dataset": Scope.DATASETS_READ, "run": Scope.RUNS_READ}
-"""What a token must be able to read, by the source of the samples: the job shows them."""
+"""Scope that a token needs to read each source of samples, because the job shows them."""
 
 
 class BenchJobsView(ApiView):
@@ -49,7 +49,7 @@ class BenchJobsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Score samples by one or two definitions on the cluster, where there are a jail and judges."""
+        """Score samples by one or two definitions on the cluster, which has the code sandbox and the judges."""
         fields = self.body(CreateBenchJobSerializer)
         entries = self._entries(fields["definitions"])
         source, samples = collect(request.team, fields["samples"].root)
@@ -69,7 +69,7 @@ class BenchJobsView(ApiView):
         return Response(bench_document(job), status=status.HTTP_202_ACCEPTED)
 
     def _entries(self, wanted: list[dict[str, Any]]) -> list[services.Entry]:
-        """Resolve what each entry stands for. Raises a 422 problem that points to every fault."""
+        """Resolve each entry to a definition. Raises a 422 problem that points to every fault."""
         entries: list[services.Entry] = []
         errors: list[FieldError] = []
         for index, entry in enumerate(wanted):
@@ -98,5 +98,5 @@ class BenchJobView(ApiView):
 
     @extend_schema(operation_id="getRewardBench", tags=["rewards"], responses=BenchJobSerializer)
     def get(self, request: TeamRequest, bench_id: str) -> Response:
-        """A bench job with its samples, results, flips between two definitions and flagged probes."""
+        """A bench job with its samples, its results, flips between two definitions, and flagged probes."""
         return Response(bench_document(selectors.bench_job(request.team, bench_id)))

@@ -1,1 +1,1 @@
-"""Saved views of charts: what stands first and how it is drawn, kept by a person or shared in the team."""
+"""Saved views of charts: which come first and how they are drawn, private to a person or shared in the team."""

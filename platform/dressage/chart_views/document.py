@@ -1,4 +1,4 @@
-"""Content of a view: what it says about charts."""
+"""Content of a view: the settings of its charts."""
 
 from typing import Annotated
 
@@ -7,11 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from dressage.telemetry.axes import XAxis
 
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^,\x00-\x1f]+$")]
-"""Id of a chart, or name of a metric; addresses list them with commas."""
+"""Id of a chart, or name of a metric. Addresses list them separated by commas."""
 
 
 class ChartsDocument(BaseModel):
-    """The charts of a run page: which stand first and in which order, and how they are drawn."""
+    """The charts of a run page: which come first and in which order, and how they are drawn."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

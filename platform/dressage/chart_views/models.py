@@ -1,4 +1,4 @@
-"""Views of charts that people keep under a name."""
+"""Views of charts that people save under a name."""
 
 from typing import ClassVar
 
@@ -9,16 +9,16 @@ from dressage.common.models import TeamModel
 
 
 class ChartView(TeamModel):
-    """A view of charts: its owner's alone, or shared in the team."""
+    """A view of charts: private to its owner, or shared in the team."""
 
     id_prefix: ClassVar[str] = "view"
 
     name = models.CharField(max_length=80)
     owner = models.CharField(max_length=40)
-    """Id of the user or token that keeps it."""
+    """Id of the user or token that owns it."""
     shared = models.BooleanField(default=False, db_default=False)
     default = models.BooleanField(default=False, db_default=False)
-    """Whether the charts of a run open with it where the address says nothing."""
+    """Whether a run's charts open with it if the address names no view."""
     charts = models.JSONField()
     """``dressage.chart_views.document.ChartsDocument``."""
     created_by = models.CharField(max_length=300)

@@ -1,4 +1,4 @@
-"""Reads of saved views."""
+"""Queries for saved views."""
 
 from django.db.models import Q, QuerySet
 
@@ -9,12 +9,12 @@ from dressage.teams.models import Team
 
 
 def chart_views(team: Team, actor: Actor) -> QuerySet[ChartView]:
-    """Views that are the actor's or shared in the team; those of others alone are never told."""
+    """Views that belong to the actor or are shared in the team; other people's private views are never returned."""
     return ChartView.objects.for_team(team).filter(Q(shared=True) | Q(owner=actor.id))
 
 
 def chart_view(team: Team, actor: Actor, view_id: str) -> ChartView:
-    """One of them. Raises a 404 problem."""
+    """One view. Raises a 404 problem."""
     found = chart_views(team, actor).filter(id=view_id).first()
     if found is None:
         raise not_found("view")

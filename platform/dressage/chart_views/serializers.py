@@ -10,7 +10,7 @@ _DEFAULT = "Whether the charts of a run open with it. One of a team: another cea
 
 
 class ChartsField(PydanticField, model=ChartsDocument):
-    """What a view says about charts."""
+    """Content of a view of charts."""
 
 
 class ChartViewSerializer(serializers.Serializer):
@@ -27,7 +27,7 @@ class ChartViewSerializer(serializers.Serializer):
 
 
 class CreateChartViewSerializer(serializers.Serializer):
-    """A view to keep."""
+    """A view to save."""
 
     name = serializers.CharField(max_length=80)
     charts = ChartsField()
@@ -36,7 +36,7 @@ class CreateChartViewSerializer(serializers.Serializer):
 
 
 class UpdateChartViewSerializer(serializers.Serializer):
-    """What may change of a view."""
+    """Changes to a view."""
 
     name = serializers.CharField(max_length=80, required=False)
     charts = ChartsField(required=False)

@@ -1,4 +1,4 @@
-"""Writes of saved views. What is shared belongs to the team: editors change it, and the audit log tells of it."""
+"""Writes of saved views. A shared view belongs to the team: editors change it, and the audit log records it."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 
 MAX_VIEWS = 100
-"""Views that one person may keep in a team."""
+"""Maximum number of views that one person may save in a team."""
 _FACTS = ("name", "shared", "default", "charts")
 
 
@@ -22,11 +22,11 @@ _FACTS = ("name", "shared", "default", "charts")
 def create_view(
     team: Team, actor: Actor, role: Role, *, name: str, charts: ChartsDocument, shared: bool, default: bool
 ) -> ChartView:
-    """Keep a view under a name.
+    """Save a view under a name.
 
     Raises:
-        Problem: 403 when it is to be shared and the role does not allow it, 409 when the name is taken or there are as
-            many views as one may keep, 422 for a default that is not shared.
+        Problem: 403 if it should be shared and the role does not allow it, 409 if the name is taken or the person has
+            reached the limit, 422 for a default that is not shared.
     """
     _lock(team)
     own = ChartView.objects.for_team(team).filter(owner=actor.id)
@@ -43,11 +43,11 @@ def create_view(
 
 @transaction.atomic
 def change_view(view: ChartView, actor: Actor, role: Role, fields: dict[str, Any]) -> ChartView:
-    """Rename a view, replace what it says, share it, or make it the team's default.
+    """Rename a view, replace its content, share it, or make it the team's default.
 
     Raises:
-        Problem: 404 when it was deleted meanwhile; 403, 409 and 422 as for a new one; 422 when somebody takes back what
-            another has shared.
+        Problem: 404 if it was deleted in the meantime; 403, 409 and 422 as for a new one; 422 for making a view private
+            that another person has shared.
     """
     _lock(view.team)
     locked = _locked(view)
@@ -65,7 +65,7 @@ def change_view(view: ChartView, actor: Actor, role: Role, fields: dict[str, Any
 
 @transaction.atomic
 def delete_view(view: ChartView, actor: Actor, role: Role) -> None:
-    """Forget a view. Raises a 404 problem when it was deleted meanwhile, 403 for a shared one and no editor."""
+    """Delete a view. Raises a 404 problem if it no longer exists, 403 if it is shared and the actor is no editor."""
     locked = _locked(view)
     if locked.shared:
         _require_editor(role)

@@ -38,7 +38,7 @@ class ChartViewsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Keep a view under a name. To share it takes an editor."""
+        """Save a view under a name. Sharing it requires the editor role."""
         fields = self.body(CreateChartViewSerializer)
         view = services.create_view(request.team, request.actor, request.role, **fields)
         return Response(ChartViewSerializer(view).data, status=status.HTTP_201_CREATED)
@@ -60,13 +60,13 @@ class ChartViewView(ApiView):
         operation_id="updateChartView", tags=["views"], request=UpdateChartViewSerializer, responses=ChartViewSerializer
     )
     def patch(self, request: TeamRequest, view_id: str) -> Response:
-        """Rename a view, replace what it says, share it, or make it the team's default."""
+        """Rename a view, replace its content, share it, or make it the team's default."""
         view = selectors.chart_view(request.team, request.actor, view_id)
         fields = self.body(UpdateChartViewSerializer)
         return Response(ChartViewSerializer(services.change_view(view, request.actor, request.role, fields)).data)
 
     @extend_schema(operation_id="deleteChartView", tags=["views"], responses={204: None})
     def delete(self, request: TeamRequest, view_id: str) -> Response:
-        """Forget a view."""
+        """Delete a view."""
         services.delete_view(selectors.chart_view(request.team, request.actor, view_id), request.actor, request.role)
         return Response(status=status.HTTP_204_NO_CONTENT)

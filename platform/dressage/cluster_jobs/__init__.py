@@ -1,1 +1,1 @@
-"""Jobs that clusters work on: one life, one lease, one link and one sweep for every kind. See ``kinds.ClusterKind``."""
+"""Jobs for clusters: all kinds share one life cycle, lease, link and sweep. See ``kinds.ClusterKind``."""

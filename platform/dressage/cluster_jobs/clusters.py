@@ -1,7 +1,7 @@
-"""The cluster of a job: the one that people chose, else one with room, as for a run.
+"""The cluster of a job: the one that people chose, otherwise one with room, as for a run.
 
-A job takes no place of a run and reserves no CPU, so no cluster is too full for it: places only say which has most
-room.
+A job takes no slot of a run and reserves no CPU, so no cluster is too full for it. Slots only show which cluster has
+the most room.
 """
 
 from collections import Counter
@@ -30,19 +30,19 @@ def choose_for_job(
     devices: int = 0,
     full: Collection[str] = (),
 ) -> str | None:
-    """The cluster that a job goes to; None: it waits until one of those that come into question has room for it.
+    """The cluster that a job goes to; None: it waits until an eligible cluster has room for it.
 
-    A cluster that is away, that could never hold the run, or whose GPUs are all held comes into question where no other
-    does. Of several, one with a free place for a run is taken, then the one with the fewest jobs, then the one with the
-    most free places, then the first.
+    A cluster that is away, that could never hold the run, or whose GPUs are all in use is only chosen if there is no
+    better one. Among several, the choice prefers a free slot for a run, then the fewest jobs, then the most free slots,
+    then the first in order.
 
     Args:
         wanted: the cluster that people chose; empty for any.
         found: all clusters.
         at_work: open jobs of its kind, by cluster.
-        run: what the run would reserve that the job is about.
+        run: the reservation of the run that the job is about.
         devices: GPUs that it wants on a cluster that has any.
-        full: clusters that take no job of its kind now.
+        full: clusters that take no more jobs of its kind now.
     """
     left = [size for size in found if wanted in ("", size.name)]
     preferences: tuple[Callable[[ClusterSize], bool], ...] = (
@@ -59,18 +59,18 @@ def choose_for_job(
 
 
 def at_work(jobs: QuerySet[J]) -> Counter[str]:
-    """Open ones of the jobs by the cluster that was asked for them."""
+    """Number of open jobs by the cluster that was asked to do them."""
     asked = jobs.filter(state__in=OPEN).exclude(rung_at=None).values_list("placed_on", flat=True)
     return Counter(name or cluster_names()[0] for name in asked)
 
 
 def known_place(job: ClusterJob) -> str:
-    """The cluster that was asked for a job: the first for those from before clusters were chosen for them."""
+    """The cluster that was asked to do a job. For jobs from before clusters were chosen, it is the first one."""
     return job.placed_on or cluster_names()[0]
 
 
 def fail_if_gone(job: ClusterJob) -> bool:
-    """Fail a job whose chosen cluster the installation has no more. Returns whether that is so."""
+    """Fail a job whose chosen cluster is no longer part of the installation. Returns whether it was failed."""
     gone = bool(job.cluster) and job.cluster not in cluster_names()
     if gone:
         fail(job, f"The cluster “{job.cluster}” is no longer one of this installation: choose another.")
@@ -78,12 +78,12 @@ def fail_if_gone(job: ClusterJob) -> bool:
 
 
 def cluster_words(name: str) -> str:
-    """``the cluster``, with its name where there are several."""
+    """``the cluster``, with its name if there are several."""
     return f"the cluster “{name}”" if len(cluster_names()) > 1 and name else "the cluster"
 
 
 def send(job: ClusterJob) -> None:
-    """Ask a cluster for a job: the one that was asked before while it answers, else one that is chosen anew.
+    """Ask a cluster to do a job: the previous one while it answers, otherwise a newly chosen one.
 
     A job whose chosen cluster is gone fails.
     """
@@ -100,10 +100,10 @@ def send(job: ClusterJob) -> None:
 
 
 def notify(job: ClusterJob) -> None:
-    """Ask the job's cluster, on commit, to work on it. A message may be repeated at any time; it holds no secret.
+    """Ask the job's cluster, on commit, to do it. A message may be repeated at any time; it contains no secret.
 
-    Jobs from before clusters were chosen for them are asked of the first. A lost message only delays: the sweep sends
-    it again.
+    Jobs from before clusters were chosen go to the first one. Losing a message only causes a delay: the sweep sends it
+    again.
     """
     type(job).objects.filter(pk=job.pk).update(rung_at=Now())
     queue = celery_queue.queue_of(known_place(job))

@@ -1,4 +1,4 @@
-"""Writes of a job's life: its creation, its worker's lease, its end. What a kind of job finds out, it stores itself."""
+"""Writes of a job's life cycle: creation, the worker's lease, the end. Each kind of job stores its own results."""
 
 import base64
 from datetime import timedelta
@@ -30,24 +30,24 @@ def job_token(model: type[ClusterJob], job_id: str) -> str:
 
 
 def require_room(model: type[ClusterJob], team: Team, most: int, *, code: str, retry_after_s: int) -> None:
-    """Require that fewer than ``most`` jobs of the kind are open. Until the transaction ends, no other is created.
+    """Require that fewer than ``most`` jobs of the kind are open. Blocks new ones until the transaction ends.
 
     Raises:
-        Problem: 429 with ``code``, which names a time to try again.
+        Problem: 429 with ``code`` and a time to try again.
     """
     found = model.objects.for_team(team).filter(state__in=OPEN)
     room.require_room(found, team, most, plural=model.plural, code=code, retry_s=retry_after_s)
 
 
 def create_job(model: type[J], team: Team, actor: Actor, **columns: Any) -> J:
-    """A new queued job with its token. The cluster is not notified yet. ``columns`` are those of its kind alone."""
+    """A new queued job with its token. The cluster is not notified yet. ``columns`` are specific to its kind."""
     job_id = new_id(model.id_prefix)
     digest = secret_hash(job_token(model, job_id))
     return jobs_of(model).create(id=job_id, team=team, token_sha256=digest, created_by=actor.label, **columns)
 
 
 def require_open(job: ClusterJob) -> None:
-    """Require that a result is still awaited. Raises a 409 problem: the token opens nothing any more."""
+    """Require that a result is still expected. Raises a 409 problem: the token no longer gives access."""
     if job.state not in OPEN:
         raise conflict(f"The {job.noun} is {job.state}.", code=f"{job.noun}_is_over")
 
@@ -61,7 +61,7 @@ def claim(model: type[J], job_id: str, progress: Message | None = None) -> J:
         job.tries += 1
     job.state, job.started_at = JobState.RUNNING, job.started_at or timezone.now()
     changed = ["state", "tries", "started_at"]
-    if isinstance(job, PlacedJob):  # its place may have been taken back while a worker was on its way to it
+    if isinstance(job, PlacedJob):  # its slot may have been taken back while a worker was on its way to it
         job.placed_at = job.placed_at or timezone.now()
         changed.append("placed_at")
     if progress is not None:
@@ -74,14 +74,14 @@ def claim(model: type[J], job_id: str, progress: Message | None = None) -> J:
 
 @transaction.atomic
 def fail_open(model: type[ClusterJob], job_id: str, reason: str) -> None:
-    """Fail a job that no worker can do, unless it is over."""
+    """Fail a job that no worker can do, unless it is already over."""
     job = locked(model, job_id)
     if job.state in OPEN:
         fail(job, reason)
 
 
 def cancel(job: J) -> bool:
-    """Cancel a job whose row the caller has locked; its worker ends itself. False: it was cancelled before.
+    """Cancel a job whose row the caller has locked; its worker stops by itself. False: it was already cancelled.
 
     Raises:
         Problem: 409 if it is over.
@@ -99,7 +99,7 @@ def fail(job: J, reason: str) -> J:
 
 
 def end(job: J, state: str, error: str | None = None) -> J:
-    """End a job in ``state``. Its large columns are not written again."""
+    """End a job in ``state``. Its large columns are not written."""
     job.state, job.error, job.finished_at = state, error, timezone.now()
     job.save(update_fields=["state", "error", "finished_at", *_without_worker(job)])
     return job
@@ -117,7 +117,7 @@ def locked(model: type[J], job_id: str) -> J:
 
 
 def _without_worker(job: ClusterJob) -> tuple[str, ...]:
-    """Empty what only a worker gives a meaning. Returns the names of these columns."""
+    """Clear the columns that only have a meaning while a worker has the job. Returns their names."""
     for column in job.while_running:
         setattr(job, column, None)
     return job.while_running

@@ -1,6 +1,6 @@
-"""The link of jobs: what a worker may ask and report, with a token that is good for one job. Not in the public schema.
+"""The link of jobs: what a worker may request and report, with a token for one job. Not in the public schema.
 
-The routes of every kind are the same; ``ClusterKind`` says what travels on them.
+All kinds have the same routes; ``ClusterKind`` defines their messages.
 """
 
 from typing import Any, ClassVar, cast
@@ -53,7 +53,7 @@ class JobAuthentication(BaseAuthentication):
     """``Authorization: Bearer <the kind's prefix>…``; ``request.auth`` is the job."""
 
     def __init__(self, model: type[ClusterJob]) -> None:
-        """``model`` is the kind of the jobs."""
+        """``model`` is the model of the kind's jobs."""
         self._model = model
 
     def authenticate(self, request: Request) -> tuple[Any, ClusterJob]:
@@ -84,7 +84,7 @@ class IsOwnJob(BasePermission):
 class _JobView(VersionedLinkView):
     """Base of all routes."""
 
-    kind: ClassVar[ClusterKind[Any]] = cast(ClusterKind[Any], None)  # as_view gives each route its kind
+    kind: ClassVar[ClusterKind[Any]] = cast(ClusterKind[Any], None)  # as_view sets the kind of each route
     schema = None
 
     def give_up(self, reason: str) -> None:
@@ -94,14 +94,14 @@ class _JobView(VersionedLinkView):
 
 
 class TokenView(_JobView):
-    """A worker of the cluster is given the token of a queued job."""
+    """Gives a worker of the cluster the token of a queued job."""
 
     authentication_classes = (ClusterAuthentication,)
     permission_classes = (IsCluster,)
 
     @extend_schema(exclude=True)
     def post(self, request: Request, job_id: str) -> Response:
-        """The token, until a worker has claimed the job: one that missed the answer asks again."""
+        """The token, until a worker has claimed the job. A worker that missed the answer asks again."""
         model = self.kind.model
         job = model.objects.filter(pk=job_id).defer(*model.large).first()
         if job is None:
@@ -114,7 +114,7 @@ class TokenView(_JobView):
 
 
 class JobLinkView(_JobView):
-    """Base of what only the job's own token opens."""
+    """Base of the views that require the job's own token."""
 
     permission_classes = (IsOwnJob,)
     parser_classes = (LinkParser,)
@@ -124,7 +124,7 @@ class JobLinkView(_JobView):
 
     @property
     def job(self) -> ClusterJob:
-        """The job that calls; ``IsOwnJob`` has let no other in."""
+        """The calling job; ``IsOwnJob`` has rejected all others."""
         return cast(ClusterJob, self.request.auth)
 
 
@@ -133,7 +133,7 @@ class ClaimView(JobLinkView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request, job_id: str) -> Response:
-        """Everything that the job is made of. Claims it; 409 if it is over."""
+        """Everything that the job needs. Claims the job; 409 if it is over."""
         require_open(self.job)
         try:
             message = self.kind.message(self.job)
@@ -149,18 +149,18 @@ class LeaseView(JobLinkView):
 
     @extend_schema(exclude=True)
     def post(self, request: Request, job_id: str) -> Response:
-        """The worker is still working: renews its lease, and keeps its progress; 409 if the job is over."""
+        """The worker is still working: renews its lease and stores its progress; 409 if the job is over."""
         reported = self.kind.progress if request.data else None
         claim(self.kind.model, job_id, None if reported is None else validated(reported, request.data))
         return Response(JobLease(lease_s=self.kind.model.lease_s).wire())
 
 
 class ResultView(JobLinkView):
-    """A worker answers."""
+    """A worker's answer."""
 
     @extend_schema(exclude=True)
     def post(self, request: Request, job_id: str) -> Response:
-        """The result, or why there is none."""
+        """The result, or the reason there is none."""
         try:
             job = self.kind.take_result(job_id, request.data)
         except Problem as problem:
@@ -171,13 +171,13 @@ class ResultView(JobLinkView):
 
 
 class RequestView(JobLinkView):
-    """A further request of the kind."""
+    """An additional request of the kind."""
 
     name = ""
 
     @extend_schema(exclude=True)
     def post(self, request: Request, job_id: str) -> Response:
-        """409 if the job is over."""
+        """Answers 409 if the job is over."""
         return Response(self.kind.requests()[self.name](job_id, request.data).wire())
 
 
@@ -198,7 +198,7 @@ class DatasetView(JobLinkView):
 
 
 class DifficultyView(DatasetView):
-    """What is known about how hard the rows of these versions are."""
+    """The known difficulty of the rows of these versions."""
 
     @extend_schema(exclude=True)
     def get(self, request: Request, job_id: str, ref: str) -> HttpResponseBase:

@@ -1,6 +1,7 @@
-"""The places of jobs with an engine: few at a time on each cluster, in the order of their asking, beside those of runs.
+"""Slots of jobs with an engine: a few on each cluster, first come, first served, in addition to those of runs.
 
-Such a job takes no run's place and waits for none. How many are held at once bounds the memory that they cost the runs.
+Such a job neither takes nor waits for a run's slot. The limit on their number bounds the memory that they take from
+the runs.
 """
 
 from django.db import connection, transaction
@@ -15,7 +16,7 @@ from dressage.runs.needs.choice import reservation_in
 
 
 def give_places(model: type[P]) -> None:
-    """Give every free place to the jobs of a kind that have waited longest."""
+    """Give every free slot to the jobs of a kind that have waited longest."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [model.places_lock])
@@ -40,9 +41,9 @@ def give_places(model: type[P]) -> None:
 
 
 def ahead_of(waiting: PlacedJob) -> int:
-    """Jobs of its kind, of all teams, that come before one that waits for its place; 0 for any other.
+    """Number of jobs of its kind, of all teams, ahead of a job that waits for its slot; 0 for any other.
 
-    Before one for a chosen cluster come those that have a place there, and those that may get one.
+    If it has a chosen cluster, only jobs that have a slot there, or may get one there, count.
     """
     if waiting.state not in OPEN or waiting.placed_at is not None:
         return 0
@@ -54,9 +55,9 @@ def ahead_of(waiting: PlacedJob) -> int:
 
 
 def send_again(job: PlacedJob) -> None:
-    """Ask again for a job that has its place.
+    """Notify the cluster again of a job that has its slot.
 
-    Where its cluster is gone, or away while another is not, it gives the place back and waits for one elsewhere.
+    If its cluster is gone, or away while another is not, it gives up the slot and waits for one elsewhere.
     """
     found = sizes()
     present = next((size for size in found if size.name == known_place(job)), None)

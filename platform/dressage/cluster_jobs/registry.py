@@ -1,4 +1,4 @@
-"""Kinds of a cluster's jobs that are registered: each app registers its own."""
+"""Registered kinds of cluster jobs: each app registers its own."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _KINDS: dict[str, ClusterKind[Any]] = {}
 
 
 def register(kind: ClusterKind[Any]) -> None:
-    """Make a kind known. For ``AppConfig.ready``; a second call is harmless."""
+    """Register a kind. For ``AppConfig.ready``; a second call is harmless."""
     if kind.names.name not in _KINDS:
         _KINDS[kind.names.name] = kind
         register_finder_of_pins(kind.pins)
@@ -20,12 +20,12 @@ def register(kind: ClusterKind[Any]) -> None:
 
 
 def kinds() -> tuple[ClusterKind[Any], ...]:
-    """All kinds that are registered."""
+    """All registered kinds."""
     return tuple(_KINDS.values())
 
 
 class _Swept(Kind):
-    """A kind of a cluster's job, as the sweep of all jobs calls it."""
+    """Adapter that lets the sweep of all jobs call a kind of cluster job."""
 
     def __init__(self, kind: ClusterKind[Any]) -> None:
         self.name = kind.names.name

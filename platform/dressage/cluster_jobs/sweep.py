@@ -1,4 +1,4 @@
-"""Looks after a cluster's jobs every two seconds. Each step is safe to repeat; several sweeps may run at once."""
+"""Sweep over cluster jobs, every two seconds. Each step is safe to repeat; several sweeps may run in parallel."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -37,12 +37,12 @@ def sweep(kind: ClusterKind[Any]) -> None:
 
 
 def ago(seconds: float) -> Any:
-    """A time of the database's clock, for queries."""
+    """A time in the past by the database's clock, for queries."""
     return Now() - timedelta(seconds=seconds)
 
 
 def for_each(found: QuerySet[J], act: Callable[[J], object]) -> None:
-    """Apply ``act`` to each job that still matches once it is locked; a failure does not stop the rest."""
+    """Apply ``act`` to each job that still matches once it is locked. A failure does not stop the rest."""
     for job_id in list(found.values_list("id", flat=True)):
         try:
             with transaction.atomic():
@@ -59,18 +59,18 @@ def expired(model: type[J]) -> QuerySet[J]:
 
 
 def unclaimed(model: type[J], limit_s: float) -> QuerySet[J]:
-    """Jobs that no worker has claimed in time: since their creation, or since they were given their place."""
+    """Jobs that no worker has claimed in time, counted from their creation or from when they were given their slot."""
     since = "placed_at" if issubclass(model, PlacedJob) else "created_at"
     return jobs_of(model).filter(state=JobState.QUEUED, tries=0, **{f"{since}__lt": ago(limit_s)})
 
 
 def overdue(model: type[J], limit_s: float) -> QuerySet[J]:
-    """Jobs that take too long, from their first worker on. One that hangs may still renew its lease."""
+    """Jobs that take too long, counted from their first worker. A worker that hangs may still renew its lease."""
     return jobs_of(model).filter(state__in=OPEN, started_at__lt=ago(limit_s))
 
 
 def unnotified(model: type[J]) -> QuerySet[J]:
-    """Queued jobs of which the cluster was not notified lately. They have their place if their kind needs one."""
+    """Queued jobs of which the cluster was not recently notified. If their kind needs slots, they have one."""
     found = jobs_of(model).filter(Q(rung_at__lt=ago(NOTIFY_AGAIN_S)) | Q(rung_at=None), state=JobState.QUEUED)
     return found.filter(placed_at__isnull=False) if issubclass(model, PlacedJob) else found
 
@@ -83,7 +83,7 @@ def _notify(job: ClusterJob) -> None:
 
 
 def _replace_worker(kind: ClusterKind[Any], job: ClusterJob) -> None:
-    """Queue a job again for another worker, or give it up once it has lost too many."""
+    """Queue a job again for another worker, or give it up after too many lost workers."""
     if job.tries >= kind.max_tries:
         kind.give_up(job, "lost", f"{job.tries} workers were lost while they {kind.lost_while}")
         return

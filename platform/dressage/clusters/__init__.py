@@ -1,1 +1,1 @@
-"""Ray clusters of the installation: which there are, how large each is, and what fits on it. They belong to no team."""
+"""Ray clusters of the installation: their names, their sizes, and what fits on them. They belong to no team."""

@@ -13,7 +13,7 @@ from trainer_core.link.celery_queue import DEFAULT_CLUSTER
 
 SIZE_COLUMNS = ("name", "places", "report", "most_cpus", "most_gpus")
 SILENT_S = 150
-"""Seconds after which a cluster whose worker has said nothing counts as silent: more than two questions."""
+"""Seconds without a message from its worker after which a cluster counts as silent: more than two questions."""
 
 
 def cluster_names() -> tuple[str, ...]:
@@ -22,12 +22,12 @@ def cluster_names() -> tuple[str, ...]:
 
 
 def known_as(name: str) -> str:
-    """The name of the cluster on which an attempt is: those from before clusters had names hold none."""
+    """The name of an attempt's cluster. Attempts from before clusters had names store an empty name."""
     return name or DEFAULT_CLUSTER
 
 
 def sizes(taken: Mapping[str, int]) -> list[ClusterSize]:
-    """The size of every cluster; ``taken`` says how many runs hold a place on each."""
+    """The size of every cluster; ``taken`` gives the number of runs that hold a slot on each."""
     away = Q(answered_at__lt=Now() - timedelta(seconds=SILENT_S)) | ~Q(fault="")
     found = Cluster.objects.annotate(away=ExpressionWrapper(away, output_field=BooleanField()))
     rows = {row["name"]: row for row in found.values(*SIZE_COLUMNS, "away")}
@@ -35,5 +35,5 @@ def sizes(taken: Mapping[str, int]) -> list[ClusterSize]:
 
 
 def size(name: str) -> ClusterSize:
-    """The size of one cluster, whoever holds its places."""
+    """The size of one cluster, not counting the slots that are taken."""
     return size_of(name, Cluster.objects.filter(name=name).values(*SIZE_COLUMNS).first(), 0)

@@ -1,4 +1,4 @@
-"""Writes of clusters: what their workers tell, what they are asked, and what the operator sets."""
+"""Writes of clusters: what their workers report, what they are asked, and what the operator sets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from trainer_core.link.cluster import ClusterReport, ResourceBundle
 
 
 def take_report(name: str, report: ClusterReport) -> None:
-    """Keep what a worker tells of its cluster. A fault leaves the last known size as it is."""
+    """Store a worker's report on its cluster. A report of a fault leaves the last known size unchanged."""
     if report.fault is not None:
         told: dict[str, Any] = {"fault": report.fault}
     else:
@@ -19,11 +19,11 @@ def take_report(name: str, report: ClusterReport) -> None:
 
 
 def note_question(name: str, demand: Sequence[ResourceBundle]) -> None:
-    """Note that a worker is asked for the size now, and what its autoscaler is told."""
+    """Record that a worker is now asked for the size, and the demand that its autoscaler is given."""
     told = [bundle.model_dump(mode="json") for bundle in demand]
     Cluster.objects.update_or_create(name=name, defaults={"asked_at": Now(), "demand": told})
 
 
 def set_limits(name: str, changes: Mapping[str, float | None]) -> None:
-    """Set places or what the cluster may grow to; keys are columns of ``Cluster``."""
+    """Set the slots, or the limits of growth; keys are columns of ``Cluster``."""
     Cluster.objects.update_or_create(name=name, defaults=changes)

@@ -1,4 +1,4 @@
-"""Sizes: what a cluster holds now, what it may grow to, and whether a run fits."""
+"""Sizes: what a cluster has now, how far it may grow, and whether a run fits."""
 
 import math
 from collections.abc import Mapping
@@ -11,30 +11,30 @@ from trainer_core.link.cluster import ClusterReport
 from trainer_core.planning.reservation import Reservation
 
 DEVICES = "rollout.engine.tensor_parallel_size times pipeline_parallel_size"
-"""Members of a spec whose product is the devices of one engine."""
+"""Members of a spec whose product is the number of devices of one engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSize:
-    """One cluster, as far as the start of a run depends on it."""
+    """The properties of a cluster that decide whether a run can start on it."""
 
     name: str
     places: int
-    """Runs that may train on it at once."""
+    """Runs that may train on it at the same time."""
     taken: int = 0
-    """Runs that hold a place on it."""
+    """Runs that hold a slot on it."""
     report: ClusterReport | None = None
-    """What its worker has told; None: nothing yet."""
+    """The last report of its worker; None: no report yet."""
     most_cpus: float | None = None
     most_gpus: float | None = None
-    """What its autoscaler may let it grow to; both None: it does not grow. CPUs come with GPUs, and how many is not
-    known unless it was told. GPUs that nobody has told of do not come."""
+    """Limits up to which its autoscaler may let it grow; both None: it does not grow. CPUs come with GPUs, in an
+    unknown number unless it was set. GPUs are only added if their number was set."""
     away: bool = False
-    """Whether its worker has said nothing for a while, or tells that it cannot reach its Ray."""
+    """Whether its worker has been silent for some time, or reports that it cannot reach its Ray."""
 
     @property
     def free(self) -> int:
-        """Places that nobody holds."""
+        """Slots that are free."""
         return max(0, self.places - self.taken)
 
     @property
@@ -43,7 +43,7 @@ class ClusterSize:
 
     @property
     def cpus_at_most(self) -> float:
-        """CPUs that it has or may grow to; infinite where GPUs may come with CPUs of which nobody has told."""
+        """CPUs that it has or may grow to; infinite if GPUs may come with an unknown number of CPUs."""
         if self.most_cpus is None and self.most_gpus:
             return math.inf
         return max(self.report.cpus if self.report else 0.0, self.most_cpus or 0.0)
@@ -55,27 +55,27 @@ class ClusterSize:
 
     @property
     def amount_at_most(self) -> str:
-        """Amount that it has or may grow to, in words."""
+        """Amount that it has or may grow to, as text."""
         parts = [f"{self.cpus_at_most:g} CPUs"] if math.isfinite(self.cpus_at_most) else []
         parts += [f"{self.gpus_at_most:g} GPUs"] if self.gpus_at_most >= 1 else []
         return " and ".join(parts)
 
     @property
     def is_told(self) -> bool:
-        """Whether its worker has told a size. A Ray whose first node is not up yet has none."""
+        """Whether its worker has reported a size. A Ray whose first node has not started yet has none."""
         return self.report is not None and self.report.nodes > 0
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known of its size; where not, everything is believed to fit."""
+        """Whether anything is known about its size; if not, everything is assumed to fit."""
         return self.is_told or self.grows
 
     def never_holds(self, demand: Reservation) -> bool:
-        """Whether a run could not begin on it, however much it grows."""
+        """Whether a run could never start on it, however far it grows."""
         return self.is_known and not self._holds(demand, self.cpus_at_most, self.gpus_at_most, demand.least_gpus)
 
     def holds_now(self, demand: Reservation) -> bool:
-        """Whether a run can begin on the nodes that it has: on as many GPUs as it can hope for, where it has any."""
+        """Whether a run can start on its current nodes. If it has GPUs, with as many as the run can ever get on it."""
         if self.report is None or not self.is_known:
             return not self.grows
         hoped = min(demand.gpus, self.gpus_at_most)
@@ -85,7 +85,7 @@ class ClusterSize:
         return demand.cpus <= cpus and (self.gpus_at_most < 1 or gpus >= least_gpus)
 
     def has_idle_gpus(self, count: int) -> bool:
-        """Whether that many of its GPUs are held by nobody; on a cluster without GPUs none are needed."""
+        """Whether at least ``count`` of its GPUs are free; on a cluster without GPUs none are needed."""
         free = sum(kind.free for kind in self.report.gpus) if self.report else 0.0
         return self.gpus_at_most < 1 or free >= count
 
@@ -111,7 +111,7 @@ def size_of(name: str, row: Mapping[str, Any] | None, taken: int) -> ClusterSize
 
 
 def too_large(demand: Reservation, sizes: list[ClusterSize]) -> str | None:
-    """The sentence for a run that none of these clusters can ever hold; None where one can."""
+    """The message for a run that none of these clusters can ever hold; None if one can."""
     if not sizes or not all(size.never_holds(demand) for size in sizes):
         return None
     largest = max(sizes, key=lambda size: (size.gpus_at_most, size.cpus_at_most))

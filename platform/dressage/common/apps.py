@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class CommonConfig(AppConfig):
-    """Sets up structured logs and tells drf-spectacular how problems and pydantic models look."""
+    """Sets up structured logs, and how drf-spectacular describes problems and pydantic models."""
 
     name = "dressage.common"
     label = "common"

@@ -1,4 +1,4 @@
-"""Annotations whose SQL is written once: for some, Django takes longer to write it than PostgreSQL to run it."""
+"""Annotations whose SQL is generated once: for some, Django takes longer to generate it than PostgreSQL to run it."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.db.models.expressions import RawSQL
 def compiled(queryset: QuerySet[Any]) -> dict[str, RawSQL]:
     """The annotations of ``queryset`` as SQL.
 
-    They are for querysets of the same model, which is not joined to itself by them, and not inside of other queries:
+    Use them only on querysets of the same model that do not join the model to itself, and not inside of other queries:
     the SQL names the model's table.
     """
     query = queryset.query

@@ -1,4 +1,4 @@
-"""Indexes that are built while an installation's other connections write. Migrations with them are not ``atomic``."""
+"""Indexes that are built while the installation's other connections write. Such migrations are not ``atomic``."""
 
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db.migrations import RunSQL
@@ -7,7 +7,7 @@ from django.db.models import Index
 
 
 def index_concurrently(model: str, index: Index) -> list[Operation]:
-    """Operations that build ``index``; what a build that was cut short has left behind is dropped before."""
+    """Operations that build ``index``. Leftovers of an interrupted build are dropped first."""
     return [
         RunSQL(f'DROP INDEX CONCURRENTLY IF EXISTS "{index.name}"', RunSQL.noop),
         AddIndexConcurrently(model, index),

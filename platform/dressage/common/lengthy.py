@@ -1,4 +1,4 @@
-"""Places for requests that take long: few may keep a thread of the process for minutes, so that the others are left."""
+"""Slots for long requests: only a few may keep a thread of the process for minutes, so that the others stay free."""
 
 import threading
 from collections import Counter
@@ -11,7 +11,7 @@ from dressage.common.api.problems import Problem
 
 
 class LongRequests:
-    """Places of this process for one kind of long request. Where none is free, a request is refused at once."""
+    """Slots of this process for one kind of long request. If none is free, a request is refused immediately."""
 
     def __init__(
         self, what: str, *, places: int, per_team: int | None = None, code: str, team_code: str = "", retry_s: int
@@ -19,11 +19,11 @@ class LongRequests:
         """
         Args:
             what: the requests as a plural, such as "uploads", for the messages.
-            places: most of them at once.
-            per_team: most of one team at once, None for as many as there are places.
-            code: code of the 503 problem where all places are taken.
-            team_code: code of the 429 problem where one team has all that it may have.
-            retry_s: seconds after which clients are told to try again.
+            places: maximum at the same time.
+            per_team: maximum per team at the same time; None for as many as ``places``.
+            code: code of the 503 problem if all slots are taken.
+            team_code: code of the 429 problem if the team has used its share.
+            retry_s: seconds after which clients should try again.
         """
         self.places, self.per_team = places, per_team or places
         self._what, self._code, self._team_code, self._retry_s = what, code, team_code, retry_s
@@ -32,12 +32,12 @@ class LongRequests:
 
     @contextmanager
     def place(self, team_id: str) -> Iterator[None]:
-        """A place for one request of a team, which gives the thread's database connection back first.
+        """A slot for one request of a team. Releases the thread's database connection first.
 
-        In a transaction, as with an Idempotency-Key, the connection is kept; then the places bound the connections.
+        In a transaction, as with an Idempotency-Key, the connection is kept; then the slots limit the connections.
 
         Raises:
-            Problem: 429 where the team has all that it may have, 503 where all places are taken.
+            Problem: 429 if the team has used its share, 503 if all slots are taken.
         """
         self._enter(team_id)
         try:
@@ -59,7 +59,7 @@ class LongRequests:
     def _leave(self, team_id: str) -> None:
         with self._lock:
             self._taken[team_id] -= 1
-            self._taken += Counter()  # keeps the teams that have a place
+            self._taken += Counter()  # drops the teams that have no slot
 
     def _refusal(self, status: int, title: str, what: str, code: str) -> Problem:
         detail = f"{what} are worked on already, as many as may be at once. Try again in {self._retry_s} s."
@@ -74,4 +74,4 @@ FILES = LongRequests(
     team_code="too_many_file_readers",
     retry_s=10,
 )
-"""Requests that read, check, hash or copy gigabytes: uploads of datasets, and registrations of policies."""
+"""Requests that read, check, hash or copy gigabytes: dataset uploads and policy registrations."""

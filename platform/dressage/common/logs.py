@@ -1,4 +1,4 @@
-"""Structured logs: every line carries what the request or task has bound (request id, team, run)."""
+"""Structured logs: every line carries the context of the request or task (request id, team, run)."""
 
 import logging
 import time
@@ -12,17 +12,17 @@ from trainer_core.log_lines import JsonFormatter
 
 REFUSALS_PER_MINUTE = 20
 REFUSALS = "dressage.refusals"
-"""Name of the logger of requests that the API refused to a caller whom it knows."""
+"""Name of the logger for requests that the API refused to a known caller."""
 REFUSALS_OF_NOBODY = f"{REFUSALS}.nobody"
-"""Name of the logger of requests that it refused to anybody else. Apart, since they are as many as strangers like."""
+"""Name of the logger for requests that it refused to anyone else. Separate, since strangers can send any number."""
 _REFUSERS = ("django.security.", "uvicorn.error", REFUSALS)
 _LONGEST = 300
 
 
 class BriefRefusals(logging.Filter):
-    """Filter that leaves one short line of each refused request, and few a minute of each logger.
+    """Filter that logs one short line per refused request, and only a few per minute and logger.
 
-    Anybody can send such requests, as many as they like: neither a traceback nor their number may fill the disk.
+    Anyone can send such requests, as many as they like: neither tracebacks nor their number may fill the disk.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -32,7 +32,7 @@ class BriefRefusals(logging.Filter):
         self._untold: Counter[str] = Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Shorten the record, and say how many were left out before it; False to leave it out."""
+        """Shorten the record, and say how many were left out before it. Returns False to leave it out."""
         fault = record.name == "uvicorn.error" and record.levelno >= logging.ERROR
         if fault or not record.name.startswith(_REFUSERS):
             return True
@@ -52,12 +52,12 @@ class BriefRefusals(logging.Filter):
 
 
 def json_formatter() -> JsonFormatter:
-    """The formatter of JSON lines, which hold what the request or task has bound."""
+    """The formatter of JSON lines, which include the context of the request or task."""
     return JsonFormatter(structlog.contextvars.get_contextvars)
 
 
 def configure(as_json: bool = False) -> None:
-    """Send structlog through the standard library, so that one LOGGING setting rules all lines."""
+    """Send structlog through the standard library, so that one LOGGING setting governs all lines."""
     rendering: list[Any] = [
         structlog.processors.format_exc_info,
         structlog.processors.KeyValueRenderer(key_order=["event"]),
@@ -75,7 +75,7 @@ def configure(as_json: bool = False) -> None:
 
 
 def _as_record(_logger: Any, _method: str, event: structlog.typing.EventDict) -> Any:
-    """Arguments of the standard library's logger: the event as its message, the rest as fields of the record."""
+    """Arguments for the standard library's logger: the event as its message, the rest as fields of the record."""
     event.pop("logger", None)
     message, exception = event.pop("event", ""), event.pop("exc_info", None)
     return ("%s", message), {"exc_info": exception, "extra": {"fields": dict(event)}}

@@ -23,7 +23,7 @@ class PrefixedIdField(models.CharField):
         super().contribute_to_class(cls, name, private_only)
 
     def deconstruct(self) -> Any:
-        """Leave out what the constructor sets itself, and the default, which follows from the model."""
+        """Leave out what the constructor sets itself, and the default, which depends on the model."""
         name, path, args, kwargs = super().deconstruct()
         for key in ("default", "max_length", "primary_key", "editable"):
             kwargs.pop(key, None)
@@ -46,12 +46,12 @@ class TeamQuerySet(models.QuerySet):
     """Rows that belong to a team, directly or through ``team_path``."""
 
     def for_team(self, team: models.Model) -> Self:
-        """The rows of a ``dressage.teams.models.Team`` alone. Every read and write of the API starts here."""
+        """Only the rows of a ``dressage.teams.models.Team``. Every read and write of the API starts here."""
         return self.filter(**{getattr(self.model, "team_path", "team"): team})
 
 
 class TeamModel(PrefixedModel):
-    """A row of a team. ``Model.objects.for_team(team)`` is the only way in for the API."""
+    """A row of a team. The API uses it only through ``Model.objects.for_team(team)``."""
 
     team_path: ClassVar[str] = "team"
 
@@ -64,7 +64,7 @@ class TeamModel(PrefixedModel):
 
 
 class StoredResponse(TeamModel):
-    """The answer to a request that carried an Idempotency-Key, kept for a day."""
+    """The response to a request that carried an Idempotency-Key, stored for a day."""
 
     id_prefix = "idem"
 

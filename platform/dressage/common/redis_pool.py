@@ -1,4 +1,4 @@
-"""Connections to Redis: one pool for a process, of a stated size, in which callers wait for their turn."""
+"""Connections to Redis: one pool per process, of fixed size, in which callers wait for their turn."""
 
 from functools import cache
 from threading import Lock
@@ -7,28 +7,28 @@ from typing import Any
 from redis import BlockingConnectionPool
 
 CONNECTIONS = 16
-"""Connections of one process. A call takes about a millisecond, so that few serve many."""
+"""Connections per process. A call takes about a millisecond, so a few serve many."""
 PATIENCE_S = 5.0
-"""Time to wait for a connection; after it redis-py's ConnectionError, which is answered 503."""
+"""Time to wait for a connection, followed by redis-py's ConnectionError, which is answered with 503."""
 
 
 class SharedPool(BlockingConnectionPool):
-    """The process's pool. Django makes a cache for each request, and each would have a pool of its own."""
+    """The process's pool. Django creates a cache for each request, and each would have a pool of its own."""
 
     @classmethod
     def from_url(cls, url: str, **options: Any) -> "SharedPool":
-        """The pool of that address; made at the first call."""
+        """The pool for that address; created on the first call."""
         with _one_at_a_time:
             return _pool(url, **options)
 
 
 _one_at_a_time = Lock()
-"""`cache` alone lets threads that come first together make a pool each."""
+"""`cache` alone lets concurrent first calls create a pool each."""
 
 
 @cache
 def _pool(url: str, **options: Any) -> SharedPool:
-    # The base's method makes what it is called on.
+    # The base's method instantiates the class that it is called on.
     made: SharedPool = super(SharedPool, SharedPool).from_url(
         url, max_connections=CONNECTIONS, timeout=PATIENCE_S, **options
     )

@@ -1,4 +1,4 @@
-"""The four roles. Each may do everything that the ones before it may."""
+"""The four roles. Each may do everything that the previous ones may."""
 
 from django.db import models
 

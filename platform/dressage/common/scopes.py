@@ -1,4 +1,4 @@
-"""Scopes of API tokens: for each noun, to read it, or to write it too."""
+"""Scopes of API tokens: for each noun, to read it, or to also write it."""
 
 from collections.abc import Collection
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Noun(models.TextChoices):
-    """Noun of the API. Each endpoint belongs to one, or is for people alone."""
+    """Noun of the API. Each endpoint belongs to one, or is for people only."""
 
     RUNS = "runs"
     DATASETS = "datasets"
@@ -17,7 +17,7 @@ class Noun(models.TextChoices):
 
 
 class Scope(models.TextChoices):
-    """Scope: what a token may do, within its role. To write includes to read."""
+    """Scope: what a token may do, within its role. Writing includes reading."""
 
     RUNS_READ = "runs:read", "See runs, their metrics, rollouts, events and checkpoints; check specs and plans"
     RUNS_WRITE = "runs:write", "Also make, start, stop and steer runs"

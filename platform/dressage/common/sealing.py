@@ -1,8 +1,8 @@
-"""Secrets of teams at rest: Fernet (AES-128-CBC with HMAC-SHA256) under keys that lie outside of the database.
+"""Secrets of teams at rest: Fernet (AES-128-CBC with HMAC-SHA256) under keys that are stored outside of the database.
 
-The keys come from ``DRESSAGE_ENCRYPTION_KEYS``, else from a file of the data folder. The first seals, all of them open.
-Whoever seals in a transaction calls ``hold_keys`` first, before it locks rows: a rotation waits for it, and it for a
-rotation.
+The keys come from ``DRESSAGE_ENCRYPTION_KEYS``, else from a file in the data folder. The first one seals, all of them
+open. Code that seals in a transaction calls ``hold_keys`` first, before it locks rows: it waits for a rotation, and a
+rotation waits for it.
 """
 
 from collections.abc import Callable
@@ -15,33 +15,33 @@ from django.db import connection, transaction
 from dressage.embedded.private_files import secret_in, write_secret
 
 _ROTATION_LOCK = 0x6472_6573_7361_6B79
-"""Advisory lock: shared by those who seal, held alone by a rotation."""
+"""Advisory lock: shared by transactions that seal, held exclusively by a rotation."""
 
 
 class UnsealError(ValueError):
-    """A stored secret cannot be read: its key is not among those of the installation, or it has been tampered with."""
+    """A stored secret cannot be read: its key is not one of the installation's, or it has been tampered with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resealed:
-    """What became of stored secrets."""
+    """Result of sealing stored secrets again."""
 
     count: int = 0
-    """Those that are sealed under the first key now."""
+    """Number of secrets that are sealed under the first key now."""
     unreadable: tuple[str, ...] = ()
-    """Names of those that no key opens; they are left as they were."""
+    """Names of secrets that no key opens; they are left unchanged."""
 
     def __add__(self, other: "Resealed") -> "Resealed":
         return Resealed(self.count + other.count, self.unreadable + other.unreadable)
 
 
 Reseal = Callable[[], Resealed]
-"""Seals every stored secret of a room anew."""
+"""Seals every stored secret of an app again."""
 _ROOMS: list[Reseal] = []
 
 
 def register_sealed(reseal: Reseal) -> None:
-    """Have a room's secrets sealed anew by each rotation. For ``AppConfig.ready``; harmless when called twice."""
+    """Have each rotation seal an app's secrets again. For ``AppConfig.ready``; harmless when called twice."""
     if reseal not in _ROOMS:
         _ROOMS.append(reseal)
 
@@ -52,11 +52,11 @@ def seal(secret: str) -> str:
 
 
 def unseal(sealed: str, older: tuple[Fernet, ...] = ()) -> str:
-    """Open what was sealed.
+    """Open a sealed secret.
 
     Args:
-        sealed: what ``seal`` has made.
-        older: further keys, of before the installation had these.
+        sealed: output of ``seal``.
+        older: additional keys, which the installation had earlier.
 
     Raises:
         UnsealError: no key opens it.
@@ -68,15 +68,15 @@ def unseal(sealed: str, older: tuple[Fernet, ...] = ()) -> str:
 
 
 def hold_keys() -> None:
-    """Keep a rotation away until the transaction ends."""
+    """Block rotations until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_ROTATION_LOCK])
 
 
 def rotate() -> Resealed:
-    """Seal everything under a new key, and forget the keys of before unless something is left that they may open.
+    """Seal everything under a new key, and forget the previous keys unless they may still be needed.
 
-    Keys of the environment are for whoever has set them to change: then everything is sealed under the first.
+    Keys in the environment can only be changed by the operator: then everything is sealed under the first one.
     """
     own_file, key = not settings.ENCRYPTION_KEYS, _new_key()
     with transaction.atomic():
@@ -90,7 +90,7 @@ def rotate() -> Resealed:
 
 
 def _forget_all_but(key: str) -> None:
-    """Keep ``key`` alone, unless another rotation has come in between: what it seals is under a key of its own."""
+    """Keep only ``key``, unless another rotation has happened since: its secrets are sealed under its own key."""
     with transaction.atomic():
         _hold_keys_alone()
         if _keys()[0] == key:
@@ -103,7 +103,7 @@ def _hold_keys_alone() -> None:
 
 
 def _keys() -> tuple[str, ...]:
-    """The installation's keys, newest first; read at each use, since a rotation is another process."""
+    """The installation's keys, newest first. Read on each use, since a rotation is another process."""
     return settings.ENCRYPTION_KEYS or tuple(secret_in(settings.ENCRYPTION_KEY_FILE, _new_key()).split())
 
 

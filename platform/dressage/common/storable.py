@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-# Whole surrogate pairs were joined by the JSON decoder: what is left of them are halves.
+# The JSON decoder has joined whole surrogate pairs: what remains are halves.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 

@@ -1,4 +1,4 @@
-"""Moments as the API writes them."""
+"""Timestamps as the API writes them."""
 
 from datetime import UTC, datetime
 from typing import overload

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class DatasetsConfig(AppConfig):
-    """Django app of the package; its docstring says more."""
+    """Django app of datasets; the package docstring says more."""
 
     name = "dressage.datasets"
     label = "datasets"

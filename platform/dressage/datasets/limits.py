@@ -1,29 +1,29 @@
-"""Caps on uploads. A file that breaks one is refused with the line that does."""
+"""Limits on uploads. A file that exceeds one is refused, with the offending line if there is one."""
 
 MAX_FILE_BYTES = 10 << 30
-"""Bytes of a file, also of what a packed one unpacks to."""
+"""Maximum size of a file, also after unpacking."""
 MAX_UPLOAD_BYTES = (1 << 30) + (1 << 20)
-"""Bytes of a request with a file and the fields beside it."""
+"""Maximum size of a request with a file and its other fields."""
 MAX_UNFINISHED_BYTES = 20 << 30
-"""Bytes that the unfinished uploads of one team may have, when they are finished."""
+"""Maximum total size of the unfinished uploads of one team, counted as if complete."""
 MAX_UNFINISHED_UPLOADS = 50
-"""Unfinished uploads of one team."""
+"""Maximum number of unfinished uploads per team."""
 MAX_PREVIEW_BYTES = 64 << 20
-"""Bytes of a request that asks how a file would be read."""
+"""Maximum size of a preview request."""
 MAX_ARCHIVE_BYTES = 1 << 30
-"""Bytes that an archive of tasks may hold: it is read from a copy on disk."""
+"""Maximum size of a task archive. Archives are read from a copy on disk."""
 MAX_EXPANSION = 1_000
-"""Times its own size that a packed file may unpack to, once that is more than 64 MiB. Text packs to a tenth or so."""
+"""Maximum ratio by which a packed file may expand, once it exceeds 64 MiB. Text typically packs to about a tenth."""
 MAX_ROW_BYTES = 1 << 20
 MAX_TASK_BYTES = 16 << 20
-"""Bytes of one task of an archive, with its tests."""
+"""Maximum size of one task in an archive, including its tests."""
 MAX_ROWS = 5_000_000
 MAX_BLANK_LINES = 100_000
 MAX_DEPTH = 32
 MAX_COLUMNS = 256
 MAX_REPORTED_ERRORS = 100
-"""Faults that a refusal lists."""
+"""Maximum number of faults listed in a refusal."""
 MAX_REPORT_ROWS = 10_000
-"""Faults that the report of a refusal holds; reading ends there."""
+"""Maximum number of faults in the report of a refusal. Reading stops there."""
 ROWS_PER_GROUP = 2_000
-"""Rows in a Parquet row group: what the preview reads to show one page."""
+"""Rows per Parquet row group, the unit that a preview reads to show one page."""

@@ -23,10 +23,11 @@ class Dataset(TeamModel):
     description = models.CharField(max_length=2000, blank=True)
     created_by = models.CharField(max_length=300)
     deleted_at = models.DateTimeField(null=True)
-    """Time since which all its versions are gone. Its slug stays taken: what old specs name means nothing else."""
+    """Time at which all its versions were deleted. The slug stays reserved, so that old specs never refer to other
+    rows."""
     deleted_by = models.CharField(max_length=300, default="", db_default="", blank=True)
     shared_by: str | None = None
-    """Name of the team that it belongs to, where ``sharing.guests`` has prepared it for the eyes of another."""
+    """Name of the owning team, if ``sharing.guests`` has prepared the object for another team."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_dataset_per_slug")]
@@ -34,37 +35,37 @@ class Dataset(TeamModel):
 
     @property
     def latest_version(self) -> "DatasetVersion":
-        """The newest version that was not deleted; of a dataset that is deleted just now, the newest."""
+        """The newest version that was not deleted; for a dataset that has just been deleted, the newest of all."""
         return max(self.versions.all(), key=lambda version: (not version.is_deleted, version.number))
 
 
 class DatasetCard(models.Model):
-    """What people should know of a dataset, in their own words. ``dressage.datasets.cards`` reads and writes them.
+    """What people should know about a dataset, in the team's own words. Managed by ``dressage.datasets.cards``.
 
-    Datasets of before cards have none until somebody writes one.
+    Datasets older than cards have none until somebody writes one.
     """
 
     dataset = models.OneToOneField(Dataset, on_delete=models.CASCADE, primary_key=True, related_name="written_card")
     source = models.CharField(max_length=2000, blank=True)
-    """Where the rows are from: an address, a paper, a person."""
+    """Origin of the rows: a URL, a paper, a person."""
     licence = models.CharField(max_length=120, blank=True)
-    """SPDX identifier, else free text."""
+    """SPDX identifier, or free text."""
     purpose = models.CharField(max_length=2000, blank=True)
     caveats = models.TextField(blank=True)
     owner = models.ForeignKey("teams.Membership", on_delete=models.SET_NULL, null=True, related_name="+")
     owner_name = models.CharField(max_length=300, blank=True)
-    """Address of the owner, or of the last one, who has left the team."""
+    """Address of the owner, or of the last owner who has left the team."""
     keep_days = models.PositiveIntegerField(null=True)
-    """Days after which a version goes that a newer one has replaced (``retention``); null keeps all."""
+    """Days after which a replaced version is deleted (see ``retention``); null keeps all versions."""
     revision = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(default=timezone.now)
     updated_by = models.CharField(max_length=300)
 
 
 class DatasetShare(TeamModel):
-    """Leave of another team to read a dataset; an offer until that team has accepted it.
+    """Permission for another team to read a dataset. An offer until that team accepts it.
 
-    ``team`` is the owner of the dataset. Of an offer's token only the SHA-256 is stored.
+    ``team`` is the owner of the dataset. Only the SHA-256 of an offer's token is stored.
     """
 
     id_prefix: ClassVar[str] = "dss"
@@ -72,15 +73,15 @@ class DatasetShare(TeamModel):
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="shares")
     sha256 = models.CharField(max_length=64, unique=True)
     note = models.CharField(max_length=200, blank=True)
-    """Whom it is meant for, in the words of who offers it. The other team does not see it."""
+    """Intended recipient, as described by the offering team. The other team does not see it."""
     created_by = models.CharField(max_length=300)
     created_by_id = models.CharField(max_length=120)
     expires_at = models.DateTimeField()
-    """Time until which the offer can be accepted. What was accepted does not expire."""
+    """Time until which the offer can be accepted. Accepted shares do not expire."""
     guest = models.ForeignKey("teams.Team", null=True, on_delete=models.CASCADE, related_name="+")
-    """The team that reads; null until it has accepted."""
+    """The team that reads; null until a team has accepted."""
     slug = models.CharField(max_length=63, blank=True)
-    """Name of the dataset in the specs of the guest. It stays taken there, whatever becomes of the share."""
+    """Name of the dataset in the guest's specs. It stays reserved there even after the share ends."""
     accepted_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
     revoked_by = models.CharField(max_length=300, blank=True)
@@ -105,16 +106,16 @@ class DatasetShare(TeamModel):
 
 
 class TeamDatasetQuota(models.Model):
-    """How much a team may keep in datasets. A team without a row has the usual limits."""
+    """How much a team may store in datasets. Teams without a row have the default limits."""
 
     team = models.OneToOneField("teams.Team", on_delete=models.CASCADE, primary_key=True, related_name="+")
     bytes = models.PositiveBigIntegerField(null=True)
-    """Null is the installation's usual number, as is that of rows."""
+    """Null means the installation's default; the same holds for ``rows``."""
     rows = models.PositiveBigIntegerField(null=True)
 
 
 class DatasetVersion(PrefixedModel):
-    """Rows of one upload or operation, never changed afterwards. It exists only when the file is complete on disk."""
+    """Rows of one upload or operation, never changed. Created only after its file is complete on disk."""
 
     id_prefix: ClassVar[str] = "dsv"
     team_path: ClassVar[str] = "dataset__team"
@@ -125,22 +126,22 @@ class DatasetVersion(PrefixedModel):
     bytes = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     columns = models.JSONField()
-    """``[{name, type}]`` of the rows' keys."""
+    """``[{name, type}]`` of the keys of the rows."""
     origin = models.JSONField(null=True)
-    """``origin.Origin``: the file, its shape, warnings. Versions of before it was kept have none."""
+    """``origin.Origin``: the file, its shape, warnings. Versions from earlier releases have none."""
     parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="children")
-    """The version that it was made of; uploads have none."""
+    """The version that it was derived from; uploads have none."""
     operation = models.JSONField(null=True)
-    """``lineage.VersionOperation``: how it was made. Versions of before it was kept are uploads and have none."""
+    """``lineage.VersionOperation``: how it was created. Uploads from earlier releases have none."""
     file = models.CharField(max_length=200)
     """Path under DATASET_ROOT."""
     created_by = models.CharField(max_length=300)
     deleted_at = models.DateTimeField(null=True)
-    """Time since which the file is gone; the row stays for the lineage of others."""
+    """Time at which the file was deleted. The database row stays for the lineage of other versions."""
     deleted_by = models.CharField(max_length=300, default="", db_default="", blank=True)
 
     seen_by_guest: bool = False
-    """Whether ``sharing.guests`` has prepared it for the eyes of another team."""
+    """Whether ``sharing.guests`` has prepared the object for another team."""
 
     objects = TeamQuerySet.as_manager()
 
@@ -150,12 +151,12 @@ class DatasetVersion(PrefixedModel):
 
     @property
     def is_deleted(self) -> bool:
-        """Whether its rows are gone."""
+        """Whether its rows have been deleted."""
         return self.deleted_at is not None
 
     @property
     def ref(self) -> str:
-        """Reference by which specs name it: ``slug@number``."""
+        """Its reference in specs: ``slug@number``."""
         return f"{self.dataset.slug}@{self.number}"
 
     @property
@@ -165,7 +166,7 @@ class DatasetVersion(PrefixedModel):
 
 
 class RowNotes(PrefixedModel):
-    """Facts about the rows of a version that an operation found; see ``dressage.datasets.versions.notes``."""
+    """Facts that an operation found about the rows of a version; see ``dressage.datasets.versions.notes``."""
 
     id_prefix: ClassVar[str] = "note"
     team_path: ClassVar[str] = "version__dataset__team"
@@ -175,9 +176,9 @@ class RowNotes(PrefixedModel):
     columns = models.JSONField()
     """``[{name, type}]``."""
     carried = models.BooleanField()
-    """Whether they hold for a row in other versions, too."""
+    """Whether they also hold for the same row in other versions."""
     source = models.JSONField()
-    """``notes.NoteSource``: what found them."""
+    """``notes.NoteSource``: the operation that found them."""
     file = models.CharField(max_length=200)
     """Path under DATASET_ROOT."""
     created_by = models.CharField(max_length=300)
@@ -195,16 +196,16 @@ class RowNotes(PrefixedModel):
 
 
 class DatasetUpload(TeamModel):
-    """A file that comes in parts, until it is a version, is cancelled, or expires."""
+    """A file that is uploaded in parts, until it becomes a version, is cancelled, or expires."""
 
     id_prefix: ClassVar[str] = "dsu"
 
     name = models.CharField(max_length=200)
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64, blank=True)
-    """Hash that the whole file must have; empty where the client does not know it."""
+    """Hash that the complete file must have; empty if the client does not know it."""
     offset = models.PositiveBigIntegerField(default=0)
-    """Bytes that have come and are on disk."""
+    """Number of bytes received and on disk."""
     expires_at = models.DateTimeField(db_index=True)
     created_by = models.CharField(max_length=300)
 
@@ -213,12 +214,12 @@ class DatasetUpload(TeamModel):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of it has come."""
+        """Whether the whole file has been received."""
         return self.offset == self.size
 
 
 class SavedMapping(TeamModel):
-    """A mapping that a team keeps under a name, for files with the same columns."""
+    """A mapping that a team has saved under a name, for files with the same columns."""
 
     id_prefix: ClassVar[str] = "dsmap"
 
@@ -226,7 +227,7 @@ class SavedMapping(TeamModel):
     mapping = models.JSONField()
     """``trainer_core.datasets.mapping.DatasetMapping``."""
     columns = models.JSONField()
-    """Sorted names of the columns of the file that it was made for."""
+    """Sorted column names of the file that it was created for."""
     created_by = models.CharField(max_length=300)
 
     class Meta:
@@ -235,7 +236,7 @@ class SavedMapping(TeamModel):
 
 
 class DatasetSourceKind(models.TextChoices):
-    """Kind of place from which datasets are imported."""
+    """Kind of place that datasets are imported from."""
 
     HUB = "hub", "The Hugging Face hub, or the mirror that the operator names"
     URL = "url", "An address that the operator allows"
@@ -256,7 +257,7 @@ class DatasetImportState(models.TextChoices):
 
 
 class DatasetImport(Import):
-    """Files on their way from elsewhere, which become one version."""
+    """Files being imported, which become one version."""
 
     id_prefix: ClassVar[str] = "dsi"
     task: ClassVar[str] = "datasets.import"
@@ -270,23 +271,24 @@ class DatasetImport(Import):
     source = models.CharField(max_length=10, choices=DatasetSourceKind.choices)
     state = models.CharField(max_length=12, choices=DatasetImportState.choices, default=DatasetImportState.QUEUED)
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, null=True, related_name="+")
-    """The dataset of which it is to be the next version; null for a new one."""
+    """The dataset that gets the next version; null for a new dataset."""
     description = models.CharField(max_length=2000, blank=True)
     config = models.CharField(max_length=200, blank=True)
     split = models.CharField(max_length=200, blank=True)
     paths = models.JSONField(default=list)
-    """Names of the files that were asked for, in their order; empty for those of ``config`` and ``split``."""
+    """Names of the requested files, in order; empty for the files of ``config`` and ``split``."""
     files = models.JSONField(default=list)
-    """``[{path, bytes, tag, sha256}]``: what was listed. ``sha256`` is empty until a file is here and compared."""
+    """``[{path, bytes, tag, sha256}]`` of the listed files. ``sha256`` is empty until a file was fetched and
+    compared."""
     licence = models.CharField(max_length=200, blank=True)
     mapping = models.JSONField(null=True)
     """``trainer_core.datasets.mapping.DatasetMapping``; null looks for a known shape."""
     review = models.BooleanField(default=False)
-    """Whether a person is to look at the rows before they are stored, even where their shape is known."""
+    """Whether a person should review the rows before they are stored, even if their shape is known."""
     report = models.JSONField(default=list)
-    """``[{place, detail}]``: faults of rows for which it was refused."""
+    """``[{place, detail}]``: faults of rows because of which it was refused."""
     version = models.ForeignKey(DatasetVersion, on_delete=models.SET_NULL, null=True, related_name="+")
-    """What it has become."""
+    """The resulting version."""
 
     class Meta:
         indexes = [
@@ -296,23 +298,23 @@ class DatasetImport(Import):
 
     @property
     def shown_location(self) -> str:
-        """The place as people are told it: of an address, without its query, which may be a signature."""
+        """The location as shown to users: for a URL without the query, which may contain a signature."""
         if self.source != DatasetSourceKind.URL:
             return self.location
         return urlsplit(self.location)._replace(query="", fragment="").geturl()
 
     @property
     def has_files(self) -> bool:
-        """Whether it needs a person and has all its files, as far as its row tells."""
+        """Whether it waits for a person and has all its files, according to its database row."""
         needs = self.state in (DatasetImportState.WAITING, DatasetImportState.FAILED)
         return needs and bool(self.files) and all(file["sha256"] for file in self.files)
 
     @property
     def faults_of_rows(self) -> int:
-        """Number of faults for which it was refused."""
+        """Number of faults because of which it was refused."""
         return len(self.report)
 
     @property
     def first_faults(self) -> list[dict[str, str]]:
-        """The first of them."""
+        """The first of these faults."""
         return self.report[:MAX_REPORTED_ERRORS]

@@ -1,7 +1,7 @@
-"""Reads of datasets.
+"""Queries for datasets.
 
-``dataset``, ``version`` and ``stored_version`` find what belongs to the team: whatever changes something begins there.
-``readable_dataset`` and ``readable_version`` find what other teams share with it as well.
+``dataset``, ``version`` and ``stored_version`` find what the team owns; every change must start from them.
+``readable_dataset`` and ``readable_version`` also find what other teams share with it.
 """
 
 from collections.abc import Collection, Iterator
@@ -34,7 +34,7 @@ def dataset(team: Team, dataset_id: str) -> Dataset:
 
 
 def version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
-    """One version of a dataset, deleted ones included. Raises a 404 problem."""
+    """One version of a dataset, even if it is deleted. Raises a 404 problem."""
     versions = DatasetVersion.objects.for_team(team).select_related("dataset", "parent__dataset")
     found = versions.filter(dataset_id=dataset_id, number=number).first()
     if found is None:
@@ -43,24 +43,24 @@ def version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
 
 
 def stored_version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
-    """One version whose rows are there. Raises a 404 problem, which says so where it was deleted."""
+    """One version that still has its rows. Raises a 404 problem, which says so if it was deleted."""
     return _stored(version(team, dataset_id, number))
 
 
 def readable_dataset(team: Team, dataset_id: str) -> Dataset:
-    """One dataset of the team, or one that is shared with it. Raises a 404 problem."""
+    """One dataset that the team owns or that is shared with it. Raises a 404 problem."""
     shares = guests.with_datasets(guests.shares_with(team).filter(dataset=dataset_id))
     share = shares.first()
     return dataset(team, dataset_id) if share is None else guests.seen(share)
 
 
 def readable_version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
-    """One version whose rows are there, of the team's or of what is shared with it. Raises a 404 problem."""
+    """One version with its rows that the team owns or that is shared with it. Raises a 404 problem."""
     return _stored(known_version(team, dataset_id, number))
 
 
 def known_version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
-    """The same, deleted ones included. Raises a 404 problem."""
+    """One version that the team owns or that is shared with it, even if it is deleted. Raises a 404 problem."""
     share = guests.with_datasets(guests.shares_with(team).filter(dataset=dataset_id)).first()
     if share is None:
         return version(team, dataset_id, number)
@@ -71,7 +71,7 @@ def known_version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
 
 
 def number_before(found: DatasetVersion) -> int | None:
-    """Number of the version of the same dataset that one was made of, else of the one made before; None for none."""
+    """Number of the parent in the same dataset, otherwise of the preceding version; None if there is none."""
     if found.parent is not None and found.parent.dataset_id == found.dataset_id and found.parent.deleted_at is None:
         return found.parent.number
     earlier = DatasetVersion.objects.filter(dataset=found.dataset_id, deleted_at=None, number__lt=found.number)
@@ -79,15 +79,15 @@ def number_before(found: DatasetVersion) -> int | None:
 
 
 def version_by_ref(team: Team, ref: str, *, new: bool = True) -> DatasetVersion:
-    """The version that a spec names as ``slug@number``: the team's, or one that is shared with it.
+    """The version that a spec names as ``slug@number``: the team's own, or one that is shared with it.
 
     Args:
         team: the team of the spec.
         ref: the name.
-        new: whether something begins; what has begun goes on with rows that were shared then.
+        new: whether new work begins. Work that has already begun may use rows that were shared at that time.
 
     Raises:
-        LookupError: with a sentence for the one who wrote the spec.
+        LookupError: the version cannot be used. The message is written for the author of the spec.
     """
     try:
         slug, number = parse_ref(ref)
@@ -113,13 +113,13 @@ def rows(found: DatasetVersion, after: int, limit: int) -> list[dict[str, Any]]:
 
 
 def rows_at(found: DatasetVersion, numbers: Collection[int]) -> dict[int, Any]:
-    """Rows by their number, from 0 on; those beyond the end are left out. Raises FileNotFoundError."""
+    """Rows by number, from 0. Numbers beyond the end are skipped. Raises FileNotFoundError."""
     return storage.read_rows_at(found.path, numbers)
 
 
 @contextmanager
 def missing_files(pointer: str) -> Iterator[None]:
-    """Make a 422 problem of a file that is not there, as where its version is deleted while it is read."""
+    """Turn a missing file into a 422 problem, for example if a version is deleted while it is being read."""
     try:
         yield
     except FileNotFoundError as error:

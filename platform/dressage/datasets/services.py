@@ -1,4 +1,4 @@
-"""Writes of datasets. A version is stored file first, row last: what the database names is complete."""
+"""Changes to datasets. Files are stored before database rows, so everything that the database names is complete."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,15 +32,15 @@ from trainer_core.datasets.mapping import DatasetMapping
 
 @dataclass(slots=True)
 class CheckedFile:
-    """A file whose rows were all read, and what is stored of it."""
+    """A file whose rows were all read, and its stored form."""
 
     rows: int
     columns: list[dict[str, str]]
     origin: Origin
     licence: str
-    """The licence that the rows say they come under; empty where they say none, or not all of them."""
+    """The licence that the rows name; empty if not all of them name one."""
     temporary: Path
-    """The Parquet file. Whoever asked for the check removes it."""
+    """The Parquet file. The caller of the check removes it."""
 
 
 def create_dataset(
@@ -56,13 +56,13 @@ def create_dataset(
     description: str = "",
     mapping: DatasetMapping | None = None,
 ) -> Dataset:
-    """A new dataset whose first version is made from ``file``: rows of a known shape or of ``mapping``, ``size`` bytes.
+    """Create a dataset whose first version contains the rows of ``file``, which are of a known shape or of ``mapping``.
 
-    ``sha256`` is what the file must have in hexadecimal digits; empty where nobody has said.
+    ``size`` is in bytes. ``sha256`` is the required hash in hexadecimal digits; empty if none was declared.
 
     Raises:
-        Problem: 409 when the slug is taken, or the team may not keep so much; 413 or 422 when the file is refused; 429
-            or 503 when too many files are read at once. Then nothing is made.
+        Problem: 409 if the slug is taken, or the team's quota is exceeded; 413 or 422 if the file is refused; 429 or
+            503 if too many files are being read. Nothing is created then.
     """
     slug = slug_for(name, slug)
     require_free(team, slug)
@@ -77,10 +77,10 @@ def create_dataset(
 def add_dataset(
     team: Team, actor: Actor, checked: CheckedFile, *, name: str, slug: str, description: str, source: str = ""
 ) -> Dataset:
-    """A new dataset of a checked file. ``source`` begins its card.
+    """Create a dataset from a checked file. ``source`` is the initial source on its card.
 
     Raises:
-        Problem: 409 when the slug is taken, or the team may not keep so much.
+        Problem: 409 if the slug is taken, or the team's quota is exceeded.
     """
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     require_free(team, slug)
@@ -100,16 +100,18 @@ def create_version(
     sha256: str = "",
     mapping: DatasetMapping | None = None,
 ) -> DatasetVersion:
-    """The next version of a dataset, of rows of a known shape or of ``mapping``. ``sha256`` as in ``create_dataset``.
+    """Create the next version of a dataset, with rows of a known shape or of ``mapping``.
+
+    ``sha256`` as in ``create_dataset``.
 
     Raises:
-        Problem: 404 when the dataset was deleted meanwhile; 409 when the team may not keep so much; 413 or 422 when the
-            file is refused, 429 or 503 when too many files are read at once. Then nothing is made.
+        Problem: 404 if the dataset has been deleted; 409 if the team's quota is exceeded; 413 or 422 if the file is
+            refused; 429 or 503 if too many files are being read. Nothing is created then.
     """
     checked = _check(dataset.team_id, file, size, file_name, mapping, sha256)
     try:
         with transaction.atomic():
-            # NO KEY UPDATE: two uploads take their numbers one after the other; readers do not wait.
+            # NO KEY UPDATE: two uploads take their numbers one after the other, and readers do not wait.
             locked = locked_dataset(dataset.pk)
             return add_checked(locked, actor, checked)
     finally:
@@ -117,7 +119,7 @@ def create_version(
 
 
 def locked_dataset(dataset_id: str) -> Dataset:
-    """The dataset, locked for its next version. Raises a 404 problem where it was deleted meanwhile."""
+    """The dataset, locked for its next version. Raises a 404 problem if it has been deleted."""
     locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset_id)
     if locked.deleted_at is not None:
         raise not_found("dataset")
@@ -127,9 +129,9 @@ def locked_dataset(dataset_id: str) -> Dataset:
 def create_version_from_path(
     team: Team, actor: Actor, path: Path, *, slug: str, name: str | None = None, description: str = ""
 ) -> DatasetVersion:
-    """A version from a file on this machine, made only when the dataset's latest one has other content.
+    """A version from a local file, created only if the dataset's latest version has different content.
 
-    For seeding: running it twice gives the same version twice.
+    For seeding: running it twice returns the same version twice.
     """
     dataset = Dataset.objects.for_team(team).filter(slug=slug).first()
     size = path.stat().st_size
@@ -153,7 +155,7 @@ def create_version_from_path(
             latest = locked.versions.filter(deleted_at=None).order_by("-number").first()
             if latest is not None and storage.same_rows(latest.path, checked.temporary):
                 return latest
-            if locked.deleted_at is not None:  # its last version went with it
+            if locked.deleted_at is not None:  # deleted together with its last version
                 Dataset.objects.filter(pk=locked.pk).update(deleted_at=None, deleted_by="")
             return add_checked(locked, actor, checked)
     finally:
@@ -163,7 +165,7 @@ def create_version_from_path(
 def _check(
     team_id: str, file: BinaryIO, size: int, name: str, mapping: DatasetMapping | None = None, sha256: str = ""
 ) -> CheckedFile:
-    """Have a process read the file and check every row, which goes into a temporary Parquet file."""
+    """Check every row of the file in another process, which writes the rows to a temporary Parquet file."""
     if size > MAX_FILE_BYTES:
         detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
         raise Problem(413, "File too large", detail, errors=[FieldError(pointer="/file", detail=detail)])
@@ -186,7 +188,7 @@ def _check(
 def checked_rows(
     rows: UploadedRows, passed: Iterable[Row | TakenRows], *, name: str, size: int, sha256: str
 ) -> CheckedFile:
-    """Read every row into a temporary Parquet file. ``checking.check.store`` says what it is given, and raises."""
+    """Read every row into a temporary Parquet file. Arguments and errors are those of ``checking.check.store``."""
     return _file_of(store(rows, passed, settings.DATASET_ROOT, name=name, size=size, sha256=sha256))
 
 
@@ -195,7 +197,7 @@ def _file_of(result: CheckResult) -> CheckedFile:
 
 
 def add_checked(dataset: Dataset, actor: Actor, checked: CheckedFile) -> DatasetVersion:
-    """The next version of a dataset, whose row the caller has locked, of a checked file. Raises as ``add_version``."""
+    """Create the next version from a checked file. The caller has locked the dataset. Raises as ``add_version``."""
     imported = checked.origin.get("imported")
     arguments: dict[str, Any] = {"file": checked.origin["file"]["name"]}
     if imported is not None:
@@ -226,23 +228,23 @@ def add_version(
     parent: DatasetVersion | None = None,
     noted: dict[str, Any] | None = None,
 ) -> DatasetVersion:
-    """The next version of a dataset, whose row the caller has locked.
+    """Create the next version of a dataset that the caller has locked.
 
     Args:
         dataset: the dataset.
-        actor: who makes it.
-        temporary: the written file, which is moved.
+        actor: who creates it.
+        temporary: the complete file, which is moved.
         rows: number of its rows.
-        columns: ``[{name, type}]`` of the rows' keys.
-        operation: how it was made.
-        origin: the file that it was made from.
-        parent: the version that it was made of.
+        columns: ``[{name, type}]`` of the keys of the rows.
+        operation: how it was created.
+        origin: the file that it was created from.
+        parent: the version that it was derived from.
         noted: further facts for the audit log.
 
     Raises:
-        Problem: 409 where the team may not keep so much.
+        Problem: 409 if the team's quota is exceeded.
     """
-    # Two that come at once are counted one after the other: both wait for the team here.
+    # Concurrent versions are counted one after the other, because both wait for the team's lock here.
     Team.objects.select_for_update(no_key=True).get(pk=dataset.team_id)
     require_quota(dataset.team_id, bytes=temporary.stat().st_size, rows=rows)
     last = dataset.versions.order_by("-number").first()
@@ -269,12 +271,13 @@ def add_version(
 
 
 def require_free(team: Team, slug: str, *, shared: str | None = None) -> None:
-    """Raise a 409 problem where the team has a dataset of that slug, deleted ones included, or reads one under it.
+    """Raise a 409 problem if the team has a dataset with this slug, deleted or not, or reads a shared one under it.
 
     Args:
         team: the team.
-        slug: what a dataset is to be named.
-        shared: id of the dataset of another team that is to be named so; an earlier share of it is no hindrance.
+        slug: the name for a dataset.
+        shared: id of another team's dataset that should get this name; an earlier share of the same dataset does not
+            conflict.
     """
     taken = Dataset.objects.for_team(team).filter(slug=slug).first()
     if taken is not None:

@@ -15,7 +15,7 @@ from dressage.datasets.versions import retention
 
 @shared_task(name="datasets.sweep_uploads")
 def sweep_uploads() -> None:
-    """Sent by beat; may be repeated or run twice at once."""
+    """Sent by beat. May be repeated or run concurrently."""
     uploads.sweep(time.time())
     process.sweep(settings.DATASET_ROOT, time.time())
     files.sweep(time.time())
@@ -23,13 +23,16 @@ def sweep_uploads() -> None:
 
 @shared_task(name="datasets.sweep_versions")
 def sweep_versions() -> None:
-    """Sent by beat; may be repeated or run twice at once."""
+    """Sent by beat. May be repeated or run concurrently."""
     retention.sweep()
 
 
 @shared_task(name=building.TASK)
 def make_index(version_id: str) -> None:
-    """Make the index of a version's rows. Repeating it does nothing; a lost one is asked for by the next search."""
+    """Build the index of a version's rows.
+
+    Repeating it does nothing. If a task is lost, the next search sends another.
+    """
     version = DatasetVersion.objects.filter(pk=version_id, deleted_at=None).first()
     if version is not None:
         building.make(version)

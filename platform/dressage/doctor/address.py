@@ -19,7 +19,7 @@ _PATIENCE_S = 10
 
 
 def public_address(place: Place) -> Iterator[Fault]:
-    """Browsers reach the web server at DRESSAGE_URL, by TLS that the platform knows of, and WebSockets pass."""
+    """Browsers reach the web server at DRESSAGE_URL, over TLS that the platform knows of, and WebSockets work."""
     url = place.config.public_url
     if place.config.url is None and not place.is_up:
         return
@@ -58,7 +58,7 @@ def public_address(place: Place) -> Iterator[Fault]:
 
 
 def _streams(url: str) -> Iterator[Fault]:
-    """A WebSocket is opened, and closed again: streams say for themselves who may read."""
+    """Open a WebSocket and close it again: streams check by themselves who may read."""
     key = base64.b64encode(os.urandom(16)).decode()
     upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": key}
     status: int | str
@@ -83,7 +83,7 @@ def _streams(url: str) -> Iterator[Fault]:
 
 
 def _ask(url: str, path: str, headers: dict[str, str] | None = None) -> tuple[int, bytes]:
-    """Status and beginning of an answer."""
+    """Status and start of a response."""
     parts = urlsplit(url)
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     with closing(kind(parts.hostname or "", parts.port, timeout=_PATIENCE_S)) as connection:
@@ -100,7 +100,7 @@ def _scheme(told: bytes) -> str | None:
 
 
 def mail(place: Place) -> Iterator[Fault]:
-    """The mail server takes us."""
+    """The mail server accepts our connection."""
     if place.config.email_url is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""Faults of the cluster: Ray away, of another version, without its token; GPUs that nobody can use."""
+"""Faults of the cluster: Ray is down, has another version or rejects the token; GPUs are not usable."""
 
 import json
 import re
@@ -27,7 +27,7 @@ _LOCAL = ("auto", "local")
 
 
 def ray(place: Place) -> Iterator[Fault]:
-    """The Ray cluster that RAY_ADDRESS names can be joined. The embedded one is looked after by ``manage.py up``."""
+    """The Ray cluster named by RAY_ADDRESS can be joined. ``manage.py up`` takes care of the embedded one."""
     address = place.config.ray_address
     if not address or address in _LOCAL or not place.computes:
         return
@@ -52,7 +52,7 @@ def ray(place: Place) -> Iterator[Fault]:
 
 
 def _refused(address: str) -> str | None:
-    """The reason why no connection can be made; None where one can."""
+    """The reason why no connection is possible; None if one is."""
     parts = urlsplit(address if "//" in address else f"//{address}")
     try:
         socket.create_connection((parts.hostname or "", parts.port or 6379), timeout=5).close()
@@ -62,7 +62,7 @@ def _refused(address: str) -> str | None:
 
 
 def _join(place: Place, address: str) -> str:
-    """The error with which the cluster refuses us; empty where it takes us."""
+    """The error with which the cluster refuses us; empty if it accepts us."""
     command = place.ray_probe or (sys.executable, "-c", _PROBE)
     try:
         done = subprocess.run(
@@ -97,7 +97,7 @@ def _told(address: str, error: str) -> Iterator[Fault]:
 
 
 def gpus(place: Place) -> Iterator[Fault]:
-    """A GPU is served by the installed torch, and its driver is new enough."""
+    """A GPU is supported by the installed torch, and its driver is new enough."""
     seen = _driver(place)
     if seen is None:
         return
@@ -117,7 +117,7 @@ def gpus(place: Place) -> Iterator[Fault]:
 
 
 def _driver(place: Place) -> tuple[int, int] | None:
-    """CUDA version up to which the driver goes; None without a GPU."""
+    """Newest CUDA version that the driver supports; None without a GPU."""
     program = shutil.which("nvidia-smi", path=place.environment.get("PATH"))
     if program is None:
         return None

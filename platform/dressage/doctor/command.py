@@ -1,6 +1,6 @@
 """The command ``manage.py doctor [--json]``.
 
-Exit status: 0 nothing was found, 1 warnings alone, 2 errors.
+Exit status: 0 no findings, 1 only warnings, 2 errors.
 """
 
 import json
@@ -16,7 +16,7 @@ _BAD_SETTING = "See docs/configuration.md for what the variable may be."
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Examine the installation of this environment and write what was found; the exit status."""
+    """Examine the installation of this environment and print the findings; returns the exit status."""
     parser = ArgumentParser("manage.py doctor", description="Look for the usual faults of this installation.")
     parser.add_argument("--json", action="store_true", help="one JSON document, for machines")
     as_json = parser.parse_args(arguments).json
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _look() -> list[Fault]:
     try:
-        # Settings are read as the module is loaded: a bad one is a finding as any other.
+        # Settings are read when the module is loaded: a bad one is a finding like any other.
         from dressage.config import config
         from dressage.doctor.examine import examine
         from dressage.doctor.place import Place

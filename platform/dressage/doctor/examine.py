@@ -1,4 +1,4 @@
-"""All checks, in the order in which one fault explains another."""
+"""All checks, ordered so that a fault comes before those that it explains."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,7 +9,7 @@ from dressage.supervisor.production import advice, refusals
 
 
 def production(place: Place) -> Iterator[Fault]:
-    """An installation in production has the settings that protect those who use it."""
+    """An installation in production has the settings that protect its users."""
     if place.config.mode != "production":
         return
     for name, sentence in refusals(place.config):
@@ -42,7 +42,7 @@ CHECKS: tuple[Callable[[Place], Iterator[Fault]], ...] = (
 
 
 def examine(place: Place) -> list[Fault]:
-    """All that is amiss. A check that fails itself is a finding, and keeps no other from looking."""
+    """All faults. A check that itself fails is a finding, and does not stop the others."""
     found: list[Fault] = []
     for check in CHECKS:
         try:

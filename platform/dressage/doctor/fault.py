@@ -6,13 +6,13 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is amiss."""
+    """One fault."""
 
     id: str
-    """Name that stays, for machines and for searching."""
+    """Stable name, for machines and for searching."""
     what: str
-    """Sentence that says what is amiss, and where."""
+    """Sentence that describes the fault and its location."""
     remedy: str
     """Sentence that says what to do."""
     level: Literal["error", "warning"] = "error"
-    """``warning``: it works, for now or less well."""
+    """``warning``: it works, but only for now or less well."""

@@ -19,7 +19,7 @@ LOCKED_PYTHON = (3, 11)
 
 
 def python_version(place: Place) -> Iterator[Fault]:
-    """The locks are made for one Python."""
+    """The lock files are made for one Python version."""
     if place.python != LOCKED_PYTHON:
         found = ".".join(map(str, place.python))
         yield Fault(
@@ -31,7 +31,7 @@ def python_version(place: Place) -> Iterator[Fault]:
 
 
 def packages(place: Place) -> Iterator[Fault]:
-    """The installed packages are those of the lock file."""
+    """The installed packages match the lock file."""
     lock = place.root / "requirements" / ("cuda.lock" if _version("vllm") else "runtime.lock")
     wanted = dict(line.split("==", 1) for line in _pins(lock))
     differing = []
@@ -49,7 +49,7 @@ def packages(place: Place) -> Iterator[Fault]:
 
 
 def _version(name: str) -> str | None:
-    """Version of an installed package; None where it is not installed."""
+    """Version of an installed package; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -75,7 +75,7 @@ def console(place: Place) -> Iterator[Fault]:
 
 
 def home(place: Place) -> Iterator[Fault]:
-    """The data folder can be written, on a disk that has room."""
+    """The data folder is writable, on a disk with enough free space."""
     folder = place.config.home
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ def home(place: Place) -> Iterator[Fault]:
 
 
 def shared_memory(place: Place) -> Iterator[Fault]:
-    """Ray keeps its objects in shared memory, and weights travel by it."""
+    """Ray keeps its objects in shared memory, and weights are transferred through it."""
     if not place.computes:
         return
     try:
@@ -121,7 +121,7 @@ def shared_memory(place: Place) -> Iterator[Fault]:
 
 
 def descriptors(place: Place) -> Iterator[Fault]:
-    """Each browser and each connection takes a descriptor."""
+    """Each browser and each connection needs a descriptor."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < place.descriptors:
         yield Fault(
@@ -133,7 +133,7 @@ def descriptors(place: Place) -> Iterator[Fault]:
 
 
 def port(place: Place) -> Iterator[Fault]:
-    """The web server's port is free, or ours."""
+    """The web server's port is free, or in use by us."""
     host, number = place.config.local_address
     if place.is_up or _is_ours(host, number, place.patience_s):
         return

@@ -1,4 +1,4 @@
-"""Faults of secrets: files that others may read, keys that are too short."""
+"""Faults of secrets: files that others can read, keys that are too short."""
 
 import stat
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _FILES = ("secret-key", "cluster-secret", "encryption-keys", "ray-token")
 
 
 def permissions(place: Place) -> Iterator[Fault]:
-    """Files with secrets are their owner's alone."""
+    """Files with secrets are accessible to their owner only."""
     for name in _FILES:
         path = place.config.home / name
         try:
@@ -26,7 +26,7 @@ def permissions(place: Place) -> Iterator[Fault]:
 
 
 def key_length(place: Place) -> Iterator[Fault]:
-    """A key that is given is long enough."""
+    """A configured key is long enough."""
     key = place.config.secret_key
     if key is not None and len(key) < 50:
         yield Fault(

@@ -1,4 +1,4 @@
-"""Faults of PostgreSQL and Redis: away, behind, forgetful, of another time."""
+"""Faults of PostgreSQL and Redis: down, not migrated, evicting data, or with a wrong clock."""
 
 from collections.abc import Iterator
 
@@ -9,12 +9,12 @@ from dressage.doctor.fault import Fault
 from dressage.doctor.place import Place
 
 CLOCKS_S = 2.0
-"""Seconds by which clocks may differ: leases are told in database time, tokens in that of the web server."""
+"""Seconds by which clocks may differ: leases use database time, tokens that of the web server."""
 _PATIENCE_S = 5
 
 
 def database(place: Place) -> Iterator[Fault]:
-    """PostgreSQL answers, has the tables of this release, and agrees on the time."""
+    """PostgreSQL responds, has the tables of this release, and agrees on the time."""
     if not place.has_database:
         return
     try:
@@ -45,7 +45,7 @@ def _tables(place: Place, connection: "psycopg.Connection[tuple[object, ...]]") 
 
 
 def queue(place: Place) -> Iterator[Fault]:
-    """Redis answers, forgets nothing, and agrees on the time."""
+    """Redis responds, evicts nothing, and agrees on the time."""
     if not place.has_redis:
         return
     try:

@@ -1,4 +1,4 @@
-"""Faults of the work behind the web: nobody looks after runs, queues grow, the clock of sweeps ticks twice or never."""
+"""Faults of background work: no reconciler, growing queues, no beat or two beats."""
 
 from collections.abc import Iterator
 
@@ -10,9 +10,9 @@ from dressage.doctor.place import Place
 from trainer_core.link.celery_queue import BEATS, BEATS_S, QUEUE
 
 _STALE_S = 60
-"""Seconds after which a lease that has ended, and which the reconciler looks at every two, tells that it does not."""
+"""Seconds after which an ended lease shows that the reconciler, which checks every two seconds, is not running."""
 _SWEEPS_S = 10
-"""Seconds within which a beat that is at work sends several sweeps. One that was restarted counts once by then."""
+"""Seconds within which a working beat sends several sweeps. One that was restarted counts once by then."""
 _LEASES = """
 SELECT count(*) FROM runs_attempt AS attempt JOIN runs_run AS run ON run.id = attempt.run_id
 WHERE attempt.number = run.attempt AND run.state IN ('starting', 'running', 'paused') AND NOT attempt.fenced
@@ -21,14 +21,14 @@ WHERE attempt.number = run.attempt AND run.state IN ('starting', 'running', 'pau
 
 
 def leases(place: Place) -> Iterator[Fault]:
-    """Runs whose worker is gone are taken up again."""
+    """Runs whose worker is gone are recovered."""
     if not place.has_database:
         return
     try:
         with psycopg.connect(place.config.resolved_database_url, connect_timeout=5) as connection:
             [stale] = connection.execute(_LEASES, [_STALE_S]).fetchone() or (0,)
     except (psycopg.Error, ValueError):
-        return  # the check of the database tells of it
+        return  # the database check reports it
     if stale:
         yield Fault(
             "stale-leases",
@@ -39,7 +39,7 @@ def leases(place: Place) -> Iterator[Fault]:
 
 
 def queues(place: Place) -> Iterator[Fault]:
-    """Messages are worked on, and sweeps are sent by one beat."""
+    """Messages are processed, and one beat sends the sweeps."""
     if not place.has_redis:
         return
     try:
@@ -51,7 +51,7 @@ def queues(place: Place) -> Iterator[Fault]:
             at_work = client.zrangebyscore(BEATS, now - _SWEEPS_S, "+inf")
             expected = client.exists(BEATS) or place.is_up
     except (redis.RedisError, OSError, ValueError):
-        return  # the check of Redis tells of it
+        return  # the Redis check reports it
     for name, count in waiting.items():
         if count > place.waiting:
             yield Fault(

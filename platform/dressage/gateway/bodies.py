@@ -1,8 +1,8 @@
-"""Refusal of bodies that are too large, or that come from nobody we know, before they are read.
+"""Refusal of bodies that are too large, or that come from unknown senders, before they are read.
 
-Django stores a request's body on disk before it looks at anything else. So whoever sends more than ``OPEN_BYTES`` is
-asked first who he is, by the authentication and the permissions of the view itself, with an empty body; and nobody may
-send more than the view takes: its ``max_body_bytes``, or ``USUAL_BYTES``.
+Django stores a request's body on disk before it looks at anything else. So a client that sends more than ``OPEN_BYTES``
+must identify itself first: the view's own authentication and permissions run with an empty body. No client may send
+more than the view accepts: its ``max_body_bytes``, or ``USUAL_BYTES``.
 """
 
 import asyncio
@@ -30,17 +30,17 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 OPEN_BYTES = 64 << 10
-"""Bytes of a body that anybody may send."""
+"""Bytes of a body that anyone may send."""
 USUAL_BYTES = 16 << 20
-"""Bytes of a body that a view takes, unless it says otherwise."""
+"""Bytes of a body that a view accepts, unless it says otherwise."""
 STALLED_S = 60.0
-"""Time without a byte after which a body is given up."""
+"""Time without a byte after which reading a body is aborted."""
 LINGER_BYTES, LINGER_S = 1 << 20, 1.0
-"""What is read and thrown away of a refused body, so that its sender gets to read the answer."""
+"""Limits for reading and discarding the rest of a refused body, so that its sender reads the response."""
 
 
 class BodyRefused(Exception):
-    """Tells that the rest of the body is not wanted."""
+    """Signals that the rest of the body is not wanted."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
@@ -48,7 +48,7 @@ class BodyRefused(Exception):
 
 
 class BodyGate:
-    """Stands before Django's ASGI application."""
+    """Wraps Django's ASGI application."""
 
     def __init__(self, application: Callable[..., Awaitable[Any]]) -> None:
         self._application = application
@@ -71,7 +71,7 @@ class BodyGate:
             await self._refuse(scope, refusal.problem, send, None if waiting else body)
 
     async def _refuse(self, scope: dict[str, Any], problem: Problem, send: Send, body: "Body | None") -> None:
-        """Have Django answer, as it answers everything, and close the connection."""
+        """Have Django answer, like any other response, and close the connection."""
 
         async def send_and_close(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -87,7 +87,7 @@ class BodyGate:
 
 
 class Body:
-    """A request's body as it comes in."""
+    """A request's body as it arrives."""
 
     def __init__(self, receive: Receive, length: int | None) -> None:
         self._receive = receive
@@ -113,7 +113,7 @@ class Body:
         return self.bytes
 
     async def discard(self) -> None:
-        """Read on for a moment, and keep nothing."""
+        """Continue reading for a moment, and discard the data."""
         self.limit = self.bytes + LINGER_BYTES
         with contextlib.suppress(TimeoutError, BodyRefused):
             async with asyncio.timeout(LINGER_S):
@@ -122,7 +122,7 @@ class Body:
 
     async def _next(self) -> Message:
         if self._ended:
-            return await self._receive()  # the news that the client has left
+            return await self._receive()  # the client has disconnected
         self.begun = True
         try:
             async with asyncio.timeout(STALLED_S):
@@ -155,7 +155,7 @@ def _without_body(scope: dict[str, Any]) -> ASGIRequest:
 
 
 def _view(request: HttpRequest) -> tuple[APIView | None, int]:
-    """The API's view at this address, and the most that it takes."""
+    """The API's view at this address, and the largest body that it accepts."""
     try:
         match = resolve(request.path_info)
     except Http404:
@@ -169,7 +169,7 @@ def _view(request: HttpRequest) -> tuple[APIView | None, int]:
 
 
 def _is_known(view: APIView, http: HttpRequest) -> bool:
-    """Whether the caller has said who he is. Raises BodyRefused if the view would not let him in."""
+    """Whether the caller has identified itself. Raises BodyRefused if the view would not admit it."""
     SessionMiddleware(_no_view).process_request(http)
     AuthenticationMiddleware(_no_view).process_request(http)
     request = view.request = view.initialize_request(http, *view.args, **view.kwargs)
@@ -188,12 +188,12 @@ def _is_known(view: APIView, http: HttpRequest) -> bool:
 
 
 def _no_view(request: HttpRequest) -> HttpResponse:
-    """Stands where a middleware wants what comes after it, which is never called."""
+    """Stand-in for the next layer, which a middleware requires but never calls."""
     return HttpResponse()
 
 
 def _empty() -> Receive:
-    """Make the ``receive`` of a request without a body, whose client stays."""
+    """Create the ``receive`` of a request without a body, whose client stays connected."""
     first = True
 
     async def receive() -> Message:

@@ -1,8 +1,8 @@
 """HTTP under ASGI, each request in one thread from the first middleware to the last.
 
-Views and middleware here are plain functions. Django's own handler takes each of them to a thread and back, with a new
-thread and a new database connection per request, which cost more than most answers. It also reads a file whole into
-memory before it sends it.
+Views and middleware here are plain functions. Django's own handler moves each of them to a thread and back, with a new
+thread and a new database connection per request, which cost more than most responses. It also reads a whole file into
+memory before sending it.
 """
 
 import asyncio
@@ -26,19 +26,20 @@ from dressage.common.api.client import watch_client
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 THREADS = 36
-"""Requests of a process that are worked on at once; others wait. What is streamed has a thread of its own.
+"""Concurrent requests of a process; others wait. Streamed responses have a thread of their own.
 
-Those that take long are bounded below it: see ``dressage.common.lengthy`` and ``dressage.rewards.grading``."""
+Long requests have lower limits: see ``dressage.common.lengthy`` and ``dressage.rewards.grading``.
+"""
 
 
 class ThreadedHandler(ASGIHandler):
-    """Handler whose threads stay, and with them what Django keeps per thread."""
+    """Handler that reuses its threads, and with them what Django stores per thread."""
 
     def __init__(self) -> None:
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
         threads = ThreadPoolExecutor(THREADS, thread_name_prefix="http")
-        # By way of asgiref, which takes context variables, such as those of the log, into the thread and back.
+        # Through asgiref, which carries context variables, such as those of the log, into the thread and back.
         self._in_thread = sync_to_async(self._answer, thread_sensitive=False, executor=threads)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -61,13 +62,13 @@ class ThreadedHandler(ASGIHandler):
             body.close()
 
     def _answer(self, scope: Mapping[str, Any], body: Any) -> HttpResponseBase:
-        """The response, from a thread. One that is not streamed is complete, and everything behind it let go."""
+        """The response, from a thread. Unless it is streamed, it is complete, and all its resources are released."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, refusal = self.create_request(scope, body)
         response: Any = refusal if request is None else self.get_response(request)
         if not response.streaming:
-            response.close()  # Django gives the thread's database connection back
+            response.close()  # Django releases the thread's database connection
             return response
         close_old_connections()
         if isinstance(response, FileResponse):
@@ -75,10 +76,10 @@ class ThreadedHandler(ASGIHandler):
         return response
 
     async def _stream(self, response: StreamingHttpResponse, gone: "asyncio.Future[None]", send: Send) -> None:
-        """Send part by part, at the pace of the reader, until it has all of it or is gone.
+        """Send part by part, at the reader's pace, until it has everything or has disconnected.
 
-        A thread of its own makes the parts, so that readers that are slow keep no other request waiting, and so that
-        a part may go on with what the one before has opened.
+        A separate thread produces the parts, so that slow readers do not block other requests, and so that a part can
+        use what the previous one has opened.
         """
         with ThreadPoolExecutor(1, thread_name_prefix="stream") as thread:
             in_thread: dict[str, Any] = {"thread_sensitive": False, "executor": thread}
@@ -96,13 +97,13 @@ class ThreadedHandler(ASGIHandler):
 
 
 async def _leaves(receive: Receive, told: threading.Event) -> None:
-    """Wait for the client to leave, and tell the thread that works for it."""
+    """Wait for the client to disconnect, and notify the thread that works for it."""
     if (await receive())["type"] == "http.disconnect":
         told.set()
 
 
 def _start(response: HttpResponseBase) -> Mapping[str, Any]:
-    """The message that begins an answer."""
+    """The message that starts a response."""
     headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
     cookies = [(b"Set-Cookie", one.output(header="").strip().encode("ascii")) for one in response.cookies.values()]
     return {"type": "http.response.start", "status": response.status_code, "headers": [*headers, *cookies]}

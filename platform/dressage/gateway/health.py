@@ -1,12 +1,12 @@
 """Health of one web process, for probes: ``/health/live`` and ``/health/ready``.
 
-They stand before Django: a probe names any host, comes without TLS, and must not wait behind requests of people.
+They are answered before Django: a probe uses any host name, comes without TLS, and must not wait for users' requests.
 
-- **live**: the process answers. A process that does not is to be started again.
-- **ready**: it can do its work: database and Redis answer, and every migration that this release knows is applied.
-  Others are no fault: while an installation is upgraded, the release of before works on the new tables.
+- **live**: the process responds. One that does not should be restarted.
+- **ready**: it can do its work: database and Redis respond, and every migration that this release knows is applied.
+  Additional ones are no fault: during an upgrade, the previous release works with the new tables.
 
-Answers name what is amiss in a sentence and no address; the log has the error.
+Responses describe the fault in a sentence, without addresses; the log has the error.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ logger = structlog.get_logger(__name__)
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 LIVE, READY = "/health/live", "/health/ready"
 FRESH_S = 1.0
-"""Time for which an answer serves further probes: strangers may ask as often as they like."""
+"""Seconds for which a result serves further probes: strangers may probe as often as they like."""
 PATIENCE_S = 5.0
-"""Time after which a part that does not answer counts as away."""
+"""Time after which a part that does not respond counts as down."""
 
 
 class Health:
-    """Answers the two addresses, and hands everything else on."""
+    """Answers the two addresses, and passes everything else on."""
 
     def __init__(self, application: Callable[..., Awaitable[Any]]) -> None:
         self._application = application
@@ -45,7 +45,7 @@ class Health:
 
     async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Send) -> None:
         if scope["path"] == LIVE:
-            # The scheme shows whether a proxy with TLS in front is believed; see the doctor.
+            # The scheme shows whether a TLS proxy in front is trusted; see the doctor.
             await _answer(send, 200, {"status": "live", "scheme": scope.get("scheme", "http")})
         elif scope["path"] == READY:
             checks = await self._checks()
@@ -55,7 +55,7 @@ class Health:
             await self._application(scope, receive, send)
 
     async def _checks(self) -> dict[str, str]:
-        """The state as it was found within the last moment; many probes at once make one check."""
+        """The current state, cached for a moment; many concurrent probes run one check."""
         loop = asyncio.get_running_loop()
         if loop not in self._found:
             self._found[loop] = task = asyncio.create_task(self._look())

@@ -1,8 +1,8 @@
 """Refusal of WebSockets that a foreign page has opened.
 
-Browsers send cookies with a WebSocket whatever page opens it, and tell that page's origin in a header that no script
-can change. So an origin that is not ours is refused, whoever the caller is. Programs send none: they get in with a
-token, which no browser sends by itself, and never with a cookie.
+Browsers send cookies with a WebSocket no matter which page opens it, and state that page's origin in a header that no
+script can change. So a foreign origin is refused, whoever the caller is. Programs send no origin: they are admitted
+with a token, which no browser sends by itself, and never with a cookie.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ def may_open(headers: list[tuple[bytes, bytes]]) -> bool:
 
 
 class OriginCheck:
-    """Answers a WebSocket that may not open with 403, and passes all others on."""
+    """Answers WebSockets that may not open with 403, and passes all others on."""
 
     def __init__(self, application: Callable[..., Awaitable[Any]]) -> None:
         self._application = application

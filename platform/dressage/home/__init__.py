@@ -1,1 +1,1 @@
-"""Home: what a team needs to know first, in one answer."""
+"""Home: the most important facts for a team, in one response."""

@@ -22,23 +22,23 @@ from trainer_core.link.events import ASKED_TO_PAUSE
 
 WEEK = timedelta(days=7)
 MOST = 20
-"""Rows of each part."""
+"""Maximum number of rows in each part."""
 NEWEST = 6
-"""Checkpoints and policies that are shown."""
+"""Number of checkpoints and policies that are shown."""
 
 
 class AttentionDocument(TypedDict):
-    """A run that people should look at."""
+    """A run that needs attention."""
 
     run: LiveRunDocument
     why: Literal["failed", "finding", "paused"]
-    """It failed this week; a guard objects, or it is stuck; it paused by itself."""
+    """Failed this week; flagged by a guard or stuck; paused by itself."""
     text: str
-    """Sentence that says what is the matter."""
+    """Sentence that describes the problem."""
 
 
 class ApprovalsDocument(TypedDict):
-    """Proposals for the rubric of a reward that wait for a decision."""
+    """Proposals for the rubric of a reward that are waiting for a decision."""
 
     reward: str
     name: str
@@ -46,7 +46,7 @@ class ApprovalsDocument(TypedDict):
 
 
 class RecentCheckpointDocument(TypedDict):
-    """A checkpoint that was written lately."""
+    """A recently written checkpoint."""
 
     id: str
     run: str
@@ -56,7 +56,7 @@ class RecentCheckpointDocument(TypedDict):
 
 
 class RecentPolicyDocument(TypedDict):
-    """A policy that was registered lately."""
+    """A recently registered policy."""
 
     id: str
     name: str
@@ -64,7 +64,7 @@ class RecentPolicyDocument(TypedDict):
 
 
 class HomeDocument(TypedDict):
-    """What a team needs to know first. All parts are read together: where one fails, there is no answer."""
+    """The most important facts for a team. All parts are read together: if one fails, the whole response fails."""
 
     has_runs: bool
     attention: list[AttentionDocument]
@@ -96,7 +96,7 @@ def home_document(team: Team) -> HomeDocument:
 
 
 def _attention(runs: list[LiveRunDocument]) -> list[AttentionDocument]:
-    """Runs that need it, the gravest first."""
+    """Runs that need attention, the most serious first."""
     found = [one for run in runs if (one := _needs(run)) is not None]
     return sorted(found, key=lambda one: one["why"] != "failed" and one["run"]["health"]["state"] != "error")
 

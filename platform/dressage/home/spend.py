@@ -1,4 +1,4 @@
-"""Spend of a team since a time: tokens trained on, hours on places, GPU hours."""
+"""Spend of a team since a time: tokens trained on, slot hours, GPU hours."""
 
 from datetime import datetime
 
@@ -15,21 +15,21 @@ from dressage.telemetry.models import Moment
 
 
 class SpendDocument(TypedDict):
-    """What the team's runs have spent."""
+    """Total spend of the team's runs."""
 
     since: MomentText
     tokens: int
     """Completion tokens that runs have trained on."""
     place_hours: float
-    """Hours for which attempts have held a place."""
+    """Hours for which attempts have held a slot."""
     gpu_hours: float
     price: float | None
-    """Price of the GPU hours; null where the installation sets none."""
+    """Price of the GPU hours; null if the installation sets none."""
     currency: str | None
 
 
 def spend_since(team: Team, since: datetime) -> SpendDocument:
-    """Add up what the team's runs have spent since then."""
+    """Add up the spend of the team's runs since then."""
     places, gpus = _hours(team, since)
     price = settings.GPU_HOUR_PRICE
     return {
@@ -43,7 +43,7 @@ def spend_since(team: Team, since: datetime) -> SpendDocument:
 
 
 def _tokens(team: Team, since: datetime) -> int:
-    """Tokens of the runs now, less those that they had by then."""
+    """Current token counts of the runs, minus their counts at that time."""
     moved = Run.objects.for_team(team).filter(updated_at__gte=since)
     now = moved.aggregate(total=Sum("tokens_total"))["total"] or 0
     before = Moment.objects.filter(run__in=moved, at__lt=since).values("run").annotate(most=Max("tokens_total"))
@@ -51,7 +51,7 @@ def _tokens(team: Team, since: datetime) -> int:
 
 
 def _hours(team: Team, since: datetime) -> tuple[float, float]:
-    """(hours on places, GPU hours): from each attempt's first sync to its end, never beyond its last lease."""
+    """(slot hours, GPU hours): from each attempt's first sync to its end, never beyond its last lease."""
     places = gpus = 0.0
     columns = ("first_sync_at", "gpus", "gpus_since", "ended_at", "lease_expires_at", "now")
     begun = Attempt.objects.filter(run__team=team, first_sync_at__isnull=False, lease_expires_at__gte=since)

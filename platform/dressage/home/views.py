@@ -10,7 +10,7 @@ from dressage.teams.api import ApiView, TeamRequest
 
 
 class HomeSerializer(DocumentSerializer, document=HomeDocument):
-    """What a team needs to know first."""
+    """The most important facts for a team."""
 
 
 class HomeView(ApiView):
@@ -20,5 +20,9 @@ class HomeView(ApiView):
 
     @extend_schema(operation_id="getHome", tags=["home"], responses=HomeSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """What needs attention, runs, the queue, approvals that wait, this week's spend, and what is new."""
+        """The most important facts for a team.
+
+        Runs that need attention, active and queued runs, pending approvals, this week's spend, and recent checkpoints
+        and policies.
+        """
         return Response(home_document(request.team))

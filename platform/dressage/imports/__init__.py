@@ -1,1 +1,1 @@
-"""Parts that imports of policies and of datasets share: their life, the hub, files that come in the background."""
+"""Code shared by imports of policies and datasets: their lifecycle, the hub, background downloads."""

@@ -1,4 +1,4 @@
-"""Folders of imports, each of which one worker has at a time, in whatever process."""
+"""Exclusive access to import folders: only one worker at a time has a folder, across processes."""
 
 import fcntl
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[bool]:
-    """Whether the folder is there and no other worker has it. The kernel gives it back when this process is killed."""
+    """Whether the folder exists and no other worker has it. The kernel releases the lock if this process dies."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
@@ -22,7 +22,7 @@ def alone_in(folder: Path) -> Iterator[bool]:
 
 
 def _is_held(descriptor: int, folder: Path) -> bool:
-    """Take the lock of an open folder: False when another has it, or has removed or renamed the folder meanwhile."""
+    """Lock an open folder. False if another worker has it, or has removed or renamed the folder in the meantime."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return os.path.samestat(os.fstat(descriptor), os.stat(folder))

@@ -1,6 +1,6 @@
-"""Connections to addresses that may be asked: what is connected to decides, not the name (``trainer_core.networks``).
+"""Connections to allowed addresses only. The resolved address decides, not the host name (``trainer_core.networks``).
 
-Where the environment names a proxy (``HTTPS_PROXY``), the proxy decides instead.
+If the environment sets a proxy (``HTTPS_PROXY``), the proxy decides instead.
 """
 
 import socket
@@ -11,15 +11,15 @@ import httpcore2
 import httpx2
 
 OpenAddresses = Callable[[str, int], list[str]]
-"""The addresses of a host and port that may be asked; empty where none may."""
+"""Function that returns the allowed addresses of a host and port; empty if there are none."""
 
 
 class ClosedAddress(Exception):
-    """The other side sent us to an address that may not be asked. The message names its host."""
+    """The other side redirected to an address that is not allowed. The message names its host."""
 
 
 class _Guarded(httpcore2.NetworkBackend):
-    """Connects to addresses that may be asked."""
+    """Connects only to allowed addresses."""
 
     def __init__(self, open_addresses: OpenAddresses) -> None:
         self._open_addresses = open_addresses
@@ -52,14 +52,14 @@ class _Transport(httpx2.HTTPTransport):
 
 
 def guarded(client: httpx2.Client, open_addresses: OpenAddresses) -> httpx2.Client:
-    """The client, which from now on connects to open addresses alone."""
-    # Given to the constructor it would turn the environment's proxies off.
+    """The client, restricted to allowed addresses."""
+    # Passing it to the constructor would disable the environment's proxies.
     client._transport = _Transport(open_addresses)
     return client
 
 
 def addresses_of(host: str, port: int) -> list[str]:
-    """All addresses of a host. Raises ``httpcore2.ConnectError`` where it has none."""
+    """All addresses of a host. Raises ``httpcore2.ConnectError`` if it has none."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Repositories of the Hugging Face hub, or of a mirror of it, with the hub's own client."""
+"""Repositories of the Hugging Face hub or a mirror of it, accessed with the hub's own client."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ from dressage.imports.remote import (
 )
 
 _MAX_FILE_BYTES = 50_000_000_000
-"""Bytes of one file that the hub serves over plain HTTP."""
+"""Maximum size of a file that the hub serves over plain HTTP."""
 _PASSING = (408, 425, 429)
 
 
@@ -49,15 +49,15 @@ class HubSource:
         Args:
             repository: its name, such as ``Qwen/Qwen3-0.6B``.
             revision: a branch, tag or commit; empty for the main branch.
-            token: the team's; None asks as nobody. What the operator's environment holds is never sent.
-            kind: which of the hub's repositories of that name. Of a dataset files in folders are listed, too.
+            token: the team's token; None for anonymous access. Tokens from the operator's environment are never sent.
+            kind: kind of repository on the hub. For datasets, files in subfolders are listed as well.
         """
         _guard_once()
         self._repository, self._revision, self._token, self._kind = repository, revision, token, kind
         self._api = HfApi(endpoint=settings.HUB_ENDPOINT, token=token or False)
 
     def listing(self) -> Listing:
-        """The files of the commit that the revision stands for now."""
+        """The files of the commit that the revision points to now."""
         with self._told():
             info = self._info(revision=self._revision or None, files_metadata=True, timeout=30.0)
         if not info.sha:
@@ -72,11 +72,11 @@ class HubSource:
         return ask(self._repository, **options)
 
     def described(self, file: RemoteFile) -> RemoteFile:
-        """The file itself: the hub lists checksums."""
+        """The file itself, since the listing contains checksums."""
         return file
 
     def fetch(self, file: RemoteFile, target: Path, tick: Tick) -> None:
-        """Append to ``target`` what it lacks of the file, of the commit that was listed."""
+        """Append to ``target`` the missing bytes of the file, from the listed commit."""
         if file.size > _MAX_FILE_BYTES:
             raise ImportRefused(
                 f"{file.name} has more than 50 GB in one piece, which the hub does not serve over HTTP. Have it saved "
@@ -111,7 +111,7 @@ class HubSource:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """The client's errors as ours, in sentences that hold neither a token nor a signed address."""
+        """Converts the client's errors to ours, with messages that contain no token and no signed URL."""
         try:
             yield
         except GatedRepoError as error:
@@ -146,7 +146,7 @@ class HubSource:
         except httpx2.HTTPError as error:
             raise NetworkTrouble(f"The connection to {self._host} failed ({type(error).__name__}).") from error
         except OSError as error:
-            if error.errno is not None:  # of the disk: not the network's
+            if error.errno is not None:  # a disk error, not a network error
                 raise
             raise NetworkTrouble(f"{self._host} sent less than the file has.") from error
 
@@ -201,7 +201,7 @@ def _files(info: ModelInfo | DatasetInfo, *, folders: bool) -> Iterator[RemoteFi
 
 
 def _licence(card: dict[str, Any]) -> str:
-    """The licence that the repository's card names."""
+    """The licence named by the repository's card."""
     named = card.get("license_name") if card.get("license") == "other" else card.get("license")
     if isinstance(named, list):
         named = ", ".join(str(one) for one in named)
@@ -209,7 +209,7 @@ def _licence(card: dict[str, Any]) -> str:
 
 
 class _Bar:
-    """A progress bar as the client wants one, which hands on what it is told."""
+    """A progress bar with the client's interface, which forwards progress to a callback."""
 
     def __init__(self, tick: Tick) -> None:
         self._tick = tick
@@ -225,5 +225,5 @@ class _Bar:
 
 
 def _bar(tick: Tick) -> Any:
-    """A stand-in for the class of a progress bar."""
+    """A factory that replaces the client's progress bar class."""
     return lambda **options: _Bar(tick)

@@ -1,7 +1,7 @@
-"""Connections of the hub's client: to the operator's endpoint, and from there to the public internet alone.
+"""Connections of the hub's client: to the operator's endpoint, and from there only to the public internet.
 
-The hub redirects downloads to wherever its files lie. Whoever answers at the endpoint must not thereby have the
-platform ask what only the platform can reach, so the address that is connected to decides.
+The hub redirects downloads to wherever its files are stored. The server at the endpoint must not be able to make the
+platform send requests to hosts that only the platform can reach, so the resolved address is checked.
 """
 
 from urllib.parse import urlsplit
@@ -18,8 +18,8 @@ PIECE_BYTES = 1 << 20
 
 
 def use_guarded_connections() -> None:
-    """Have ``huggingface_hub`` connect in this way, in this process, from its next request on."""
-    # What has come of a piece is lost with the connection, and progress is told after each: ten megabytes are much.
+    """Make ``huggingface_hub`` connect in this way, in this process, from its next request on."""
+    # A broken connection loses the current chunk, and progress is reported per chunk: the default of 10 MB is too much.
     constants.DOWNLOAD_CHUNK_SIZE = PIECE_BYTES
     set_client_factory(_client)
 

@@ -1,4 +1,4 @@
-"""Base of the rows of transfers: what is fetched or sent in the background, by workers that may be killed anywhere."""
+"""Base models of transfers: background downloads and uploads by workers that may be killed at any point."""
 
 from typing import ClassVar
 
@@ -8,30 +8,30 @@ from dressage.jobs.models import LocalJob, Slots
 
 QUEUED, DOWNLOADING, VERIFYING = "queued", "downloading", "verifying"
 READY, FAILED, CANCELLED = "ready", "failed", "cancelled"
-"""States that every kind of import has. Each kind names them, and its own, as choices."""
+"""States that all kinds of import share. Each kind lists them, along with its own, as choices."""
 
 
 MAX_ACTIVE = 2
-"""Imports of a kind that are worked on at once in the installation; the others wait for their turn."""
+"""Maximum number of active imports per kind in the installation. Others wait their turn."""
 
 
 class Transfer(LocalJob):
-    """Files on their way."""
+    """Files that are being transferred."""
 
     files_total = models.PositiveIntegerField(default=0)
     files_done = models.PositiveIntegerField(default=0)
     bytes_total = models.PositiveBigIntegerField(default=0)
     bytes_done = models.PositiveBigIntegerField(default=0)
-    """Bytes that are there; of those that were compared, while an import verifies."""
+    """Bytes transferred; while an import verifies, bytes compared."""
     faults = models.PositiveIntegerField(default=0)
-    """Faults of the network since something was last transferred."""
+    """Number of network faults since data was last transferred."""
 
     class Meta:
         abstract = True
 
 
 class Import(Transfer):
-    """Something on its way from elsewhere."""
+    """Something that is being imported."""
 
     noun: ClassVar[str] = "import"
     task_argument: ClassVar[str] = "import_id"
@@ -41,9 +41,9 @@ class Import(Transfer):
     slug = models.CharField(max_length=63)
     location = models.CharField(max_length=1000)
     revision = models.CharField(max_length=200, blank=True)
-    """Branch, tag or commit that was asked for; empty for the main one, and where there are none."""
+    """Requested branch, tag or commit; empty for the main branch, and if the place has none."""
     commit = models.CharField(max_length=64, blank=True)
-    """The commit that it was resolved to; each further try fetches the same."""
+    """The commit that it was resolved to. Later attempts fetch the same commit."""
     state = models.CharField(max_length=12, default=QUEUED)
 
     class Meta:

@@ -11,14 +11,14 @@ EVERY_S = 1.0
 
 
 class Progress:
-    """What one worker has done of a transfer."""
+    """Progress of one worker on a transfer."""
 
     def __init__(self, row: Transfer) -> None:
         self._row = row
         self._state = row.active_states[0]
         self._written = 0.0
         self.bytes = self.files = 0
-        """Counts of the files that are done."""
+        """Counts of the completed files."""
 
     def begin(self, state: str) -> None:
         """Enter a state and count from zero."""
@@ -26,11 +26,11 @@ class Progress:
         self.write(0)
 
     def tick(self, partial: Path | None = None, count: int = 0) -> None:
-        """Write when a second has passed.
+        """Write progress if a second has passed.
 
         Args:
-            partial: the file that is being fetched.
-            count: bytes that were done of a file beside it.
+            partial: the file being fetched.
+            count: bytes already processed of a file, in addition to ``partial``.
 
         Raises:
             NotOurs: the import was cancelled, or another worker has it.
@@ -42,7 +42,7 @@ class Progress:
             self.write(count + (partial.stat().st_size if partial else 0))
 
     def write(self, more: int = 0, **fields: object) -> None:
-        """Write now: the bytes of whole files and ``more``. Raises NotOurs."""
+        """Write now: the bytes of completed files plus ``more``. Raises NotOurs."""
         self._written = time.monotonic()
         done = {"state": self._state, "bytes_done": self.bytes + more, "files_done": self.files, **fields}
         if not report(self._row, **done):

@@ -1,4 +1,4 @@
-"""A place that is imported from, as the worker sees it: a listing of files, and the bytes of each."""
+"""Interface to a place that imports read from: a listing of files, and their content."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,20 +9,20 @@ from dressage.jobs.local import Unfinished
 
 Algorithm = Literal["sha256", "git", "md5"]
 Tick = Callable[[], None]
-"""Called whenever something has come in. It may raise to end a transfer."""
+"""Called whenever data has arrived. It may raise an exception to stop the transfer."""
 
 
 class ImportRefused(ValueError):
-    """The import cannot succeed as it is asked for. The message says why and what to do, and holds no secret."""
+    """The import cannot succeed as requested. The message states the reason and what to do, and contains no secrets."""
 
 
 class NetworkTrouble(Unfinished):
-    """The network, or the other side, failed in a way that may pass. The message is a sentence."""
+    """The network or the other side failed, possibly temporarily. The message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """What the other side says of a file's content."""
+    """A checksum of a file's content, as stated by the other side."""
 
     algorithm: Algorithm
     """``git`` is SHA-1 over git's header and the content."""
@@ -34,26 +34,26 @@ class RemoteFile:
     """One file of a listing."""
 
     name: str
-    """Its path, with slashes where it lies in a folder below."""
+    """Its path, with slashes if it is in a subfolder."""
     size: int
     checksum: Checksum | None
-    """None where the other side tells none: then sizes are compared alone, and what the files say of themselves."""
+    """None if the other side states none. Then only sizes are compared, and what the files say about themselves."""
     tag: str = ""
-    """Version of the object, which must not change between two requests."""
+    """Version of the object. It must not change between two requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files that there are elsewhere."""
+    """The files at a place."""
 
     files: dict[str, RemoteFile]
-    """Files by name. Of a policy, those in folders below are left out, and never fetched."""
+    """Files by name. For policies, files in subfolders are left out and never fetched."""
     commit: str
-    """The commit that they are of; empty in a bucket."""
+    """The commit of the files; empty for a bucket."""
     licence: str
-    """Name that the place itself gives, such as ``apache-2.0``; empty where it gives none."""
+    """Licence stated by the place itself, such as ``apache-2.0``; empty if it states none."""
     card: dict[str, Any] = field(default_factory=dict)
-    """What the repository's card says in its YAML head."""
+    """Content of the YAML header of the repository's card."""
 
 
 class Source(Protocol):
@@ -64,14 +64,14 @@ class Source(Protocol):
         ...
 
     def described(self, file: RemoteFile) -> RemoteFile:
-        """The file with its checksum, where the other side keeps one. Raises ImportRefused or NetworkTrouble."""
+        """The file with its checksum, if the other side has one. Raises ImportRefused or NetworkTrouble."""
         ...
 
     def fetch(self, file: RemoteFile, target: Path, tick: Tick) -> None:
-        """Append to ``target`` what it lacks of the file.
+        """Append to ``target`` the missing bytes of the file.
 
         Raises:
-            ImportRefused: access was lost, or the file is gone or another one.
-            NetworkTrouble: the connection broke, or was refused, again and again; what has come stays in ``target``.
+            ImportRefused: access was lost, or the file is gone or has changed.
+            NetworkTrouble: the connection broke or was refused repeatedly. The received bytes stay in ``target``.
         """
         ...

@@ -1,4 +1,4 @@
-"""Comparison of files with their checksums. Each is read once, and its SHA-256 kept for the policy's own hash."""
+"""Compares files with their checksums. Each file is read once; its SHA-256 is reused for the policy's own hash."""
 
 import hashlib
 from collections.abc import Callable
@@ -10,12 +10,12 @@ _CHUNK = 4 << 20
 
 
 def verified_sha256(path: Path, file: RemoteFile, tick: Callable[[int], None]) -> str | None:
-    """SHA-256 of the file on the disk; None when it is not what was listed.
+    """SHA-256 of the file on disk; None if the file is not the one that was listed.
 
     Args:
-        path: the file on the disk.
-        file: what was listed.
-        tick: told how many of its bytes were read so far.
+        path: the file on disk.
+        file: its entry in the listing.
+        tick: called with the number of bytes read so far.
     """
     if path.stat().st_size != file.size:
         return None
@@ -32,7 +32,10 @@ def verified_sha256(path: Path, file: RemoteFile, tick: Callable[[int], None]) -
 
 
 def _other(file: RemoteFile) -> "hashlib._Hash | None":
-    """The hash that the other side has, where it is not SHA-256. It guards against accidents; TLS against people."""
+    """A hasher for the other side's checksum, if that is not SHA-256.
+
+    It detects accidents; TLS protects against attacks.
+    """
     match file.checksum:
         case Checksum("git"):
             return hashlib.sha1(f"blob {file.size}\0".encode(), usedforsecurity=False)

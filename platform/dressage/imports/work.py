@@ -1,6 +1,6 @@
-"""One worker's try at an import: files are fetched behind what lies on the disk, then compared with their checksums.
+"""One worker's attempt at an import: fetch what is missing on disk, then compare files with their checksums.
 
-The worker may be killed anywhere. Then the next one lists the same, goes on, and compares everything in the end.
+The worker may be killed at any point. The next one lists the same files, continues, and compares everything at the end.
 """
 
 import shutil
@@ -18,23 +18,23 @@ from dressage.jobs.local import NotOurs, doing, fail, give_back, is_cancelled
 logger = structlog.get_logger(__name__)
 
 MAX_FAULTS = 10
-"""Faults of the network in a row, some ten seconds apart, after which an import has failed."""
+"""Consecutive network faults, some ten seconds apart, after which an import fails."""
 RESERVE_BYTES = 1 << 30
-"""Room on the disk that an import leaves free."""
+"""Free disk space that an import must leave."""
 GIB = 1 << 30
 
 
 class ImportWork(ABC):
-    """One try. Each kind of import says by ``carry_out`` what is done."""
+    """One attempt. Each kind of import implements ``carry_out``."""
 
     refusals: tuple[type[Exception], ...] = (ImportRefused,)
-    """Errors whose messages tell people why it cannot succeed."""
+    """Exceptions whose messages explain to users why the import cannot succeed."""
 
     def __init__(self, row: Import, part: Path) -> None:
         """
         Args:
-            row: the import, as this worker has claimed it.
-            part: the folder of its files, which this worker alone has.
+            row: the import, claimed by this worker.
+            part: the folder of its files, which only this worker uses.
         """
         self.part = part
         self.progress = Progress(row)
@@ -43,10 +43,10 @@ class ImportWork(ABC):
 
     @abstractmethod
     def carry_out(self) -> None:
-        """Do all of it."""
+        """Perform the whole import."""
 
     def run(self) -> None:
-        """Carry it out, and leave it done, queued again, or failed with a sentence."""
+        """Carry it out. Afterwards it is done, queued again, or failed with a message."""
         try:
             with doing(self._row, *self.refusals):
                 self.carry_out()
@@ -56,16 +56,16 @@ class ImportWork(ABC):
             try_again(self._row, error, moved=bytes_in(self.part) > self._began_with)
 
     def path_of(self, file: RemoteFile) -> Path:
-        """Place of a file's bytes on the disk."""
+        """Path of a file on disk."""
         return self.part / file.name
 
     def has(self, file: RemoteFile) -> int:
-        """Bytes of a file that are there."""
+        """Number of bytes of a file that are on disk."""
         path = self.path_of(file)
         return path.stat().st_size if path.is_file() else 0
 
     def require_disk(self, files: list[RemoteFile]) -> None:
-        """Require that what is missing fits on the disk."""
+        """Require enough disk space for what is missing."""
         missing = sum(file.size - min(self.has(file), file.size) for file in files)
         free = shutil.disk_usage(self.part).free - RESERVE_BYTES
         if missing > free:
@@ -75,7 +75,7 @@ class ImportWork(ABC):
             )
 
     def fetch(self, source: Source, files: list[RemoteFile]) -> None:
-        """Fetch what is missing. Raises NetworkTrouble once nothing comes any more."""
+        """Fetch what is missing. Raises NetworkTrouble if the transfer stalls for good."""
         self.progress.begin(DOWNLOADING)
         for file in files:
             path = self.path_of(file)
@@ -94,7 +94,10 @@ class ImportWork(ABC):
             self.progress.tick()
 
     def verify(self, files: list[RemoteFile]) -> dict[str, str]:
-        """SHA-256 of each file by its name. A file that is not what was listed is removed, to be fetched anew."""
+        """SHA-256 of each file by name.
+
+        A file that does not match the listing is removed, so that it is fetched again.
+        """
         self.progress.begin(VERIFYING)
         digests: dict[str, str] = {}
         for file in files:
@@ -113,13 +116,13 @@ class ImportWork(ABC):
         return digests
 
     def _leave(self) -> None:
-        """Remove what was fetched of a cancelled import; another worker's stays."""
+        """Remove the files of a cancelled import. Files that another worker uses stay."""
         if is_cancelled(self._row):
             shutil.rmtree(self.part, ignore_errors=True)
 
 
 def try_again(row: Transfer, error: NetworkTrouble, *, moved: bool) -> None:
-    """Have a transfer tried again in a while; after too many faults in a row, in which nothing moved, it has failed."""
+    """Schedule another attempt at a transfer. After too many consecutive faults without progress it fails."""
     faults = 0 if moved else row.faults + 1
     if faults >= MAX_FAULTS:
         fail(row, f"{error} It was tried {MAX_FAULTS} times. Retry continues after what is there.")
@@ -128,10 +131,10 @@ def try_again(row: Transfer, error: NetworkTrouble, *, moved: bool) -> None:
 
 
 def bytes_in(folder: Path) -> int:
-    """Bytes of the files right in a folder."""
+    """Total size of the files directly in a folder."""
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
 def gib(count: int) -> str:
-    """Bytes for people."""
+    """A number of bytes in readable form."""
     return f"{count / GIB:.1f} GiB"

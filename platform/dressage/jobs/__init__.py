@@ -1,4 +1,5 @@
-"""Work in the background: the columns, the states and the sweep that every kind of job has, wherever it is done.
+"""Background work: the columns, the states and the sweep that all kinds of jobs share, wherever they run.
 
-``local`` is the life of jobs that the platform's own worker does. Those of a cluster are in ``dressage.cluster_jobs``.
+``local`` is the life cycle of jobs that the platform's own worker does. Jobs of a cluster are in
+``dressage.cluster_jobs``.
 """

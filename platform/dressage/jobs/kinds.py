@@ -1,4 +1,4 @@
-"""Kinds of jobs, wherever they are done."""
+"""Kinds of jobs, wherever they run."""
 
 from abc import ABC, abstractmethod
 
@@ -10,17 +10,17 @@ class Kind(ABC):
 
     @abstractmethod
     def sweep(self) -> None:
-        """Bring back what has lost its worker or its message. Must be safe to repeat, and to run twice at once."""
+        """Recover jobs that have lost their worker or message. Must be safe to repeat, and to run twice in parallel."""
 
 
 _KINDS: dict[str, Kind] = {}
 
 
 def register(kind: Kind) -> None:
-    """Have a kind swept that ``local.local_kinds`` does not find. For ``AppConfig.ready``; repeating it is harmless."""
+    """Add a kind to the sweep that ``local.local_kinds`` does not find. For ``AppConfig.ready``; may be repeated."""
     _KINDS.setdefault(kind.name, kind)
 
 
 def kinds() -> tuple[Kind, ...]:
-    """All kinds that are registered."""
+    """All registered kinds."""
     return tuple(_KINDS.values())

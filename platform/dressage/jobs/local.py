@@ -1,4 +1,4 @@
-"""The life of a job that the platform's own worker does: claimed, heard of, given back, ended."""
+"""The life cycle of a job that the platform's own worker does: claim, heartbeat, return to the queue, end."""
 
 import shutil
 import zlib
@@ -23,13 +23,13 @@ from dressage.jobs.models import JobState, L, LocalJob, Slots, rows_of
 logger = structlog.get_logger(__name__)
 
 SILENT_S = 15
-"""Seconds after which a worker that has not written is believed dead."""
+"""Seconds without a write after which a worker is assumed dead."""
 ASK_AGAIN_S = 10
-"""Seconds after which a worker is asked again for a job that none has claimed."""
+"""Seconds after which a worker is asked again to take an unclaimed job."""
 
 
 class Unfinished(Exception):
-    """A worker's try has ended before its job. Subclasses say why, and who calls ``doing`` decides what follows."""
+    """A worker's try has ended before its job. Subclasses give the reason; the caller of ``doing`` handles it."""
 
 
 class NotOurs(Unfinished):
@@ -37,18 +37,18 @@ class NotOurs(Unfinished):
 
 
 class Stopping(Unfinished):
-    """This worker is being stopped: another one continues."""
+    """This worker is being stopped; another one continues."""
 
 
 def notify(job: LocalJob) -> None:
-    """Ask a worker, on commit, to continue a job. It may be asked again at any time."""
+    """Ask a worker, on commit, to continue a job. May be repeated at any time."""
     type(job).objects.filter(pk=job.pk).update(rung_at=Now())
     send_on_commit(job.task, "platform", **{job.task_argument: job.pk})
 
 
 @transaction.atomic
 def claim(model: type[L], job_id: str) -> L | None:
-    """Claim a job for the calling worker. None: it is over, another worker has it, or no slot is free for it."""
+    """Claim a job for the calling worker. None: the job is over, another worker has it, or no slot is free."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [zlib.crc32(model.task.encode())])
     rows = rows_of(model)
@@ -73,28 +73,28 @@ def claim(model: type[L], job_id: str) -> L | None:
 
 
 def report(job: LocalJob, **fields: Any) -> bool:
-    """Write what this attempt's worker has done. False: the job was ended, or another worker has it."""
+    """Write this attempt's progress. False: the job was ended, or another worker has it."""
     return _own(job).update(heard_at=Now(), **fields) == 1
 
 
 def wait(job: LocalJob, reason: str, **fields: Any) -> bool:
-    """Let a job wait for a person. False as for ``report``."""
+    """Let a job wait for a person. Returns False in the same cases as ``report``."""
     return report(job, state=JobState.WAITING, error=reason[:2000], **fields)
 
 
 def give_back(job: LocalJob, reason: str = "", **fields: Any) -> None:
-    """Queue a job whose worker cannot continue it now. The sweep asks another one soon."""
+    """Return a job to the queue that its worker cannot continue now. The sweep soon asks another worker."""
     _own(job).update(state=JobState.QUEUED, error=reason, rung_at=Now(), **fields)
 
 
 def fail(job: LocalJob, reason: str, **fields: Any) -> None:
-    """End a job with a sentence, unless it is over or another worker has it."""
+    """Fail a job with a reason, unless it is over or another worker has it."""
     end_own(job, JobState.FAILED, reason, **fields)
 
 
 @transaction.atomic
 def end_own(job: LocalJob, state: str, reason: str = "", **fields: Any) -> bool:
-    """End a job for its worker. False: it was ended, or another worker has it."""
+    """End a job on behalf of its worker. False: it was already ended, or another worker has it."""
     locked = own_locked(job)
     if locked is None:
         return False
@@ -103,14 +103,14 @@ def end_own(job: LocalJob, state: str, reason: str = "", **fields: Any) -> bool:
 
 
 def own_locked(job: L) -> L | None:
-    """The job with its row locked. None: it was ended, or another worker has it."""
+    """The job with its row locked. None: it was already ended, or another worker has it."""
     locked = rows_of(type(job)).select_for_update().get(pk=job.pk)
     mine = locked.attempt == job.attempt and locked.state in locked.active_states
     return locked if mine else None
 
 
 def end(job: LocalJob, state: str, reason: str = "", **fields: Any) -> None:
-    """End a job whose row the caller has locked. Its work folder is removed once that is stored."""
+    """End a job whose row the caller has locked. Its work folder is removed after the commit."""
     fields |= {**job.reset_at_end, "state": state, "error": reason[:2000], "finished_at": timezone.now()}
     for name, value in fields.items():
         setattr(job, name, value)
@@ -120,7 +120,7 @@ def end(job: LocalJob, state: str, reason: str = "", **fields: Any) -> None:
 
 
 def queue_again(job: LocalJob, **fields: Any) -> None:
-    """Queue a job, whose row the caller has locked, that waits or is over."""
+    """Queue a waiting or finished job again. The caller has locked its row."""
     fields |= {"state": JobState.QUEUED, "error": "", "finished_at": None}
     for name, value in fields.items():
         setattr(job, name, value)
@@ -130,14 +130,14 @@ def queue_again(job: LocalJob, **fields: Any) -> None:
 
 @contextmanager
 def doing(job: LocalJob, *refusals: type[Exception]) -> Iterator[None]:
-    """Do a claimed job within the block. If the block does not end it, it is queued again or failed with a sentence.
+    """Do a claimed job within the block. If the block does not end it, it is queued again or failed with a reason.
 
     Args:
-        job: the job, as this worker has claimed it.
-        refusals: errors whose text says why it cannot succeed, and what to do.
+        job: the job, as claimed by this worker.
+        refusals: errors whose text explains why the job cannot succeed, and what to do.
 
     Raises:
-        Unfinished: NotOurs, so that what was written for a cancelled job can be removed; and those of the job's kind.
+        Unfinished: NotOurs, so that the output of a cancelled job can be removed; and subclasses of the job's kind.
     """
     try:
         yield
@@ -158,12 +158,12 @@ def doing(job: LocalJob, *refusals: type[Exception]) -> Iterator[None]:
 
 
 def is_cancelled(job: LocalJob) -> bool:
-    """Whether a person has ended it meanwhile."""
+    """Whether a person has ended it in the meantime."""
     return type(job).objects.filter(pk=job.pk, state=JobState.CANCELLED).exists()
 
 
 def local_kinds() -> "list[LocalKind]":
-    """A kind for each model of local jobs."""
+    """One kind for each model of local jobs."""
     return [LocalKind(model) for model in apps.get_models() if issubclass(model, LocalJob)]
 
 
@@ -175,11 +175,11 @@ class LocalKind(Kind):
         self._model = model
 
     def work(self, **arguments: str) -> None:
-        """Continue a job, for the message about it; may be repeated or run twice at once."""
+        """Continue a job when its message arrives. May be repeated or run twice in parallel."""
         import_string(self._model.work)(arguments[self._model.task_argument])
 
     def sweep(self) -> None:
-        """Ask a worker again for what none works on: a few of each kind's slots, the oldest first."""
+        """Notify a worker again of jobs that no worker is working on: a few for each kind's slots, oldest first."""
         model = self._model
         silent = Q(state__in=model.active_states, heard_at__lt=Now() - timedelta(seconds=SILENT_S))
         unasked = Q(rung_at=None) | Q(rung_at__lt=Now() - timedelta(seconds=ASK_AGAIN_S))
@@ -191,7 +191,7 @@ class LocalKind(Kind):
 
 
 def _slots_of(job: LocalJob) -> Slots:
-    """The slots that a job shares with others."""
+    """The slots that a job shares with other jobs."""
     rows = rows_of(type(job)).filter(pk=job.pk)
     return next(slots for slots in job.slots if rows.filter(slots.jobs).exists())
 

@@ -1,4 +1,4 @@
-"""Messages to workers. A lost one only delays: the sweep sends it again."""
+"""Messages to workers. Losing one only causes a delay: the sweep sends it again."""
 
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ logger = structlog.get_logger(__name__)
 
 
 def send_on_commit(task: str, queue: str, **arguments: Any) -> None:
-    """Send a task once the transaction is stored. It may be repeated at any time, so it must hold no secret."""
+    """Send a task after the transaction commits. It may be sent again at any time, so it must not contain a secret."""
     transaction.on_commit(partial(_send, task, queue, arguments))
 
 

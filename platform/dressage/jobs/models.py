@@ -1,4 +1,4 @@
-"""The columns and constants that every kind of job has."""
+"""The columns and constants that all kinds of jobs share."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,22 +12,22 @@ from dressage.common.models import TeamModel
 
 
 class JobState(StrEnum):
-    """States of jobs. Imports name theirs after what they do: see ``LocalJob.active_states``."""
+    """States of jobs. Imports name their states after what they do: see ``LocalJob.active_states``."""
 
     QUEUED = "queued"
     RUNNING = "running"
     WAITING = "waiting"
-    """For a person."""
+    """Waits for a person."""
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
 
 class Job(TeamModel):
-    """One job. The row is the truth; messages only wake a worker."""
+    """One job. The row is the source of truth; messages only wake a worker."""
 
     task: ClassVar[str]
-    """Celery task that works on it."""
+    """Celery task that does it."""
 
     rung_at = models.DateTimeField(null=True)
     """Time at which a worker was last asked."""
@@ -40,57 +40,57 @@ class Job(TeamModel):
 
 
 class Slots(NamedTuple):
-    """How many jobs of a kind are worked on at once in the installation."""
+    """Number of jobs of a kind that may run at the same time in the installation."""
 
     count: int
     jobs: Q = Q()
-    """Which of the kind's jobs share these slots."""
+    """Filter of the kind's jobs that share these slots."""
 
 
 class LocalJob(Job):
-    """A job that the platform's own worker does. Workers may be killed anywhere; the next one continues."""
+    """A job that the platform's own worker does. Workers may be killed at any point; the next one continues."""
 
     noun: ClassVar[str] = "job"
-    """Word for such a job in sentences."""
+    """Noun for such a job in messages."""
     work: ClassVar[str]
-    """Function that claims a job by its id and does it, as ``module.name``. Only the worker imports it."""
+    """Function that claims and does a job, given its id, as ``module.name``. Only the worker imports it."""
     task_argument: ClassVar[str] = "job_id"
-    """Name of the task's argument, the job's id."""
+    """Name of the task's argument that holds the job's id."""
     active_states: ClassVar[tuple[str, ...]] = (JobState.RUNNING,)
-    """States in which a worker has it; the first is that of a job that was just claimed."""
+    """States in which a worker has it; the first one is the state of a newly claimed job."""
     slots: ClassVar[tuple[Slots, ...]]
-    """Every job of the kind is in exactly one."""
+    """Each job of the kind belongs to exactly one entry."""
     claimed_with: ClassVar[tuple[str, ...]] = ("team",)
-    """Relations that are fetched with a claimed job."""
+    """Relations to fetch along with a claimed job."""
     reset_at_end: ClassVar[Mapping[str, Any]] = {}
-    """Values of columns that only an open job has a use for."""
+    """Values to which columns that only an open job needs are reset."""
 
     state: Any
-    """Column that subclasses declare, with choices of their own."""
+    """Column that subclasses declare with their own choices."""
     error = models.TextField(blank=True)
-    """Reason why it failed or waits, and what to do."""
+    """Reason it failed or is waiting, and what to do."""
     attempt = models.PositiveIntegerField(default=0)
-    """Number of the worker that has it. An older one that comes back is refused."""
+    """Number of the worker that has it. An older worker that returns is refused."""
     heard_at = models.DateTimeField(null=True)
-    """Time at which its worker last wrote."""
+    """Time of its worker's last write."""
     actor = models.JSONField()
-    """Who asked for it: ``{kind, id, name}``."""
+    """The actor that requested it: ``{kind, id, name}``."""
 
     class Meta:
         abstract = True
 
     @classmethod
     def open_states(cls) -> tuple[str, ...]:
-        """States in which a worker has it, or will."""
+        """States in which a worker has it, or will take it."""
         return (JobState.QUEUED, *cls.active_states)
 
     @property
     def work_folder(self) -> Path | None:
-        """Folder that is removed when the job is over; None if something else removes its files."""
+        """Folder to remove when the job is over; None if something else removes its files."""
         return None
 
     def too_many_lost(self) -> str | None:
-        """Count the worker that has fallen silent. Returns the reason to fail if it was one too many."""
+        """Count a worker that has fallen silent. Returns the reason to fail if that was one too many."""
         return None
 
 
@@ -98,5 +98,5 @@ L = TypeVar("L", bound=LocalJob)
 
 
 def rows_of(model: type[L]) -> "models.QuerySet[L]":
-    """All jobs of a kind, with their type, which Django's manager does not state for a given model."""
+    """All jobs of a kind, typed. Django's manager does not declare the type for a model passed as a parameter."""
     return cast("models.QuerySet[L]", model.objects.all())

@@ -1,4 +1,4 @@
-"""How many jobs of a kind a team may have that are not over."""
+"""Limit on the number of open jobs of a kind per team."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from dressage.teams.models import Team
 
 
 def require_room(open_jobs: "QuerySet[Any]", team: Team, most: int, *, plural: str, code: str, retry_s: int) -> None:
-    """Require that the team has fewer than ``most`` open jobs. Until the transaction ends, no other is created.
+    """Require that the team has fewer than ``most`` open jobs. Blocks new ones until the transaction ends.
 
     Raises:
-        Problem: 429 with ``code``, which names a time to try again.
+        Problem: 429 with ``code`` and a time to try again.
     """
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if open_jobs.count() >= most:

@@ -1,4 +1,4 @@
-"""Whether this process is being stopped: then its job is given back at the next piece, and continued elsewhere."""
+"""Whether this process is being stopped. Its job is then returned at the next piece and continued elsewhere."""
 
 import threading
 from typing import Any
@@ -9,7 +9,7 @@ _STOPPING = threading.Event()
 
 
 def is_stopping() -> bool:
-    """Whether Celery has told this worker to end."""
+    """Whether Celery has asked this worker to shut down."""
     return _STOPPING.is_set()
 
 

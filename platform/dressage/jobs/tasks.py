@@ -8,19 +8,19 @@ from dressage.jobs.local import local_kinds
 
 logger = structlog.get_logger(__name__)
 
-# Acknowledged at once: a job may take longer than a queue waits for it, and the sweep asks again by itself.
+# # Acknowledged immediately: a job may run longer than the queue's timeout, and the sweep sends it again anyway.
 for _kind in local_kinds():
     shared_task(name=_kind.name, acks_late=False)(_kind.work)
 
 
 @shared_task(name="jobs.sweep")
 def sweep() -> None:
-    """Sent by beat every two seconds; may be repeated or run twice at once."""
+    """Sent by beat every two seconds; may be repeated or run twice in parallel."""
     sweep_jobs()
 
 
 def sweep_jobs() -> None:
-    """One round over all kinds. One kind's fault does not keep the others from theirs."""
+    """One round over all kinds. A fault of one kind does not keep the others from running."""
     for kind in (*local_kinds(), *kinds()):
         try:
             kind.sweep()

@@ -1,1 +1,1 @@
-"""The lab: operations on the rows of a version that leave notes on them, or make versions."""
+"""The lab: operations on the rows of a version that write row notes or create new versions."""

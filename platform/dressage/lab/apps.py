@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class LabConfig(AppConfig):
-    """Django app of the package; its docstring says more."""
+    """Django app of the lab; the package docstring says more."""
 
     name = "dressage.lab"
     label = "lab"

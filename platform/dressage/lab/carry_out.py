@@ -1,6 +1,7 @@
-"""A job, carried out by a worker of the platform: a process of its own reads the rows, and this one keeps its result.
+"""Runs a job on a worker of the platform: a child process reads the rows, and this one stores its result.
 
-It may be killed anywhere. Then the process ends with it, and the next worker's goes on behind what lies in the folder.
+The worker may be killed at any point. The child ends with it, and the next worker's child continues with the files in
+the folder.
 """
 
 import json
@@ -53,11 +54,12 @@ _CARRIED = {
     LabKind.MEMORISATION: True,
     LabKind.SYNTHESIS: False,
 }
-"""Whether what was found of a row holds for it in other versions, too: a cluster is one of this version's rows."""
+"""Whether findings about a row also hold for it in other versions. A cluster, for example, is specific to one
+version."""
 
 
 def carry_out(job_id: str) -> None:
-    """Continue a job, unless it is over, another worker has it, or it is not its turn."""
+    """Continue a job, unless it is over, another worker has it, or it must wait its turn."""
     job = claim(LabJob, job_id)
     if job is None:
         return
@@ -66,7 +68,7 @@ def carry_out(job_id: str) -> None:
         with doing(job, LookupError):
             folder = job.work_folder
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # What a process has left wholly is only stored: asking for it may have cost money.
+            # A complete result from an earlier process is only stored: creating it may have cost money.
             status = 0 if (folder / REPORT).exists() else _run(job, _plan(job, folder))
             if status == 0:
                 _keep(job, folder, time.monotonic() - begun)
@@ -85,7 +87,7 @@ def _reason(status: int, folder: Path) -> str:
 
 
 def _leave(job: LabJob) -> None:
-    """Remove what the process wrote while its job was cancelled; another worker's stays."""
+    """Remove the output of a process whose job was cancelled. Files of another worker stay."""
     if is_cancelled(job):
         shutil.rmtree(job.work_folder, ignore_errors=True)
 
@@ -104,7 +106,7 @@ def _plan(job: LabJob, folder: Path) -> dict[str, Any]:
 
 
 def _synthesis(job: LabJob, folder: Path) -> dict[str, Any]:
-    """The part of the plan that syntheses have: the rows, which stay the same, and the reward."""
+    """The part of the plan that only syntheses have: the chosen rows, always the same ones, and the reward."""
     if job.kind != LabKind.SYNTHESIS:
         return {"chosen": None, "reward": None}
     operation = SynthesiseRows.model_validate(job.operation)
@@ -122,7 +124,7 @@ def _stored(version: DatasetVersion) -> dict[str, Any]:
 
 
 def _run(job: LabJob, plan: dict[str, Any]) -> int:
-    """The exit status of the job's process, whose progress is written once a second. Raises NotOurs and Stopping."""
+    """The exit status of the job's process. Progress is written once a second. Raises NotOurs and Stopping."""
     process = subprocess.Popen(
         [sys.executable, "-m", "dressage.lab.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -130,7 +132,7 @@ def _run(job: LabJob, plan: dict[str, Any]) -> int:
     served = served_endpoints(job, plan)
     relay = ServedRelay(job, served) if served else None
     try:
-        _tell_process(process, plan)  # its input is left open: the process ends when it closes
+        _tell_process(process, plan)  # its input stays open: the process ends when it closes
         lines: Queue[str] = Queue()
         reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
         reader.start()
@@ -143,7 +145,7 @@ def _run(job: LabJob, plan: dict[str, Any]) -> int:
         with suppress(BrokenPipeError):
             process.stdin.close()
         if relay is not None and not is_stopping() and LabJob.objects.filter(pk=job.pk, attempt=job.attempt).exists():
-            relay.close()  # else another worker goes on, and finds the model still there
+            relay.close()  # otherwise another worker continues, and finds the model still served
 
 
 def _read(output: IO[str], lines: "Queue[str]") -> None:
@@ -185,7 +187,7 @@ def _tell_process(process: "subprocess.Popen[str]", line: Any) -> None:
 
 
 def _keep(job: LabJob, folder: Path, seconds: float) -> None:
-    """Store notes, report and perhaps a version together, so that a job that is done has all of them."""
+    """Store notes, report and possibly a version together, so that a finished job has all of them."""
     found = json.loads((folder / REPORT).read_text())
     table = pq.read_table(folder / NOTES)
     report = completed({job.kind: found["report"]})

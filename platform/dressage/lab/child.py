@@ -1,7 +1,7 @@
-"""The process of a job: reads its plan from the standard input, tells its progress line by line, leaves its result.
+"""The child process of a job: reads its plan from standard input, reports progress line by line, and writes its result.
 
-It has memory and processor time of its own, so that the worker's other threads, which are for runs, go on. It knows no
-database. It ends when its parent does: the input is then closed.
+It has its own memory and processor time, so that the worker's other threads, which are for runs, are not slowed down.
+It has no database access. It ends when its parent does, because its input is closed then.
 """
 
 import json
@@ -23,12 +23,12 @@ from trainer_core.rewards import RewardDefinition
 
 NOTES, REPORT, REASON, ROWS = "notes.parquet", "report.json", "reason.txt", "rows.json"
 GONE, UNFIT = 3, 4
-"""Exit statuses: where a file of the rows is gone, and where ``reason.txt`` says why the job cannot go on."""
+"""Exit statuses: a file of the rows no longer exists; ``reason.txt`` says why the job cannot continue."""
 _WRITING = threading.Lock()
 
 
 def main() -> None:
-    """Read a plan, carry it out, and leave notes, the report and perhaps rows of a new version in its folder."""
+    """Read a plan and carry it out. Leaves notes, the report and possibly rows of a new version in its folder."""
     plan = json.loads(sys.stdin.readline())
     pipe = QuestionPipe(_write)
     threading.Thread(target=_hear_parent, args=(pipe,), daemon=True).start()
@@ -53,7 +53,7 @@ def main() -> None:
         reason = str(error)
         _replace(work.folder / REASON, lambda path: path.write_text(reason))
         sys.stdout.flush()
-        os._exit(UNFIT)  # threads may still wait for answers that nobody needs
+        os._exit(UNFIT)  # threads may still be waiting for answers that are no longer needed
     _leave(result, work.folder)
 
 
@@ -89,7 +89,7 @@ def _replace(path: Path, write: Any) -> None:
 
 
 def _hear_parent(pipe: QuestionPipe) -> None:
-    """Take in the parent's answers until it ends, and then end, too."""
+    """Receive the parent's answers until it ends, then exit."""
     for line in sys.stdin:
         pipe.take(json.loads(line))
     os._exit(1)

@@ -1,4 +1,4 @@
-"""Cost of an operation, told before it is started: from jobs that this installation has done."""
+"""Cost of an operation, estimated before it is started from earlier jobs of this installation."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -10,53 +10,53 @@ from dressage.lab.models import LabJob, LabState
 
 _STARTUP_S = 2.0
 _ROWS_A_SECOND = {"duplicates": 6_000.0, "contamination": 8_000.0, "statistics": 5_000.0}
-"""Measured on one core of a server, with room for other work; told until this installation has done a job itself."""
+"""Measured on one core of a server with spare capacity. Used until this installation has completed a job itself."""
 _BYTES_A_ROW = {"duplicates": 1_500, "contamination": 500, "statistics": 500}
 _BASE_BYTES = 200 << 20
 _LOOKED_AT = 5
 _LEAST_ROWS = 2_000
-"""Rows from which a job tells something of the speed, and not of the start."""
+"""Minimum number of rows for a job's duration to reflect its speed rather than its startup."""
 
 
 class AskingCost(TypedDict):
-    """What an operation will ask a model, as far as it can be told before."""
+    """What an operation is expected to request from a model."""
 
     model: str
     rows: int
-    """Rows that it is asked about."""
+    """Number of rows that it asks about."""
     questions: int
-    """Questions, where each is answered at once."""
+    """Number of requests, if each succeeds at the first attempt."""
     prompt_tokens: int
-    """Estimated from the length of some rows, at four signs a token."""
+    """Estimated from the length of some rows, at four characters per token."""
     completion_tokens: int
-    """Estimated from what answers of that form need."""
+    """Estimated from the typical length of such answers."""
     price: float | None
-    """Price by those of the endpoint; null where they are not known."""
+    """Price at the endpoint's rates; null if they are unknown."""
     left_out: int
-    """Rows that were chosen and that it is not asked about: those without an answer to hold against, and variations."""
+    """Chosen rows that it does not ask about: those without a gold answer to compare with, and variations."""
 
 
 class LabCost(TypedDict):
-    """What an operation reads and takes."""
+    """What an operation reads and needs."""
 
     rows: int
-    """Rows that are read, those of other versions included."""
+    """Number of rows to read, including those of other versions."""
     bytes: int
-    """Bytes of their files."""
+    """Total size of their files."""
     seconds: float
-    """Estimated from jobs of this kind that were done here, else from a measurement elsewhere."""
+    """Estimated from earlier jobs of this kind, otherwise from a reference measurement."""
     measured: bool
-    """Whether the estimate is of jobs that were done here."""
+    """Whether the estimate is based on jobs of this installation."""
     memory_bytes: int
-    """Estimated peak of the process that reads the rows."""
+    """Estimated peak memory of the process that reads the rows."""
     asking: AskingCost | None
-    """Null where no model is asked."""
+    """Null if no model is used."""
 
 
 def cost_of(kind: str, versions: Sequence[DatasetVersion]) -> LabCost:
     """The cost of an operation on the rows of some versions."""
     rows = sum(version.rows for version in versions)
-    # seconds are those of the last worker: they tell the speed where it was the only one
+    # seconds are those of the last worker: they reflect the speed only if it was the only one
     done = LabJob.objects.filter(kind=kind, state=LabState.DONE, attempt=1, rows__gte=_LEAST_ROWS, seconds__gt=0)
     speeds = [
         count / max((seconds or 0.0) - _STARTUP_S, 0.1)

@@ -1,4 +1,4 @@
-"""Jobs of the lab."""
+"""Lab jobs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,7 +27,7 @@ class LabKind(models.TextChoices):
 
 
 ASKING = (LabKind.QUALITY, LabKind.SYNTHESIS, LabKind.PARAPHRASES, LabKind.MEMORISATION)
-"""Kinds that ask a model, which takes long and keeps no core busy."""
+"""Kinds that use a model, which takes long but needs little processor time."""
 
 
 class LabState(models.TextChoices):
@@ -42,13 +42,13 @@ class LabState(models.TextChoices):
 
 
 OPEN = (LabState.QUEUED, LabState.RUNNING, LabState.WAITING)
-"""States of jobs that are not over: they need their version, and there is one of a kind for it."""
+"""States of unfinished jobs. They need their version, and there is at most one of a kind per version."""
 
 
 KEPT_FILES = ("*.npz", PATTERN)
-"""Files that a worker leaves for the next one."""
+"""Files that a worker leaves for its successor."""
 MAX_LOST = 3
-"""Workers that may be lost in a row, without having kept anything new, before a job has failed."""
+"""Number of workers lost in a row, without new stored work, after which a job fails."""
 _LOST = (
     f"{MAX_LOST} workers of the platform were lost at this job, most likely for want of memory. Work on fewer rows, or "
     "have the operator give the platform's worker more memory."
@@ -56,12 +56,12 @@ _LOST = (
 
 
 class LabJob(LocalJob):
-    """An operation on the rows of a version. What it finds becomes row notes; the version itself never changes."""
+    """An operation on the rows of a version. Findings become row notes; the version itself never changes."""
 
     id_prefix: ClassVar[str] = "lab"
     task: ClassVar[str] = "lab.job"
     work: ClassVar[str] = "dressage.lab.carry_out.carry_out"
-    # One that reads rows keeps a core busy. One that asks a model keeps a thread of a worker waiting.
+    # A job that reads rows keeps a core busy. A job that uses a model keeps a thread of a worker waiting.
     slots: ClassVar[tuple[Slots, ...]] = (Slots(1, ~Q(kind__in=ASKING)), Slots(2, Q(kind__in=ASKING)))
     claimed_with: ClassVar[tuple[str, ...]] = ("team", "version__dataset")
     reset_at_end: ClassVar[Mapping[str, Any]] = {"stage": ""}
@@ -69,37 +69,37 @@ class LabJob(LocalJob):
     version = models.ForeignKey(DatasetVersion, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=16, choices=LabKind.choices)
     operation = models.JSONField()
-    """``arguments.LabOperation`` with all its defaults."""
+    """``arguments.LabOperation`` with defaults filled in."""
     state = models.CharField(max_length=10, choices=LabState.choices, default=LabState.QUEUED)
     stage = models.CharField(max_length=60, blank=True)
-    """What it does at present."""
+    """Current activity."""
     steps_done = models.PositiveBigIntegerField(default=0)
-    """Rows or steps of the stage."""
+    """Rows or steps done in this stage."""
     steps_total = models.PositiveBigIntegerField(default=0)
     rows = models.PositiveBigIntegerField()
-    """Rows that it reads, those of other versions included."""
+    """Number of rows to read, including those of other versions."""
     report = models.JSONField(null=True)
     """``reports.LabReport``, once it is done."""
     drawn = models.JSONField(null=True)
-    """``[[number, id, score]]`` of rows that people may mark, in the order in which they are drawn."""
+    """``[[number, id, score]]`` of rows that people may mark, in drawing order."""
     notes = models.JSONField(default=list)
-    """Names of the row notes that it wrote and that were not undone."""
+    """Names of row notes that it wrote and that were not undone."""
     made = models.ForeignKey(DatasetVersion, on_delete=models.SET_NULL, null=True, related_name="+")
-    """The version that it has made, where it makes one."""
+    """The version that it created, if any."""
     lost_workers = models.PositiveSmallIntegerField(default=0, db_default=0)
-    """Workers that were lost one after the other without having kept anything new."""
+    """Number of workers lost in a row without new stored work."""
     kept_files = models.PositiveIntegerField(default=0, db_default=0)
-    """Files that its folder held when the last worker was lost."""
+    """Number of files in its folder when the last worker was lost."""
     seconds = models.FloatField(null=True)
-    """What its last worker took; null until it is done."""
+    """Duration on its last worker; null until it is done."""
 
     @property
     def work_folder(self) -> Path:
-        """What it has done so far, until it is over."""
+        """Folder for its intermediate results, until it is over."""
         return settings.DATASET_ROOT / "lab" / self.id
 
     def too_many_lost(self) -> str | None:
-        """A job whose workers are lost again and again would take the next one with it, and all that this one does."""
+        """Count a lost worker. Returns a reason to fail after too many, so that the job harms no more workers."""
         folder = self.work_folder
         kept = sum(1 for pattern in KEPT_FILES for _ in folder.glob(pattern)) if folder.is_dir() else 0
         self.lost_workers = 1 if kept > self.kept_files else self.lost_workers + 1
@@ -109,7 +109,7 @@ class LabJob(LocalJob):
 
     @property
     def made_version(self) -> DatasetVersion | None:
-        """The version that it has made, unless that was deleted."""
+        """The version that it created, unless that was deleted."""
         return None if self.made is None or self.made.is_deleted else self.made
 
     class Meta:
@@ -125,7 +125,7 @@ class LabJob(LocalJob):
 
 
 class QualityMark(TeamModel):
-    """What a person says of a row that a judge was asked about, without having been shown the judge's score."""
+    """A person's opinion of a row that a judge scored, given without seeing the judge's score."""
 
     id_prefix: ClassVar[str] = "mark"
 
@@ -134,7 +134,7 @@ class QualityMark(TeamModel):
     """Its number, from 0."""
     good = models.BooleanField()
     reviewer = models.CharField(max_length=120)
-    """Id of who has said it."""
+    """Id of the person."""
     created_by = models.CharField(max_length=300)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""The operations by their kind."""
+"""The operations by kind."""
 
 from dressage.lab.arguments import (
     AnyOperation,
@@ -21,7 +21,7 @@ from dressage.lab.synthesis.synthesise import synthesise
 
 
 def carry_out(work: LabWork, operation: AnyOperation) -> Result:
-    """Carry out an operation. Raises FileNotFoundError where a version's file is gone."""
+    """Carry out an operation. Raises FileNotFoundError if a version's file no longer exists."""
     match operation:
         case FindDuplicates():
             return find_duplicates(work, operation)

@@ -1,4 +1,4 @@
-"""Versions that jobs of the lab read."""
+"""Versions that lab jobs read."""
 
 from collections.abc import Collection, Iterable
 
@@ -8,7 +8,7 @@ from dressage.teams.models import Team
 
 
 def open_jobs(team: Team, refs: Collection[str]) -> Iterable[Pin]:
-    """Jobs that are not over and read one of the versions."""
+    """Unfinished jobs that read one of the versions."""
     wanted = set(refs)
     for job in LabJob.objects.for_team(team).filter(state__in=OPEN).select_related("version__dataset"):
         for ref in wanted & {job.version.ref, *job.operation.get("against", [])}:

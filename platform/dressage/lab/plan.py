@@ -1,4 +1,4 @@
-"""Plan of a job and its result, as its process is told and tells them: it knows no database."""
+"""Plan and result of a job, as exchanged with its process, which has no database access."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from trainer_core.rewards import RewardDefinition
 
 
 class UnfitError(Exception):
-    """A job that cannot go on, with a sentence for whoever asked for it."""
+    """The job cannot continue. The message is a sentence for the user who started it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +27,36 @@ class StoredRows:
 
 @dataclass(frozen=True, slots=True)
 class LabWork:
-    """The rows to look at, and the folder that keeps what is done."""
+    """The rows to process, and the folder for intermediate results."""
 
     version: StoredRows
     against: list[StoredRows]
     folder: Path
-    """The job's own; what lies in it was left by an earlier process of the same job."""
+    """The job's own folder. Files in it were left by an earlier process of the same job."""
     told: Callable[[str, int, int], None]
     """Called with (stage, rows or steps done, rows or steps in all)."""
     endpoint: JudgeEndpoint | None = None
-    """The model that is asked, where one is, with its key."""
+    """The model to use, if any, with its key."""
     solver: JudgeEndpoint | None = None
-    """The model that answers what the other has written, where it is another one."""
+    """The model that answers what the other one has written, if it is a different one."""
     reward: RewardDefinition | None = None
-    """The reward by which answers are compared, where they are."""
+    """The reward that compares answers, if any."""
     pipe: QuestionPipe | None = None
-    """The way to models that the cluster serves, where one is asked."""
+    """Connection to models that the cluster serves, if one is used."""
     chosen: frozenset[int] | None = None
-    """Numbers of the rows that a model is asked about; None where a sample says which."""
+    """Numbers of the rows to ask a model about; None if a sample decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found."""
+    """The result of an operation."""
 
     note: str
     """Name of the row notes."""
     table: pa.Table
-    """The notes, a line for each row of the version in order."""
+    """The notes, one line for each row of the version in order."""
     report: dict[str, Any]
     drawn: list[tuple[int, str, float]] | None = None
-    """(number, id, score) of rows that people may mark, in the order in which they are drawn; None where none are."""
+    """(number, id, score) of rows that people may mark, in drawing order; None if there are none."""
     made: list[tuple[str, dict[str, Any]]] | None = None
-    """(id, row) of new rows of a version that is to be made; None where none is."""
+    """(id, row) of the rows of a version to create; None if none is created."""

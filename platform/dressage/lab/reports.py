@@ -1,25 +1,25 @@
-"""Reports of operations, as the API tells them."""
+"""Shapes of the API's reports about operations."""
 
 from typing import Any, Literal, NotRequired, get_args
 
 from typing_extensions import TypedDict
 
 Match = Literal["equal", "near", "part"]
-"""How a row meets one of an evaluation set."""
+"""Relation of a row to a row of an evaluation set."""
 LONGEST = 400
-"""Signs of a text that a report shows."""
+"""Maximum length of a text in a report, in characters."""
 
 
 class ShownRow(TypedDict):
     """A row in a report."""
 
     ref: str
-    """Version that it stands in."""
+    """Version that contains it."""
     index: int
     """Position in the version, from 0."""
     id: str
     text: str
-    """Its beginning."""
+    """Beginning of its text."""
     answer: str | None
 
 
@@ -27,16 +27,16 @@ class DuplicateCluster(TypedDict):
     """Rows that say the same."""
 
     cluster: int
-    """Its number, as the notes have it."""
+    """Its number in the notes."""
     size: int
     kind: str
-    """`equal` where all texts are the same in their normal form, else `near`."""
+    """`equal` if all texts have the same normal form, otherwise `near`."""
     similarity: float
-    """Least Jaccard similarity of a pair by which it was joined; 1 for equal rows."""
+    """Minimum Jaccard similarity of a pair that joined the cluster; 1 for equal rows."""
     answers_differ: bool
-    """Whether its rows have different gold answers: one of them is wrong."""
+    """Whether its rows have different gold answers, so that at least one is wrong."""
     rows: list[ShownRow]
-    """The first few."""
+    """The first few rows."""
 
 
 class DuplicatesReport(TypedDict):
@@ -44,18 +44,18 @@ class DuplicatesReport(TypedDict):
 
     rows: int
     kept: int
-    """Rows that are left when one of each cluster is kept."""
+    """Number of rows that remain if one row of each cluster is kept."""
     equal_rows: int
-    """Rows that are not kept since an equal one comes before, or stands in another version."""
+    """Rows not kept because an equal row precedes them or is in another version."""
     near_rows: int
-    """Rows that are not kept since a similar one is."""
+    """Rows not kept because a similar row is kept."""
     clusters: int
     conflicts: int
-    """Clusters whose rows have different gold answers."""
+    """Number of clusters whose rows have different gold answers."""
     elsewhere: int
-    """Rows of this version that another version has, or nearly has."""
+    """Rows of this version that another version contains, exactly or nearly."""
     largest: list[DuplicateCluster]
-    """The largest clusters, those with different answers first."""
+    """The largest clusters. Those with different answers come first."""
 
 
 class ComparedSet(TypedDict):
@@ -64,48 +64,48 @@ class ComparedSet(TypedDict):
     ref: str
     rows: int
     found: int
-    """Its rows that some row of this version has."""
+    """Number of its rows that occur in this version."""
 
 
 class ContaminatedRow(TypedDict):
-    """A row with the row of an evaluation set that it meets."""
+    """A row with the matching row of an evaluation set."""
 
     row: ShownRow
     met: ShownRow
     match: Match
-    """`equal`, `near`, or `part` where one text stands in the other."""
+    """`equal`, `near`, or `part` if one text contains the other."""
     share: float
     longest: int
 
 
 class ContaminationReport(TypedDict):
-    """Rows that evaluation sets have, in whole or in part."""
+    """Rows that evaluation sets contain, in whole or in part."""
 
     rows: int
     clean: int
-    """Rows that are left without those."""
+    """Number of rows without the contaminated ones."""
     equal_rows: int
     near_rows: int
     part_rows: int
-    """Rows of which an evaluation set has a part, or which have a part of one."""
+    """Rows that partly occur in an evaluation set, or contain part of one of its rows."""
     other_numbers: int
-    """Rows that share enough runs but have other numbers. They are clean."""
+    """Rows that share enough runs but have other numbers. They count as clean."""
     common_runs: int
-    """Runs of the evaluation sets that were left out, since many rows have them."""
+    """Number of runs of the evaluation sets that were ignored because many rows contain them."""
     sets: list[ComparedSet]
     largest: list[ContaminatedRow]
-    """The rows with the greatest share, equal ones first."""
+    """The rows with the largest shares. Equal rows come first."""
 
 
 class CountedName(TypedDict):
-    """Rows of one kind."""
+    """Number of rows of one kind."""
 
     name: str
     rows: int
 
 
 class Bin(TypedDict):
-    """Rows whose number lies between two, both included."""
+    """Number of rows with a value between two bounds, both inclusive."""
 
     least: int
     most: int
@@ -113,47 +113,47 @@ class Bin(TypedDict):
 
 
 class StatisticsReport(TypedDict):
-    """Rows by their length, language, script and kind of answer."""
+    """Rows by length, language, script and answer type."""
 
     rows: int
     characters: list[Bin]
-    """Bins of equal width; the last has all that are longer than 99 of 100 rows."""
+    """Bins of equal width. The last one includes all rows longer than 99 of 100 rows."""
     words: list[Bin]
     languages: list[CountedName]
-    """ISO 639 codes, the most frequent first; `unknown` where a text is too short to tell."""
+    """ISO 639 codes, most frequent first; `unknown` if a text is too short to detect its language."""
     scripts: list[CountedName]
     answer_types: list[CountedName]
 
 
 class RowWithReason(TypedDict):
-    """A row, and what is to be said of it."""
+    """A row with a remark."""
 
     row: ShownRow
     reason: str
 
 
 class AskedReport(TypedDict):
-    """What a model was asked about rows."""
+    """Requests to a model about rows."""
 
     model: str
     rows: int
-    """Rows that it was asked about: all, or the sample, but for those that an operation leaves out."""
+    """Number of rows that it was asked about: all rows or the sample, without rows that the operation leaves out."""
     answered: int
     failed: int
-    """Rows without an answer that could be read. Nothing is known of them."""
+    """Rows without a readable answer. Nothing is known about them."""
     failures: list[RowWithReason]
-    """The first of those."""
+    """The first of these rows."""
     questions: int
-    """Answers that came, those included that could not be read and were asked for again."""
+    """Answers received, including unreadable ones that were requested again."""
     prompt_tokens: int
-    """Tokens of the questions, as the endpoint has counted them."""
+    """Tokens of the requests, as counted by the endpoint."""
     completion_tokens: int
     price: float | None
-    """Price by those of the endpoint; null where they are not known."""
+    """Price at the endpoint's rates; null if they are unknown."""
 
 
 class ScoreBin(TypedDict):
-    """Rows whose score lies from one number up to the next, which only the last bin has as well."""
+    """Number of rows with a score between two bounds. Only the last bin includes its upper bound."""
 
     least: float
     most: float
@@ -161,7 +161,7 @@ class ScoreBin(TypedDict):
 
 
 class CriterionMean(TypedDict):
-    """What the rows have on average of one criterion."""
+    """Average of the rows for one criterion."""
 
     name: str
     weight: float
@@ -170,7 +170,7 @@ class CriterionMean(TypedDict):
 
 
 class RowVerdictOnCriterion(TypedDict):
-    """What the judge says of a row by one criterion."""
+    """The judge's verdict on a row for one criterion."""
 
     name: str
     score: float
@@ -187,18 +187,18 @@ class JudgedRow(TypedDict):
 
 
 class QualityReport(TypedDict):
-    """Rows by a judge's rubric."""
+    """Quality of rows by a judge's rubric."""
 
     rows: int
-    """Rows of the version."""
+    """Number of rows in the version."""
     mean: float
     """Mean score of the answered rows, from 0 to 1."""
     histogram: list[ScoreBin]
     items: list[CriterionMean]
     lowest: list[JudgedRow]
-    """The rows with the lowest scores, the lowest first, without those that are kept back."""
+    """The rows with the lowest scores, lowest first, without those in `kept_back`."""
     kept_back: int
-    """Rows with the lowest scores that the caller is to mark, and is told of once they have."""
+    """Number of low-scoring rows that are hidden until the caller has marked them."""
     asked: AskedReport
 
 
@@ -217,54 +217,54 @@ RefusalReason = Literal[
     "ungraded",
     "unanswered",
 ]
-"""Why a variation is not kept."""
+"""Reason why a variation was refused."""
 REFUSAL_REASONS = get_args(RefusalReason)
 
 
 class CountedRefusals(TypedDict):
-    """Variations that were refused for one reason."""
+    """Number of variations that were refused for one reason."""
 
     reason: RefusalReason
     variations: int
 
 
 class KeptVariation(TypedDict):
-    """A variation that has entered the new version."""
+    """A variation that was added to the new version."""
 
     row: ShownRow
-    """The row that it was made of."""
+    """The source row."""
     text: str
     answer: NotRequired[str | None]
-    """Its own gold answer; null where it is that of the row."""
+    """Its own gold answer; null if it is the source row's."""
     pass_rate: float
     """Share of right answers to it."""
 
 
 class RefusedVariation(TypedDict):
-    """A variation that was not kept."""
+    """A variation that was refused."""
 
     row: ShownRow
     text: str
     reason: RefusalReason
     detail: str
-    """The reason in a sentence."""
+    """The reason as a sentence."""
 
 
 class SynthesisReport(TypedDict):
-    """Variations of rows, each verified."""
+    """Verified variations of rows."""
 
     rows: int
-    """Rows of the version."""
+    """Number of rows in the version."""
     written: int
-    """Variations that the model has written."""
+    """Number of variations that the model wrote."""
     kept: int
     refused: int
     reasons: list[CountedRefusals]
-    """The most frequent first."""
+    """Reasons, most frequent first."""
     kept_ones: list[KeptVariation]
-    """The first of them."""
+    """The first accepted variations."""
     refused_ones: list[RefusedVariation]
-    """The first of them; the notes tell all, row by row."""
+    """The first refused variations. The notes list all of them by row."""
     asked: AskedReport
 
 
@@ -272,58 +272,58 @@ class ParaphrasesReport(TypedDict):
     """Rows that say the same in other words."""
 
     found: DuplicatesReport
-    """The clusters; similarities are cosines."""
+    """The clusters. Similarities are cosines."""
     background: float
-    """Cosine similarity that one in a thousand pairs of different rows, drawn at random, exceeds: a threshold that is
-    not well above it tells little."""
+    """Cosine similarity that one in a thousand random pairs of different rows exceeds. A threshold that is not well
+    above it is of little use."""
     asked: AskedReport
 
 
 class MemorisedRow(TypedDict):
-    """A row that a model was shown the beginning of."""
+    """A row whose beginning was shown to a model."""
 
     row: ShownRow
     shown: str
-    """The end of what it was shown."""
+    """The end of the text that the model saw."""
     expected: str
-    """The rest of the prompt, from its beginning."""
+    """The beginning of the rest of the prompt."""
     said: str
-    """The model's words in its place."""
+    """The model's continuation."""
     overlap: float
     completed: bool
     answered: bool | None
 
 
 class MemorisationReport(TypedDict):
-    """Rows whose rest a model has written."""
+    """Rows that a model was asked to complete."""
 
     rows: int
-    """Rows of the version."""
+    """Number of rows in the version."""
     tried: int
     left_out: int
-    """Rows whose rest is too short to tell anything."""
+    """Rows whose rest is too short to be conclusive."""
     completed: int
-    """Rows whose rest came word for word."""
+    """Rows whose rest was completed word for word."""
     share: float
-    """Share of these among those that were tried."""
+    """Share of these rows among those tried."""
     low: float
     """Lower end of its 95 % interval (Wilson)."""
     high: float
     with_answer: int
-    """Rows that were tried and have a gold answer."""
+    """Rows tried that have a gold answer."""
     answered: int
-    """Those of them whose answer was right although the question had not been seen whole."""
+    """Rows among these that were answered correctly although the model did not see the whole question."""
     overlap: float
     """Mean overlap (ROUGE-L, F1)."""
     histogram: list[ScoreBin]
-    """Overlaps of the rows that were tried."""
+    """Overlaps of the rows tried."""
     most: list[MemorisedRow]
-    """Rows with the largest overlap."""
+    """The rows with the largest overlap."""
     asked: AskedReport
 
 
 class LabReport(TypedDict):
-    """What an operation found; the member of its kind is set."""
+    """Result of an operation. Only the member of its kind is set."""
 
     duplicates: DuplicatesReport | None
     contamination: ContaminationReport | None
@@ -335,5 +335,5 @@ class LabReport(TypedDict):
 
 
 def completed(report: dict[str, Any]) -> dict[str, Any]:
-    """A stored report with the members that came after it was stored."""
+    """A stored report, with members added that are newer than the report."""
     return {name: report.get(name) for name in LabReport.__annotations__}

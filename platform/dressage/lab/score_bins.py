@@ -1,4 +1,4 @@
-"""Scores of rows, counted in bins."""
+"""Histograms of row scores."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ _BINS = 20
 
 
 def histogram(scores: Sequence[float]) -> list[ScoreBin]:
-    """Scores in bins of equal width from 0 to 1; the last has 1 as well."""
+    """Counts in bins of equal width from 0 to 1. The last bin includes 1."""
     counts = [0] * _BINS
     for score in scores:
         counts[min(int(score * _BINS), _BINS - 1)] += 1

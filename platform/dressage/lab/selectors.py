@@ -1,4 +1,4 @@
-"""Reads of jobs of the lab."""
+"""Queries for lab jobs."""
 
 from django.db.models import QuerySet
 

@@ -1,4 +1,4 @@
-"""Bodies of the lab's endpoints."""
+"""Request and response bodies of the lab endpoints."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ from dressage.lab.reports import LabReport, completed
 
 
 class LabOperationField(PydanticField, model=LabOperation):
-    """What is to be done with the rows of a version."""
+    """The operation to apply to the rows of a version."""
 
 
 class StartLabJobSerializer(serializers.Serializer):
-    """An operation on the rows of a version."""
+    """An operation to start on the rows of a version."""
 
     operation = LabOperationField()
     dry_run = serializers.BooleanField(required=False, default=False, help_text="Only tell what it would cost.")
 
 
 class LabCostSerializer(DocumentSerializer, document=LabCost):
-    """What an operation reads and takes."""
+    """What an operation reads and needs."""
 
 
 class LabReportSerializer(DocumentSerializer, document=LabReport):
@@ -35,7 +35,7 @@ class LabReportSerializer(DocumentSerializer, document=LabReport):
 
 
 class LabVersionSerializer(serializers.Serializer):
-    """A version that a job has made."""
+    """A version created by a job."""
 
     dataset_id = serializers.CharField()
     number = serializers.IntegerField()
@@ -44,7 +44,7 @@ class LabVersionSerializer(serializers.Serializer):
 
 
 class LabJobSerializer(serializers.Serializer):
-    """An operation on the rows of a version, with how far it has come."""
+    """An operation on the rows of a version, with its progress."""
 
     id = serializers.CharField()
     ref = serializers.CharField(source="version.ref", help_text="The version.")
@@ -72,13 +72,13 @@ class LabJobSerializer(serializers.Serializer):
 
 
 class LabJobWithReportSerializer(LabJobSerializer):
-    """An operation with what it found."""
+    """An operation with its result."""
 
     report = LabReportSerializer(allow_null=True, help_text="Null until it is done.")
 
 
 class StartedLabJobSerializer(serializers.Serializer):
-    """The cost of an operation, and its job where it was started."""
+    """The cost of an operation, and its job if it was started."""
 
     cost = LabCostSerializer()
     job = LabJobSerializer(allow_null=True, help_text="Null where only the cost was asked for.")

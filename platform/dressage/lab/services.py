@@ -1,4 +1,4 @@
-"""Writes of jobs by people: start, cancel, resume, undo."""
+"""User actions on jobs: start, cancel, resume, undo."""
 
 from dataclasses import dataclass
 
@@ -32,29 +32,29 @@ from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 
 MAX_OPEN = 10
-"""Jobs of one team that are not over."""
+"""Maximum number of unfinished jobs per team."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An operation that may be started, with its cost; and its job, where it was."""
+    """An operation with its cost, and its job if it was started."""
 
     cost: LabCost
     job: LabJob | None
 
 
 def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *, dry_run: bool = False) -> Asked:
-    """A new job; a worker is told on commit.
+    """Start a job. A worker is notified on commit.
 
     Args:
-        version: the version whose rows are looked at.
-        actor: who asks.
-        operation: what is to be done.
-        dry_run: whether only to tell the cost.
+        version: the version with the rows.
+        actor: who makes the request.
+        operation: the operation.
+        dry_run: whether to return only the cost.
 
     Raises:
-        Problem: 409 where one of this kind works on the version already; 422 where the operation names what is not
-            there; 429 where too many of the team are open. Then nothing is made.
+        Problem: 409 if a job of this kind is already working on the version; 422 if the operation refers to something
+            that does not exist; 429 if the team has too many unfinished jobs. Nothing is created then.
     """
     team = version.dataset.team
     others: list[DatasetVersion] = []
@@ -74,7 +74,7 @@ def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *,
         return Asked(cost, None)
     with transaction.atomic():
         hold(team, [one.ref for one in (version, *others)])
-        for one in (version, *others):  # which may have been deleted until then
+        for one in (version, *others):  # may have been deleted in the meantime
             selectors.readable_version(team, one.dataset_id, one.number)
         Team.objects.select_for_update(no_key=True).get(pk=team.pk)
         _require_room(team, version, operation.kind)
@@ -95,7 +95,7 @@ def start_job(version: DatasetVersion, actor: Actor, operation: AnyOperation, *,
 
 @transaction.atomic
 def cancel_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
-    """End a job that is not over; it leaves no notes. Raises a 409 problem where it is over."""
+    """Cancel an unfinished job. It leaves no notes. Raises a 409 problem if it is over."""
     locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
     if locked.state not in OPEN:
         raise conflict(f"The job is over: it is {locked.state}.", code="lab_job_is_over")
@@ -106,10 +106,10 @@ def cancel_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
 
 @transaction.atomic
 def resume_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
-    """Have a job that waits store what it has; a worker is told on commit.
+    """Make a waiting job store its result. A worker is notified on commit.
 
     Raises:
-        Problem: 409 where it does not wait. Then nothing changes.
+        Problem: 409 if it is not waiting. Nothing changes then.
     """
     locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
     if locked.state != LabState.WAITING:
@@ -121,11 +121,11 @@ def resume_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
 
 @transaction.atomic
 def undo_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
-    """Remove the notes that a job has left, and the version that it has made; those that people made by notes stay.
+    """Delete the notes that a job left and the version that it created. Versions that people derived stay.
 
     Raises:
-        Problem: 409 where it has left neither, its notes were replaced by a later job's, or something needs the
-            version. Then nothing changes.
+        Problem: 409 if it left neither, a later job replaced its notes, or something needs the version. Nothing changes
+            then.
     """
     jobs = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset", "made__dataset")
     locked = jobs.get(pk=job.pk)

@@ -1,4 +1,4 @@
-"""Rows that reports show, read by their place."""
+"""Rows shown in reports, read by number."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from dressage.lab.reports import LONGEST, ShownRow
 
 
 def shown_rows(stored: StoredRows, places: Iterable[int]) -> dict[int, ShownRow]:
-    """Rows of a version by their number from 0 on."""
+    """Rows of a version by number, from 0."""
     wanted = sorted(set(places))
     texts = storage.read_column_at(stored.path, "prompt", wanted)
     answers = storage.read_column_at(stored.path, "answer", wanted)

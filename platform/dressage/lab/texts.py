@@ -1,4 +1,4 @@
-"""Texts of a stored version's rows, a few thousand at a time."""
+"""Texts of the rows of a stored version, a few thousand at a time."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,15 +10,15 @@ from dressage.datasets.versions import storage
 
 PROMPT, ANSWER = "prompt", "answer"
 SLICE_BYTES = 16 << 20
-"""Bytes of rows that are worked on at once, so that long rows do not add up."""
+"""Size of rows processed at a time, so that long rows do not fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Rows in a line."""
+    """Consecutive rows."""
 
     start: int
-    """Number of the first, from 0."""
+    """Number of the first row, from 0."""
     ids: list[str]
     texts: list[str]
     answers: list[str | None]
@@ -30,9 +30,9 @@ class Texts:
 def read_texts(path: Path, columns: Sequence[str] = (PROMPT,), after: int = 0) -> Iterator[Texts]:
     """The texts of the named columns from row ``after`` on, in slices of bounded size.
 
-    ``prompt`` is the prompt, or what user and assistant say in the chat; system messages, which whole datasets have in
-    common, are left out. Several columns are joined by a line end. A column that a row lacks is empty. The slices
-    after ``after`` are the same as those of a reading from the start, where ``after`` is the start of one.
+    ``prompt`` is the prompt, or the user and assistant messages of a chat. System messages, which whole datasets share,
+    are left out. Several columns are joined by a line break. A missing column is empty. If ``after`` is the start of a
+    slice, the slices from there on are the same as in a reading from the beginning.
     """
     start = 0
     for table in storage.tables(path):
@@ -66,7 +66,7 @@ def _slices(rows: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def text_of(prompt: str, answer: str | None, row: str, columns: Sequence[str]) -> str:
-    """The text of some columns of a stored row, as ``read_texts`` tells them."""
+    """The text of some columns of a stored row, as in ``read_texts``."""
     data: dict[str, Any] | None = None
     parts = []
     for column in columns:

@@ -1,4 +1,4 @@
-"""Words and signs of texts, in a form in which case, spaces and the punctuation of sentences make no difference.
+"""Words and symbols of texts, in a form that ignores case, spaces and sentence punctuation.
 
 Numbers, operators and brackets stay: ``x + 5`` and ``x - 5`` are different questions.
 """
@@ -17,7 +17,8 @@ Marks = np.ndarray[Any, np.dtype[np.bool_]]
 _QUOTES = r'["“”„«»「」『』]'
 _STOPS = r"[.,;:?]+(\s|$)|[。，、？；：]"
 _APART = r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[^\p{L}\p{M}\p{N}_\s])"
-"""Signs that are tokens by themselves: those of scripts without spaces, and all that is no letter, number or space."""
+"""Characters that are separate tokens: those of scripts without spaces, and everything that is no letter, number or
+space."""
 _OPERATORS = frozenset("+*/=<>^%×÷·≤≥≠±√")
 _NUMBER_WORDS = frozenset((
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -30,22 +31,22 @@ _ODD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB866
 
 @dataclass(frozen=True, slots=True)
 class TextTokens:
-    """Tokens of several texts, one text after the other."""
+    """Tokens of several texts, concatenated."""
 
     hashes: Hashes
     """Hashes of shape [tokens]."""
     offsets: Places
-    """First token of each text, and the end of the last: of shape [texts + 1]."""
+    """First token of each text, followed by the end of the last: of shape [texts + 1]."""
     digests: Hashes
-    """Digests of whole texts in their normal form: equal texts have equal ones, blank ones 0. Of shape [texts]."""
+    """Digests of whole texts in their normal form. Equal texts have equal digests, blank texts 0. Of shape [texts]."""
     figures: Hashes
-    """Hashes of the numbers and operators of each text, whatever their order. Of shape [texts]."""
+    """Order-independent hashes of the numbers and operators of each text. Of shape [texts]."""
     is_figure: Marks
     """Whether each token is a number or an operator. Of shape [tokens]."""
 
 
 class Tokenizer:
-    """Splits texts, and remembers the hashes of the words it has seen."""
+    """Splits texts into tokens, and caches the hashes of words."""
 
     _MOST = 500_000
 
@@ -75,36 +76,36 @@ class Tokenizer:
 
 
 def digest(text: str) -> int:
-    """64 bits that are the same in every process."""
+    """A 64-bit hash that is the same in every process."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
 def mixed(values: Hashes) -> Hashes:
-    """The values with all bits spread over all (the finaliser of SplitMix64)."""
+    """The values with their bits mixed (the finaliser of SplitMix64)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
 
 
 def sums_of(values: Hashes, offsets: Places) -> Hashes:
-    """The sum of each stretch, modulo 2^64. Empty stretches have 0."""
+    """The sum of each segment, modulo 2^64; 0 for empty segments."""
     running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)))
     return running[offsets[1:]] - running[offsets[:-1]]
 
 
 def rows_of(offsets: Places) -> Places:
-    """The number of the stretch that each place belongs to."""
+    """Index of the segment that each position belongs to."""
     return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
 
 
 def grams(hashes: Hashes, offsets: Places, size: int, *, whole: bool) -> tuple[Hashes, Places]:
-    """Hashes of all runs of ``size`` tokens of each text, and the number of the text of each.
+    """Hashes of all runs of ``size`` tokens of each text, and for each run the index of its text.
 
     Args:
-        hashes: those of the tokens.
-        offsets: first token of each text, and the end of the last.
-        size: tokens of a run.
-        whole: whether a text of fewer tokens counts as one run; an empty one never does.
+        hashes: hashes of the tokens.
+        offsets: first token of each text, followed by the end of the last.
+        size: tokens per run.
+        whole: whether a text with fewer tokens counts as one run. An empty text never does.
     """
     rows = rows_of(offsets)
     places, ends = np.arange(len(hashes), dtype=np.int64), offsets[1:][rows]
@@ -131,7 +132,7 @@ def _split(texts: list[str]) -> tuple[pa.Array, pa.ListArray]:
     text = pc.replace_substring_regex(text, _APART, r" \1 ")
     text = pc.utf8_trim_whitespace(pc.replace_substring_regex(text, r"\s+", " "))
     lists = pc.split_pattern(text, " ")
-    # A blank text has no token, where splitting finds an empty one.
+    # A blank text has no tokens, but splitting it yields an empty one.
     return text, pc.if_else(pc.equal(text, ""), pa.scalar([], lists.type), lists)
 
 

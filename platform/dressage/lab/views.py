@@ -31,7 +31,7 @@ class VersionLabView(ApiView):
 
     @extend_schema(operation_id="listLabJobs", tags=["datasets"], responses=LabJobSerializer(many=True))
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
-        """Jobs of the lab on a version, newest first, with how far each has come."""
+        """List the lab jobs on a version with their progress, newest first."""
         version = stored_version(request.team, dataset_id, number)
         return self.page(selectors.jobs_of(request.team, version), LabJobSerializer)
 
@@ -43,11 +43,11 @@ class VersionLabView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
-        """Look at all rows in the background. What is found becomes notes of the rows; the version stays as it is.
+        """Start an operation on all rows in the background. Results become row notes; the version does not change.
 
-        A synthesis also makes a version, of the rows and their variations that were verified.
+        A synthesis also creates a version, with the rows and their verified variations.
 
-        `dry_run` tells the rows, the estimated time and memory, and starts nothing.
+        `dry_run` returns the number of rows and the estimated time and memory, and starts nothing.
         """
         version = stored_version(request.team, dataset_id, number)
         fields = self.body(StartLabJobSerializer)
@@ -63,9 +63,9 @@ class LabJobView(ApiView):
 
     @extend_schema(operation_id="getLabJob", tags=["datasets"], responses=LabJobWithReportSerializer)
     def get(self, request: TeamRequest, job_id: str) -> Response:
-        """A job of the lab, with its report once it is done.
+        """Return a lab job, with its report once it is done.
 
-        Who may mark rows that a judge has scored is told its verdicts on those that they are to mark once they have.
+        Users who may mark rows see the judge's verdicts on the rows that they should mark only after marking them.
         """
         job = selectors.job(request.team, job_id)
         if request.role.covers(Role.EDITOR):
@@ -74,7 +74,7 @@ class LabJobView(ApiView):
 
 
 class CancelLabJobView(ApiView):
-    """The end of an operation."""
+    """Cancellation of an operation."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -84,13 +84,13 @@ class CancelLabJobView(ApiView):
     @extend_schema(operation_id="cancelLabJob", tags=["datasets"], request=None, responses=LabJobSerializer)
     @idempotent
     def post(self, request: TeamRequest, job_id: str) -> Response:
-        """End a job of the lab that is not over. It leaves no notes."""
+        """Cancel an unfinished lab job. It leaves no notes."""
         job = services.cancel_job(request.team, request.actor, selectors.job(request.team, job_id))
         return Response(LabJobSerializer(job).data)
 
 
 class ResumeLabJobView(ApiView):
-    """The end of an operation's wait."""
+    """Continuation of a waiting operation."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -100,16 +100,16 @@ class ResumeLabJobView(ApiView):
     @extend_schema(operation_id="resumeLabJob", tags=["datasets"], request=None, responses=LabJobSerializer)
     @idempotent
     def post(self, request: TeamRequest, job_id: str) -> Response:
-        """Have a job of the lab that waits store what it has; no model is asked again.
+        """Make a waiting lab job store its result. No model is called again.
 
-        A synthesis waits where the team's quota, or the disk, was full when its version was to be stored.
+        A synthesis waits if the team's quota or the disk was full when its version was to be stored.
         """
         job = services.resume_job(request.team, request.actor, selectors.job(request.team, job_id))
         return Response(LabJobSerializer(job).data)
 
 
 class UndoLabJobView(ApiView):
-    """The notes of an operation, taken back."""
+    """Deletion of an operation's results."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -119,9 +119,9 @@ class UndoLabJobView(ApiView):
     @extend_schema(operation_id="undoLabJob", tags=["datasets"], request=None, responses=LabJobSerializer)
     @idempotent
     def post(self, request: TeamRequest, job_id: str) -> Response:
-        """Remove the row notes that a job of the lab has left, and the version that it has made itself.
+        """Delete the row notes that a lab job left, and the version that it created.
 
-        Versions that people have made by the notes stay.
+        Versions that people derived from the notes stay.
         """
         job = services.undo_job(request.team, request.actor, selectors.job(request.team, job_id))
         return Response(LabJobSerializer(job).data)

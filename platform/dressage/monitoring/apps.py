@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class MonitoringConfig(AppConfig):
-    """Holds no models: what is watched is kept by telemetry and runs."""
+    """Holds no models: the data is stored by telemetry and runs."""
 
     name = "dressage.monitoring"
     label = "monitoring"

@@ -1,4 +1,4 @@
-"""Filters of rollouts, the same for their groups, for exports and for what is scored again."""
+"""Filters of rollouts, the same for their groups, for exports and for scoring again."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from dressage.telemetry.traces.filters import filtered
 from dressage.telemetry.traces.groups import Wanted
 
 REASON_SCOPES = (Scope.DATASETS_READ, Scope.REWARDS_READ)
-"""What a token needs beside ``runs:read`` to see graders' reasons, which quote rows and judges."""
+"""Scopes that a token needs besides ``runs:read`` to see graders' reasons, which quote rows and judges."""
 FILTERS: tuple[Parameter, ...] = (
     Whole(name="step", description="Only this step."),
     Whole(name="first_step", description="Only this step and later ones."),
@@ -35,5 +35,5 @@ FILTERS: tuple[Parameter, ...] = (
 
 
 def chosen(run: Run, query: dict[str, Any]) -> tuple[QuerySet[Rollout], Wanted]:
-    """Rollouts of the run by the filters about groups, and the other filters."""
+    """Rollouts of the run after the filters on groups, and the remaining filters."""
     return filtered(selectors.rollouts(run.id, line_of(run), superseded=query["superseded"]), query)

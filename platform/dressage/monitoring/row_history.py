@@ -16,15 +16,15 @@ from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout, RowOutcome
 
 MAX_NAMING = 500
-"""Newest runs that are looked at, of those that draw from the dataset."""
+"""Number of newest runs that are checked, among those that draw from the dataset."""
 MAX_RUNS = 20
-"""Newest runs that are told."""
+"""Number of newest runs that are returned."""
 MAX_TRIES = 500
-"""Newest tries of a run that are told one by one."""
+"""Number of newest tries of a run that are returned one by one."""
 MAX_VERSIONS = 8
-"""Newest other versions in which the row is looked for by its id."""
+"""Number of newest other versions in which the row is searched by its id."""
 MAX_SEARCHED = 1_000_000
-"""Rows of another version up to which it is looked through."""
+"""Maximum rows of another version that is searched."""
 
 
 class RowTry(TypedDict):
@@ -46,32 +46,32 @@ class RowRun(TypedDict):
     name: str
     state: str
     ref: str
-    """The version that it draws from."""
+    """The version that the run draws from."""
     prompt_id: str
     """The row in the run: `<source>:<position in that version, from 0>`."""
     groups: int
-    """Times that it was sampled."""
+    """How often it was sampled."""
     right: int
     graded: int
     tries: list[RowTry]
     """The newest groups, in the order of their steps."""
     rollouts: int
-    """Completions of it that are kept."""
+    """Stored completions of it."""
 
 
 class RowHistory(TypedDict):
-    """A row's tries in the team's runs."""
+    """Outcomes of a row in the team's runs."""
 
     runs: list[RowRun]
     """Newest first."""
     has_more: bool
     """Whether older runs have sampled it, too."""
     unsearched: list[str]
-    """Other versions that runs draw from and that were too many or too large to look for the row."""
+    """Other versions that runs draw from, but that were too many or too large to search for the row."""
 
 
 def row_history(team: Team, version: DatasetVersion, number: int) -> RowHistory:
-    """Outcomes of a row in the runs that draw from its version, or from another one that has kept it by its id.
+    """Outcomes of a row in the runs that draw from its version, or from another version with the same id.
 
     Args:
         team: the team of the runs.
@@ -109,7 +109,7 @@ def _runs_of(team: Team, slug: str) -> dict[str, list[tuple[str, str]]]:
 def _places(
     version: DatasetVersion, number: int, row_id: str, naming: dict[str, Any]
 ) -> tuple[dict[str, int], list[str]]:
-    """Position of the row in each version that runs draw from, and the versions that were not looked through."""
+    """Position of the row in each version that runs draw from, and the versions that were not searched."""
     places, unsearched, searched = {version.ref: number}, [], 0
     others = DatasetVersion.objects.filter(dataset=version.dataset_id, deleted_at=None).exclude(pk=version.pk)
     for other in others.order_by("-number"):

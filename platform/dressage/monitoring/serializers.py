@@ -25,13 +25,13 @@ class MetricNameListSerializer(serializers.Serializer):
 
 
 class RunMetricsDocument(MetricsDocument):
-    """Charts of several metrics of one run among others."""
+    """Charts of several metrics for one of several runs."""
 
     run: str
 
 
 class RunMetricsSerializer(DocumentSerializer, document=RunMetricsDocument):
-    """Charts of several metrics of one run among others."""
+    """Charts of several metrics for one of several runs."""
 
 
 class RunsMetricsSerializer(serializers.Serializer):
@@ -52,7 +52,7 @@ class RunsMetricNamesSerializer(serializers.Serializer):
 
 
 class EventSerializer(DocumentSerializer, document=RunEventDocument):
-    """Something that happened in a run."""
+    """An event of a run."""
 
 
 class EventPageSerializer(serializers.Serializer):
@@ -63,7 +63,7 @@ class EventPageSerializer(serializers.Serializer):
 
 
 class RowHistorySerializer(DocumentSerializer, document=RowHistory):
-    """What came of a row in runs."""
+    """Outcomes of a row in runs."""
 
 
 class GroupSerializer(DocumentSerializer, document=GroupDocument):
@@ -78,7 +78,7 @@ class GroupPageSerializer(serializers.Serializer):
 
 
 class KeptSerializer(DocumentSerializer, document=KeptDocument):
-    """What is kept of a run's rollouts."""
+    """Stored rollouts of a run."""
 
 
 class RolloutTokensSerializer(DocumentSerializer, document=RolloutTokensDocument):

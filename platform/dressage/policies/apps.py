@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class PoliciesConfig(AppConfig):
-    """Django app of the package; its docstring says more."""
+    """Django app of policies; the package docstring says more."""
 
     name = "dressage.policies"
     label = "policies"

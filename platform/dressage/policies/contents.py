@@ -1,4 +1,4 @@
-"""Facts in the files of a registered policy, read once."""
+"""Facts from the files of a registered policy, read only once."""
 
 from pathlib import Path
 from typing import Any, cast
@@ -10,7 +10,10 @@ from dressage.policies.models import Policy
 
 
 def policy_contents(policy: Policy) -> tuple[ContentsDocument | None, str]:
-    """Facts in the policy's files, or None and why not. For one of before they are read now, and kept."""
+    """Facts from the policy's files, or None and the reason.
+
+    For policies from earlier releases, reads and stores them.
+    """
     stored: Any = policy.facts
     if stored and stored.get("format") == FORMAT:
         return cast(ContentsDocument, stored), ""

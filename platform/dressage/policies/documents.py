@@ -1,4 +1,4 @@
-"""Shapes of what the API tells of policies beside their columns."""
+"""Shapes of the API's documents about policies, besides their database columns."""
 
 from typing import Annotated
 
@@ -10,52 +10,52 @@ from dressage.policies.models import SourceKind
 
 
 class PolicyOriginDocument(TypedDict):
-    """Where a policy was imported from."""
+    """The place that a policy was imported from."""
 
     source: Annotated[str, OneOf(SourceKind)]
     location: str
-    """Name of the repository, or the address of the folder in a bucket."""
+    """Name of the repository, or URL of the folder in a bucket."""
     revision: str
-    """Branch, tag or commit that was asked for; empty for the main branch."""
+    """Requested branch, tag or commit; empty for the main branch."""
     commit: str | None
-    """The commit that it was at the time; null in a bucket."""
+    """The commit at the time of the import; null for a bucket."""
 
 
 class FitDocument(TypedDict):
-    """One part of the platform, and whether it works with a policy."""
+    """A feature of the platform, and whether it works with a policy."""
 
     part: str
-    """Name of the part, such as `LoRA`."""
+    """Name of the feature, such as `LoRA`."""
     works: bool
     note: str
-    """What is slower or missing, and what to do; empty where there is nothing to say."""
+    """What is slower or missing, and what to do. Empty if there is nothing to say."""
 
 
 class NeedDocument(TypedDict):
-    """Memory that one kind of training takes, for one learner rank and one engine."""
+    """Memory needed for one kind of training, per learner rank and per engine."""
 
     training: str
-    """What is trained, and in which numbers."""
+    """What is trained, and in which number format."""
     learner_bytes: int
-    """Bytes of a learner rank at its worst moment."""
+    """Peak memory of a learner rank, in bytes."""
     engine_bytes: int
-    """Bytes of an engine: weights and cache."""
+    """Memory of an engine, in bytes: weights and cache."""
 
 
 class PolicyFactsDocument(TypedDict):
-    """What is known of a policy beside its columns."""
+    """What is known about a policy besides its database columns."""
 
     contents: ContentsDocument | None
-    """What its files say; null where they cannot be read."""
+    """What its files contain; null if they cannot be read."""
     fault: str
-    """Why they cannot be read; else empty."""
+    """Why the files cannot be read; otherwise empty."""
     refusal: str
-    """Why it cannot be trained, and what to do; else empty."""
+    """Why the policy cannot be trained, and what to do; otherwise empty."""
     fits: list[FitDocument]
-    """Empty for an architecture that was never tried."""
+    """Empty if the architecture has never been tested."""
     remarks: list[str]
-    """What is known of its architecture beside that."""
+    """Other remarks about its architecture."""
     needs: list[NeedDocument]
-    """Empty where its sizes are not known."""
+    """Empty if its sizes are unknown."""
     needs_note: str
-    """The run that the memory is told for."""
+    """The run for which the memory is estimated."""

@@ -1,6 +1,7 @@
-"""Facts that a policy's files tell people: its sizes, its number types, its chat template, special tokens and licence.
+"""Facts from a policy's files: sizes, number formats, chat template, special tokens and licence.
 
-Read once, when it is registered, without torch and without running anything; for one of before, when somebody looks.
+Read once, at registration, without torch and without running any code. For policies from earlier releases, read when
+somebody views them.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from dressage.policies.inspection import read_json
 from trainer_core.prompting.tags import find_thinking
 
 FORMAT = 1
-"""Version of the document; one of before is read anew."""
+"""Version of the document. Documents of an earlier version are read again."""
 _MAX_TEMPLATE = 200_000
 _MAX_TOKENS = 2_000
 _TYPES = {
@@ -29,65 +30,65 @@ _TYPES = {
 
 
 class TemplateDocument(TypedDict):
-    """A chat template: how messages become the text that the policy reads."""
+    """A chat template, which turns messages into the text that the policy reads."""
 
     text: str
     sha256: str
     """Hash of the text."""
     prompts_answers: bool
-    """Whether it knows `add_generation_prompt`: without it, prompts do not end where an answer begins."""
+    """Whether it supports `add_generation_prompt`. Without it, prompts do not end where an answer begins."""
 
 
 class SpecialTokensDocument(TypedDict):
-    """Tokens with a meaning of their own."""
+    """Tokens with a special meaning."""
 
     bos: str | None
     eos: list[str]
-    """Tokens that end an answer."""
+    """Tokens that mark the end of an answer."""
     pad: str | None
     others: list[str]
 
 
 class FoundThinkingDocument(TypedDict):
-    """Tags between which a policy thinks, for the run's `thinking`."""
+    """Tags that enclose a policy's thinking, for the run's `thinking`."""
 
     start: str
     end: str
 
 
 class ContentsDocument(TypedDict):
-    """What the files of a policy say."""
+    """What the files of a policy contain."""
 
     format: int
     model_type: str
     numbers: dict[str, int]
-    """How many numbers are stored of each type, such as `bfloat16`."""
+    """Number of stored values per format, such as `bfloat16`."""
     layers: int | None
     hidden_size: int | None
     attention_heads: int | None
     key_value_heads: int | None
     experts: int | None
-    """Experts of a layer, of which each token uses some; null for a dense policy."""
+    """Experts per layer, of which each token uses some; null for a dense policy."""
     experts_per_token: int | None
     sliding_window: int | None
-    """Tokens that some layers look back; null where all look at everything."""
+    """Number of tokens that some layers look back; null if all layers attend to everything."""
     tied_embeddings: bool
-    """Whether the output layer is the embedding."""
+    """Whether the output layer shares the weights of the embedding."""
     chat_template: TemplateDocument | None
     thinking: FoundThinkingDocument | None
-    """Found in the chat template and among the added tokens; null where nothing tells of any."""
+    """Detected from the chat template and the added tokens; null if there is no sign of any."""
     special_tokens: SpecialTokensDocument
     licence: str | None
-    """Name as its card or its licence file has it."""
+    """Name according to its card or licence file."""
 
 
 def read_contents(folder: Path, numbers: dict[str, int], licence: str = "") -> ContentsDocument:
-    """Facts in the files of a folder that was inspected.
+    """Read the facts from the files of an inspected folder.
 
     Args:
         folder: the policy.
-        numbers: as ``inspection.PolicyFacts.numbers``.
-        licence: as the place that it came from names it; empty to look into its files.
+        numbers: same as ``inspection.PolicyFacts.numbers``.
+        licence: licence named by the place of origin; empty to look for it in the files.
 
     Raises:
         UnfitFolder: a file is damaged.
@@ -131,7 +132,7 @@ def _optional(path: Path) -> dict[str, Any]:
 
 
 def _template(folder: Path, tokenizer: dict[str, Any]) -> TemplateDocument | None:
-    """The template as transformers looks for it: a file of its own, then the tokenizer's configuration."""
+    """The template, found in the same order as in transformers: its own file, then the tokenizer's configuration."""
     own = folder / "chat_template.jinja"
     found: Any = None
     if own.is_file() and own.stat().st_size <= _MAX_TEMPLATE * 4:
@@ -173,7 +174,7 @@ def _special_tokens(
 
 
 def _known_tokens(folder: Path, tokenizer: dict[str, Any]) -> dict[str, tuple[str, bool]]:
-    """(text, whether it is special) of tokens that were added to the vocabulary, by their ids as text."""
+    """(text, whether it is special) of tokens added to the vocabulary, by id as text."""
     found: dict[str, tuple[str, bool]] = {}
     added = _optional(folder / "tokenizer.json").get("added_tokens")
     for one in added if isinstance(added, list) else ():
@@ -187,7 +188,7 @@ def _known_tokens(folder: Path, tokenizer: dict[str, Any]) -> dict[str, tuple[st
 
 
 def _text(token: Any) -> str | None:
-    """A token's text, as files write it: plain, or beside how it is matched."""
+    """A token's text. Files contain it plain, or along with how it is matched."""
     text = token.get("content") if isinstance(token, dict) else token
     return text.replace("\0", "")[:200] if isinstance(text, str) and text else None
 
@@ -196,7 +197,7 @@ _FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*\n", re.DOTALL)
 
 
 def _licence(folder: Path) -> str | None:
-    """The licence that the card names, else the first line of the licence file; None where neither can be read."""
+    """The licence named by the card, otherwise the first line of the licence file; None if neither can be read."""
     for card in sorted(folder.glob("README*")):
         stated = _stated(card)
         if isinstance(stated, dict) and isinstance(stated.get("license"), str):
@@ -209,16 +210,16 @@ def _licence(folder: Path) -> str | None:
 
 
 def _stated(card: Path) -> Any:
-    """Read the document above a card's text; None where there is none, or none that can be read."""
+    """The YAML header of a card; None if there is none, or it cannot be parsed."""
     front = _FRONT.match(_beginning(card))
     try:
         return yaml.safe_load(front[1]) if front else None
-    except Exception:  # beside its own errors it raises those of int(), date() and chr(), and of deep nesting
+    except Exception:  # besides its own errors it raises those of int(), date() and chr(), and of deep nesting
         return None
 
 
 def _beginning(path: Path) -> str:
-    """The first 64 KiB of a file; nothing of what is no file or cannot be read, since this is only told to people."""
+    """The first 64 KiB of a file. Empty if it cannot be read, since it is only shown to people."""
     try:
         if not path.is_file():
             return ""

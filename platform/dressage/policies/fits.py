@@ -1,4 +1,4 @@
-"""Parts of the platform that work with a policy, as the table of architectures has them."""
+"""Features of the platform that work with a policy, according to the table of architectures."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ _BFLOAT16: dict[bool | None, str] = {
 
 
 def config_of(policy: Policy) -> dict[str, Any]:
-    """``config.json`` of the policy's folder; its class alone where that cannot be read."""
+    """``config.json`` of the policy's folder; only the class if the file cannot be read."""
     try:
         config = json.loads((Path(policy.path) / "config.json").read_bytes())
     except (OSError, ValueError):
@@ -29,12 +29,12 @@ def config_of(policy: Policy) -> dict[str, Any]:
 
 
 def refusal_of(config: dict[str, Any]) -> str:
-    """Reason why the policy cannot be trained, with what to do; empty where it may."""
+    """Reason why the policy cannot be trained, with what to do; empty if it can."""
     return refusal(config) or ""
 
 
 def remarks_of(config: dict[str, Any]) -> list[str]:
-    """Sentences about policies of its class; none where what stands beside them is a refusal."""
+    """Remarks about policies of its class; none if the class is refused."""
     known = support_of(config)
     if known is None:
         return [] if refusal_of(config) else [_UNTRIED]
@@ -42,7 +42,7 @@ def remarks_of(config: dict[str, Any]) -> list[str]:
 
 
 def fits(config: dict[str, Any]) -> list[FitDocument]:
-    """Parts of the platform, and whether each works with the policy; empty for a class that was never tried."""
+    """Features of the platform, and whether each works with the policy; empty for a class that was never tested."""
     known = support_of(config)
     return [] if known is None else list(_parts(known))
 

@@ -1,4 +1,4 @@
-"""Folders that a team may take weights from. Asked when a policy is registered, and again whenever it is used."""
+"""Folders from which a team may use weights. Checked when a policy is registered, and again at every use."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from dressage.teams.models import Team
 
 
 class ClosedFolder(ValueError):
-    """The team may not take weights from there. The message says why, and names no place on the machine."""
+    """The team may not use weights from there. The message states the reason, and names no path on the machine."""
 
 
 OUTSIDE = (
@@ -21,16 +21,16 @@ OUTSIDE = (
 
 
 def own_root(team: Team) -> Path:
-    """Folder of the team alone: of policies made from its checkpoints, and of what an operator puts there for it."""
+    """The team's own folder: for policies created from its checkpoints, and for what an operator puts there for it."""
     return Path(settings.TEAM_POLICY_ROOT) / team.id
 
 
 def require_open(team: Team, path: Path) -> Path:
-    """The folder at ``path`` with links followed, whose files may be the team's policy.
+    """The folder at ``path`` with links resolved, if its files may be used as the team's policy.
 
     Raises:
-        ClosedFolder: the path, or what a file in it leads to, lies outside of the team's roots. It says the same for a
-            missing path outside of them.
+        ClosedFolder: the path, or the target of a link in it, is outside the team's roots. The message is the same for
+            a missing path outside them.
     """
     roots = [root.resolve() for root in (*settings.POLICY_ROOTS, own_root(team))]
     folder = _resolved(path)
@@ -41,30 +41,30 @@ def require_open(team: Team, path: Path) -> Path:
 
 
 def require_still_open(policy: Policy) -> None:
-    """Check a registered folder again, since it, or a link on its way, may have been replaced. One that is gone passes.
+    """Check a registered folder again, since it or a link to it may have been replaced. A missing folder passes.
 
     Raises:
-        ClosedFolder: it is not, or no longer, a folder from which the policy's team may take weights.
+        ClosedFolder: the policy's team may not, or no longer, use weights from the folder.
     """
     path, team = Path(policy.path), policy.team
     own = [own_root(team), *([Path(settings.RUN_ROOT) / policy.run] if policy.run else [])]
     roots = [root.resolve() for root in (*settings.POLICY_ROOTS, *own)]
     folder = _resolved(path)
-    # A folder stays usable when an operator takes its root off the list, but not when it has become another one.
+    # A folder stays usable if an operator removes its root from the list, but not if it has become another folder.
     if _is_closed(folder, own) or not (folder == path or _under(folder, roots)):
         raise ClosedFolder("its folder does not belong to this team")
     _require_own_files(folder, [*roots, *_parts(folder)], own)
 
 
 def _parts(folder: Path) -> list[Path]:
-    """The folder, and for a snapshot in a Hugging Face cache the blobs of its repository, to which its files lead."""
+    """The folder; for a snapshot in a Hugging Face cache also the blobs of its repository, which its files link to."""
     return [folder, *([folder.parent.parent / "blobs"] if folder.parent.name == "snapshots" else [])]
 
 
 def _require_own_files(folder: Path, roots: list[Path], own: list[Path]) -> None:
     try:
         _look_into(folder, roots, own)
-    except OSError as error:  # its own words would name the place
+    except OSError as error:  # its own message would reveal the path
         raise ClosedFolder(f"its folder cannot be read ({error.strerror or type(error).__name__})") from error
 
 
@@ -87,7 +87,7 @@ def _look_into(folder: Path, roots: list[Path], own: list[Path]) -> None:
 
 
 def _is_closed(path: Path, own: list[Path]) -> bool:
-    """Whether the path lies among what teams have written, and not in the team's own part of it."""
+    """Whether the path is among data written by teams, and outside the team's own part of it."""
     return _under(path, _written_by_teams()) and not _under(path, [root.resolve() for root in own])
 
 
@@ -96,7 +96,7 @@ def _written_by_teams() -> list[Path]:
 
 
 def _files_of_others(own: list[Path]) -> Iterator[tuple[int, int]]:
-    """(device, inode) of every file that a hard link could give away. Only asked for files with several names."""
+    """(device, inode) of every file that a hard link could expose. Only called for files with several names."""
     mine = [root.resolve() for root in own]
     for root in _written_by_teams():
         for place, folders, names in os.walk(root):
@@ -105,7 +105,7 @@ def _files_of_others(own: list[Path]) -> Iterator[tuple[int, int]]:
                 try:
                     facts = os.lstat(Path(place, name))
                 except FileNotFoundError:
-                    continue  # a worker has deleted it meanwhile
+                    continue  # a worker has deleted it in the meantime
                 if facts.st_nlink > 1:
                     yield facts.st_dev, facts.st_ino
 

@@ -1,4 +1,4 @@
-"""Reads a Hugging Face folder without torch and without running anything in it."""
+"""Inspects a Hugging Face folder without torch and without running any of its code."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ _MAX_JSON_BYTES = 64 << 20
 
 
 class UnfitFolder(ValueError):
-    """The folder cannot be a policy. The message says why."""
+    """The folder cannot be a policy. The message states the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class PolicyFacts:
     architecture: str
     parameters: int
     numbers: dict[str, int]
-    """How many numbers there are of each type, by the names of safetensors, such as ``BF16``."""
+    """Number of values per format, by safetensors names such as ``BF16``."""
     vocab_size: int
     max_position_embeddings: int
     bytes: int
@@ -45,14 +45,14 @@ class PolicyFacts:
 
 
 def inspect(folder: Path, digests: Mapping[str, str] | None = None) -> PolicyFacts:
-    """The facts of a folder whose place is settled: see ``folders.require_open``.
+    """The facts of a folder whose location has been approved; see ``folders.require_open``.
 
     Args:
         folder: the folder.
-        digests: SHA-256 of files that were read already, by their names.
+        digests: SHA-256 by name, for files that were already read.
 
     Raises:
-        UnfitFolder: it is incomplete or damaged, holds its weights only as pickles, or wants code of its own to be run.
+        UnfitFolder: the folder is incomplete or damaged, has its weights only as pickles, or needs its own code.
     """
     if not folder.is_dir():
         raise UnfitFolder("There is no such folder.")
@@ -77,14 +77,14 @@ def inspect(folder: Path, digests: Mapping[str, str] | None = None) -> PolicyFac
 
 
 def numbers_in(folder: Path) -> dict[str, int]:
-    """Counts of the weights' numbers by their type. Raises UnfitFolder when a file is missing or damaged."""
+    """Number of weight values per format. Raises UnfitFolder if a file is missing or damaged."""
     if not folder.is_dir():
         raise UnfitFolder("There is no such folder.")
     return dict(sum((_count_numbers(file) for file in _weights(folder)), Counter[str]()))
 
 
 def inspect_config(folder: Path) -> dict[str, Any]:
-    """``config.json`` of a folder whose small files are there. Raises UnfitFolder as ``inspect`` does."""
+    """``config.json`` of a folder whose small files are present. Raises UnfitFolder as ``inspect`` does."""
     _refuse_code(folder)
     if not (folder / "config.json").is_file() and (reason := unfit_files([file.name for file in folder.iterdir()])):
         raise UnfitFolder(reason)
@@ -98,7 +98,7 @@ def _refuse_code(folder: Path) -> None:
 
 
 def _weights(folder: Path) -> list[Path]:
-    """The safetensors files, those that the index names if there is one."""
+    """The safetensors files. If there is an index, only those that it names."""
     found = sorted(folder.glob("*.safetensors"))
     if not found:
         pickles = sorted(file.name for file in folder.iterdir() if file.suffix in _PICKLES)
@@ -121,7 +121,7 @@ def _weights(folder: Path) -> list[Path]:
 
 
 def _count_numbers(file: Path) -> Counter[str]:
-    """Numbers of each type in a safetensors file. The library checks that the header fits the file."""
+    """Number of values per format in a safetensors file. The library checks that the header fits the file."""
     found: Counter[str] = Counter()
     try:
         with safe_open(file, framework="numpy") as tensors:
@@ -131,12 +131,12 @@ def _count_numbers(file: Path) -> Counter[str]:
         return found
     except SafetensorError as error:
         raise UnfitFolder(f"{file.name} is damaged: {error}") from error
-    except OSError as error:  # its own words would name the place
+    except OSError as error:  # its own message would reveal the path
         raise UnfitFolder(f"{file.name} cannot be read ({error.strerror or type(error).__name__}).") from error
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """A file that holds a JSON object. Raises UnfitFolder for anything else."""
+    """A file that contains a JSON object. Raises UnfitFolder for anything else."""
     if not file.is_file():
         raise UnfitFolder(f"The folder has no {file.name}.")
     if file.stat().st_size > _MAX_JSON_BYTES:

@@ -1,4 +1,4 @@
-"""Kinds of checkpoints that cannot be trained, told by their configuration and their files' names, with what to do."""
+"""Detects checkpoints that cannot be trained, from their configuration and file names, with advice."""
 
 from collections.abc import Collection
 from typing import Any
@@ -17,7 +17,7 @@ GGUF = (
 
 
 def unfit_files(names: Collection[str]) -> str | None:
-    """Reason why files of these names hold no policy; None where they may, or where something plain is missing."""
+    """Reason why files with these names are not a policy; None if they may be, or if a regular file is missing."""
     if "config.json" in names and any(
         name.endswith(".safetensors") and not name.startswith("adapter_") for name in names
     ):
@@ -28,9 +28,9 @@ def unfit_files(names: Collection[str]) -> str | None:
 
 
 def unfit_config(config: dict[str, Any]) -> str | None:
-    """Reason why a checkpoint with this ``config.json`` cannot be trained, with what to do; None where it may.
+    """Reason why a checkpoint with this ``config.json`` cannot be trained, with what to do; None if it can.
 
-    A model that gives scores is no policy either, but rewards may come from it.
+    A reward model is not a policy either, but rewards may use it.
     """
     if str(class_of(config)).endswith(("ForSequenceClassification", "ForTokenClassification")):
         return None

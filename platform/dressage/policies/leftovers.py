@@ -1,4 +1,4 @@
-"""Copies and downloads that became no policy: their process was killed, or a transaction or an import has failed."""
+"""Copies and downloads that did not become policies because a process was killed, or a transaction or import failed."""
 
 import math
 import re
@@ -14,25 +14,25 @@ from dressage.policies.models import OPEN, Policy, PolicyImport
 logger = structlog.get_logger(__name__)
 
 SPARED_S = 86_400
-"""A folder that was changed in this time may be of a copy in progress."""
+"""A folder that was changed within this time may belong to a copy in progress."""
 _UNFINISHED = ".part"
 _OURS = re.compile(rf"({Policy.id_prefix}_[A-Za-z0-9]{{22}})(?:{re.escape(_UNFINISHED)})?")
-"""Names that copies have. What else lies in a team's folder was put there by an operator."""
+"""Names of copies. Anything else in a team's folder was put there by an operator."""
 
 
 def unfinished(target: Path) -> Path:
-    """The folder beside ``target`` in which a policy's files lie until its row is written."""
+    """The folder next to ``target`` that contains a policy's files until its database row is written."""
     return target.with_name(target.name + _UNFINISHED)
 
 
 def sweep(now: float) -> list[Path]:
-    """Remove folders of policies that have no row, unless they may be of a copy in progress.
+    """Remove folders of policies without a database row, unless they may belong to a copy in progress.
 
     Args:
         now: seconds since 1970.
 
     Returns:
-        What was removed. What cannot be is logged and left.
+        The removed folders. Those that cannot be removed are logged and left.
     """
     return [folder for folder in _leftovers(now) if _remove(folder)]
 
@@ -49,13 +49,13 @@ def _leftovers(now: float) -> list[Path]:
 def _changed(folder: Path) -> float:
     try:
         facts = folder.stat()
-    except FileNotFoundError:  # its copy has failed, or it has got its name, meanwhile
+    except FileNotFoundError:  # its copy has failed, or it has been renamed, in the meantime
         return math.inf
-    return max(facts.st_mtime, facts.st_ctime)  # the latter tells of a rename, too
+    return max(facts.st_mtime, facts.st_ctime)  # the latter also reflects a rename
 
 
 def _is_used(folder: Path, policy: str) -> bool:
-    """Whether the policy is there or still on its way, or another one was registered by the path."""
+    """Whether the policy exists or is still being created, or another policy was registered with this path."""
     if PolicyImport.objects.filter(policy_id=policy, state__in=OPEN).exists():
         return True
     return Policy.objects.filter(Q(pk=policy) | Q(path__startswith=str(folder.resolve()))).exists()

@@ -9,18 +9,18 @@ from dressage.imports.models import Import
 
 
 class Policy(TeamModel):
-    """A registered folder, with the facts read from it. The folder itself is never written to."""
+    """A registered folder, with facts read from it. The platform never writes to the folder."""
 
     id_prefix: ClassVar[str] = "pol"
 
     slug = models.CharField(max_length=63)
     name = models.CharField(max_length=120)
     path = models.CharField(max_length=1000)
-    """Folder with links followed. Only admins are shown it."""
+    """Folder with links resolved. Only admins can see it."""
     run = models.CharField(max_length=40, null=True)
-    """The team's run in whose folder it lies, as up to November 2026 policies could be registered."""
+    """The team's run whose folder contains it. Policies could be registered like this until November 2026."""
     checkpoint = models.CharField(max_length=40, null=True)
-    """The team's checkpoint whose weights it has."""
+    """The team's checkpoint that its weights were copied from."""
     architecture = models.CharField(max_length=120)
     parameters = models.PositiveBigIntegerField()
     vocab_size = models.PositiveIntegerField()
@@ -29,9 +29,10 @@ class Policy(TeamModel):
     sha256 = models.CharField(max_length=64)
     created_by = models.CharField(max_length=300)
     origin = models.JSONField(null=True)
-    """Where its files were imported from (``documents.PolicyOriginDocument``); None for a folder and a checkpoint."""
+    """The place that its files were imported from (``documents.PolicyOriginDocument``); None for a folder or
+    checkpoint."""
     facts = models.JSONField(null=True)
-    """What was read from its files, see ``facts.ContentsDocument``; None until somebody looks, for one of before."""
+    """Facts read from its files, see ``facts.ContentsDocument``. None for older policies until somebody views them."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_policy_per_slug")]
@@ -39,7 +40,7 @@ class Policy(TeamModel):
 
 
 class SourceKind(models.TextChoices):
-    """Kind of place beside the platform's machine from which policies are imported."""
+    """Kind of remote place that policies are imported from."""
 
     HUB = "hub", "The Hugging Face hub, or the mirror that the operator names"
     BUCKET = "bucket", "A bucket of an S3-compatible object store"
@@ -61,7 +62,7 @@ OPEN = (ImportState.QUEUED, *ACTIVE)
 
 
 class PolicyImport(Import):
-    """A policy on its way from elsewhere. Its files lie in the team's own folder, unfinished until it is ready."""
+    """A policy that is being imported. Its files are in the team's own folder, unfinished until it is ready."""
 
     id_prefix: ClassVar[str] = "imp"
     task: ClassVar[str] = "policies.import"
@@ -71,7 +72,7 @@ class PolicyImport(Import):
     source = models.CharField(max_length=10, choices=SourceKind.choices)
     state = models.CharField(max_length=12, choices=ImportState.choices, default=ImportState.QUEUED)
     policy_id = models.CharField(max_length=40)
-    """Id that the policy gets, and the name of its folder."""
+    """Id of the future policy, and the name of its folder."""
 
     class Meta:
         indexes = [
@@ -86,7 +87,7 @@ class PolicyImport(Import):
 
 
 class SourceAccess(TeamModel):
-    """A team's credentials for one kind of place. They are shown to nobody."""
+    """A team's credentials for one kind of place. They are never shown."""
 
     id_prefix: ClassVar[str] = "src"
 

@@ -1,4 +1,4 @@
-"""Memory that training a policy takes, as the planner counts it for a run of usual size."""
+"""Memory needed to train a policy, as the planner estimates it for a run of typical size."""
 
 from functools import cache
 from typing import Any
@@ -34,7 +34,7 @@ _TRAININGS: dict[str, dict[str, Any]] = {
 
 
 def facts_document(policy: Policy) -> PolicyFactsDocument:
-    """All that is known of a policy beside its columns."""
+    """Everything that is known about a policy besides its database columns."""
     contents, fault = policy_contents(policy)
     config = config_of(policy)
     return {
@@ -56,7 +56,7 @@ def _needs(policy: Policy) -> list[NeedDocument]:
     for training, spec in _specs().items():
         try:
             counted = memory(size, spec)
-        except ValueError:  # a shape that the planner does not count
+        except ValueError:  # a shape that the planner does not support
             continue
         found.append(
             {"training": training, "learner_bytes": counted.learner.peak, "engine_bytes": counted.engine.total}

@@ -1,4 +1,4 @@
-"""Reads of policies."""
+"""Queries for policies."""
 
 from pathlib import Path
 
@@ -25,10 +25,10 @@ def policy(team: Team, policy_id: str) -> Policy:
 
 
 def policy_by_name(team: Team, name: str) -> Policy:
-    """The policy that a spec names by its slug. Its folder is checked again, since what lies there may have changed.
+    """The policy that a spec names by its slug. Its folder is checked again, since its content may have changed.
 
     Raises:
-        LookupError: with a sentence for the one who wrote the spec.
+        LookupError: the policy cannot be used. The message is written for the author of the spec.
     """
     found = policies(team).select_related("team").filter(slug=name).first() if "\0" not in name else None
     if found is None:
@@ -42,7 +42,7 @@ def policy_by_name(team: Team, name: str) -> Policy:
 
 
 def policy_size(policy: Policy) -> PolicySize | None:
-    """Size of the policy, on which memory depends; None where its folder is gone or does not tell."""
+    """Size of the policy, which determines its memory; None if its folder is gone or has no such information."""
     try:
         return PolicySize.of(Path(policy.path))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Bodies of the policies' endpoints."""
+"""Request and response bodies of the policy endpoints."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ class RegisterPolicySerializer(serializers.Serializer):
 
 
 class NamePolicySerializer(serializers.Serializer):
-    """Names of a policy that is made from a checkpoint."""
+    """Names for a policy that is created from a checkpoint."""
 
     name = serializers.CharField(max_length=120)
     slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")

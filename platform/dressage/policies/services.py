@@ -1,4 +1,4 @@
-"""Writes of policies."""
+"""Changes to policies."""
 
 import shutil
 from dataclasses import replace
@@ -29,8 +29,8 @@ def register_policy(team: Team, actor: Actor, name: str, path: str | Path, *, sl
     """Register a Hugging Face folder as a base policy.
 
     Raises:
-        Problem: 422 when the folder is unfit or not open to the team, 409 when the slug is taken, 429 or 503 when too
-            many files are read at once.
+        Problem: 422 if the folder is unfit or not open to the team; 409 if the slug is taken; 429 or 503 if too many
+            files are being read.
     """
     slug = slug_for(name, slug)
     try:
@@ -45,7 +45,7 @@ def register_policy(team: Team, actor: Actor, name: str, path: str | Path, *, sl
 
 
 def _refuse_unfit(folder: Path) -> None:
-    """Refuse a folder whose policy could not be trained, as an import does."""
+    """Refuse a folder whose policy could not be trained, like an import does."""
     if (reason := unfit_config(inspect_config(folder))) is not None:
         raise UnfitFolder(reason)
 
@@ -53,23 +53,23 @@ def _refuse_unfit(folder: Path) -> None:
 def register_checkpoint(
     team: Team, actor: Actor, name: str, *, slug: str | None, checkpoint: str, folder: Path, manifest_sha256: str
 ) -> Policy:
-    """Register a copy of a checkpoint's weights as a base policy of the team, which outlives the checkpoint.
+    """Register a copy of a checkpoint's weights as a base policy of the team. The copy outlives the checkpoint.
 
     Args:
-        team: the owner of the checkpoint: the caller has looked it up within the team.
+        team: the owner of the checkpoint. The caller has looked the checkpoint up within the team.
         actor: who registers it.
-        name: what people call it.
-        slug: how specs name it; made from the name when None.
+        name: display name of the policy.
+        slug: name of the policy in specs; derived from the name if None.
         checkpoint: the checkpoint's id.
-        folder: its folder, with links followed.
+        folder: its folder, with links resolved.
         manifest_sha256: hash of its manifest, as recorded.
 
     Raises:
-        Problem: 409 when the slug is taken or the files are not those that were recorded, 422 when they are no policy,
-            429 or 503 when too many files are read at once.
+        Problem: 409 if the slug is taken or the files are not the recorded ones; 422 if they are not a policy; 429 or
+            503 if too many files are being read.
     """
     slug = slug_for(name, slug)
-    require_free(team, slug)  # before gigabytes are copied; asked again when the row is written
+    require_free(team, slug)  # before gigabytes are copied; checked again when the row is written
     policy_id = new_id(Policy.id_prefix)
     target = own_root(team) / policy_id
     copy = unfinished(target)
@@ -87,7 +87,7 @@ def register_checkpoint(
     except UnfitFolder as error:
         raise invalid("", str(error), code="unfit_policy") from error
     finally:
-        # What a caller's transaction that fails later leaves under the final name is for ``leftovers.sweep``.
+        # If the caller's transaction fails later, ``leftovers.sweep`` removes the folder with the final name.
         shutil.rmtree(copy, ignore_errors=True)
 
 
@@ -103,20 +103,20 @@ def store_policy(
     licence: str = "",
     **fields: Any,
 ) -> Policy:
-    """Store a policy whose folder was inspected.
+    """Store a policy whose folder has been inspected.
 
     Args:
         team: its owner.
         actor: who registers it.
-        slug: how specs name it.
-        name: what people call it.
-        facts: what the inspection found; with the path that it will have.
-        read_from: the folder as long as it lies elsewhere.
-        licence: as the place that it came from names it; empty to look into its files.
+        slug: name of the policy in specs.
+        name: display name of the policy.
+        facts: the result of the inspection, with the final path.
+        read_from: the current folder, if it is not yet at its final path.
+        licence: licence named by the place of origin; empty to look for it in the files.
         fields: further columns.
 
     Raises:
-        Problem: 409 when the slug is taken, 422 when one of the files that only people read is damaged.
+        Problem: 409 if the slug is taken; 422 if one of the files that are only for people is damaged.
     """
     try:
         contents = read_contents(read_from, facts.numbers, licence)
@@ -149,7 +149,7 @@ def store_policy(
 
 
 def require_free(team: Team, slug: str) -> None:
-    """Require that no policy of the team has the slug, and no import that is not over. Raises a 409 problem."""
+    """Require that neither a policy nor an open import of the team has the slug. Raises a 409 problem."""
     taken = Policy.objects.for_team(team).filter(slug=slug).exists()
     if taken or PolicyImport.objects.for_team(team).filter(slug=slug, state__in=OPEN).exists():
         what = "a policy" if taken else "an import of a policy"

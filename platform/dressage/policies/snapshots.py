@@ -1,4 +1,4 @@
-"""A copy of a checkpoint's Hugging Face folder. What is copied is what was hashed, whatever happens to the names."""
+"""Copies a checkpoint's Hugging Face folder. The bytes copied are the bytes hashed, even if files are renamed."""
 
 import hashlib
 import json
@@ -13,25 +13,25 @@ from dressage.embedded.private_files import sync_folder
 
 MANIFEST = "manifest.json"
 FORMAT = 1
-"""Version of the manifest, as ``trainer_core.update.saving.integrity`` writes it (the web tier cannot import that)."""
+"""Version of the manifest that ``trainer_core.update.saving.integrity`` writes (the web tier cannot import that)."""
 _CHUNK = 4 << 20
 _MAX_MANIFEST_BYTES = 16 << 20
 
 
 class SnapshotError(ValueError):
-    """The checkpoint cannot be copied. The message says why, and names no place on the machine."""
+    """The checkpoint cannot be copied. The message states the reason, and names no path on the machine."""
 
 
 def copy_checkpoint(source: Path, target: Path, manifest_sha256: str) -> None:
-    """Copy the files at the top of ``source`` that its manifest lists, and check the hash of each while it is copied.
+    """Copy the top-level files of ``source`` that its manifest lists, and check their hashes while copying.
 
     Args:
-        source: the checkpoint's folder, with links followed.
+        source: the checkpoint's folder, with links resolved.
         target: a folder that does not exist.
-        manifest_sha256: hash of the manifest, as it was recorded when the checkpoint was announced.
+        manifest_sha256: hash of the manifest, recorded when the checkpoint was announced.
 
     Raises:
-        SnapshotError: the manifest is another one, or a file is missing, a link, or not what the manifest lists.
+        SnapshotError: the manifest is a different one, or a file is missing, a link, or differs from the manifest.
         OSError: the disk is full or cannot be written.
     """
     with _folder(source) as folder:
@@ -57,12 +57,12 @@ class RecordedFile(NamedTuple):
     content: BinaryIO
     bytes: int
     sha256: str
-    """As its manifest has it. Whoever reads the file compares it."""
+    """Hash from the manifest. The reader of the file compares it."""
 
 
 @contextmanager
 def open_checkpoint(source: Path, manifest_sha256: str) -> Iterator[dict[str, RecordedFile]]:
-    """The same files, by their names, all open at once: none can vanish while the others are read.
+    """The same files by name, all open at the same time, so that none can disappear while others are read.
 
     Raises:
         SnapshotError: as for ``copy_checkpoint``.
@@ -90,7 +90,7 @@ def _folder(source: Path) -> Iterator[int]:
 
 
 def _listed(folder: int, manifest_sha256: str) -> dict[str, str]:
-    """(name, SHA-256) of the files at the top of the folder: without the training state and adapters below it."""
+    """SHA-256 by name of the top-level files of the folder, without training state and adapters in subfolders."""
     with _open(folder, MANIFEST) as reader:
         text = reader.read(_MAX_MANIFEST_BYTES)
     if hashlib.sha256(text).hexdigest() != manifest_sha256:
@@ -107,7 +107,7 @@ def _listed(folder: int, manifest_sha256: str) -> dict[str, str]:
 
 
 def _open(folder: int, name: str) -> BinaryIO:
-    """A regular file right in the folder that was opened; links are refused, and nothing else is waited for."""
+    """Open a regular file directly in the open folder. Links are refused, and opening never blocks."""
     try:
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except (OSError, ValueError) as error:

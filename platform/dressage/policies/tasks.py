@@ -9,5 +9,5 @@ from dressage.policies import leftovers
 
 @shared_task(name="policies.sweep_leftovers")
 def sweep_leftovers() -> None:
-    """Sent by beat; may be repeated or run twice at once."""
+    """Sent by beat. May be repeated or run concurrently."""
     leftovers.sweep(time.time())

@@ -24,7 +24,7 @@ class PoliciesView(ApiView):
 
     @extend_schema(operation_id="listPolicies", tags=["policies"], responses=PolicySerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """The team's base policies, newest first."""
+        """List the team's base policies, newest first."""
         return self.page(selectors.policies(request.team), PolicySerializer)
 
     @extend_schema(
@@ -35,7 +35,7 @@ class PoliciesView(ApiView):
     )
     @idempotent_for_its_caller
     def post(self, request: TeamRequest) -> Response:
-        """Register a local Hugging Face folder with safetensors weights. Nothing in it is run."""
+        """Register a local Hugging Face folder with safetensors weights. No code in it is run."""
         policy = services.register_policy(request.team, request.actor, **self.body(RegisterPolicySerializer))
         return Response(PolicySerializer(policy, context={"role": request.role}).data, status=status.HTTP_201_CREATED)
 
@@ -47,17 +47,17 @@ class PolicyView(ApiView):
 
     @extend_schema(operation_id="getPolicy", tags=["policies"], responses=PolicySerializer)
     def get(self, request: TeamRequest, policy_id: str) -> Response:
-        """A base policy."""
+        """Return a base policy."""
         policy = selectors.policy(request.team, policy_id)
         return Response(PolicySerializer(policy, context={"role": request.role}).data)
 
 
 class PolicyFactsView(ApiView):
-    """What is known of a base policy."""
+    """What is known about a base policy."""
 
     noun = Noun.POLICIES
 
     @extend_schema(operation_id="getPolicyFacts", tags=["policies"], responses=PolicyFactsSerializer)
     def get(self, request: TeamRequest, policy_id: str) -> Response:
-        """What a policy's files say, what of the platform works with it, and the memory that it takes."""
+        """Return what a policy's files contain, which features of the platform work with it, and its memory needs."""
         return Response(facts_document(selectors.policy(request.team, policy_id)))

@@ -1,4 +1,4 @@
-"""The cost of a profile before it is made."""
+"""The estimated cost of a profile."""
 
 from typing import Literal
 
@@ -13,24 +13,24 @@ from trainer_core.spec import RunSpec
 
 
 class ProfileCost(TypedDict):
-    """What a profile would take."""
+    """Estimated cost of a profile."""
 
     rows: int
     min_samples: int
-    """Samples that are taken in any case."""
+    """Minimum number of samples."""
     max_samples: int
     tokens_per_sample: float
-    """Mean length of an answer: as measured, else the longest that is allowed."""
+    """Mean length of an answer: as measured, otherwise the maximum length."""
     min_tokens: int
     max_tokens: int
     min_seconds: float | None
-    """Time on the cluster; null where no profile or rehearsal with this policy has shown how fast it is."""
+    """Time on the cluster; null if no profile or rehearsal with this policy has measured its speed."""
     max_seconds: float | None
     measured_by: Literal["profile", "rehearsal"] | None
 
 
 def cost_of(team: Team, version: DatasetVersion, spec: RunSpec, plan: ProfilePlan) -> ProfileCost:
-    """The cost, from what the newest profile or rehearsal with the policy has measured."""
+    """The cost, based on measurements of the newest profile or rehearsal with the policy."""
     length, per_second, source = _measured(team, spec)
     most = min(plan.budget, version.rows * plan.most)
     least = version.rows * plan.first

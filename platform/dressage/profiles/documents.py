@@ -25,19 +25,19 @@ class ProfileRowDocument(TypedDict):
     id: str
     state: Annotated[str, OneOf(ProfileState)]
     error: str | None
-    """Reason why it failed, and what to do."""
+    """Reason it failed, and what to do."""
     version: str
     """The version whose rows are sampled: ``slug@number``."""
     policy: str
     reward: str
     threshold: float
-    """Reward from which an answer counts as right."""
+    """Minimum reward at which an answer counts as right."""
     plan: ProfilePlan
     progress: ProfileProgress | None
     cluster: str | None
     """The cluster that people chose for it; null: the platform chooses."""
     placed_on: str | None
-    """The cluster on which it was given its place; null before."""
+    """The cluster on which it was given its slot; null before that."""
     created_at: Moment
     started_at: Moment | None
     finished_at: Moment | None
@@ -45,11 +45,11 @@ class ProfileRowDocument(TypedDict):
 
 
 class ProfileDocument(ProfileRowDocument):
-    """A profile with its spec and, when it is done, its report."""
+    """A profile with its spec and, once it is done, its report."""
 
     spec: Annotated[dict[str, Any], Stored(RunSpec)]
     ahead: int
-    """Profiles that come before it, while it waits for its place on the cluster."""
+    """Profiles ahead of it while it waits for its slot on the cluster."""
     report: ProfileReport | None
 
 
@@ -81,10 +81,10 @@ def profile_document(profile: Profile) -> ProfileDocument:
 
 
 def job_for_worker(profile: Profile) -> ProfileJob:
-    """A profile as its worker gets it, with the keys of judges: for the link alone.
+    """A profile in the form sent to its worker, with the keys of judges: only for the link.
 
     Raises:
-        Problem: 422 when a reference is gone.
+        Problem: 422 if a reference is gone.
     """
     spec = RunSpec.model_validate(profile.spec)
     found = references.require(profile.team, spec)
@@ -105,7 +105,7 @@ def job_for_worker(profile: Profile) -> ProfileJob:
             )
             for ref, version in found.datasets.items()
         },
-        run_dir=Path(profile.id),  # the worker makes a folder of its own
+        run_dir=Path(profile.id),  # the worker creates its own folder
     )
     return ProfileJob(
         id=profile.id,

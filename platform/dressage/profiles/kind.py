@@ -18,7 +18,7 @@ from trainer_core.link.profile import KeptBatches, ProfileBatch, ProfileJob, Pro
 
 
 class ProfileKind(ClusterKind[Profile]):
-    """How hard the rows of a version are for a policy."""
+    """Difficulty of the rows of a version for a policy."""
 
     model = Profile
     names: ClassVar[JobKind] = PROFILE
@@ -41,11 +41,11 @@ class ProfileKind(ClusterKind[Profile]):
         return (job.version.ref,)
 
     def give_up(self, job: Profile, why: Literal["lost", "time"], reason: str) -> object:
-        """It is done with the samples that were handed in; without any it has failed."""
+        """Finish it with the samples submitted so far; without any it fails."""
         return end_early(job, why, reason)
 
     def sweep(self) -> None:
-        """Advance what waits for profiles."""
+        """Advance the goldilocks that wait for profiles."""
         sweep_goldilocks()
 
     def pins(self, team: Team, refs: Collection[str]) -> Iterator[Pin]:

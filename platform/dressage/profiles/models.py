@@ -1,4 +1,4 @@
-"""Profiles: the row is the truth; messages to the cluster only wake it."""
+"""Profiles: the row is the source of truth; messages to the cluster only wake it."""
 
 from typing import ClassVar
 
@@ -32,7 +32,7 @@ class Profile(PlacedJob):
     token_prefix: ClassVar[str] = "prf_"
     token_salt: ClassVar[str] = "dressage.profiles"
     lease_s: ClassVar[float] = 15.0
-    """Seconds of its worker's lease; also the longest that the worker of a cancelled one goes on."""
+    """Seconds of its worker's lease; also the longest time that the worker of a cancelled profile continues."""
     places: ClassVar[int] = 1
     places_lock: ClassVar[int] = 0x7072_6F66_696C_6573
     large: ClassVar[tuple[str, ...]] = ("spec", "report", "outcomes")
@@ -43,15 +43,15 @@ class Profile(PlacedJob):
     plan = models.JSONField()
     """``ProfilePlan``."""
     threshold = models.FloatField()
-    """Reward from which an answer counts as right."""
+    """Minimum reward at which an answer counts as right."""
     batches = models.PositiveIntegerField(default=0)
-    """Number of batches that were handed in."""
+    """Number of batches submitted."""
     progress = models.JSONField(null=True)
-    """``ProfileProgress`` while a worker is at it."""
+    """``ProfileProgress`` while a worker is working on it."""
     report = models.JSONField(null=True)
     """``report.ProfileReport``."""
     outcomes = models.JSONField(null=True)
-    """``outcomes.RowOutcomes`` of all rows, once it is done; null in those of before 2026-11-26."""
+    """``outcomes.RowOutcomes`` of all rows, once it is done; null in profiles from before 2026-11-26."""
 
     class Meta:
         indexes = [
@@ -61,7 +61,7 @@ class Profile(PlacedJob):
 
 
 class HandedInBatch(PrefixedModel):
-    """Rows that a worker has handed in, as they stood then: of a row, the newest batch tells."""
+    """Rows that a worker has submitted, as of that time. The newest batch that contains a row counts."""
 
     id_prefix: ClassVar[str] = "prb"
     team_path: ClassVar[str] = "profile__team"
@@ -69,7 +69,7 @@ class HandedInBatch(PrefixedModel):
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="handed_in")
     number = models.PositiveIntegerField()
     rows = models.JSONField()
-    """``ProfileRow`` of each; none once the profile is over."""
+    """``ProfileRow`` for each row; empty once the profile is over."""
     tokens = models.PositiveBigIntegerField()
     seconds = models.FloatField()
 
@@ -102,23 +102,23 @@ class Goldilocks(TeamModel):
     """``goldilocks.asked.AskedGoldilocks``."""
     state = models.CharField(max_length=10, choices=GoldilocksState.choices, default=GoldilocksState.FIRST)
     error = models.CharField(max_length=2000, null=True)
-    """Why it failed, and what to do."""
+    """Reason it failed, and what to do."""
     first = models.ForeignKey(Profile, on_delete=models.CASCADE, null=True, related_name="+")
     second = models.ForeignKey(Profile, on_delete=models.CASCADE, null=True, related_name="+")
-    """Profile of each stage; null before the stage has begun."""
+    """Profile of each stage; null before the stage has started."""
     reused = models.JSONField(default=list)
-    """Stages whose profile was there before."""
+    """Stages that used an existing profile."""
     report = models.JSONField(null=True)
     """``goldilocks.decide.GoldilocksReport``."""
     made = models.ForeignKey(DatasetVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     finished_at = models.DateTimeField(null=True)
     actor = models.JSONField()
-    """Who asked for it: ``{kind, id, name}``."""
+    """The actor that requested it: ``{kind, id, name}``."""
     created_by = models.CharField(max_length=300)
 
     @property
     def made_version(self) -> DatasetVersion | None:
-        """The version that it has made, unless that was deleted."""
+        """The version that it has created, unless that was deleted."""
         return None if self.made is None or self.made.is_deleted else self.made
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Outcomes of all rows of a profile, which stay its own when a later profile takes the place of its notes."""
+"""Outcomes of all rows of a profile. They remain when a later profile replaces its notes."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from trainer_core.profiling import RowTally, Suspicion
 
 
 class RowOutcomes(TypedDict):
-    """Counts of each row in order, and the numbers of those whose gold is suspect."""
+    """Counts of each row, in row order, and the numbers of the rows whose gold is suspect."""
 
     samples: list[int]
-    """Graded samples; 0 where none was."""
+    """Number of graded samples of each row."""
     correct: list[int]
     suspects: list[int]
 
 
 def row_outcomes(tallies: Sequence[RowTally], found: Sequence[Suspicion]) -> RowOutcomes:
-    """The outcomes of a profile, of its tallies and what is known of golds."""
+    """The outcomes of a profile, from its tallies and the suspicions about golds."""
     return {
         "samples": [tally.samples for tally in tallies],
         "correct": [tally.correct for tally in tallies],
@@ -28,7 +28,7 @@ def row_outcomes(tallies: Sequence[RowTally], found: Sequence[Suspicion]) -> Row
 
 
 def outcomes_of(profile: Profile) -> RowOutcomes | None:
-    """The outcomes of a profile that is done; of an older one by its notes; None where these were replaced."""
+    """The outcomes of a finished profile. Older ones are read from its notes; None if these were replaced."""
     if profile.outcomes is not None:
         kept: RowOutcomes = profile.outcomes
         return kept
@@ -44,6 +44,6 @@ def outcomes_of(profile: Profile) -> RowOutcomes | None:
 
 
 def notes_are_of(profile: Profile) -> bool:
-    """Whether the notes on difficulty that its version has are this profile's."""
+    """Whether the notes on difficulty of its version come from this profile."""
     found = notes.difficulty(profile.version)
     return found is not None and found.source["id"] == profile.id

@@ -1,4 +1,4 @@
-"""The report of a profile, and the notes that it leaves beside the rows."""
+"""The report of a profile, and the row notes that it writes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,9 +24,9 @@ from trainer_core.profiling.allocation import mean_error
 
 GROUP_SIZES = (2, 4, 8, 16, 32, 64)
 MAX_SUSPECTS = 1000
-"""Suspects that the report lists; the notes name all."""
+"""Maximum number of suspects in the report; the notes contain all."""
 _SHOWN = 500
-"""Characters of a prompt and of a gold in the list of suspects."""
+"""Maximum number of characters of a prompt and of a gold in the list of suspects."""
 
 
 class RowsOfState(TypedDict):
@@ -39,7 +39,7 @@ class RowsOfState(TypedDict):
 
 
 class DeadShare(TypedDict):
-    """Expected share of groups from which nothing would be learned."""
+    """Expected share of groups that yield no learning signal."""
 
     group_size: int
     share: float
@@ -56,46 +56,46 @@ class SuspectRow(TypedDict):
     """A row whose gold the policy contradicts."""
 
     row: int
-    """Its number, from 0."""
+    """Row number, starting at 0."""
     id: str
     prompt: str
     gold: str
     answer: str
-    """What most samples say instead."""
+    """The answer that most samples give instead."""
     votes: int
     samples: int
     correct: int
     """Samples that agree with the gold."""
     agreement: float
-    """Share of the samples that give the answer."""
+    """Share of the samples that give this answer."""
     chance: float
-    """Probability that the gold is wrong, as far as the counts of all rows tell."""
+    """Probability that the gold is wrong, given the counts of all rows."""
     answers: list[AnswerVotes]
 
 
 class ProfileReport(TypedDict):
-    """What a profile has found."""
+    """Result of a profile."""
 
     stopped: str
-    """Reason why sampling ended: ``settled``, ``most``, ``budget``, ``time``, ``errors``, or ``lost`` where no worker
-    could go on."""
+    """Reason sampling ended: ``settled``, ``most``, ``budget``, ``time``, ``errors``, or ``lost`` if no worker could
+    continue."""
     asked: int
-    """Samples in all."""
+    """Total number of samples."""
     graded: int
     rows: int
-    """Rows with a graded sample."""
+    """Number of rows with a graded sample."""
     states: list[RowsOfState]
-    """All that histograms and bands are made of: rows by their counts."""
+    """Rows by their counts: the data for all histograms and bands."""
     prior_a: float
     """Pass rates of the version, fitted as Beta(a, b)."""
     prior_b: float
     error: float
-    """Mean probability that a row stands on the wrong side of the plan's band."""
+    """Mean probability that a row is on the wrong side of the plan's band."""
     dead_shares: list[DeadShare]
     suspects: list[SuspectRow]
     number_of_suspects: int
     reads_answers: bool
-    """Whether the reward reads a place of the answer; without one no gold can be suspected."""
+    """Whether the reward reads a part of the answer. If not, no gold can be suspected."""
     warnings: list[str]
 
 
@@ -109,7 +109,7 @@ def make_report(
     reference: str,
     warnings: Sequence[str],
 ) -> tuple[ProfileReport, list[Suspicion]]:
-    """(Report, what is known of golds). The arguments are the version, the plan and what the worker has told.
+    """(Report, suspicions about golds), from the version, the plan and the worker's data.
 
     ``reference`` is the field of the rows that holds their golds.
     """

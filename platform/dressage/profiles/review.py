@@ -1,7 +1,7 @@
-"""Review of golds: what people say of the rows that a profile suspects, and the version that is made of it.
+"""Review of golds: people's verdicts on rows that a profile suspects, and the version created from them.
 
-Verdicts are the row notes ``review`` of the version: who said what, and when. They go with their rows into versions
-made of this one, so that a gold which was confirmed stays so.
+Verdicts are the row notes ``review`` of the version: by whom, what, and when. They follow their rows into versions
+derived from this one, so that a confirmed gold stays confirmed.
 """
 
 import json
@@ -33,61 +33,61 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in ("verdict", "answer", "by",
 
 
 class AskedVerdict(TypedDict):
-    """What a person says of one gold."""
+    """A person's verdict on one gold."""
 
     row: int
-    """Number of the row, from 0."""
+    """Row number, starting at 0."""
     verdict: Verdict | None
-    """None takes back what was said."""
+    """None withdraws an earlier verdict."""
     answer: NotRequired[str]
-    """The right answer, where the gold is wrong."""
+    """The right answer, if the gold is wrong."""
 
 
 class RowVerdict(TypedDict):
-    """What a person has said of one gold."""
+    """A person's stored verdict on one gold."""
 
     row: int
-    """Its number, from 0."""
+    """Row number, starting at 0."""
     verdict: Verdict
     answer: str | None
-    """The right answer, where the gold is wrong."""
+    """The right answer, if the gold is wrong."""
     by: str
     at: str
 
 
 class ReviewDocument(TypedDict):
-    """What was said of the golds of a profile's version."""
+    """Verdicts on the golds of a profile's version."""
 
     verdicts: list[RowVerdict]
-    """Verdicts in the order of the rows."""
+    """Verdicts in row order."""
     right: int
     wrong: int
     leave_out: int
 
 
 def review(profile: Profile) -> ReviewDocument:
-    """Tell what was said of the golds so far."""
+    """Return the verdicts on the golds so far."""
     said = _verdicts(profile.version)
     counts = {verdict: sum(one["verdict"] == verdict for one in said) for verdict in VERDICTS}
     return {"verdicts": said, "right": counts["right"], "wrong": counts["wrong"], "leave_out": counts["leave_out"]}
 
 
 def confirmed(version: DatasetVersion) -> frozenset[int]:
-    """Numbers of the rows whose gold a person has called right."""
+    """Numbers of the rows whose gold a person has confirmed."""
     return frozenset(one["row"] for one in _verdicts(version) if one["verdict"] == "right")
 
 
 @transaction.atomic
 def say(profile: Profile, actor: Actor, asked: Sequence[AskedVerdict]) -> ReviewDocument:
-    """Keep verdicts beside those that are there, each in the place of an earlier one of its row.
+    """Add verdicts to the stored ones. A new verdict replaces an earlier one on the same row.
 
     Raises:
-        Problem: 409 where the profile is not done; 404 where the version was deleted; 422 for a row that the version
-            does not have or that is named twice, an answer that is the gold already, and a review that would have
-            more than ``MAX_CHANGES`` verdicts. Then nothing changes.
+        Problem: 409 if the profile is not done; 404 if the version was deleted; 422 for a row that does not exist or is
+            named twice, an answer that equals the gold, and a review with more than ``MAX_CHANGES`` verdicts. Nothing
+            changes then.
     """
     _require_done(profile)
-    # Two people review at once: the second one reads what the first has written.
+    # If two people review at the same time, the second one reads what the first has written.
     found = DatasetVersion.objects.select_for_update(of=("self",), no_key=True).select_related("dataset")
     version = found.filter(pk=profile.version_id, deleted_at=None).first()
     if version is None:
@@ -113,11 +113,11 @@ def say(profile: Profile, actor: Actor, asked: Sequence[AskedVerdict]) -> Review
 def derive_from_review(
     profile: Profile, actor: Actor, *, into: Into | None, latest: int | None, dry_run: bool
 ) -> Derived:
-    """Make a version of what was said: wrong golds are corrected, and rows left out that are to be left out.
+    """Create a version from the verdicts: wrong golds are corrected, and ``leave_out`` rows are removed.
 
     Raises:
-        Problem: 409 where the profile is not done, nothing was said that changes a row, or a newer version is there;
-            422 where no row would be left.
+        Problem: 409 if the profile is not done, no verdict changes a row, or there is a newer version; 422 if no row
+            would be left.
     """
     _require_done(profile)
     version = profile.version
@@ -182,7 +182,7 @@ def _stored(version: DatasetVersion, numbers: list[int]) -> list[tuple[int, str,
 
 
 def _like(gold: Any, answer: str | None) -> Any:
-    """An answer in the type of the gold that it replaces: of a number, a number where it is one."""
+    """An answer in the type of the gold it replaces: a number if the gold is one and the answer parses as one."""
     if answer is None or not isinstance(gold, int | float):
         return answer
     try:

@@ -15,7 +15,7 @@ from dressage.teams.api import ApiView, TeamRequest
 
 
 class ReviewView(ApiView):
-    """What people say of golds."""
+    """People's verdicts on golds."""
 
     noun = Noun.DATASETS
     roles = {"PUT": IsEditor}
@@ -23,7 +23,7 @@ class ReviewView(ApiView):
 
     @extend_schema(operation_id="getReview", tags=["profiles"], responses=ReviewSerializer)
     def get(self, request: TeamRequest, profile_id: str) -> Response:
-        """Verdicts on the golds of the profile's version, by whom, and when."""
+        """Verdicts on the golds of the profile's version, with their authors and times."""
         profile = selectors.profile(request.team, profile_id)
         return Response(ReviewSerializer(review.review(profile)).data)
 
@@ -31,9 +31,9 @@ class ReviewView(ApiView):
         operation_id="sayVerdicts", tags=["profiles"], request=SayVerdictsSerializer, responses=ReviewSerializer
     )
     def put(self, request: TeamRequest, profile_id: str) -> Response:
-        """Say of golds that they are right, wrong, or of rows that they are to be left out.
+        """Set verdicts on golds: right, wrong, or leave the row out.
 
-        Verdicts of other rows stay. They are kept as the row notes `review`; the rows stay as they are.
+        Verdicts on other rows remain. They are stored as the row notes `review`; the rows themselves do not change.
         """
         profile = selectors.profile(request.team, profile_id)
         said = review.say(profile, request.actor, self.body(SayVerdictsSerializer)["verdicts"])
@@ -41,7 +41,7 @@ class ReviewView(ApiView):
 
 
 class DeriveFromReviewView(ApiView):
-    """Versions of what was said."""
+    """Versions derived from verdicts."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -55,7 +55,7 @@ class DeriveFromReviewView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, profile_id: str) -> Response:
-        """Make a version in which wrong golds are corrected and rows left out, as people said. `dry_run` makes none."""
+        """Create a version with wrong golds corrected and rows left out, by the verdicts. `dry_run` creates nothing."""
         profile = selectors.profile(request.team, profile_id)
         fields = self.body(DeriveFromReviewSerializer)
         fields["into"] = Into(**fields["into"]) if fields["into"] else None

@@ -26,7 +26,7 @@ def profile(team: Team, profile_id: str) -> Profile:
 
 
 def handed_in(profile: Profile) -> dict[int, ProfileRow]:
-    """The rows that were handed in, as they stand now, by row number."""
+    """The latest submitted state of each row, by row number."""
     found = {}
     for rows in profile.handed_in.order_by("number").values_list("rows", flat=True).iterator(chunk_size=50):
         for row in rows:
@@ -44,12 +44,12 @@ def tallies(profile: Profile) -> list[RowTally]:
 
 
 def sampled_seconds(profile: Profile) -> float:
-    """Seconds for which workers have sampled, as far as they have handed in."""
+    """Seconds that workers have spent sampling, for the batches submitted so far."""
     return float(profile.handed_in.aggregate(seconds=Sum("seconds"))["seconds"] or 0.0)
 
 
 def measured_speed(team: Team, policy: str) -> tuple[float, float] | None:
-    """(Mean tokens of a sample, samples per second) of the newest profile of the policy that is done; None for none."""
+    """(Mean tokens of a sample, samples per second) of the policy's newest finished profile; None if there is none."""
     done = Profile.objects.for_team(team).filter(state=ProfileState.DONE, spec__policy__base=policy)
     newest = done.defer("outcomes").order_by("-created_at").first()
     if newest is None or newest.report is None:

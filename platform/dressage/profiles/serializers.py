@@ -12,19 +12,19 @@ from dressage.runs.facts.serializers import ClusterField, RunSpecField
 from trainer_core.link.profile import ProfilePlan
 
 MAX_VERDICTS = 1000
-"""Verdicts of one request: as many as a report lists suspects."""
+"""Maximum number of verdicts in one request: the number of suspects that a report lists."""
 
 
 class AskedPlan(ProfilePlan, extra="forbid"):
-    """Bounds of the sampling, as clients ask for them."""
+    """Limits of the sampling, as clients request them."""
 
 
 class PlanField(PydanticField, model=AskedPlan):
-    """Bounds of the sampling."""
+    """Limits of the sampling."""
 
 
 class CreateProfileSerializer(serializers.Serializer):
-    """A spec over one version, and how much to sample of it."""
+    """A spec over one version, and how much of it to sample."""
 
     spec = RunSpecField(
         help_text="Of a run over the version alone: its policy, reward, format of prompts and sampling are used."
@@ -40,14 +40,14 @@ class CreateProfileSerializer(serializers.Serializer):
 
 
 class ProfileCostBodySerializer(serializers.Serializer):
-    """What is asked for."""
+    """The profile to estimate."""
 
     spec = RunSpecField()
     plan = PlanField()
 
 
 class DeriveFromProfileSerializer(serializers.Serializer):
-    """Which rows to keep."""
+    """The rows to keep."""
 
     min_pass_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
     max_pass_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
@@ -60,7 +60,7 @@ class DeriveFromProfileSerializer(serializers.Serializer):
 
 
 class AskedVerdictSerializer(serializers.Serializer):
-    """What a person says of the gold of one row."""
+    """A person's verdict on the gold of one row."""
 
     row = serializers.IntegerField(min_value=0, max_value=2**31 - 1, help_text="Number of the row, from 0.")
     verdict = serializers.ChoiceField(
@@ -78,13 +78,13 @@ class AskedVerdictSerializer(serializers.Serializer):
 
 
 class SayVerdictsSerializer(serializers.Serializer):
-    """Verdicts on golds, each in the place of an earlier one of its row."""
+    """Verdicts on golds. Each replaces an earlier one on the same row."""
 
     verdicts = serializers.ListField(child=AskedVerdictSerializer(), allow_empty=False, max_length=MAX_VERDICTS)
 
 
 class DeriveFromReviewSerializer(serializers.Serializer):
-    """Where the version goes."""
+    """Target of the version."""
 
     into = NewDatasetSerializer(required=False, allow_null=True, default=None)
     latest = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
@@ -92,11 +92,11 @@ class DeriveFromReviewSerializer(serializers.Serializer):
 
 
 class ReviewSerializer(DocumentSerializer, document=review.ReviewDocument):
-    """What was said of the golds."""
+    """Verdicts on the golds."""
 
 
 class ProfileCostSerializer(DocumentSerializer, document=ProfileCost):
-    """What a profile would take."""
+    """Estimated cost of a profile."""
 
 
 class ProfileRowSerializer(DocumentSerializer, document=ProfileRowDocument):
@@ -104,4 +104,4 @@ class ProfileRowSerializer(DocumentSerializer, document=ProfileRowDocument):
 
 
 class ProfileSerializer(DocumentSerializer, document=ProfileDocument):
-    """A profile with its spec and, when it is done, its report."""
+    """A profile with its spec and, once it is done, its report."""

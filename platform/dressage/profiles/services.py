@@ -1,4 +1,4 @@
-"""Writes of profiles: their making, what their worker hands in, their end with its notes."""
+"""Writes of profiles: creation, the batches of their worker, and the end with its notes."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -27,22 +27,22 @@ from trainer_core.rewards.answers import readings
 from trainer_core.spec import RunSpec
 
 LIMIT_S = 6 * 3600.0
-"""Seconds of sampling, of all workers together, after which one ends with what there is."""
+"""Seconds of sampling, summed over all workers, after which a profile ends with the samples it has."""
 LEAST_LIMIT_S = 900.0
-"""Seconds that a worker has at least: its engine must come up."""
+"""Minimum number of seconds for each worker, because its engine must start first."""
 MAX_OPEN = 3
-"""Profiles of one team that may wait or run at a time."""
+"""Profiles of one team that may be waiting or running at a time."""
 MAX_ROWS = 200_000
-"""Rows of a version that is profiled."""
+"""Maximum number of rows of a version."""
 FEWEST_FIRST = 2
-"""Fewest first samples that a plan may ask for."""
+"""Lower limit on the first samples of a plan."""
 
 
 def version_of(team: Team, spec: RunSpec) -> DatasetVersion:
-    """The version that a spec is about, whose references all stand for something, and whose files are there.
+    """The version of a spec, after checking that all references resolve and its files exist.
 
     Raises:
-        Problem: 422 for what stands for nothing, more than one source, or a version that is too large.
+        Problem: 422 for a reference that does not exist, more than one source, or a version that is too large.
     """
     if len(spec.data.sources) != 1 or spec.evaluation.sources:
         raise invalid("/spec/data/sources", "A profile is of one version: name one source, and none to evaluate on.")
@@ -58,7 +58,7 @@ def version_of(team: Team, spec: RunSpec) -> DatasetVersion:
 
 
 def require_budget(version: DatasetVersion, plan: ProfilePlan) -> None:
-    """Require that every row gets its first samples. Raises a 422 problem that says what would do."""
+    """Require that every row gets its first samples. Raises a 422 problem that states a sufficient budget."""
     needed = version.rows * plan.first
     if plan.budget >= needed:
         return
@@ -81,19 +81,19 @@ def create_profile(
     threshold: float | None = None,
     cluster: str | None = None,
 ) -> Profile:
-    """A new profile; its cluster is told on commit, once it has its place.
+    """A new profile; its cluster is notified on commit, once the profile has its slot.
 
     Args:
         team: the owner.
-        actor: who asks.
-        spec: a run's, over the version alone: policy, reward, format of prompts and sampling are used.
-        plan: bounds of the sampling.
-        threshold: reward from which an answer counts as right; None for that of the reward's definition.
-        cluster: name of the cluster that shall make it; None leaves it to the platform.
+        actor: who requests it.
+        spec: a run's spec over only the version: its policy, reward, prompt format and sampling are used.
+        plan: limits of the sampling.
+        threshold: minimum reward at which an answer counts as right; None for that of the reward's definition.
+        cluster: name of the cluster that should do it; None leaves it to the platform.
 
     Raises:
-        Problem: 422 as ``version_of``, for a cluster that is not there, or a budget that cannot give every row its
-            first samples; 429 when too many profiles of the team are open. Nothing is made.
+        Problem: 422 as ``version_of``, for a cluster that does not exist, or for a budget too small to give every row
+            its first samples; 429 if too many profiles of the team are open. Nothing is created.
     """
     require_cluster(cluster)
     references.hold(team, spec)
@@ -122,10 +122,10 @@ def create_profile(
 
 @transaction.atomic
 def cancel_profile(team: Team, actor: Actor, profile_id: str) -> Profile:
-    """End a profile without a result; its worker ends itself. One that is cancelled already stays so.
+    """Cancel a profile; its worker stops by itself. Cancelling it again changes nothing.
 
     Raises:
-        Problem: 404 for one that is not there, 409 for one that is over.
+        Problem: 404 if it does not exist, 409 if it is over.
     """
     profile = Profile.objects.for_team(team).select_for_update().filter(pk=profile_id).first()
     if profile is None:
@@ -138,11 +138,11 @@ def cancel_profile(team: Team, actor: Actor, profile_id: str) -> Profile:
 
 @transaction.atomic
 def take_batch(profile_id: str, batch: ProfileBatch) -> Profile:
-    """Keep rows that a worker hands in; the same batch may come again.
+    """Store rows that a worker submits; the same batch may be sent again.
 
     Raises:
-        Problem: 409 when the profile is over, or another worker has handed in a batch of this number; 422 for a row
-            that the version does not have.
+        Problem: 409 if the profile is over, or another worker has submitted a batch with this number; 422 for a row
+            that does not exist in the version.
     """
     profile = Profile.objects.select_for_update(of=("self",)).select_related("version").get(pk=profile_id)
     jobs.require_open(profile)
@@ -159,16 +159,16 @@ def take_batch(profile_id: str, batch: ProfileBatch) -> Profile:
         profile=profile, number=batch.number, rows=rows, tokens=batch.tokens, seconds=batch.seconds
     )
     profile.batches += 1
-    profile.tries = 1  # a worker that gets on is no lost one
+    profile.tries = 1  # a worker that makes progress does not count as lost
     profile.save(update_fields=["batches", "tries"])
     return profile
 
 
 @transaction.atomic
 def take_result(profile_id: str, result: ProfileResult) -> Profile:
-    """A worker's answer; the first one counts, and may be repeated. Notes of the rows and the report are made of it.
+    """Take a worker's result; the first one counts and may be repeated. Creates the report and the row notes.
 
-    Where it failed behind samples that were handed in, these are kept. Raises a 409 problem when the profile is over.
+    If the worker failed, samples submitted before are kept. Raises a 409 problem if the profile is over.
     """
     found = Profile.objects.select_for_update(of=("self",)).select_related("version__dataset", "team")
     profile = found.get(pk=profile_id)
@@ -185,9 +185,9 @@ def take_result(profile_id: str, result: ProfileResult) -> Profile:
 
 @transaction.atomic
 def end_early(profile: Profile, stopped: Literal["lost", "time"], reason: str) -> Profile:
-    """End a profile, whose row the caller has locked, that no worker goes on with.
+    """End a profile that no worker continues. The caller has locked its row.
 
-    It is done with the samples that were handed in, and its report warns of the reason; without any it has failed.
+    It is done with the samples submitted so far, and its report warns of the reason. Without any samples it fails.
     """
     tallies = selectors.tallies(profile)
     if not any(tally.samples for tally in tallies):
@@ -198,7 +198,7 @@ def end_early(profile: Profile, stopped: Literal["lost", "time"], reason: str) -
 def _keep(
     profile: Profile, tallies: Sequence[RowTally], stopped: str, reads_answers: bool, warnings: Sequence[str]
 ) -> Profile:
-    """Make report and notes of the tallies; the profile is done."""
+    """Create the report and the notes from the tallies; the profile is then done."""
     report, found_golds = make_report(
         profile.version,
         ProfilePlan.model_validate(profile.plan),
@@ -222,12 +222,12 @@ def _keep(
 
 
 def _forget_rows(profile: Profile) -> None:
-    """Drop the rows that were handed in, which nobody reads once it is over; their tokens and seconds stay."""
+    """Delete the submitted rows, which are not read once it is over; their tokens and seconds remain."""
     profile.handed_in.update(rows=[])
 
 
 def reference_of(profile: Profile) -> str:
-    """Field of the rows that the reward compares answers with: that of the golds."""
+    """Field of the rows that the reward compares answers with: the one that holds the golds."""
     reward = references.resolve(profile.team, RunSpec.model_validate(profile.spec)).reward
     places = () if reward is None else readings(RewardDefinition.model_validate(reward.definition))
     return next((place.reference for place in places if place.reference is not None), "answer")

@@ -1,4 +1,4 @@
-"""Versions made of what a profile has found: the rows within a band of pass rates, or those whose gold is trusted."""
+"""Versions derived from a profile: the rows within a band of pass rates, or those whose gold is trusted."""
 
 from dressage.common.actors import Actor
 from dressage.common.api.problems import conflict, invalid
@@ -20,21 +20,21 @@ def derive_from_profile(
     latest: int | None,
     dry_run: bool,
 ) -> Derived:
-    """Make a version of the rows that all conditions keep. Rows without a pass rate are in no band.
+    """Create a version of the rows that meet all conditions. Rows without a pass rate are in no band.
 
     Args:
-        profile: done; its notes are still those of the version.
-        actor: who asks.
+        profile: done; its notes must still be those of the version.
+        actor: who requests it.
         min_pass_rate: lower edge of the band, included; None for none.
         max_pass_rate: upper edge.
-        without_suspects: whether rows with a suspect gold are left out, but those whose gold a person has confirmed.
-        into: a new dataset for the result; None makes the next version of the dataset.
+        without_suspects: whether to leave out rows with a suspect gold, except those whose gold a person has confirmed.
+        into: a new dataset for the result; None creates the next version of the dataset.
         latest: number of the newest version that the caller has seen.
         dry_run: whether only to count.
 
     Raises:
-        Problem: 409 where the profile is not done, its notes were replaced or a newer version is there; 422 for no
-            condition, or where no row would be left.
+        Problem: 409 if the profile is not done, its notes were replaced, or there is a newer version; 422 if there is
+            no condition, or no row would be left.
     """
     banded = min_pass_rate is not None or max_pass_rate is not None
     if not banded and not without_suspects:

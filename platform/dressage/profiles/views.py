@@ -41,7 +41,7 @@ class ProfilesView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Have a policy answer the rows of a version, as often as it takes to sort them by difficulty."""
+        """Let a policy answer the rows of a version, as often as needed to sort them by difficulty."""
         profile = services.create_profile(request.team, request.actor, **self.body(CreateProfileSerializer))
         return Response(profile_document(profile), status=status.HTTP_202_ACCEPTED)
 
@@ -62,7 +62,7 @@ class VersionProfilesView(ApiView):
 
 
 class ProfileCostView(ApiView):
-    """Cost of a profile before it is made."""
+    """Estimated cost of a profile."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -74,7 +74,7 @@ class ProfileCostView(ApiView):
         responses=ProfileCostSerializer,
     )
     def post(self, request: TeamRequest) -> Response:
-        """Samples, tokens and time that a profile would take; nothing is made."""
+        """Samples, tokens and time that a profile would need. Nothing is created."""
         fields = self.body(ProfileCostBodySerializer)
         version = services.version_of(request.team, fields["spec"])
         services.require_budget(version, fields["plan"])
@@ -88,12 +88,12 @@ class ProfileView(ApiView):
 
     @extend_schema(operation_id="getProfile", tags=["profiles"], responses=ProfileSerializer)
     def get(self, request: TeamRequest, profile_id: str) -> Response:
-        """A profile: its progress, then the counts of rows, dead groups by size, and suspects."""
+        """A profile: its progress, then row counts, dead groups by group size, and suspects."""
         return Response(profile_document(selectors.profile(request.team, profile_id)))
 
 
 class CancelProfileView(ApiView):
-    """End of a profile before its time."""
+    """Cancellation of a profile."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -103,13 +103,13 @@ class CancelProfileView(ApiView):
     @extend_schema(operation_id="cancelProfile", tags=["profiles"], request=None, responses={202: ProfileSerializer})
     @idempotent
     def post(self, request: TeamRequest, profile_id: str) -> Response:
-        """End a profile that waits or is made. Its worker ends within seconds; no notes are written."""
+        """Cancel a waiting or running profile. Its worker stops within seconds; no notes are written."""
         profile = services.cancel_profile(request.team, request.actor, profile_id)
         return Response(profile_document(profile), status=status.HTTP_202_ACCEPTED)
 
 
 class DeriveFromProfileView(ApiView):
-    """Versions of what a profile has found."""
+    """Versions derived from a profile."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -123,7 +123,7 @@ class DeriveFromProfileView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, profile_id: str) -> Response:
-        """Make a version of the rows within a band of pass rates, or without suspects. `dry_run` makes nothing."""
+        """Create a version of the rows within a band of pass rates, or without suspects. `dry_run` creates nothing."""
         profile = selectors.profile(request.team, profile_id)
         fields = self.body(DeriveFromProfileSerializer)
         fields["into"] = Into(**fields["into"]) if fields["into"] else None

@@ -1,1 +1,1 @@
-"""Rehearsals: a few prompts of a run's spec that the cluster samples and grades before the run begins."""
+"""Rehearsals: the cluster samples and grades a few prompts of a run's spec before the run starts."""

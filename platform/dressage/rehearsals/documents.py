@@ -25,17 +25,17 @@ class RehearsalRowDocument(TypedDict):
     id: str
     state: Annotated[str, OneOf(RehearsalState)]
     error: str | None
-    """Reason why it failed, and what to do."""
+    """Reason it failed, and what to do."""
     policy: str
     """Slug of the base policy."""
     prompts: int
-    """Prompts of each source."""
+    """Number of prompts from each source."""
     samples: int
-    """Samples of each prompt."""
+    """Number of samples for each prompt."""
     cluster: str | None
     """The cluster that people chose for it, or that of its run; null: the platform chooses."""
     placed_on: str | None
-    """The cluster on which it was given its place; null before."""
+    """The cluster on which it was given its slot; null before that."""
     created_at: Moment
     started_at: Moment | None
     finished_at: Moment | None
@@ -43,15 +43,15 @@ class RehearsalRowDocument(TypedDict):
 
 
 class RehearsalDocument(RehearsalRowDocument):
-    """A rehearsal with its spec and, when it is done, its report."""
+    """A rehearsal with its spec and, once it is done, its report."""
 
     spec: Annotated[dict[str, Any], Stored(RunSpec)]
     ahead: int
-    """Rehearsals that come before it, while it waits for its place on the cluster."""
+    """Rehearsals ahead of it while it waits for its slot on the cluster."""
     progress: RehearsalProgress | None
     report: RehearsalReport | None
     step_time: StepTimeDocument | None
-    """Null until it is done, and where the planner cannot tell."""
+    """Null until it is done, and if the planner cannot estimate it."""
 
 
 def rehearsal_row(rehearsal: Rehearsal) -> RehearsalRowDocument:
@@ -85,15 +85,15 @@ def rehearsal_document(rehearsal: Rehearsal) -> RehearsalDocument:
 
 
 def _step_time(stored: dict[str, Any] | None) -> StepTimeDocument | None:
-    """The stored document; former releases have estimated nothing."""
+    """The stored document; earlier releases stored no ``estimated``."""
     return None if stored is None else cast(StepTimeDocument, {"estimated": False, **stored})
 
 
 def job_for_worker(rehearsal: Rehearsal) -> RehearsalJob:
-    """A rehearsal as its worker gets it, with the keys of judges: for the link alone.
+    """A rehearsal in the form sent to its worker, with the keys of judges: only for the link.
 
     Raises:
-        Problem: 422 when a reference is gone.
+        Problem: 422 if a reference is gone.
     """
     spec = RunSpec.model_validate(rehearsal.spec)
     found = references.require(rehearsal.team, spec)
@@ -109,7 +109,7 @@ def job_for_worker(rehearsal: Rehearsal) -> RehearsalJob:
         reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),
         **reward_versions.bundle_parts(rehearsal.team, spec, found.reward),
         datasets=dataset_refs(spec, found.datasets, f"/api/v1/link/rehearsals/{rehearsal.id}/datasets", afresh=True),
-        run_dir=Path(rehearsal.id),  # the worker makes a folder of its own
+        run_dir=Path(rehearsal.id),  # the worker creates its own folder
     )
     return RehearsalJob(
         id=rehearsal.id,

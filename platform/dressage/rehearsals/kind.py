@@ -21,13 +21,13 @@ from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, Rehears
 from trainer_core.spec import RunSpec
 
 SPARE_S = 60.0
-"""Time beyond its limit after which a rehearsal has failed, whatever its worker reports."""
+"""Seconds past its limit after which a rehearsal fails, whatever its worker reports."""
 KEPT_S = 7 * 86_400
-"""Seconds for which rehearsals are kept."""
+"""Seconds for which rehearsals are stored."""
 
 
 class RehearsalKind(ClusterKind[Rehearsal]):
-    """A few graded samples of a run that has not begun."""
+    """A few graded samples of a run that has not started."""
 
     model = Rehearsal
     names: ClassVar[JobKind] = REHEARSAL

@@ -1,4 +1,4 @@
-"""Rehearsals: the row is the truth; messages to the cluster only wake it."""
+"""Rehearsals: the row is the source of truth; messages to the cluster only wake it."""
 
 from typing import ClassVar
 
@@ -29,24 +29,24 @@ class Rehearsal(PlacedJob):
     token_prefix: ClassVar[str] = "rhs_"
     token_salt: ClassVar[str] = "dressage.rehearsals"
     lease_s: ClassVar[float] = 15.0
-    """Seconds of its worker's lease; also the longest that the worker of a cancelled one goes on."""
+    """Seconds of its worker's lease; also the longest time that the worker of a cancelled rehearsal continues."""
     places: ClassVar[int] = 1
-    """It is over in minutes, so it takes no run's place; that it is one alone bounds what it costs the runs."""
+    """A rehearsal is over in minutes, so it takes no run's slot. The limit of one bounds its cost to the runs."""
     places_lock: ClassVar[int] = 0x7265_6865_6172_7361
     large: ClassVar[tuple[str, ...]] = ("spec", "report")
     while_running: ClassVar[tuple[str, ...]] = ("lease_expires_at", "progress")
 
     state = models.CharField(max_length=16, choices=RehearsalState.choices, default=RehearsalState.QUEUED)
     prompts = models.PositiveSmallIntegerField()
-    """Prompts of each source."""
+    """Number of prompts from each source."""
     samples = models.PositiveSmallIntegerField()
-    """Samples of each prompt."""
+    """Number of samples for each prompt."""
     progress = models.JSONField(null=True)
-    """``{phase, done, total}`` while a worker is at it."""
+    """``{phase, done, total}`` while a worker is working on it."""
     report = models.JSONField(null=True)
-    """The worker's words."""
+    """The report as the worker sent it."""
     step_time = models.JSONField(null=True)
-    """Expected time of a step of the run."""
+    """Expected time of one step of the run."""
 
     class Meta:
         indexes = [

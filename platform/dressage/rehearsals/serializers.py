@@ -26,4 +26,4 @@ class RehearsalRowSerializer(DocumentSerializer, document=RehearsalRowDocument):
 
 
 class RehearsalSerializer(DocumentSerializer, document=RehearsalDocument):
-    """A rehearsal with its spec and, when it is done, its report."""
+    """A rehearsal with its spec and, once it is done, its report."""

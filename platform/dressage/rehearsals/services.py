@@ -1,4 +1,4 @@
-"""Writes of rehearsals. Nothing of a run is made by them."""
+"""Writes of rehearsals. They create no part of a run."""
 
 from django.db import transaction
 
@@ -18,30 +18,30 @@ from trainer_core.link.rehearsal import RehearsalReport
 from trainer_core.spec import RunSpec
 
 LIMIT_S = 600.0
-"""Seconds that a worker may take."""
+"""Time limit of a worker, in seconds."""
 MAX_OPEN = 3
-"""Rehearsals of one team that may wait or run at a time."""
+"""Rehearsals of one team that may be waiting or running at a time."""
 MAX_ANSWERS = 256
-"""Answers of one rehearsal, of all sources."""
+"""Maximum number of answers of one rehearsal, over all sources."""
 
 
 @transaction.atomic
 def create_rehearsal(
     team: Team, actor: Actor, *, spec: RunSpec, prompts: int, samples: int, cluster: str | None = None
 ) -> Rehearsal:
-    """A new rehearsal; its cluster is told on commit, once it has its place.
+    """A new rehearsal; its cluster is notified on commit, once the rehearsal has its slot.
 
     Args:
         team: the owner.
-        actor: who asks.
-        spec: valid in itself; its references are resolved here, and the files behind them must exist.
-        prompts: prompts of each source.
-        samples: samples of each prompt.
-        cluster: name of the cluster that shall hold it; None leaves it to the platform.
+        actor: who requests it.
+        spec: valid in itself; its references are resolved here, and their files must exist.
+        prompts: number of prompts from each source.
+        samples: number of samples for each prompt.
+        cluster: name of the cluster that should run it; None leaves it to the platform.
 
     Raises:
-        Problem: 422 for a reference or a cluster that stands for nothing, or too many answers; 429 when too many
-            rehearsals of the team are open. Nothing is made.
+        Problem: 422 for a reference or a cluster that does not exist, or for too many answers; 429 if too many
+            rehearsals of the team are open. Nothing is created.
     """
     require_cluster(cluster)
     references.hold(team, spec)
@@ -61,9 +61,9 @@ def create_rehearsal(
 
 
 def cluster_of(team: Team, run_id: str) -> str | None:
-    """The cluster of a run: the one that people chose for it, else the one that it was last on.
+    """The cluster of a run: the one that people chose, otherwise the one it was last on.
 
-    None, for any, where the run has neither or that cluster is gone or away. Raises a 422 problem for no run.
+    None, for any, if the run has neither, or if that cluster is gone or away. Raises a 422 problem for an unknown run.
     """
     run = selectors.runs(team).filter(pk=run_id).first()
     if run is None:
@@ -74,10 +74,10 @@ def cluster_of(team: Team, run_id: str) -> str | None:
 
 @transaction.atomic
 def cancel_rehearsal(team: Team, actor: Actor, rehearsal_id: str) -> Rehearsal:
-    """End a rehearsal without a result; its worker ends itself. One that is cancelled already stays so.
+    """Cancel a rehearsal; its worker stops by itself. Cancelling it again changes nothing.
 
     Raises:
-        Problem: 404 for one that is not there, 409 for one that is over.
+        Problem: 404 if it does not exist, 409 if it is over.
     """
     rehearsal = Rehearsal.objects.for_team(team).select_for_update().filter(pk=rehearsal_id).first()
     if rehearsal is None:
@@ -89,7 +89,7 @@ def cancel_rehearsal(team: Team, actor: Actor, rehearsal_id: str) -> Rehearsal:
 
 @transaction.atomic
 def take_result(rehearsal_id: str, report: RehearsalReport | None, error: str | None) -> Rehearsal:
-    """A worker's answer; the first one counts and may be repeated. Raises a 409 problem when the rehearsal is over."""
+    """Store a worker's answer; the first one counts and may be repeated. Raises a 409 problem if it is over."""
     rehearsal = Rehearsal.objects.select_for_update().get(pk=rehearsal_id)
     document = None if report is None else report.model_dump(mode="json")
     if rehearsal.state == RehearsalState.DONE and document is not None and document == rehearsal.report:

@@ -1,4 +1,4 @@
-"""Expected time of a step, from what a rehearsal has measured and what earlier runs with the policy have shown."""
+"""Expected time of a step, from the measurements of a rehearsal and of earlier runs with the policy."""
 
 from typing import Any
 
@@ -15,39 +15,39 @@ from trainer_core.planning.rates import DecodePoint, EngineRates, LearnerRates
 from trainer_core.spec import RunSpec
 
 _INSTANT = LearnerRates(tokens_per_s=1e9)
-"""A learner whose time is left out."""
+"""A learner that takes no time."""
 _SHARED = 2.0
-"""Factor on the time of engine and learner while both work on the same cores."""
+"""Slowdown of engine and learner while both run on the same cores."""
 
 
 class StepTimeDocument(TypedDict):
-    """Expected time of a step of the run."""
+    """Expected time of one step of the run."""
 
     step_seconds: float | None
-    """Null where neither a run with this policy nor the rehearsal's device tells how fast the learner is."""
+    """Null if the learner's speed is unknown from both earlier runs with this policy and the rehearsal's device."""
     generate_seconds: float
-    """Time of the step in which the mean engine generates."""
+    """Part of the step's time in which the average engine generates."""
     learn_seconds: float | None
     source: str
-    """Origin of the speeds."""
+    """Source of the speeds."""
     estimated: bool
-    """Whether the learner's time is an estimate, from the policy's active parameters and the measured peak of the
-    machine. What a run with this policy has measured goes before it."""
+    """Whether the learner's time is an estimate, from the policy's active parameters and the machine's measured peak.
+    Measurements of an earlier run with this policy take precedence."""
 
 
 def step_time(team: Team, spec: RunSpec, report: RehearsalReport) -> dict[str, Any] | None:
-    """A ``StepTimeDocument``; None where the planner cannot tell. Lengths of prompts and answers are the rehearsal's.
+    """A ``StepTimeDocument``; None if the planner cannot estimate it. Prompt and answer lengths are the rehearsal's.
 
     Args:
-        team: the owner of the runs that are asked.
-        spec: the run's.
-        report: what the rehearsal has seen.
+        team: the owner of the earlier runs.
+        spec: the run's spec.
+        report: the rehearsal's measurements.
     """
     learner, estimated = None, False
     try:
         rates = rates_for_policy(team, spec.policy.base)[1].model_copy(update=_seen(report))
         learner = rates.learner
-    except Problem:  # no run with this policy has come so far
+    except Problem:  # no run with this policy has reported rates yet
         learner = _estimate(team, spec, report)
         estimated = learner is not None
         rates = _own_rates(report, learner)
@@ -67,7 +67,7 @@ def step_time(team: Team, spec: RunSpec, report: RehearsalReport) -> dict[str, A
 
 
 def _estimate(team: Team, spec: RunSpec, report: RehearsalReport) -> LearnerRates | None:
-    """Speed of a learner rank by arithmetic and peak; None where device or policy do not tell them."""
+    """Speed of a learner rank, from operations per token and the peak; None if device or policy lack these figures."""
     peak = report.speed.peak
     if peak is None:
         return None
@@ -77,7 +77,7 @@ def _estimate(team: Team, spec: RunSpec, report: RehearsalReport) -> LearnerRate
         return None
     lengths = _lengths(report).tokens
     context = (report.speed.prompt_tokens + sum(lengths) / len(lengths)) / 2
-    # Ranks have a GPU each, and a host's cores together.
+    # Each rank has its own GPU, but all ranks share the cores of a host.
     operations = peak.operations_per_s / (1 if peak.gpu else spec.parallelism.learner_ranks)
     return LearnerRates(tokens_per_s=min(1e9, learner_tokens_per_s(scale.working(context), operations, MEASURED)))
 

@@ -37,7 +37,7 @@ class RehearsalsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Sample and grade a few prompts of a spec on the cluster, as its run would. No run is made."""
+        """Sample and grade a few prompts of a spec on the cluster, as its run would. No run is created."""
         fields = self.body(CreateRehearsalSerializer)
         run = fields.pop("run", None)
         if "cluster" not in fields and run is not None:
@@ -53,12 +53,12 @@ class RehearsalView(ApiView):
 
     @extend_schema(operation_id="getRehearsal", tags=["rehearsals"], responses=RehearsalSerializer)
     def get(self, request: TeamRequest, rehearsal_id: str) -> Response:
-        """A rehearsal: its progress while it is held, then prompts, graded samples, findings and the time of a step."""
+        """A rehearsal: its progress while it runs, then prompts, graded samples, findings and the time of a step."""
         return Response(rehearsal_document(selectors.rehearsal(request.team, rehearsal_id)))
 
 
 class CancelRehearsalView(ApiView):
-    """End of a rehearsal before its time."""
+    """Cancellation of a rehearsal."""
 
     noun = Noun.RUNS
     roles = {"POST": IsEditor}
@@ -70,6 +70,6 @@ class CancelRehearsalView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, rehearsal_id: str) -> Response:
-        """End a rehearsal that waits or is held. Its worker ends within seconds."""
+        """Cancel a waiting or running rehearsal. Its worker stops within seconds."""
         rehearsal = services.cancel_rehearsal(request.team, request.actor, rehearsal_id)
         return Response(rehearsal_document(rehearsal), status=status.HTTP_202_ACCEPTED)

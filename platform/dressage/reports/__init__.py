@@ -1,1 +1,1 @@
-"""Reports: text, charts and tables of runs in an order that tells something, shared in the team."""
+"""Reports: text, charts and tables of runs in a meaningful order, shared in the team."""

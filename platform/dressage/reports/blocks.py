@@ -9,7 +9,7 @@ from dressage.telemetry.axes import XAxis
 MAX_TEXT = 20_000
 """Characters of one text."""
 MAX_RUNS = 20
-"""Runs of one block, as on the page that compares them."""
+"""Runs of one block, as many as on the page that compares them."""
 MAX_METRICS = 12
 """Metrics of one chart block."""
 BlockId = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9_-]+$")]
@@ -24,7 +24,7 @@ class ReportPart(BaseModel):
 
 
 class RunMention(ReportPart):
-    """A run that a block is about. Its name stays here, for when the run is gone."""
+    """A run that a block refers to. Its name is stored here in case the run is deleted."""
 
     id: str = Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9_-]+$", description="Id of the run.")
     name: str = Field(default="", max_length=200, description="Its name when the block was written.")
@@ -34,7 +34,7 @@ Runs = Annotated[tuple[RunMention, ...], Field(min_length=1, max_length=MAX_RUNS
 
 
 class TextBlock(ReportPart):
-    """Text in Markdown, with formulas between dollar signs. HTML in it is shown as it is written."""
+    """Text in Markdown, with formulas between dollar signs. HTML in it is shown as plain text."""
 
     type: Literal["text"]
     id: BlockId
@@ -42,7 +42,7 @@ class TextBlock(ReportPart):
 
 
 class ChartBlock(ReportPart):
-    """Metrics over one another, with one line per run."""
+    """Charts of metrics, with one line per run."""
 
     type: Literal["chart"]
     id: BlockId
@@ -81,7 +81,7 @@ class EvaluationsBlock(ReportPart):
 
 
 class SpecBlock(ReportPart):
-    """Keys in which the specs in force of runs differ."""
+    """Keys in which the effective specs of runs differ."""
 
     type: Literal["spec"]
     id: BlockId
@@ -89,7 +89,7 @@ class SpecBlock(ReportPart):
 
 
 class SampleBlock(ReportPart):
-    """One completion of a run, with the beginning of its texts as they were when it was put here."""
+    """One completion of a run, with the beginning of its texts as of when it was added."""
 
     type: Literal["sample"]
     id: BlockId

@@ -1,4 +1,4 @@
-"""Reports of a team, and what they said before."""
+"""Reports of a team, and their earlier revisions."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
 
 
 class Report(TeamModel):
-    """A report as it is now. Everyone in the team reads it."""
+    """The current state of a report. Everyone in the team can read it."""
 
     id_prefix: ClassVar[str] = "report"
 
@@ -17,7 +17,7 @@ class Report(TeamModel):
     content = models.JSONField()
     """``dressage.reports.document.ReportContent``."""
     revision = models.PositiveIntegerField(default=1)
-    """Number of the newest revision; what ``If-Match`` is compared with."""
+    """Number of the newest revision; ``If-Match`` is compared with it."""
     created_by = models.CharField(max_length=300)
     updated_at = models.DateTimeField(default=timezone.now)
     updated_by = models.CharField(max_length=300)
@@ -27,7 +27,7 @@ class Report(TeamModel):
 
 
 class ReportRevision(PrefixedModel):
-    """What a report said once it was saved. Written once, never changed."""
+    """Content of a report as it was saved. Written once, never changed."""
 
     id_prefix: ClassVar[str] = "reprev"
     team_path: ClassVar[str] = "report__team"

@@ -9,11 +9,11 @@ _REVISION = "Counts what was saved. A change names it as `If-Match`."
 
 
 class ContentField(PydanticField, model=ReportContent):
-    """What a report says."""
+    """Content of a report."""
 
 
 class ReportEntrySerializer(serializers.Serializer):
-    """A report without what it says."""
+    """A report without its content."""
 
     id = serializers.CharField()
     title = serializers.CharField()
@@ -31,21 +31,21 @@ class ReportSerializer(ReportEntrySerializer):
 
 
 class CreateReportSerializer(serializers.Serializer):
-    """A report to make."""
+    """A report to create."""
 
     title = serializers.CharField(max_length=200)
     content = ContentField()
 
 
 class UpdateReportSerializer(serializers.Serializer):
-    """What may change of a report."""
+    """Changes to a report."""
 
     title = serializers.CharField(max_length=200, required=False)
     content = ContentField(required=False)
 
 
 class ReportRevisionEntrySerializer(serializers.Serializer):
-    """A revision without what it says."""
+    """A revision without its content."""
 
     id = serializers.CharField()
     number = serializers.IntegerField(help_text="From 1.")
@@ -55,6 +55,6 @@ class ReportRevisionEntrySerializer(serializers.Serializer):
 
 
 class ReportRevisionSerializer(ReportRevisionEntrySerializer):
-    """What a report said once it was saved."""
+    """Content of a report as it was saved."""
 
     content = ContentField()

@@ -1,4 +1,4 @@
-"""Writes of reports. Each is a revision, which can be read and brought back; who has seen an older one is refused."""
+"""Writes of reports. Each creates a revision, which can be restored; a write based on an older revision is refused."""
 
 import json
 from itertools import accumulate
@@ -15,16 +15,16 @@ from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 
 MAX_REPORTS = 1000
-"""Reports of a team."""
+"""Maximum number of reports in a team."""
 KEPT_REVISIONS = 200
-"""Revisions that are kept of a report; older ones go."""
+"""Revisions that are stored per report; older ones are deleted."""
 KEPT_CHARACTERS = 10_000_000
-"""Characters of all of them together, written as JSON; beyond them the oldest go, and the newest stays."""
+"""Characters of all of them together, written as JSON. Above this limit the oldest are deleted; the newest stays."""
 
 
 @transaction.atomic
 def create_report(team: Team, actor: Actor, *, title: str, content: ReportContent) -> Report:
-    """Make a report. Raises a 409 problem when the team has as many as it may have."""
+    """Create a report. Raises a 409 problem if the team has reached its limit."""
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if Report.objects.for_team(team).count() >= MAX_REPORTS:
         raise conflict(f"The team has {MAX_REPORTS} reports already. Delete one first.", code="too_many_reports")
@@ -38,16 +38,16 @@ def create_report(team: Team, actor: Actor, *, title: str, content: ReportConten
 
 @transaction.atomic
 def change_report(report: Report, actor: Actor, revision: int, fields: dict[str, Any]) -> Report:
-    """Give a report another title, or other blocks. Nothing is saved where it says just that already.
+    """Change the title or the blocks of a report. Nothing is saved if nothing changes.
 
     Args:
         report: the report.
-        actor: who asks.
-        revision: the revision which they have seen.
+        actor: who requests it.
+        revision: the revision that they have seen.
         fields: ``title`` and ``content``, or one of them.
 
     Raises:
-        Problem: 404 when it was deleted meanwhile; 412 with the present ``revision`` when somebody was quicker.
+        Problem: 404 if it was deleted in the meantime; 412 with the current ``revision`` if someone else was faster.
     """
     locked = _locked(report)
     if revision != locked.revision:
@@ -69,7 +69,7 @@ def change_report(report: Report, actor: Actor, revision: int, fields: dict[str,
 
 @transaction.atomic
 def delete_report(report: Report, actor: Actor) -> None:
-    """Delete a report with its revisions. Raises a 404 problem when it was deleted meanwhile."""
+    """Delete a report with its revisions. Raises a 404 problem if it was deleted in the meantime."""
     locked = _locked(report)
     record_audit(locked.team, actor, "report.delete", "report", locked.id, before=_facts(locked))
     locked.delete()

@@ -36,7 +36,7 @@ class ReportsView(ApiView):
 
     @extend_schema(operation_id="listReports", tags=["reports"], responses=ReportEntrySerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """The team's reports, newest first, without what they say."""
+        """The team's reports, newest first, without their content."""
         return self.page(selectors.reports(request.team), ReportEntrySerializer)
 
     @extend_schema(
@@ -44,7 +44,7 @@ class ReportsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Make a report, which everyone in the team can read."""
+        """Create a report, which everyone in the team can read."""
         fields = self.body(CreateReportSerializer)
         return _answer(services.create_report(request.team, request.actor, **fields), status.HTTP_201_CREATED)
 
@@ -69,9 +69,9 @@ class ReportView(ApiView):
         responses=ReportSerializer,
     )
     def patch(self, request: TeamRequest, report_id: str) -> Response:
-        """Save another title or other blocks. What it said before stays among its revisions.
+        """Save a new title or new blocks. The previous content remains available among the revisions.
 
-        With another revision there than `If-Match` says, the answer is 412 and nothing changes.
+        If the current revision is not the one in `If-Match`, the response is 412 and nothing changes.
         """
         found = selectors.report(request.team, report_id)
         fields = self.body(UpdateReportSerializer)
@@ -95,7 +95,7 @@ class ReportRevisionsView(ApiView):
         operation_id="listReportRevisions", tags=["reports"], responses=ReportRevisionEntrySerializer(many=True)
     )
     def get(self, request: TeamRequest, report_id: str) -> Response:
-        """What was saved of a report, newest first; the newest 200 are kept, less if they are long."""
+        """Saved revisions of a report, newest first. The newest 200 are stored, or fewer if they are long."""
         return self.page(selectors.revisions(selectors.report(request.team, report_id)), ReportRevisionEntrySerializer)
 
 
@@ -106,6 +106,6 @@ class ReportRevisionView(ApiView):
 
     @extend_schema(operation_id="getReportRevision", tags=["reports"], responses=ReportRevisionSerializer)
     def get(self, request: TeamRequest, report_id: str, number: int) -> Response:
-        """What a report said once it was saved. To bring it back, save it anew."""
+        """Content of a report as it was saved. To restore it, save it again."""
         found = selectors.report(request.team, report_id)
         return Response(ReportRevisionSerializer(selectors.revision(found, number)).data)

@@ -1,1 +1,1 @@
-"""Versioned reward definitions, the judges they ask, and proposals for their rubrics."""
+"""Versioned reward definitions, the judges they call, and proposals for their rubrics."""

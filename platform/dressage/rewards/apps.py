@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class RewardsConfig(AppConfig):
-    """Django app of the package; its docstring says more."""
+    """Django app of rewards; the package docstring says more."""
 
     name = "dressage.rewards"
     label = "rewards"

@@ -1,6 +1,6 @@
-"""Pure graders in the web tier: in processes of their own, which editors of all teams share fairly.
+"""Runs pure graders in the web tier, in separate processes that editors of all teams share fairly.
 
-A grader that computes without end takes one process until its processor time is up, and nothing of this one.
+A grader in an endless loop occupies one process until its processor time is used up, and does not affect this one.
 """
 
 import atexit
@@ -25,22 +25,22 @@ from trainer_core.rewards.sample import Sample
 log = logging.getLogger(__name__)
 
 PROCESSES = 3
-"""Grading processes of one web process."""
+"""Grading processes per web process."""
 MOST_PER_TEAM = 2
-"""A team holds no more at once: there is always one for the others."""
+"""Maximum number of processes per team, so that one is always left for others."""
 MOST_WAITING, MOST_WAITING_PER_TEAM = 12, 6
-"""Requests that wait for a process, each of which holds a thread."""
+"""Maximum number of requests that wait for a process. Each holds a thread."""
 WAIT_S = 20.0
 NICE = 10
-"""Graders stand back behind the web process itself."""
+"""Graders have lower priority than the web process itself."""
 GRADE = GradeLimits(cpu_s=2.0, wall_s=20.0)
-"""Limits of one grade."""
+"""Limits for one grade."""
 REQUEST = GradeLimits(cpu_s=5.0, wall_s=30.0)
-"""Limits of all grades of one request."""
+"""Limits for all grades of one request together."""
 
 
 class SpentError(GraderStopped):
-    """The request has used all of its time."""
+    """The request has used up its time."""
 
 
 class Grading:
@@ -51,7 +51,7 @@ class Grading:
         self._end = time.monotonic() + REQUEST.wall_s
 
     def check(self) -> None:
-        """Raises SpentError where all time is used."""
+        """Raises SpentError if the time is used up."""
         if self._process.spent_s - self._spent_s >= REQUEST.cpu_s:
             raise SpentError(f"not scored: what came before took {REQUEST.cpu_s:g} s of processor time")
         if time.monotonic() >= self._end:
@@ -63,13 +63,13 @@ class Grading:
 
 
 def places() -> Places:
-    """The processes of this web process; made at the first call."""
+    """The processes of this web process, started at the first call."""
     with _one_at_a_time:
         return _places()
 
 
 _one_at_a_time = threading.Lock()
-"""`cache` alone lets threads that come first together make processes each: the early start and a request, for one."""
+"""Needed because `cache` alone would let two early callers, such as a request and the early start, each start them."""
 
 
 @cache
@@ -86,7 +86,7 @@ def _places() -> Places:
 
 
 def start_early() -> None:
-    """Load the graders in the background, so that the first who tries one does not wait for it."""
+    """Load the graders in the background, so that the first user does not wait for it."""
     threading.Thread(target=_load_graders, name="load graders", daemon=True).start()
 
 
@@ -102,11 +102,11 @@ def grading(team: Team) -> Iterator[Grading]:
     """A process for one request of a team.
 
     Raises:
-        Problem: 429 where too many of the team's requests wait, 503 where too many of all teams do; both say when to
-            try again.
+        Problem: 429 if too many requests of the team are waiting, 503 if too many of all teams are. Both say when to
+            retry.
     """
     if not connection.in_atomic_block:
-        connection.close()  # those who wait must not keep connections from everybody else
+        connection.close()  # waiting threads must not hold connections that others need
     try:
         with places().place(str(team.pk), WAIT_S) as process:
             yield Grading(process)

@@ -1,4 +1,4 @@
-"""Needs of a definition besides itself: judges that it asks and reward models that it loads."""
+"""Dependencies of a definition: judges that it calls and reward models that it loads."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -22,7 +22,7 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Needs:
-    """Judges and models that workers need beside definitions."""
+    """Judges and models that workers need in addition to definitions."""
 
     judges: dict[str, JudgeEndpoint]
     """Endpoints by slug, with keys."""
@@ -31,21 +31,21 @@ class Needs:
 
 
 def named_endpoints(definition: SpecModel) -> Iterator[tuple[Place, str]]:
-    """(path, slug) of every judge that a definition, or a grader, names."""
+    """(path, slug) of every judge in a definition or grader."""
     for place, grader in _graders(definition, ()):
         if grader.tool == "judges":
             yield (*place, "endpoint"), str(getattr(grader, "endpoint", ""))
 
 
 def named_reward_models(definition: SpecModel) -> Iterator[tuple[Place, str]]:
-    """(path, policy's slug) of every reward model that a definition, or a grader, names."""
+    """(path, policy's slug) of every reward model in a definition or grader."""
     for place, grader in _graders(definition, ()):
         if grader.tool == "models":
             yield (*place, "policy"), str(getattr(grader, "policy", ""))
 
 
 def missing(team: Team, definition: SpecModel, *path: str | int) -> list[FieldError]:
-    """Faults of what the team lacks of the needs of a definition or grader; pointers start at ``path``."""
+    """Faults for dependencies of a definition or grader that the team lacks. Pointers start at ``path``."""
     named = list(named_endpoints(definition))
     faults = judge_faults(team, {slug for _, slug in named})
     errors = [FieldError(pointer=join(*path, *place), detail=faults[slug]) for place, slug in named if slug in faults]
@@ -58,7 +58,7 @@ def missing(team: Team, definition: SpecModel, *path: str | int) -> list[FieldEr
 
 
 def judge_faults(team: Team, slugs: Collection[str]) -> dict[str, str]:
-    """Reasons why judges cannot be asked, by slug: the team has none of that name, or it is not fit for use."""
+    """Reasons why judges cannot be called, by slug: the team has none of that name, or it is not fit for use."""
     judges = {judge.slug: judge for judge in judge_endpoints(team).filter(slug__in=slugs).select_related("team")}
     faults = {
         slug: unfit(judges[slug]) if slug in judges else f"There is no judge endpoint {slug!r} in this team."
@@ -68,22 +68,22 @@ def judge_faults(team: Team, slugs: Collection[str]) -> dict[str, str]:
 
 
 def require(team: Team, definition: SpecModel, *path: str | int) -> None:
-    """Raises a 422 problem that points to every need that the team lacks."""
+    """Raise a 422 problem that points to every dependency that the team lacks."""
     errors = missing(team, definition, *path)
     if errors:
         raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")
 
 
 def for_workers(team: Team, definitions: Iterable[RewardDefinition], endpoints: Iterable[str] = ()) -> Needs:
-    """Collect what the definitions need. For the link alone.
+    """Collect the dependencies of definitions. Only for the link.
 
     Args:
         team: the owner of the definitions.
-        definitions: all that the worker may score with.
-        endpoints: further judges that it asks.
+        definitions: all definitions that the worker may score with.
+        endpoints: further judges that it calls.
 
     Raises:
-        Problem: 422 for a judge that is not fit for use. What is gone or refused is left out: its grader says so.
+        Problem: 422 if a judge is not fit for use. Anything missing or refused is left out; its grader reports it.
     """
     definitions = list(definitions)
     asked = {slug for definition in definitions for slug in definition.endpoints} | set(endpoints)
@@ -100,7 +100,7 @@ def for_workers(team: Team, definitions: Iterable[RewardDefinition], endpoints: 
 
 
 def _graders(node: Any, place: Place) -> Iterator[tuple[Place, GraderModel]]:
-    """Every grader in a definition, those inside others included. JSON that graders hold is not looked into."""
+    """Every grader in a definition, including nested ones. JSON values inside graders are not searched."""
     if isinstance(node, SpecModel):
         if isinstance(node, GraderModel):
             yield place, node

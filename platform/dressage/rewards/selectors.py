@@ -1,4 +1,4 @@
-"""Reads of rewards."""
+"""Queries for rewards."""
 
 from django.db.models import Prefetch, QuerySet
 
@@ -26,7 +26,7 @@ def version_by_ref(team: Team, ref: str) -> RewardVersion:
     """The version that a spec names as ``slug@number``.
 
     Raises:
-        LookupError: with a sentence for the one who wrote the spec.
+        LookupError: the version does not exist. The message is written for the author of the spec.
     """
     try:
         slug, number = parse_ref(ref)

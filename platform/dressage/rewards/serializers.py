@@ -1,4 +1,4 @@
-"""Bodies of the rewards' endpoints."""
+"""Request and response bodies of the reward endpoints."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ class ThinkingTagsSerializer(serializers.Serializer):
 
 
 class TryRewardSerializer(serializers.Serializer):
-    """Either a definition or the ref of a stored one."""
+    """Either a definition or the reference of a stored one."""
 
     definition = RewardDefinitionField(required=False)
     ref = serializers.CharField(required=False, max_length=80)

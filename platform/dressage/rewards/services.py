@@ -1,4 +1,4 @@
-"""Writes of rewards."""
+"""Changes to rewards."""
 
 from django.db import transaction
 
@@ -17,10 +17,10 @@ from trainer_core.rewards import RewardDefinition
 def create_reward(
     team: Team, actor: Actor, *, name: str, definition: RewardDefinition, slug: str | None = None, note: str = ""
 ) -> Reward:
-    """A new reward with its first version.
+    """Create a reward with its first version.
 
     Raises:
-        Problem: 409 when the slug is taken; 422 when the definition names a judge or policy that the team lacks.
+        Problem: 409 if the slug is taken; 422 if the definition names a judge or policy that the team lacks.
     """
     slug = slug_for(name, slug)
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
@@ -34,7 +34,7 @@ def create_reward(
 
 @transaction.atomic
 def create_version(reward: Reward, actor: Actor, *, definition: RewardDefinition, note: str = "") -> RewardVersion:
-    """The next version of a reward. Raises a 422 problem when it names a judge or policy that the team lacks."""
+    """Create the next version of a reward. Raises a 422 problem if it names a judge or policy that the team lacks."""
     locked = Reward.objects.select_for_update(no_key=True).get(pk=reward.pk)
     return _add_version(locked, actor, definition, note)
 

@@ -1,4 +1,4 @@
-"""A quick try in the web tier: scores pasted samples by pure graders, in bounded time."""
+"""Quick trial in the web tier: scores pasted samples with pure graders, in bounded time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from trainer_core.rewards.score import Score, score
 MAX_SAMPLES = 50
 MAX_TEXT = 100_000
 DEFAULT_TAGS = {"start": "<think>", "end": "</think>"}
-"""Tags around thoughts where nobody has named any."""
+"""Default tags around thoughts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """A completion that someone wants scored."""
+    """A pasted completion to score."""
 
     output_text: str
     item: Mapping[str, Any]
@@ -34,10 +34,10 @@ def try_out(
     samples: Sequence[Pasted],
     thinking: ThinkingTags,
 ) -> list[Score]:
-    """One score per sample; an error, never a zero, for those that could not be scored.
+    """One score per sample. Samples that could not be scored get an error, never a zero.
 
     Raises:
-        Problem: 429 or 503 where too many wait for a process to grade in.
+        Problem: 429 or 503 if too many requests wait for a grading process.
     """
     results = []
     with grading(team) as process:

@@ -38,7 +38,7 @@ class RewardsView(ApiView):
 
     @extend_schema(operation_id="listRewards", tags=["rewards"], responses=RewardSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """The team's rewards, newest first."""
+        """List the team's rewards, newest first."""
         return self.page(selectors.rewards(request.team), RewardSerializer)
 
     @extend_schema(
@@ -49,7 +49,7 @@ class RewardsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Define a reward."""
+        """Create a reward."""
         reward = services.create_reward(request.team, request.actor, **self.body(CreateRewardSerializer))
         document = RewardSerializer(selectors.reward(request.team, reward.id)).data
         return Response(document, status=status.HTTP_201_CREATED)
@@ -62,7 +62,7 @@ class RewardView(ApiView):
 
     @extend_schema(operation_id="getReward", tags=["rewards"], responses=RewardSerializer)
     def get(self, request: TeamRequest, reward_id: str) -> Response:
-        """A reward with all its versions."""
+        """Return a reward with all its versions."""
         return Response(RewardSerializer(selectors.reward(request.team, reward_id)).data)
 
 
@@ -80,14 +80,14 @@ class RewardVersionsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, reward_id: str) -> Response:
-        """Make the next version. Runs that name an earlier one keep it."""
+        """Create the next version. Runs that use an earlier version keep it."""
         reward = selectors.reward(request.team, reward_id)
         version = services.create_version(reward, request.actor, **self.body(CreateRewardVersionSerializer))
         return Response(RewardVersionSerializer(version).data, status=status.HTTP_201_CREATED)
 
 
 class TryRewardView(ApiView):
-    """A quick try of pure graders."""
+    """A quick trial of pure graders."""
 
     noun = Noun.REWARDS
     roles = {"POST": IsEditor}
@@ -97,7 +97,10 @@ class TryRewardView(ApiView):
         operation_id="tryReward", tags=["rewards"], request=TryRewardSerializer, responses=TryRewardResultSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """Score pasted samples here and now; stores nothing. What needs a jail or a judge is for the bench."""
+        """Score pasted samples immediately, without storing anything.
+
+        Use the bench for graders that need a jail or a judge.
+        """
         fields = self.body(TryRewardSerializer)
         definition = fields.get("definition") or self._stored(fields["ref"])
         tags = ThinkingTags.model_validate(fields.get("thinking") or trial.DEFAULT_TAGS)
@@ -126,17 +129,17 @@ class TryRewardView(ApiView):
 
 
 class RewardSchemaView(ApiView):
-    """What definitions look like."""
+    """Schema of reward definitions."""
 
     noun = Noun.REWARDS
 
     @extend_schema(operation_id="getRewardSchema", tags=["rewards"], responses=OpenApiTypes.OBJECT)
     def get(self, request: TeamRequest) -> Response:
-        """JSON Schema of reward definitions, from which the console draws its form."""
+        """Return the JSON Schema of reward definitions, from which the console builds its form."""
         return Response(_schema())
 
 
 @cache
 def _schema() -> dict[str, Any]:
-    """The schema; nobody may change it."""
+    """The schema. Callers must not modify it."""
     return RewardDefinition.model_json_schema()

@@ -1,4 +1,4 @@
-"""Messages to the Celery queues, sent on commit. A lost one only delays: the reconciler sends it again."""
+"""Messages to the Celery queues, sent on commit. Losing one only causes a delay: the reconciler sends it again."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,13 +16,13 @@ from trainer_core.link.cluster import ResourceBundle
 logger = structlog.get_logger(__name__)
 
 MEASURE_S = 30.0
-"""Seconds after which a question for a cluster's size is not worth an answer."""
+"""Seconds after which the answer to a question for a cluster's size is no longer useful."""
 
 
 def enqueue_start(run_id: str, attempt: int, cluster: str) -> None:
-    """Ask the named cluster to start an attempt. It may be asked again at any time: an attempt starts once.
+    """Ask the named cluster to start an attempt. May be repeated at any time: an attempt starts only once.
 
-    The message holds no secret, because the queue is a file too: the worker asks for the attempt's token.
+    The message contains no secret, because the queue is a file too: the worker requests the attempt's token.
     """
     arguments = {"run_id": run_id, "attempt": attempt, "link_url": settings.LINK_URL}
     transaction.on_commit(partial(_send, celery_queue.START, celery_queue.queue_of(cluster), arguments))
@@ -35,14 +35,14 @@ def enqueue_stop(run_id: str, attempt: int, cluster: str) -> None:
 
 
 def enqueue_measure(cluster: str, demand: Sequence[ResourceBundle]) -> None:
-    """Ask a worker of the named cluster how large it is; its autoscaler is handed ``demand``."""
+    """Ask a worker of the named cluster for the cluster's size, and pass ``demand`` to its autoscaler."""
     told = [bundle.model_dump(mode="json") for bundle in demand]
     arguments = {"cluster": cluster, "link_url": settings.LINK_URL, "demand": told}
     transaction.on_commit(partial(_send, celery_queue.MEASURE, celery_queue.queue_of(cluster), arguments, MEASURE_S))
 
 
 def enqueue_reconcile() -> None:
-    """Have the queue looked at now instead of at the next beat."""
+    """Have the queue checked now instead of at the next beat."""
     transaction.on_commit(partial(_send, "runs.reconcile", "platform", {}))
 
 

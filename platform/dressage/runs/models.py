@@ -16,7 +16,7 @@ from trainer_core.link.events import CHECKPOINT_REASONS
 
 
 class Run(TeamModel):
-    """A run. Its row is locked for every change, so that changes of one run are in a line."""
+    """A run. Every change locks its row, so that changes of one run are serialized."""
 
     id_prefix: ClassVar[str] = "run"
 
@@ -27,50 +27,50 @@ class Run(TeamModel):
     desired_state = models.CharField(max_length=16, choices=DesiredState.choices, default=DesiredState.RUNNING)
     desired_since = models.DateTimeField(null=True)
     cluster = models.CharField(max_length=63, blank=True, default="", db_default="")
-    """Name of the cluster that people chose for it; empty: the platform chooses whenever it starts."""
+    """Name of the cluster that people chose for it; empty: the platform chooses at each start."""
     spec = models.JSONField()
-    """The RunSpec as the run was created with, defaults filled in."""
+    """The RunSpec with which the run was created, including defaults."""
     effective_spec = models.JSONField()
-    """The spec with every applied control."""
+    """The spec with all applied controls."""
     revision = models.PositiveIntegerField(default=0)
-    """Number of the newest control; what ``If-Match`` is compared with."""
+    """Number of the newest control; compared with ``If-Match``."""
     attempt = models.PositiveIntegerField(default=0)
-    """Number of the newest attempt; workers of older ones are refused."""
+    """Number of the newest attempt; workers of older attempts are refused."""
     queued_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     paused_at = models.DateTimeField(null=True)
-    """Time since which it stands paused with its place; null in any other state."""
+    """Time at which it paused while holding its slot; null in any other state."""
     release_asked_at = models.DateTimeField(null=True)
-    """Time at which the worker of the paused run was first asked to give its place back."""
+    """Time at which the worker of the paused run was first asked to give its slot back."""
     suspended_at = models.DateTimeField(null=True)
-    """Time at which its place was given back; null in any other state than suspended."""
+    """Time at which its slot was given back; null unless it is suspended."""
     updated_at = models.DateTimeField(auto_now=True, db_index=True)
     created_by = models.CharField(max_length=300)
 
     step = models.PositiveIntegerField(default=0)
-    """Steps learned so far, on the line that counts."""
+    """Number of steps learned so far, on the line that counts."""
     total_steps = models.PositiveIntegerField()
     tokens_total = models.PositiveBigIntegerField(default=0)
     progress = models.JSONField(null=True)
-    """Progress of the worker now: ``{phase, done, total, step, at}``."""
+    """Current progress of the worker: ``{phase, done, total, step, at}``."""
     summary = models.JSONField(default=dict)
     """Latest ``reward`` and ``eval``, smoothed ``seconds_per_step``."""
     findings = models.JSONField(null=True)
-    """What its guards object to now: a list of ``findings.FindingDocument``; null: nothing yet."""
+    """Current objections of its guards: a list of ``findings.FindingDocument``; null: none yet."""
     event_seq = models.PositiveBigIntegerField(default=0)
     """Number of the newest event."""
     noise_asked_at = models.PositiveIntegerField(null=True)
-    """Number of the newest attempt when people asked for the noise between engine and learner to be measured again:
-    checkpoints of attempts up to it hold a noise that does not count any more."""
+    """Number of the newest attempt at the time of the last request to measure the noise between engine and learner
+    again. The noise stored in checkpoints of attempts up to that number no longer counts."""
 
     parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="children")
     parent_checkpoint = models.ForeignKey("Checkpoint", on_delete=models.SET_NULL, null=True, related_name="+")
     origin_step = models.PositiveIntegerField(null=True)
-    """Step of the parent's checkpoint, of which a copy lies in ``origin_path``."""
+    """Step of the parent's checkpoint; ``origin_path`` holds a copy of it."""
     origin_manifest_sha256 = models.CharField(max_length=64, blank=True)
     continues = models.BooleanField(default=False)
-    """True: goes on at ``origin_step`` + 1 with optimizer and curriculum (a rewind). False: takes the weights alone."""
+    """True: continues at ``origin_step`` + 1 with optimizer and curriculum (a rewind). False: only uses the weights."""
 
     class Meta:
         indexes = [
@@ -81,12 +81,12 @@ class Run(TeamModel):
 
     @property
     def run_dir(self) -> Path:
-        """The run's folder on the storage that platform and workers share."""
+        """The run's folder on the storage shared by platform and workers."""
         return Path(settings.RUN_ROOT) / self.id
 
     @property
     def has_begun(self) -> bool:
-        """Whether it has trained weights to go on with: a checkpoint of its own, or its parent's."""
+        """Whether it has trained weights to continue with: a checkpoint of its own, or its parent's."""
         return self.continues or self.checkpoints.exists()
 
     @property
@@ -96,19 +96,19 @@ class Run(TeamModel):
 
 
 class Attempt(models.Model):
-    """One try of the cluster at a run. The lease says until when it is believed to be alive, by database time."""
+    """One try of the cluster at a run. It is considered alive until its lease expires, by database time."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
     number = models.PositiveIntegerField()
     cluster = models.CharField(max_length=63, blank=True, default="", db_default="")
-    """Name of the cluster that it was given a place on; empty for those from before clusters had names."""
+    """Name of the cluster on which it was given a slot; empty for attempts from before clusters had names."""
     gpus = models.FloatField(default=0.0, db_default=0.0)
-    """GPUs that it holds: what its worker told last, and before that what it will reserve; 0 on a cluster without."""
+    """GPUs that it holds: the worker's last report, before that what it will reserve; 0 on a cluster without GPUs."""
     gpus_since = models.DateTimeField(null=True)
-    """Time since which it holds as many; null: since its first sync."""
+    """Time since which it holds this number; null: since its first sync."""
     token_sha256 = models.CharField(max_length=64, unique=True)
     resume_step = models.PositiveIntegerField(default=0)
-    """The step it goes on from: later steps of earlier attempts are superseded."""
+    """The step from which it continues: later steps of earlier attempts are superseded."""
     checkpoint = models.ForeignKey("Checkpoint", on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField()
     rung_at = models.DateTimeField(null=True)
@@ -119,11 +119,11 @@ class Attempt(models.Model):
     keys_given_at = models.DateTimeField(null=True)
     """Time at which its worker fetched the keys of judges."""
     releasing_at = models.DateTimeField(null=True)
-    """Time at which its worker first said that it will give its place back as it is asked to."""
+    """Time at which its worker first confirmed that it will give its slot back as requested."""
     acked_seq = models.PositiveBigIntegerField(default=0)
     last_step = models.PositiveIntegerField(default=0)
     fenced = models.BooleanField(default=False)
-    """The platform has given it up: every request of it is answered 409."""
+    """The platform has given it up: all its requests are answered with 409."""
     ended_at = models.DateTimeField(null=True)
     end_reason = models.CharField(max_length=500, blank=True)
 
@@ -133,7 +133,7 @@ class Attempt(models.Model):
 
 
 class GpuSpan(models.Model):
-    """A time, now over, for which an attempt held a number of GPUs. Its present number is in the attempt."""
+    """A past period in which an attempt held a number of GPUs. The attempt itself stores its current number."""
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="gpu_spans")
     gpus = models.FloatField()
@@ -143,7 +143,7 @@ class GpuSpan(models.Model):
 
 
 class Checkpoint(PrefixedModel):
-    """A folder that a worker has written completely; its manifest's hash makes it count."""
+    """A folder that a worker has written completely. It counts once the manifest's hash is recorded."""
 
     id_prefix: ClassVar[str] = "ckpt"
     team_path: ClassVar[str] = "run__team"
@@ -152,7 +152,7 @@ class Checkpoint(PrefixedModel):
     attempt = models.PositiveIntegerField()
     step = models.PositiveIntegerField()
     path = models.CharField(max_length=500)
-    """Path of the folder, relative to the run's."""
+    """Path of the folder, relative to the run's folder."""
     bytes = models.PositiveBigIntegerField()
     manifest_sha256 = models.CharField(max_length=64)
     reason = models.CharField(max_length=20, choices=[(reason, reason) for reason in CHECKPOINT_REASONS])
@@ -171,7 +171,7 @@ class Checkpoint(PrefixedModel):
 
     @property
     def available(self) -> bool:
-        """Whether the folder is still there: workers delete old scheduled checkpoints."""
+        """Whether the folder still exists: workers delete old scheduled checkpoints."""
         return (self.folder / "manifest.json").is_file()
 
 
@@ -186,7 +186,7 @@ class ExportState(models.TextChoices):
 
 
 class CheckpointExport(Transfer):
-    """The Hugging Face folder of a checkpoint on its way to an object store."""
+    """The export of a checkpoint's Hugging Face folder to an object store."""
 
     id_prefix: ClassVar[str] = "exp"
     noun: ClassVar[str] = "export"
@@ -200,7 +200,7 @@ class CheckpointExport(Transfer):
     """``s3://bucket/folder``."""
     state = models.CharField(max_length=12, choices=ExportState.choices, default=ExportState.QUEUED)
     uploads = models.JSONField(default=dict)
-    """``{file: id}`` of uploads that the store keeps parts of."""
+    """``{file: id}`` of the multipart uploads of which the store holds parts."""
 
     class Meta:
         indexes = [
@@ -218,23 +218,23 @@ class Control(PrefixedModel):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="controls")
     revision = models.PositiveIntegerField()
     change_set = models.CharField(max_length=40, null=True)
-    """Names the controls that were staged together and take effect together; null for one that was staged alone."""
+    """Identifies controls that were staged together and take effect together; null for one that was staged alone."""
     target = models.CharField(max_length=200)
     boundary = models.CharField(max_length=20)
     before = models.JSONField(null=True)
     value = models.JSONField(null=True)
     state = models.CharField(max_length=16, choices=ControlState.choices, default=ControlState.STAGED)
     apply_at = models.PositiveIntegerField(null=True)
-    """Step; null means at the next occasion."""
+    """Step; null means as soon as possible."""
     ramp_steps = models.PositiveIntegerField(null=True)
-    """Steps over which the value moves from ``before`` to ``value``; null: it counts at once."""
+    """Steps over which the value moves from ``before`` to ``value``; null: it takes effect in one step."""
     reason = models.CharField(max_length=2000, blank=True)
     actor_kind = models.CharField(max_length=16)
     actor_id = models.CharField(max_length=120)
     actor_name = models.CharField(max_length=300)
     reverts = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     checkpoint = models.ForeignKey(Checkpoint, on_delete=models.SET_NULL, null=True, related_name="+")
-    """Taken just before it took effect."""
+    """Written just before it took effect."""
     applied_step = models.PositiveIntegerField(null=True)
     applied_group = models.CharField(max_length=80, null=True)
     applied_policy_version = models.PositiveIntegerField(null=True)
@@ -258,7 +258,7 @@ class Control(PrefixedModel):
 
 
 class CheckpointRequest(PrefixedModel):
-    """A person's wish for a checkpoint now; open until one was written for it."""
+    """A user's request for a checkpoint now; open until one has been written for it."""
 
     id_prefix: ClassVar[str] = "ckr"
 
@@ -269,28 +269,28 @@ class CheckpointRequest(PrefixedModel):
 
 
 class Sweep(models.Model):
-    """One row: when the reconciler last ran, so that it can tell its own absence from a worker's."""
+    """A single row: the time of the reconciler's last run, so that it can tell its own absence from a worker's."""
 
     at = models.DateTimeField()
 
 
 class TeamPlaces(models.Model):
-    """Share of a team in the places of the cluster. A team without a row has the usual limit and was never served."""
+    """Share of a team in the slots of the cluster. A team without a row has the default limit and was never served."""
 
     team = models.OneToOneField("teams.Team", on_delete=models.CASCADE, primary_key=True, related_name="+")
     places = models.PositiveIntegerField(null=True)
-    """Places that its runs may hold at once; null is the installation's usual number."""
+    """Slots that its runs may hold at the same time; null: the installation's default."""
     served_at = models.DateTimeField(null=True)
-    """Time at which a run of it was last given a place."""
+    """Time at which one of its runs was last given a slot."""
 
 
 class TeamGpuHours(models.Model):
-    """Quota of GPU hours of a team. A team without a row has the usual limit and was never warned."""
+    """GPU hour quota of a team. A team without a row has the default limit and was never warned."""
 
     team = models.OneToOneField("teams.Team", on_delete=models.CASCADE, primary_key=True, related_name="+")
     limit = models.FloatField(null=True)
-    """GPU hours of a month; null is the installation's usual number."""
+    """GPU hours per month; null: the installation's default."""
     warned_month = models.DateField(null=True)
     """First day of the month in which the team was last warned."""
     warned_percent = models.PositiveSmallIntegerField(default=0)
-    """Share of the limit that the newest warning of that month told of."""
+    """Percentage of the limit in the newest warning of that month."""

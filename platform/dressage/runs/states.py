@@ -1,8 +1,8 @@
-"""The lifecycle of runs and controls as explicit tables: what is not listed is refused.
+"""The lifecycle of runs and controls as explicit tables: any transition that is not listed is refused.
 
 draft ─► queued ─► starting ─► running ⇄ paused ─► succeeded | failed | cancelled
            ▲          ▲───────────┴────────┤  lost lease: a new attempt
-           ├── suspended ◄─────────────────┘  gave its place back; a person resumes it from its checkpoint
+           ├── suspended ◄─────────────────┘  gave its slot back; a person resumes it from its checkpoint
            └── failed (a person resumes it from its last checkpoint)
 """
 
@@ -26,7 +26,7 @@ class RunState(models.TextChoices):
 
 
 class DesiredState(models.TextChoices):
-    """State that users want of a run."""
+    """State that users want for a run."""
 
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
@@ -42,7 +42,7 @@ class By(StrEnum):
 
 
 ACTIVE = frozenset({RunState.STARTING, RunState.RUNNING, RunState.PAUSED})
-"""States in which an attempt holds (or is about to take) a place on the cluster."""
+"""States in which an attempt holds (or is about to take) a slot on the cluster."""
 FINISHED = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED})
 
 _PERSON, _WORKER, _PLATFORM = frozenset({By.PERSON}), frozenset({By.WORKER}), frozenset({By.PLATFORM})
@@ -104,24 +104,24 @@ CONTROL_TRANSITIONS: dict[ControlState, dict[ControlState, frozenset[By]]] = {
         ControlState.REJECTED: _WORKER,
         ControlState.CANCELLED: _PERSON | _PLATFORM,
     },
-    # Back to staged: a new attempt starts before the step at which the control had taken effect.
+    # Back to staged: a new attempt starts before the step at which the control took effect.
     ControlState.APPLIED: {ControlState.SETTLED: _WORKER, ControlState.STAGED: _PLATFORM},
     # Back to applied: a new attempt starts in the middle of its ramp.
     ControlState.SETTLED: {ControlState.STAGED: _PLATFORM, ControlState.APPLIED: _PLATFORM},
-    # The platform rejects the rest of a set with one of it. A worker from before there were sets may apply the rest
-    # nevertheless; then it is in effect, and we say so.
+    # The platform rejects the rest of a set along with one of its controls. A worker from before there were sets may
+    # still apply the rest. Then it is in effect, and the platform reports that.
     ControlState.REJECTED: {ControlState.APPLIED: _WORKER, ControlState.SETTLED: _WORKER},
-    # The worker may have applied it just before the cancellation reached it; then it is in effect, and we say so.
+    # The worker may have applied it just before the cancellation arrived. Then it is in effect, and that is reported.
     ControlState.CANCELLED: {ControlState.APPLIED: _WORKER, ControlState.SETTLED: _WORKER},
 }
 """Transitions: from → to → who may cause it."""
 
 
 def may_move(run_from: str, run_to: str, by: By) -> bool:
-    """Whether ``by`` may take a run from one state to the other."""
+    """Whether ``by`` may move a run from one state to the other."""
     return by in TRANSITIONS[RunState(run_from)].get(RunState(run_to), frozenset())
 
 
 def control_may_move(control_from: str, control_to: str, by: By) -> bool:
-    """Whether ``by`` may take a control from one state to the other."""
+    """Whether ``by`` may move a control from one state to the other."""
     return by in CONTROL_TRANSITIONS[ControlState(control_from)].get(ControlState(control_to), frozenset())

@@ -20,14 +20,14 @@ logger = structlog.get_logger(__name__)
 
 @shared_task(name="runs.reconcile", bind=True)
 def reconcile(task: Any) -> None:
-    """Sent by beat and by everyone who queues a run; may be repeated or run twice at once."""
+    """Sent by beat, and whenever a run is queued; may be repeated or run twice in parallel."""
     if FROM_BEAT in (task.request.headers or {}):
         note_beat(str(task.request.origin))
     sweep()
 
 
 def note_beat(origin: str) -> None:
-    """Note which process has sent a sweep, for the doctor: several beats would send each of them as often."""
+    """Record which process has sent a sweep, for the doctor: several beats would send each sweep several times."""
     now = time.time()
     try:
         with Redis(connection_pool=SharedPool.from_url(settings.REDIS_URL)).pipeline() as pipe:
@@ -40,11 +40,11 @@ def note_beat(origin: str) -> None:
 
 @shared_task(name="runs.ask_clusters")
 def ask_clusters() -> None:
-    """Sent by beat; may be repeated or run twice at once."""
+    """Sent by beat; may be repeated or run twice in parallel."""
     ask()
 
 
 @shared_task(name="runs.roll_up")
 def roll_up() -> None:
-    """Sent by beat; may be repeated or run twice at once."""
+    """Sent by beat; may be repeated or run twice in parallel."""
     roll_up_all()

@@ -1,4 +1,4 @@
-"""The link's secrets: derived, so that a start message can be sent again although only a hash is stored."""
+"""The link's secrets. They are derived, so that a start message can be sent again although only a hash is stored."""
 
 import base64
 

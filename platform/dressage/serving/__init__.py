@@ -1,1 +1,1 @@
-"""Models that the cluster serves while a job of the platform asks them."""
+"""Models that the cluster serves while a job of the platform sends them questions."""

@@ -14,13 +14,13 @@ from trainer_core.link.jobs import SERVING, JobKind
 from trainer_core.link.serving import ServingExchange, ServingJob, ServingQuestions, ServingResult
 
 UNWANTED_S = 60
-"""Seconds without whoever asks after which a serving is over."""
+"""Seconds after which a serving that its caller no longer uses is over."""
 KEPT_S = 86_400
-"""Seconds for which servings that are over are kept."""
+"""Seconds for which finished servings are stored."""
 
 
 class ServingKind(ClusterKind[Serving]):
-    """Models that the cluster serves to the platform. Three workers may be lost in a row without an answer."""
+    """Models that the cluster serves to the platform. Fails after three lost workers in a row without an answer."""
 
     model = Serving
     names: ClassVar[JobKind] = SERVING

@@ -1,4 +1,4 @@
-"""Servings and the questions that wait for them: rows are the truth, messages to the cluster only wake it."""
+"""Servings and their waiting questions: rows are the source of truth, messages to the cluster only wake it."""
 
 from typing import ClassVar
 
@@ -21,7 +21,7 @@ class ServingState(models.TextChoices):
 
 
 class Serving(ClusterJob):
-    """Models that the cluster serves for somebody who asks; over once nobody does."""
+    """Models that the cluster serves for a caller; over once the caller no longer needs them."""
 
     id_prefix: ClassVar[str] = "srv"
     noun: ClassVar[str] = "serving"
@@ -34,11 +34,11 @@ class Serving(ClusterJob):
 
     state = models.CharField(max_length=16, choices=ServingState.choices, default=ServingState.QUEUED)
     asked_for = models.CharField(max_length=40)
-    """Id of what asks."""
+    """Id of the caller, for example a job."""
     endpoints = models.JSONField()
-    """Slugs of the team's judge endpoints that are served, by the names that questions call them."""
+    """Slugs of the team's judge endpoints that are served, by the names that questions use for them."""
     asked_at = models.DateTimeField()
-    """Time at which whoever asks was last there."""
+    """Time at which the caller last used it."""
 
     class Meta:
         indexes = [models.Index(fields=["state", "rung_at"], name="serving_state_rung")]
@@ -52,7 +52,7 @@ class Serving(ClusterJob):
 
 
 class WaitingQuestion(PrefixedModel):
-    """A question until who asked has fetched its answer."""
+    """A question. It is stored until its caller has fetched the answer."""
 
     id_prefix: ClassVar[str] = "srq"
     team_path: ClassVar[str] = "serving__team"

@@ -1,4 +1,4 @@
-"""Writes of servings: by who asks, and by the worker that answers."""
+"""Writes of servings: by the caller, and by the worker that answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,20 +18,20 @@ from dressage.teams.models import Team
 from trainer_core.link.serving import ServedAnswer, ServedQuestion, ServingExchange, ServingJob, ServingResult
 
 _HANDED_OUT_BYTES = 8 << 20
-"""Questions of one exchange, as far as they are long."""
+"""Limit on the total length of the questions in one exchange."""
 
 
 @transaction.atomic
 def open_serving(team: Team, actor: Actor, asked_for: str, endpoints: Mapping[str, str]) -> Serving:
-    """The open serving of who asks, or a new one, of which the cluster is told on commit.
+    """The caller's open serving, or a new one. The cluster is notified of a new one on commit.
 
-    Questions that a former process has left are forgotten.
+    Questions left by an earlier process are deleted.
 
     Args:
         team: the owner.
-        actor: the person in whose name is asked.
-        asked_for: id of what asks.
-        endpoints: slugs of judge endpoints that the cluster serves, by the names that questions call them.
+        actor: the person on whose behalf the questions are sent.
+        asked_for: id of the caller.
+        endpoints: slugs of judge endpoints that the cluster serves, by the names that questions use for them.
     """
     found = Serving.objects.for_team(team).select_for_update().filter(asked_for=asked_for, state__in=OPEN).first()
     if found is not None and found.endpoints == dict(endpoints):
@@ -47,19 +47,19 @@ def open_serving(team: Team, actor: Actor, asked_for: str, endpoints: Mapping[st
 
 
 def touch(serving_id: str) -> None:
-    """Note that whoever asks is there still."""
+    """Record that the caller still needs the serving."""
     Serving.objects.filter(pk=serving_id).update(asked_at=Now())
 
 
 def put(serving_id: str, questions: Mapping[str, dict[str, Any]]) -> None:
-    """Have questions wait for an answer: documents of ``ServedQuestion`` by their ids."""
+    """Queue questions: documents of ``ServedQuestion`` by their ids."""
     waiting = (WaitingQuestion(id=key, serving_id=serving_id, document=one) for key, one in questions.items())
     WaitingQuestion.objects.bulk_create(waiting)
 
 
 @transaction.atomic
 def fetch(serving_id: str) -> dict[str, dict[str, Any]]:
-    """The answers that have come, by the ids of their questions; they are given once."""
+    """The answers that have arrived, by the ids of their questions. Each is returned once."""
     found = WaitingQuestion.objects.filter(serving=serving_id, answer__isnull=False)
     answers: dict[str, Any] = dict(found.values_list("id", "answer"))
     WaitingQuestion.objects.filter(pk__in=answers).delete()
@@ -68,20 +68,20 @@ def fetch(serving_id: str) -> dict[str, dict[str, Any]]:
 
 @transaction.atomic
 def close_serving(serving_id: str) -> None:
-    """End a serving, unless it is over: nobody asks any more. Its worker ends itself."""
+    """End a serving that is no longer needed, unless it is over. Its worker stops by itself."""
     serving = Serving.objects.select_for_update().get(pk=serving_id)
     if serving.state in OPEN:
         end_serving(serving)
 
 
 def end_serving(serving: Serving) -> None:
-    """End a serving, whose row the caller has locked, that nobody asks any more."""
+    """End a serving that is no longer needed. The caller has locked its row."""
     serving.questions.all().delete()
     jobs.end(serving, ServingState.DONE)
 
 
 def job_for_worker(serving: Serving) -> ServingJob:
-    """A serving as its worker gets it: for the link alone. Raises a 422 problem where a model cannot be used."""
+    """A serving in the form sent to its worker: only for the link. Raises a 422 problem if a model cannot be used."""
     found = {one.slug: one for one in judge_endpoints(serving.team).filter(slug__in=serving.endpoints.values())}
     models = {name: for_workers(found[slug]) for name, slug in serving.endpoints.items() if slug in found}
     return ServingJob(id=serving.id, models=models, lease_s=Serving.lease_s)
@@ -89,13 +89,13 @@ def job_for_worker(serving: Serving) -> ServingJob:
 
 @transaction.atomic
 def exchange(serving_id: str, given: ServingExchange) -> Sequence[ServedQuestion]:
-    """Keep a worker's answers; the questions that it takes on. Raises a 409 problem when the serving is over."""
+    """Store a worker's answers and return its next questions. Raises a 409 problem if the serving is over."""
     serving = Serving.objects.select_for_update(no_key=True).get(pk=serving_id)
     jobs.require_open(serving)
     for answer in given.answers:
         _keep(serving, answer)
     if given.answers and serving.tries > 1:
-        serving.tries = 1  # a worker that gets on is no lost one
+        serving.tries = 1  # a worker that makes progress does not count as lost
         serving.save(update_fields=["tries"])
     waiting = serving.questions.filter(answer__isnull=True).exclude(pk__in=given.holding).order_by("created_at", "id")
     found: list[ServedQuestion] = []
@@ -109,14 +109,14 @@ def exchange(serving_id: str, given: ServingExchange) -> Sequence[ServedQuestion
 
 
 def _keep(serving: Serving, answer: ServedAnswer) -> None:
-    """Keep an answer, of its text what can be stored; the first one counts."""
+    """Store an answer, without text that cannot be stored; the first one counts."""
     document = clean(answer.model_dump(mode="json", exclude={"id"}))
     serving.questions.filter(pk=answer.id, answer__isnull=True).update(answer=document)
 
 
 @transaction.atomic
 def take_result(serving_id: str, result: ServingResult) -> Serving:
-    """A worker says why it serves no longer. Raises a 409 problem when the serving is over."""
+    """Store the reason why a worker no longer serves. Raises a 409 problem if the serving is over."""
     serving = Serving.objects.select_for_update().get(pk=serving_id)
     jobs.require_open(serving)
     serving.questions.all().delete()

@@ -1,1 +1,1 @@
-"""``manage.py up``: starts every process of an installation, restarts what dies, stops all of them together."""
+"""``manage.py up``: starts every process of an installation, restarts those that die, stops all of them together."""

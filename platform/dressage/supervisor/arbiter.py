@@ -1,4 +1,4 @@
-"""Runs the processes under circus: starts them in order, restarts what dies, stops the servers last."""
+"""Runs the processes under circus: starts them in order, restarts those that die, stops the servers last."""
 
 import logging
 from collections.abc import Callable, Generator
@@ -22,15 +22,15 @@ _LOOK_AGAIN = 0.05
 
 
 class _ServersLast(Arbiter):
-    """Circus stops everything at once; whoever uses a server would then fill the log with complaints of its end."""
+    """Stops servers last. Circus stops everything at the same time, and clients of a server would then log errors."""
 
     servers: frozenset[str] = frozenset()
 
     @gen.coroutine
     def stop(self) -> Generator[Any, Any, None]:
-        """Stop everything, once what goes on has ended: circus refuses a stop while it starts or restarts a process.
+        """Stop everything, after the running command: circus refuses to stop while it starts or restarts a process.
 
-        Ctrl-C has nobody who would read the refusal and ask again.
+        With Ctrl-C, nothing would read the refusal and try again.
         """
         self._stopping = True
         while self._exclusive_running_command is not None:
@@ -45,7 +45,7 @@ class _ServersLast(Arbiter):
             if self._stopping:
                 return
             yield watcher._start()
-            yield gen.sleep(0)  # for a signal that has come meanwhile
+            yield gen.sleep(0)  # for a signal that has arrived in the meantime
 
     @gen.coroutine
     def _stop_watchers(
@@ -65,7 +65,7 @@ def make_arbiter(
     Args:
         config: the installation.
         processes: in the order in which they start.
-        before: per process name, what must be done before its first start (wait for the database, migrate).
+        before: per process name, what must happen before its first start (wait for the database, migrate).
         family: filled with the descendants of each process when it is stopped; see ``end``.
     """
     environment = base_environment(config)
@@ -107,7 +107,7 @@ def make_arbiter(
 
 
 def end(family: list[psutil.Process], seconds: float = 5.0) -> None:
-    """Kill what has outlived its parent: Ray's agents and actors end by themselves, but not always soon."""
+    """Kill processes that have outlived their parent: Ray's agents and actors exit on their own, but often late."""
     _, alive = psutil.wait_procs(family, timeout=seconds)
     for process in alive:
         with suppress(psutil.NoSuchProcess):
@@ -125,7 +125,7 @@ def _remember(family: list[psutil.Process]) -> Callable[..., bool]:
 
 
 def _is_not_a_conflict(record: logging.LogRecord) -> bool:
-    """Leave out the message that circus's periodic check writes when it collides with the stop of all processes."""
+    """Drop the message that circus's periodic check logs when it collides with the stop of all processes."""
     return record.exc_info is None or not isinstance(record.exc_info[1], ConflictError)
 
 

@@ -1,4 +1,4 @@
-"""Warnings about a console that others reach without TLS, or by a proxy that is not believed."""
+"""Warnings about a console that others reach without TLS, or through a proxy that is not trusted."""
 
 from django.core.checks import CheckMessage, Tags, Warning, register
 
@@ -12,7 +12,7 @@ _NOT_BELIEVED = (
 
 
 def exposure(config: Config) -> str | None:
-    """The sentence that tells what is not protected; None where nothing leaves this machine in the clear."""
+    """A sentence about what is not protected; None if nothing leaves this machine unencrypted."""
     if config.public_url.startswith("https://"):
         return None if config.resolved_trusted_proxies else _NOT_BELIEVED
     if config.is_local:
@@ -26,7 +26,7 @@ def exposure(config: Config) -> str | None:
 
 @register(Tags.security, deploy=True)
 def check_exposure(**_: object) -> list[CheckMessage]:
-    """Stand for Django's warnings about cookies, HSTS and redirects, which plain http cannot heed."""
+    """Replace Django's warnings about cookies, HSTS and redirects, which cannot be followed on plain http."""
     # In production each of these is an error of its own.
     sentence = None if config.mode == "production" else exposure(config)
     return [Warning(sentence, id="dressage.W001")] if sentence else []

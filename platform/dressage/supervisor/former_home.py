@@ -1,6 +1,6 @@
-"""Finds an installation that lies in the user's home folder, where ``HOME`` was once taken for ``DRESSAGE_HOME``.
+"""Finds an installation in the user's home folder, where an earlier release used ``HOME`` as ``DRESSAGE_HOME``.
 
-It is only told of: nothing there is opened for writing, moved or deleted.
+It is only reported: nothing there is opened for writing, moved or deleted.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ _BESIDE = ("postgres-ready", "secret-key", "ray-token", "beat-schedule", "redis/
 
 
 def find_former_installation(environment: Mapping[str, str], home: Path) -> Path | None:
-    """The user's home folder, where it holds an installation that is not the one in use.
+    """The user's home folder, if it holds an installation that is not the one in use.
 
     Args:
-        environment: the process's variables. Where they name ``DRESSAGE_HOME``, somebody has chosen: nothing is looked
-            for.
+        environment: the process's variables. If they set ``DRESSAGE_HOME``, the choice is deliberate, and nothing is
+            searched.
         home: the data folder in use.
     """
     user_home = Path(environment.get("HOME") or "/nonexistent")
@@ -26,7 +26,7 @@ def find_former_installation(environment: Mapping[str, str], home: Path) -> Path
 
 
 def former_installation_message(former: Path, home: Path) -> str:
-    """The notice shown at each start, until ``DRESSAGE_HOME`` says which of the two folders is meant."""
+    """The notice shown at each start, until ``DRESSAGE_HOME`` says which of the two folders to use."""
     return (
         f"An earlier installation lies in {former}: its database, datasets and runs were put there because HOME was\n"
         f"taken for DRESSAGE_HOME. It is left as it is, and NOT used: this start uses {home.resolve()}.\n"
@@ -36,14 +36,14 @@ def former_installation_message(former: Path, home: Path) -> str:
 
 
 def _holds_installation(folder: Path) -> bool:
-    """True for marks that no other program leaves together; one such name alone might be anybody's file."""
+    """True for a combination of marks that no other program leaves; a single such name might belong to anything."""
     prepared = all(_is_there(folder / name) for name in _DATABASE)
     started = _is_there(folder / _STARTED) and any(_is_there(folder / name) for name in _BESIDE)
     return prepared or started
 
 
 def _is_there(path: Path) -> bool:
-    """False also for what may not be looked into: the embedded PostgreSQL may belong to another user."""
+    """False also for a path that may not be read: the embedded PostgreSQL may belong to another user."""
     try:
         return path.exists()
     except PermissionError:

@@ -1,6 +1,6 @@
-"""Joining a Ray cluster that exists: whether it can be reached, takes our token, and has the same Ray.
+"""Joining an existing Ray cluster: whether it can be reached, accepts our token, and has the same Ray version.
 
-The question is asked in a process of the worker's tree, because the platform's own never load Ray.
+The check runs in a process of the worker's tree, because the platform's own processes never load Ray.
 """
 
 import os
@@ -15,7 +15,7 @@ LIMIT_S = 60.0
 
 
 def refusal_of(cluster: NamedCluster) -> str | None:
-    """The sentence that says why the cluster at an address cannot be joined; None where it can."""
+    """A sentence about why the cluster at an address cannot be joined; None if it can."""
     if cluster.token_file is not None and not os.access(cluster.token_file, os.R_OK):
         return f"The token of its Ray cannot be read from {cluster.token_file}."
     env = {name: value for name, value in os.environ.items() if name not in OF_NO_ACTOR}

@@ -1,4 +1,4 @@
-"""Marks each line of a process with its name: before it, in a colour where there is a terminal, or in JSON."""
+"""Marks each line of a process with its name: as a prefix, coloured on a terminal, or in JSON."""
 
 import json
 import re
@@ -11,7 +11,7 @@ _COLOURS = (36, 33, 32, 35, 34, 96, 93, 92)
 
 
 class PrefixedOutput:
-    """A circus stream: gets chunks of bytes, writes whole lines."""
+    """A circus stream: receives chunks of bytes, writes whole lines."""
 
     def __init__(self, name: str, index: int, width: int, muted: str | None = None, as_json: bool = False) -> None:
         self._name, self._as_json = name, as_json
@@ -21,7 +21,7 @@ class PrefixedOutput:
         self._rest = b""
 
     def __call__(self, data: dict[str, Any]) -> None:
-        """Write the complete lines of ``data["data"]``; keep the beginning of an unfinished one."""
+        """Write the complete lines of ``data["data"]``; keep the start of an unfinished one."""
         *lines, self._rest = (self._rest + data["data"]).split(b"\n")
         for line in (raw.decode(errors="replace") for raw in lines):
             if not (self._muted and self._muted.search(line)):
@@ -29,7 +29,7 @@ class PrefixedOutput:
         sys.stdout.flush()
 
     def _as_object(self, line: str) -> str:
-        """One JSON object with the process's name, whether the process wrote an object or anything else."""
+        """One JSON object with the process's name, whether the process wrote an object or plain text."""
         try:
             written = json.loads(line)
         except ValueError:

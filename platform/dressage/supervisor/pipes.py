@@ -6,17 +6,17 @@ import select
 from circus.watcher import Watcher
 
 _MOST = 1 << 20
-"""Bytes that are read of one pipe: children of the process may hold its other end and go on writing."""
+"""Bytes that are read from one pipe: children of the process may hold its other end and continue writing."""
 _PIECE = 1 << 16
 
 
 def let_go_of_pipes(watcher: Watcher, *, process_pid: int, **_: object) -> bool:
-    """Hand on the last words of a process, then stop to listen to its pipes. A hook of circus, before it reaps.
+    """Pass on the last output of a process, then stop listening to its pipes. A circus hook, called before it reaps.
 
-    Circus closes the pipes but goes on to listen where it has not seen their end: it had no turn yet, or a child of the
-    process holds the other end. The numbers of the closed pipes are given to the next process. If that is another
-    watcher's, circus finds its number taken, and drops the process from its list, running: it starts a second one, and
-    never stops the first.
+    Circus closes the pipes but keeps listening if it has not seen their end: it had no turn yet, or a child of the
+    process holds the other end. The next process gets the numbers of the closed pipes. If that process belongs to
+    another watcher, circus finds its number taken, and drops the running process from its list: it starts a second one,
+    and never stops the first.
     """
     process, redirector = watcher.processes.get(process_pid), watcher.stream_redirector
     if process is None or redirector is None:
@@ -30,7 +30,7 @@ def let_go_of_pipes(watcher: Watcher, *, process_pid: int, **_: object) -> bool:
 
 
 def _rest(number: int) -> list[bytes]:
-    """Content of a pipe, without a wait for more."""
+    """Content of a pipe, without waiting for more."""
     found: list[bytes] = []
     read = 0
     poll = select.poll()

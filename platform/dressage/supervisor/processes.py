@@ -21,7 +21,7 @@ OF_THE_PLATFORM = (
 )
 """Variables with secrets that no process of the cluster needs."""
 OF_NO_ACTOR = (*OF_THE_PLATFORM, "REDIS_URL", "DRESSAGE_CLUSTER_SECRET")
-"""Variables with secrets that Ray's processes do not need either: actors have the environment of its head."""
+"""Variables with secrets that Ray's processes do not need either: actors inherit the environment of its head."""
 CELERY = [sys.executable, "-m", "celery", "--quiet"]
 _QUIET = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
 _FAREWELL = r"worker: Warm shutdown|^\s*$"
@@ -36,13 +36,13 @@ class Process:
     env: dict[str, str] = field(default_factory=dict)
     stop_signal: Signals = SIGTERM
     stop_seconds: float = 15.0
-    """Time to end by itself before it is killed."""
+    """Time to exit by itself before it is killed."""
     is_server: bool = False
     """Others use it, and are stopped before it."""
     hidden: tuple[str, ...] = ()
-    """Variables of the installation that it has no use for."""
+    """Variables of the installation that it does not need."""
     muted: str | None = None
-    """Pattern of log lines that tell a reader nothing: banners, farewells and advice meant for other set-ups."""
+    """Pattern of log lines that are useless to readers: banners, farewells and advice meant for other set-ups."""
 
 
 def servers(config: Config) -> list[Process]:
@@ -50,7 +50,7 @@ def servers(config: Config) -> list[Process]:
     found = []
     if postgres := config.embedded_postgres:
         muted = r"LOG:  |the database system is starting up"
-        # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
+        # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to disconnect.
         found.append(Process("postgres", postgres.command, stop_signal=SIGINT, is_server=True, muted=muted))
     if redis := config.embedded_redis:
         muted = r"oO0Oo|Redis version|Configuration loaded|initialized|overcommit|shutdown|ready to exit"
@@ -61,10 +61,10 @@ def servers(config: Config) -> list[Process]:
 def services(config: Config, ray: RayHead | None) -> list[Process]:
     """Ray, the web server and the Celery workers."""
     quietly = ["--no-access-log", "--log-level", "warning"]
-    # dressage.asgi reads the headers of proxies, and only those of trusted ones; uvicorn would believe this machine.
+    # dressage.asgi reads proxy headers, only those of trusted proxies; uvicorn would also trust this machine.
     uvicorn = ["--host", config.host, "--port", str(config.port), "--no-proxy-headers", *quietly]
     uvicorn += ["--workers", str(config.web_processes)] if config.web_processes > 1 else []
-    # Nothing travels up a stream: 16 MiB of a message, as uvicorn would take, are 16 MiB of memory for anybody.
+    # Clients send nothing on a stream: uvicorn's default of 16 MiB per message would give anyone 16 MiB of memory.
     uvicorn += ["--ws-max-size", "4096", "--ws-max-queue", "4"]
     schedule = config.home / "beat-schedule"
     return [
@@ -73,7 +73,7 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
             if ray
             else []
         ),
-        # glibc keeps an arena for each of the threads that answer, and what a large answer took stays in all of them.
+        # glibc keeps an arena per request thread, and memory for a large response would stay allocated in all of them.
         Process(
             "web",
             [sys.executable, "-m", "uvicorn", "dressage.asgi:application", *uvicorn],
@@ -81,7 +81,7 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
         ),
         Process(
             "platform",
-            # Threads: while imports and jobs of the lab take hours, runs are looked after.
+            # Threads: imports and jobs of the lab take hours, while runs still have to be managed.
             [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "threads", "-c", "6", *_QUIET],
             muted=_FAREWELL,
         ),
@@ -104,7 +104,7 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
 
 
 def _cluster_worker(config: Config, cluster: NamedCluster, ray: RayHead | None) -> Process:
-    """The Celery worker of a cluster's queue, which makes the actors of its runs."""
+    """The Celery worker of a cluster's queue, which creates the actors of its runs."""
     queue = queue_of(cluster.name)
     env = cluster_environment(cluster, ray)
     if not config.cluster_secret:
@@ -126,7 +126,7 @@ def _cluster_worker(config: Config, cluster: NamedCluster, ray: RayHead | None) 
 
 
 def cluster_environment(cluster: NamedCluster, ray: RayHead | None) -> dict[str, str]:
-    """Variables by which a process finds the cluster and proves itself to its Ray. The token itself is in a file."""
+    """Variables by which a process finds the cluster and authenticates to its Ray. The token itself is in a file."""
     if ray is not None and cluster.is_local:
         return {"RAY_ADDRESS": ray.address, **ray.env}
     env = {"RAY_ADDRESS": cluster.address or ""}
@@ -136,7 +136,7 @@ def cluster_environment(cluster: NamedCluster, ray: RayHead | None) -> dict[str,
 
 
 def base_environment(config: Config) -> dict[str, str]:
-    """Environment that every process gets: the resolved addresses, so that none starts a server of its own."""
+    """Environment that every process gets: the resolved addresses, so that none starts its own server."""
     return {
         **os.environ,
         "DRESSAGE_HOME": str(config.home),
@@ -146,7 +146,7 @@ def base_environment(config: Config) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         FORMAT_VARIABLE: config.resolved_log_format,
         "OMP_NUM_THREADS": "1",
-        # Celery warns of root because of pickle; only JSON is accepted here.
+        # Celery warns about root because of pickle; only JSON is accepted here.
         "PYTHONWARNINGS": "ignore::Warning:celery.platforms",
         "DJANGO_SETTINGS_MODULE": "dressage.settings",
     }

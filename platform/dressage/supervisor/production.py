@@ -1,4 +1,4 @@
-"""Demands of ``DRESSAGE_MODE=production``: an installation that others use, over a network, day and night."""
+"""Requirements of ``DRESSAGE_MODE=production``: an installation that others use, over a network, around the clock."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def refusals(config: Config) -> Iterator[tuple[str, str]]:
-    """(id, sentence) of each setting with which an installation in production does not start."""
+    """(id, sentence) of each setting that keeps an installation in production from starting."""
     if not config.public_url.startswith("https://"):
         yield (
             "E001",
@@ -38,7 +38,7 @@ def refusals(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def advice(config: Config) -> Iterator[tuple[str, str]]:
-    """(id, sentence) of each setting that an installation in production can do without, and what it costs."""
+    """(id, sentence) of each recommended setting that is missing in production, and the consequence."""
     if config.email_url is None:
         yield (
             "W002",
@@ -61,7 +61,7 @@ def _is_here(address: str) -> bool:
 
 @register(Tags.security, deploy=True)
 def check_production(**_: object) -> list[CheckMessage]:
-    """Tell in words what is missing where the installation says that it is in production."""
+    """Describe what is missing if the installation is in production."""
     if config.mode != "production":
         return []
     errors = [Error(sentence, id=f"dressage.{name}") for name, sentence in refusals(config)]

@@ -1,4 +1,4 @@
-"""Waits until a server answers."""
+"""Waits until a server responds."""
 
 import time
 from collections.abc import Callable
@@ -17,15 +17,15 @@ def wait_for_database(url: str, seconds: float = 60.0) -> None:
 
 
 def wait_for_redis(url: str, seconds: float = 30.0) -> None:
-    """Return when Redis answers; raise TimeoutError after ``seconds``."""
+    """Return when Redis responds; raise TimeoutError after ``seconds``."""
     _wait(lambda: redis.Redis.from_url(url).ping(), redis.RedisError, "Redis", seconds)
 
 
 def wait_for_web(address: tuple[str, int], seconds: float = 60.0) -> None:
-    """Return when the web server at (host, port) of this machine answers, whatever it says.
+    """Return when the web server at (host, port) of this machine responds, with any status.
 
-    An installation behind TLS sends whoever comes without it to its public address, which need not be reachable yet:
-    no redirect is followed.
+    An installation behind TLS redirects plain requests to its public address, which may not be reachable yet, so no
+    redirect is followed.
     """
     _wait(lambda: _ask(*address), (OSError, HTTPException), "the web server", seconds)
 

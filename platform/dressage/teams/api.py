@@ -18,7 +18,7 @@ from dressage.teams.models import Team, User
 
 
 class TeamRequest(Request):
-    """A request as views see it once ``dressage.teams.authentication`` has found out who calls."""
+    """A request as views see it after ``dressage.teams.authentication`` has identified the caller."""
 
     team: Team
     role: Role
@@ -27,10 +27,10 @@ class TeamRequest(Request):
 
 
 class ApiView(RoleByMethod, APIView):
-    """``roles`` names who may write; ``problem_statuses`` the problems of its own that an operation may answer.
+    """Base of views: ``roles`` names who may write, ``problem_statuses`` the additional problems of each method.
 
-    ``queries`` declares the query parameters of each method; ``self.query`` holds their values. Others are refused, as
-    are members of a body that its serializer does not have, and any member where a method of ``without_body`` is asked.
+    ``queries`` declares the query parameters of each method; ``self.query`` holds their values. Any others are refused.
+    So are members of a body that its serializer does not have, and any member if the method is in ``without_body``.
     """
 
     request: TeamRequest
@@ -38,15 +38,15 @@ class ApiView(RoleByMethod, APIView):
     problem_statuses: ClassVar[dict[str, tuple[int, ...]]] = {}
     queries: ClassVar[dict[str, Query]] = {}
     without_body: ClassVar[frozenset[str]] = frozenset()
-    """Methods that write and take no body, beside DELETE."""
+    """Methods that write and accept no body, in addition to DELETE."""
     takes_unenrolled: ClassVar[bool] = False
-    """Whether a session may call it that has no second factor where the installation wants one."""
+    """Whether sessions without a second factor may call it when the installation requires one."""
     query: dict[str, Any]
     takes_temporary_passwords: ClassVar[bool] = False
-    """Whether a session may call it whose password someone else has seen."""
+    """Whether sessions may call it whose password someone else has seen."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Let the caller in, then read the query. Raises a 422 problem for what the operation does not take."""
+        """Admit the caller, then parse the query. Raises a 422 problem for input that the operation does not take."""
         super().initial(request, *args, **kwargs)
         method = "GET" if request.method == "HEAD" else request.method or ""
         self.query = self.queries.get(method, NOTHING).read(request.query_params)

@@ -23,7 +23,7 @@ SESSION_TEAM = "team_id"
 
 
 def _no_view(request: HttpRequest) -> HttpResponse:
-    """Stands where the check wants the view behind it, which it never calls."""
+    """Stand-in for the next view, which the check requires but never calls."""
     return HttpResponse()
 
 
@@ -38,14 +38,14 @@ def enforce_csrf(request: Request) -> None:
 
 
 def attach(request: Request, *, team: Team, role: Role, actor: Actor, scopes: list[str] | None = None) -> None:
-    """Make the caller known to views, services and log lines. ``scopes`` are those of a token; None holds all."""
+    """Attach the caller for views, services and log lines. ``scopes`` are those of a token; None holds all."""
     http: Any = request._request
     http.team, http.role, http.actor, http.scopes = team, role, actor, scopes
     structlog.contextvars.bind_contextvars(team=team.id, actor=actor.label)
 
 
 class TemporaryPassword(PermissionDenied):
-    """Somebody else has seen the password of this session."""
+    """Someone else has seen the password of this session."""
 
     default_code = "temporary_password"
     default_detail = (
@@ -55,14 +55,14 @@ class TemporaryPassword(PermissionDenied):
 
 
 def _refuse_temporary_password(user: User, request: Request) -> None:
-    """Let a temporary password open the views that say so: the session itself, and the choice of another."""
+    """Limit a temporary password to views that accept it: the session itself, and the choice of a new password."""
     view = (request.parser_context or {}).get("view")
     if user.password_is_temporary and not getattr(view, "takes_temporary_passwords", False):
         raise TemporaryPassword
 
 
 class SecondFactorMissing(PermissionDenied):
-    """The installation wants a second factor, and the person has none."""
+    """The installation requires a second factor, and the person has none."""
 
     default_code = "second_factor_missing"
     default_detail = (
@@ -78,7 +78,7 @@ def _refuse_unenrolled(user: User, request: Request) -> None:
 
 
 class TokenAuthentication(BaseAuthentication):
-    """``Authorization: Bearer drs_…``: a token of a team, within its role, its scopes and its owner's present role."""
+    """``Authorization: Bearer drs_…``: a team's token, limited by its role, its scopes and its owner's current role."""
 
     keyword = "Bearer"
     prefix = "drs_"
@@ -102,7 +102,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class TeamSessionAuthentication(BaseAuthentication):
-    """The browser's session. The membership is read on every request, so that a removal acts at once."""
+    """The browser's session. The membership is read on every request, so that a removal takes effect immediately."""
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         user = getattr(request._request, "user", None)

@@ -10,9 +10,9 @@ logger = structlog.get_logger(__name__)
 
 
 def enqueue_failed_sign_in(email: str, *, address: str, device: str) -> None:
-    """Have a wrong password counted, of an account that may not exist.
+    """Count a wrong password in the background, for an account that may not exist.
 
-    It is not counted in the request, which would take longer for an account that there is, and so tell of it.
+    Counting it in the request would take longer if the account exists, and so reveal that.
     """
     arguments = {"email": email, "address": address, "device": device, "at": timezone.now().isoformat()}
     try:

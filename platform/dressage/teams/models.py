@@ -31,7 +31,7 @@ __all__ = [
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes users; e-mail addresses are kept in lower case."""
+    """Creates users; e-mail addresses are stored in lower case."""
 
     def create_user(self, email: str, password: str, **fields: Any) -> "User":
         user = self.model(email=email.strip().lower(), **fields)
@@ -44,7 +44,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PrefixedModel):
-    """A person, who signs in by e-mail address."""
+    """A person, who signs in with an e-mail address."""
 
     id_prefix: ClassVar[str] = "usr"
     USERNAME_FIELD = "email"
@@ -54,10 +54,12 @@ class User(AbstractBaseUser, PrefixedModel):
     name = models.CharField(max_length=120, blank=True)
     is_active = models.BooleanField(default=True)
     password_is_temporary = models.BooleanField(default=False)
-    """Someone else has seen the password: it opens nothing but the choice of another."""
+    """Someone else has seen the password: it only allows choosing a new one."""
     address_proven = models.BooleanField(default=False)
-    """Its owner has read mail at the address, or the installation's operator vouches for it. Of no other account is it
-    known whose it is: it never enters a further team as it is (ADR 0009)."""
+    """Its owner has read mail at the address, or the installation's operator vouches for it.
+
+    The owner of any other account is unknown: such an account never joins another team as it is (ADR 0009).
+    """
 
     objects = UserManager()
 
@@ -98,7 +100,7 @@ class Membership(TeamModel):
 
 
 class Invitation(TeamModel):
-    """An offer of a role in a team to the owner of an address. Of its token only the SHA-256 is stored."""
+    """An offer of a role in a team to the owner of an address. Only the SHA-256 of its token is stored."""
 
     id_prefix: ClassVar[str] = "inv"
 
@@ -106,12 +108,12 @@ class Invitation(TeamModel):
     role = models.CharField(max_length=16, choices=Role.choices)
     sha256 = models.CharField(max_length=64, unique=True)
     mailed = models.BooleanField()
-    """The token went to the address; else its inviter was shown it, and it proves nothing about the address."""
+    """The token was sent to the address. Otherwise the inviter saw it, and it proves nothing about the address."""
     letter_fault = models.CharField(max_length=200, blank=True, default="", db_default="")
-    """Why the letter could not be sent; empty where it was, or is on its way."""
+    """Why the e-mail could not be sent; empty if it was sent, or is on its way."""
     created_by = models.CharField(max_length=300)
     created_by_id = models.CharField(max_length=120)
-    """Id of the user who invites; in earlier releases it may be that of a token, and is good for nothing now."""
+    """Id of the user who invites. In earlier releases it may be that of a token, and then the invitation is invalid."""
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)
@@ -155,14 +157,14 @@ class ServiceAccount(TeamModel):
 class ApiToken(TeamModel):
     """A secret that acts for a team, within its own role and that of its owner. Only its SHA-256 is stored.
 
-    Its owner is a person or a service account; tokens of installations of before may have neither.
+    Its owner is a person or a service account; tokens from earlier releases may have neither.
     """
 
     id_prefix: ClassVar[str] = "tok"
 
     name = models.CharField(max_length=120)
     prefix = models.CharField(max_length=16)
-    """The secret's first characters, to recognise it by."""
+    """The first characters of the secret, to recognise it by."""
     sha256 = models.CharField(max_length=64, unique=True)
     role = models.CharField(max_length=16, choices=Role.choices)
     scopes = models.JSONField(null=True)
@@ -187,14 +189,14 @@ class ApiToken(TeamModel):
 
 
 class UserSession(PrefixedModel):
-    """What a person is told of a session of theirs. Its row ends with the session's."""
+    """What a person sees of one of their sessions. The row is deleted with the session's."""
 
     id_prefix: ClassVar[str] = "ses"
 
     session = models.OneToOneField("sessions.Session", on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     device = models.CharField(max_length=120, blank=True)
-    """Browser and system in words."""
+    """Browser and system as text."""
     address = models.CharField(max_length=45, blank=True)
     last_seen_at = models.DateTimeField(default=timezone.now)
 
@@ -203,7 +205,7 @@ class UserSession(PrefixedModel):
 
 
 class AccountEvent(PrefixedModel):
-    """What has happened to an account, for its owner. Wrong passwords of an hour are one row."""
+    """An event of an account, for its owner. Wrong passwords within an hour share one row."""
 
     id_prefix: ClassVar[str] = "acc"
 
@@ -221,7 +223,7 @@ class AccountEvent(PrefixedModel):
 
 
 class AuditEntry(TeamModel):
-    """One act. Rows are never changed (a database trigger refuses it) and each carries the hash of the one before."""
+    """One action. Rows never change (a database trigger enforces it), and each has the hash of the previous one."""
 
     id_prefix: ClassVar[str] = "aud"
 
@@ -232,7 +234,7 @@ class AuditEntry(TeamModel):
     action = models.CharField(max_length=80)
     target_type = models.CharField(max_length=40)
     target_id = models.CharField(max_length=120)
-    # Text, not jsonb: PostgreSQL would respell numbers (1e20, -0.0), and the hash is over the exact characters.
+    # Text, not jsonb: PostgreSQL would respell numbers (1e20, -0.0), and the hash covers the exact characters.
     before_json = models.TextField(default="null")
     after_json = models.TextField(default="null")
     reason = models.CharField(max_length=2000, blank=True)

@@ -1,4 +1,4 @@
-"""Permissions that a role does not give."""
+"""Permissions that do not follow from a role."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reads of teams: who is in, which token is this, is the audit log whole."""
+"""Queries for teams: members, tokens, sessions, and whether the audit log is intact."""
 
 from datetime import datetime
 
@@ -28,19 +28,19 @@ SIGNED_IN = "account.sign_in"
 
 
 def token_of_secret(secret: str) -> ApiToken | None:
-    """The token of this secret with its standing, whatever that is."""
+    """The token of this secret with its standing, active or not."""
     return with_standing(ApiToken.objects.filter(sha256=secret_hash(secret))).first()
 
 
 def membership_for(user: User, team_id: str | None) -> Membership | None:
-    """The membership in the chosen team, else the user's first one, else None."""
+    """The membership in the selected team, else the user's first one, else None."""
     memberships = Membership.objects.select_related("team").filter(user=user).order_by("created_at", "id")
     chosen = memberships.filter(team_id=team_id).first() if team_id else None
     return chosen or memberships.first()
 
 
 def has_signed_in_from(user: User, network: str) -> bool:
-    """Whether the account was signed in to from this network, as far back as its events are kept."""
+    """Whether someone has signed in to the account from this network, as long as its events are stored."""
     return AccountEvent.objects.filter(user=user, action=SIGNED_IN, network=network).exists()
 
 
@@ -87,7 +87,7 @@ def member(team: Team, membership_id: str) -> Membership:
 
 
 def is_admin(team: Team, user_id: str) -> bool:
-    """Whether this is the id of a person who is an admin of the team. Lock the team before, for the answer to hold."""
+    """Whether the person with this id is an admin of the team. Lock the team first, so that the answer stays true."""
     return _admins().filter(team=team, user=user_id).exists()
 
 
@@ -96,7 +96,7 @@ def _admins() -> QuerySet[Membership]:
 
 
 def open_invitations(team: Team) -> QuerySet[Invitation]:
-    """The team's invitations that were neither accepted nor withdrawn, expired ones included."""
+    """The team's invitations that were neither accepted nor withdrawn, including expired ones."""
     return Invitation.objects.for_team(team).filter(accepted_at=None, withdrawn_at=None)
 
 
@@ -109,10 +109,10 @@ def open_invitation(team: Team, invitation_id: str) -> Invitation:
 
 
 def offered_invitation(token: str) -> Invitation:
-    """The invitation of this token, while it can be accepted and whoever made it is an admin of the team.
+    """The invitation of this token, while it can be accepted and its inviter is an admin of the team.
 
     Raises:
-        Problem: 404, the same for a token that never was and for one that is good no more.
+        Problem: 404, the same for a token that never existed and for one that is no longer valid.
     """
     inviters = _admins().filter(team=OuterRef("team"), user=OuterRef("created_by_id"))
     offers = Invitation.objects.select_related("team").filter(Exists(inviters), accepted_at=None, withdrawn_at=None)
@@ -167,8 +167,8 @@ def audit_entries(
     Args:
         team: owner of the log.
         since: earliest time.
-        until: time before which entries are.
-        actor: id or name of whoever acted.
+        until: end of the period, exclusive.
+        actor: id or name of the actor.
         action: action such as ``member.add``, or the noun that it begins with.
     """
     found = AuditEntry.objects.for_team(team)
@@ -184,7 +184,7 @@ def audit_entries(
 
 
 def first_broken_audit_number(team: Team) -> int | None:
-    """Number of the first entry that was changed, removed or forged; None when the whole chain holds."""
+    """Number of the first entry that was changed, removed or forged; None if the whole chain is intact."""
     team.refresh_from_db(fields=["audit_length", "audit_head"])
     expected, previous = 1, ""
     for entry in audit_entries(team).filter(number__lte=team.audit_length).order_by("number").iterator():

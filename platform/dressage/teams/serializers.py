@@ -31,7 +31,7 @@ class UserSerializer(serializers.Serializer):
 
 
 class SessionSerializer(serializers.Serializer):
-    """Who is signed in, and to which team."""
+    """The user who is signed in, and their team."""
 
     authenticated = serializers.BooleanField()
     provider = serializers.CharField(
@@ -79,7 +79,7 @@ class ChangeRoleSerializer(serializers.Serializer):
 
 
 class TokenOwnerSerializer(serializers.Serializer):
-    """Owner of a token. Those of installations of before may be nobody's."""
+    """Owner of a token. Tokens from earlier releases may have none."""
 
     kind = serializers.ChoiceField(["person", "service_account", "nobody"])
     id = serializers.CharField(allow_null=True)
@@ -123,7 +123,7 @@ class TokenSerializer(serializers.Serializer):
 
 
 class NewTokenSerializer(TokenSerializer):
-    """The only answer that carries the secret."""
+    """A new token, in the only response that contains the secret."""
 
     secret = serializers.CharField(help_text="Shown this once. Send it as `Authorization: Bearer …`.")
 
@@ -162,7 +162,7 @@ class ScopeSerializer(serializers.Serializer):
 
 
 class TokenOptionsSerializer(serializers.Serializer):
-    """What a new token may be."""
+    """Options for a new token."""
 
     default_days = serializers.IntegerField(help_text="Days after which it ends when no time is named.")
     max_days = serializers.IntegerField(help_text="Days after which it ends at the latest.")
@@ -211,7 +211,7 @@ class AuditEntrySerializer(serializers.Serializer):
 
 
 class AuditVerificationSerializer(serializers.Serializer):
-    """Whether every entry is as it was written."""
+    """Whether every entry is unchanged."""
 
     valid = serializers.BooleanField()
     entries = serializers.IntegerField()
@@ -219,7 +219,7 @@ class AuditVerificationSerializer(serializers.Serializer):
 
 
 def with_secret(serializer: type[serializers.Serializer], instance: Any, **secret: str | None) -> dict[str, Any]:
-    """The row as ``serializer`` shows it, with the secret that is shown only now."""
+    """The row as ``serializer`` shows it, with the secret, which is shown only now."""
     for name, value in secret.items():
         setattr(instance, name, value)
     return dict(serializer(instance).data)

@@ -14,7 +14,7 @@ from dressage.teams.services import record_audit
 
 @transaction.atomic
 def create_service_account(team: Team, actor: Actor, *, name: str, role: Role) -> ServiceAccount:
-    """A new account for programs. Raises a 409 problem when the name is taken."""
+    """A new account for programs. Raises a 409 problem if the name is taken."""
     _require_free(team, name)
     account = ServiceAccount.objects.create(team=team, name=name, role=role, created_by=actor.label)
     record_audit(team, actor, "service_account.create", "service_account", account.id, after=_facts(account))
@@ -25,10 +25,10 @@ def create_service_account(team: Team, actor: Actor, *, name: str, role: Role) -
 def update_service_account(
     team: Team, actor: Actor, account: ServiceAccount, changes: dict[str, Any]
 ) -> ServiceAccount:
-    """Change name, role or whether it is ``disabled``; its tokens follow at their next use.
+    """Change name, role or whether it is ``disabled``; its tokens follow on their next use.
 
     Raises:
-        Problem: 409 when the name is taken.
+        Problem: 409 if the name is taken.
     """
     account = ServiceAccount.objects.select_for_update().get(team=team, pk=account.pk)
     before = _facts(account)
@@ -47,7 +47,7 @@ def update_service_account(
 
 
 def _require_free(team: Team, name: str) -> None:
-    Team.objects.select_for_update(no_key=True).get(pk=team.pk)  # two at once with one name come one after the other
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)  # serializes concurrent requests with the same name
     if ServiceAccount.objects.filter(team=team, name=name).exists():
         raise conflict(f"There is already a service account {name!r}.", code="name_taken")
 

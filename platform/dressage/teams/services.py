@@ -1,4 +1,4 @@
-"""Writes of teams. Every act of a person is recorded in the audit log in the same transaction."""
+"""Writes of teams. Every action of a person is recorded in the audit log in the same transaction."""
 
 import json
 from typing import Any
@@ -27,19 +27,19 @@ def record_audit(
     after: Any = None,
     reason: str = "",
 ) -> AuditEntry:
-    """Append one entry to the team's chain. Joins the caller's transaction: an act and its entry commit together.
+    """Append one entry to the team's chain. Joins the caller's transaction: an action and its entry commit together.
 
     Args:
-        team: the team whose log it is; its row is locked, so that entries of one team are in a line.
+        team: the team whose log it is; its row is locked, so that entries of one team are written one after the other.
         actor: who acts.
-        action: verb with its noun, such as ``dataset.create``.
-        target_type: noun of what is acted on.
+        action: noun and verb, such as ``dataset.create``.
+        target_type: noun of the target.
         target_id: its id.
-        before: what it was, as JSON.
-        after: what it is now, as JSON. Never a secret.
-        reason: the actor's own words.
+        before: its previous state, as JSON.
+        after: its new state, as JSON. Never a secret.
+        reason: the reason in the actor's own words.
     """
-    # NO KEY UPDATE: rows that only point to the team do not wait.
+    # NO KEY UPDATE: rows that only reference the team do not wait.
     locked = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     entry = AuditEntry(
         team=locked,
@@ -64,7 +64,7 @@ def record_audit(
 
 @transaction.atomic
 def create_team(actor: Actor, *, name: str, slug: str) -> Team:
-    """A new team without members. Raises a 409 problem when the slug is taken."""
+    """A new team without members. Raises a 409 problem if the slug is taken."""
     if Team.objects.filter(slug=slug).exists():
         raise conflict(f"There is already a team {slug!r}.", code="slug_taken")
     team = Team.objects.create(name=name, slug=slug)
@@ -74,7 +74,7 @@ def create_team(actor: Actor, *, name: str, slug: str) -> Team:
 
 @transaction.atomic
 def add_member(team: Team, actor: Actor, user: User, role: Role, *, invitation: str | None = None) -> Membership:
-    """Give a person a role in the team. A member keeps the membership and the role that they have.
+    """Give a person a role in the team. An existing member keeps their membership and role.
 
     Args:
         team: the team that gets the member.
@@ -92,7 +92,7 @@ def add_member(team: Team, actor: Actor, user: User, role: Role, *, invitation: 
 
 @transaction.atomic
 def change_role(team: Team, actor: Actor, membership: Membership, role: Role) -> Membership:
-    """Give a member another role. Raises a 409 problem when the team would lose its last admin."""
+    """Give a member another role. Raises a 409 problem if the team would lose its last admin."""
     membership = _locked(team, membership)
     if role != Role.ADMIN:
         _keep_an_admin(membership)
@@ -107,7 +107,7 @@ def change_role(team: Team, actor: Actor, membership: Membership, role: Role) ->
 
 @transaction.atomic
 def remove_member(team: Team, actor: Actor, membership: Membership, reason: str = "") -> None:
-    """End a membership; its sessions lose the team at once. Raises a 409 problem for the last admin."""
+    """End a membership; its sessions lose the team immediately. Raises a 409 problem for the last admin."""
     membership = _locked(team, membership)
     _keep_an_admin(membership)
     before = {"email": membership.user.email, "role": membership.role}
@@ -118,7 +118,7 @@ def remove_member(team: Team, actor: Actor, membership: Membership, reason: str 
 
 
 def withdraw_invitations_of(team: Team, actor: Actor, inviter: str) -> None:
-    """End what a person who may invite no longer has offered.
+    """End the open invitations of a person who may no longer invite.
 
     Args:
         team: the team.
@@ -131,7 +131,7 @@ def withdraw_invitations_of(team: Team, actor: Actor, inviter: str) -> None:
 
 @transaction.atomic
 def withdraw_invitation(team: Team, actor: Actor, invitation: Invitation) -> None:
-    """End an offer; its token stops working at once. Withdrawing twice is the same as once."""
+    """End an offer; its token stops working immediately. Withdrawing twice is the same as once."""
     offers = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
     if offers.update(withdrawn_at=timezone.now()):
         before = {"email": invitation.email, "role": invitation.role}
@@ -140,7 +140,7 @@ def withdraw_invitation(team: Team, actor: Actor, invitation: Invitation) -> Non
 
 @transaction.atomic
 def change_password(user: User, *, current: str, new: str) -> None:
-    """Set the user's own password. Raises a 422 problem for a wrong current or a weak new one."""
+    """Set the user's own password. Raises a 422 problem if the current one is wrong or the new one is weak."""
     if not user.check_password(current):
         raise invalid("/current", "This is not your current password.", code="wrong_password")
     check_new_password(user, new)
@@ -150,7 +150,7 @@ def change_password(user: User, *, current: str, new: str) -> None:
 
 
 def _locked(team: Team, membership: Membership) -> Membership:
-    """The membership as it is now; changes to one team's members happen one after the other."""
+    """The membership as it is now; changes to one team's members run one after the other."""
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     found = Membership.objects.select_related("user").filter(team=team, pk=membership.pk).first()
     if found is None:
@@ -164,6 +164,6 @@ def _keep_an_admin(leaving: Membership) -> None:
 
 
 def is_last_admin(membership: Membership) -> bool:
-    """Whether the team has no other admin. Lock the team before, for the answer to hold."""
+    """Whether the team has no other admin. Lock the team first, so that the answer stays true."""
     others = Membership.objects.filter(team=membership.team_id, role=Role.ADMIN).exclude(pk=membership.pk)
     return membership.role == Role.ADMIN and not others.exists()

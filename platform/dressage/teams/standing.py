@@ -1,4 +1,4 @@
-"""Standing of API tokens: whether one still acts, and with which role. Asked at each use, since owners change."""
+"""Standing of API tokens: whether one still acts, and with which role. Checked on each use, since owners change."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ REFUSALS = {
     TokenState.OWNER_INACTIVE: "The API token has ended: its owner's account is inactive.",
     TokenState.ACCOUNT_DISABLED: "The API token has ended: its service account is disabled.",
 }
-"""What the holder of a token that does not act is told."""
+"""The message for the holder of a token that does not act."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Standing:
 
     state: TokenState
     role: Role | None = None
-    """Role with which it acts: its own or its owner's, whichever may less; None for one that does not act."""
+    """Role with which it acts: the lower one of its own and its owner's; None for one that does not act."""
 
 
 def with_standing(tokens: QuerySet[ApiToken]) -> QuerySet[ApiToken]:
-    """The tokens with what ``standing_of`` reads, by one query.
+    """The tokens with the data that ``standing_of`` reads, in one query.
 
-    A person who has left and come back is a new member: the tokens of before stay ended.
+    A person who left and came back is a new member: their earlier tokens remain ended.
     """
     memberships = Membership.objects.filter(
         team=OuterRef("team"), user=OuterRef("user"), created_at__lte=OuterRef("created_at")
@@ -54,7 +54,7 @@ def with_standing(tokens: QuerySet[ApiToken]) -> QuerySet[ApiToken]:
 
 
 def standing_of(token: ApiToken) -> Standing:
-    """The standing of a token that comes from ``with_standing``."""
+    """The standing of a token from ``with_standing``."""
     if token.revoked_at is not None:
         return Standing(TokenState.REVOKED)
     if token.expires_at is not None and token.expires_at <= timezone.now():
@@ -63,7 +63,7 @@ def standing_of(token: ApiToken) -> Standing:
         if token.service_account.disabled_at is not None:
             return Standing(TokenState.ACCOUNT_DISABLED)
         return _within(token, token.service_account.role)
-    if token.user is None:  # of an installation of before, whose maker is not known
+    if token.user is None:  # from an earlier release, its creator is unknown
         return _within(token, token.role)
     if not token.user.is_active:
         return Standing(TokenState.OWNER_INACTIVE)

@@ -9,12 +9,12 @@ from dressage.teams.sessions.life import remove_ended_sessions
 
 @shared_task(name="teams.sweep")
 def sweep() -> None:
-    """Sent by beat every hour: remove ended sessions and old events of accounts."""
+    """Sent by beat every hour: removes ended sessions and old events of accounts."""
     remove_ended_sessions()
     forget_old_events()
 
 
 @shared_task(name="teams.record_failed_sign_in")
 def failed_sign_in(email: str, address: str, device: str, at: str) -> None:
-    """Count a wrong password. Repeating it counts it twice, which harms nobody."""
+    """Count a wrong password. Running it twice counts it twice, which does no harm."""
     record_failed_sign_in(email, address=address, device=device, now=parse_datetime(at))

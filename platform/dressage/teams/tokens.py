@@ -1,4 +1,4 @@
-"""Writes of API tokens: made, used, handed over, revoked."""
+"""Writes of API tokens: create, use, hand over, revoke."""
 
 import secrets
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ _USED_AT_RESOLUTION = timedelta(minutes=1)
 
 
 class TokenRefused(Exception):
-    """A token that does not act; the message tells its holder why."""
+    """A token that does not act; the message gives its holder the reason."""
 
 
 @transaction.atomic
@@ -37,19 +37,19 @@ def create_token(
     scopes: list[Scope] | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[ApiToken, str]:
-    """A new API token and its secret, which is shown this once.
+    """A new API token and its secret, which is shown only this once.
 
     Args:
         team: the team that it acts for.
-        actor: who makes it.
+        actor: who creates it.
         name: what it is for.
-        role: what it may do at most; never more than its owner.
+        role: its maximum role; never more than its owner's.
         owner: a member of the team, or one of its service accounts.
-        scopes: what of that it may do; None for all.
-        expires_at: its end; None for the default of the installation.
+        scopes: limits within that role; None for all scopes.
+        expires_at: its end; None for the installation's default.
 
     Raises:
-        Problem: 422 for an end that is past or too far, for a role beyond the owner's, and for a disabled account.
+        Problem: 422 for an end that is past or too far away, for a role beyond the owner's, and for a disabled account.
     """
     held = _role_of(team, owner)
     if not held.covers(role):
@@ -72,19 +72,19 @@ def create_token(
 
 
 def longest_life() -> timedelta:
-    """The time after which every new token ends at the latest."""
+    """The maximum lifetime of a new token."""
     return timedelta(days=settings.TOKEN_DAYS_MAX)
 
 
 def default_life() -> timedelta:
-    """The time after which a token ends whose maker names no other."""
+    """The lifetime of a token if its creator specifies none."""
     return min(timedelta(days=settings.TOKEN_DAYS), longest_life())
 
 
 def use_token(secret: str, address: str | None = None) -> tuple[ApiToken, Role]:
     """The token of this secret and the role with which it acts.
 
-    Its row tells, to the minute, when it was last used, and from which address.
+    Its row records, to the minute, when and from which address it was last used.
 
     Raises:
         TokenRefused: the secret is unknown, or its token does not act.
@@ -102,7 +102,7 @@ def use_token(secret: str, address: str | None = None) -> tuple[ApiToken, Role]:
 
 @transaction.atomic
 def hand_over(team: Team, actor: Actor, token: ApiToken, account: ServiceAccount) -> None:
-    """Give a token that is nobody's to a service account, within whose role it acts from then on.
+    """Give a token without an owner to a service account. From then on it acts within that account's role.
 
     Raises:
         Problem: 409 for a token that has an owner; 422 for a disabled account.
@@ -124,9 +124,9 @@ def revoke_token(team: Team, actor: Actor, token: ApiToken) -> None:
 
 
 def _role_of(team: Team, owner: User | ServiceAccount) -> Role:
-    """The owner's present role. Raises a 422 problem for one that can have no token."""
+    """The owner's current role. Raises a 422 problem for an owner that may not have tokens."""
     if isinstance(owner, ServiceAccount):
-        # A row lock: an account that is being disabled or demoted is seen as it is then.
+        # A row lock: an account that is being disabled or demoted is read as it is afterwards.
         account = ServiceAccount.objects.select_for_update().filter(team=team, pk=owner.pk).first()
         if account is None or account.disabled_at is not None:
             raise invalid("/service_account", "There is no service account of this id that is enabled.")
@@ -143,7 +143,7 @@ def _end(expires_at: datetime | None) -> datetime:
         return now + default_life()
     if expires_at <= now:
         raise invalid("/expires_at", "The time of expiry must be in the future.")
-    if expires_at > now + longest_life() + timedelta(minutes=5):  # clocks of browsers differ
+    if expires_at > now + longest_life() + timedelta(minutes=5):  # browser clocks differ
         raise invalid("/expires_at", f"A token ends after {longest_life().days} days at the latest.")
     return expires_at
 

@@ -1,1 +1,1 @@
-"""Metrics, sampled rollouts and events of runs: how they are stored and asked for. Knows runs by their ids alone."""
+"""Metrics, sampled rollouts and events of runs: storage and queries. Knows runs only by their ids."""

@@ -1,4 +1,4 @@
-"""The x axes of charts, and how SQL computes each from the moment of a step."""
+"""The x axes of charts, and how SQL computes each one from the moment of a step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _SQL: dict[XAxis, str] = {
 
 
 class HeldSpan(NamedTuple):
-    """GPUs that an attempt of a run held from one time to another."""
+    """GPUs that an attempt of a run held during a period."""
 
     gpus: float
     since: datetime
@@ -31,10 +31,10 @@ class HeldSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """What the axes of one run are computed from.
+    """Data from which the axes of one run are computed.
 
-    The GPU hours at a moment are those of all its attempts by then, what was done again and pauses that held GPUs
-    included: what it took to get there.
+    The GPU hours at a moment are those of all its attempts until then, including repeated steps and pauses that held
+    GPUs: the cost of getting there.
     """
 
     started_at: datetime
@@ -44,7 +44,7 @@ class Axes:
     """Price of one GPU hour; for the axis ``cost``."""
 
     def sql(self, x: XAxis) -> str:
-        """Expression of the place of a row ``m`` of moments."""
+        """Expression for the x of a row ``m`` of moments."""
         return _SQL[x]
 
     def arguments(self, x: XAxis) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dressage.telemetry.models import Event, Rollout
 from trainer_core.link.events import KINDS
 
 EVENT_KINDS = tuple(sorted({*KINDS, "control", "desired", "run", "traces"} - {"outcomes"}))
-"""Kinds of events: those of workers, and what the platform itself tells. Outcomes are kept by row instead."""
+"""Kinds of events: those of workers, and those of the platform itself. Outcomes are stored by row instead."""
 
 
 WITHHELD = "Withheld: graders quote the dataset's rows, and this token lacks the scope datasets:read or rewards:read."
@@ -37,7 +37,7 @@ class ExplainedPartDocument(TypedDict):
     weight: float
     """Its grade is multiplied by this and added to the reward."""
     reason: str | None
-    """The grader's own reason, at most 600 characters, and marked where it was cut; null where it told none."""
+    """The grader's own reason, at most 600 characters, and marked if it was cut; null if the grader gave none."""
 
 
 class RolloutDocument(TypedDict):
@@ -56,13 +56,13 @@ class RolloutDocument(TypedDict):
     """The reference answer of the dataset's row: any JSON."""
     reward: float | None
     reward_parts: dict[str, float | Literal["NaN", "Infinity", "-Infinity"]]
-    """Grade of each part: a number, or the word for what JSON cannot write."""
+    """Grade of each part: a number, or its name as a string if JSON cannot represent it."""
     explanation: dict[str, ExplainedPartDocument] | None
-    """Weight and reason of each component that was for the row; null where none were kept."""
+    """Weight and reason of each component that applied to the row; null if none were stored."""
     reward_error: str | None
     advantage: float | None
     excluded: str | None
-    """Why it took no part in the loss."""
+    """Why it was excluded from the loss."""
     finish_reason: str
     length: int
     thinking_tokens: int
@@ -70,9 +70,9 @@ class RolloutDocument(TypedDict):
     control_revision: int
     policy_versions: Annotated[list[int], Field(max_length=2)]
     reward_version: str | None
-    """``slug@n`` that has scored it."""
+    """``slug@n`` of the reward that scored it."""
     shadow: dict[str, float | None]
-    """What versions that only watch give, by ``slug@n``; None where one could not be computed."""
+    """Rewards of versions that only watch, by ``slug@n``; None if one could not be computed."""
 
 
 def event_document(event: Event) -> RunEventDocument:
@@ -88,8 +88,10 @@ def event_document(event: Event) -> RunEventDocument:
 
 
 def rollout_document(rollout: Rollout, *, reasons: bool = True) -> RolloutDocument:
-    """A rollout as the API shows it; without ``reasons``, where a token may not see rewards and rows, a sentence stands
-    in their place."""
+    """A rollout as the API shows it.
+
+    Without ``reasons``, for tokens that may not see rewards and rows, a sentence replaces each reason.
+    """
     versions = (rollout.policy_version_min, rollout.policy_version_max)
     return {
         "id": str(rollout.id),

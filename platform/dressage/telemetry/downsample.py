@@ -1,8 +1,8 @@
 """Charts: min, mean and max per bucket, computed in the database.
 
-Buckets are [k·w, (k+1)·w) with w a power of two, so they stay where they are while a run grows. A bucket stands at the
-x of its last point. On axes other than steps, long ranges are read by rollups, which are not divided. Values that are
-not finite take no part in min, mean and max; their x are reported.
+Buckets are [k·w, (k+1)·w) with w a power of two, so they do not move while a run grows. A bucket is drawn at the x of
+its last point. On axes other than steps, long ranges are read from rollups, which are not divided. Non-finite values
+are left out of min, mean and max; their x are reported.
 """
 
 import math
@@ -18,23 +18,23 @@ from dressage.telemetry.rollups import WIDTH, rolled_up
 from dressage.telemetry.sums import FINITE, SCALE
 
 _LEAST_FILLED = 0.5
-"""Share of the buckets asked for that rollups must at least fill on an axis other than steps; else points are read."""
+"""Share of the requested buckets that rollups must fill on an axis other than steps; otherwise points are read."""
 _IF_SEVERAL = "CASE WHEN max(n) > 1 THEN"
 
 
 @dataclass
 class MetricSeriesDocument:
-    """A down-sampled metric. Lists have one entry per bucket; entries are None where no value was finite."""
+    """A down-sampled metric. Lists have one entry per bucket; entries are None if no value was finite."""
 
     x: list[float] = field(default_factory=list)
-    """Where each bucket's last point is."""
+    """x of each bucket's last point."""
     min: list[float | None] = field(default_factory=list)
     mean: list[float | None] = field(default_factory=list)
     max: list[float | None] = field(default_factory=list)
     raw_count: int = 0
-    """Points behind the buckets, those that are not finite included."""
+    """Points in the buckets, including non-finite ones."""
     nan: list[float] = field(default_factory=list)
-    """x of the values that are not finite."""
+    """x of the non-finite values."""
 
 
 def bucket_width(low: float, high: float, max_points: int, *, whole: bool) -> float:
@@ -64,14 +64,14 @@ def query(
 
     Args:
         run_id: the run.
-        axes: what its axes are computed from.
+        axes: data from which its axes are computed.
         series: series id → name.
         line: which points count.
         x: step, seconds since the start, tokens trained on, GPU hours, or their price.
         low: smallest x, or None.
         high: largest x, or None.
-        max_points: most buckets per series.
-        superseded: instead of the line, what later attempts have replaced.
+        max_points: maximum number of buckets per series.
+        superseded: instead of the line, points that later attempts have replaced.
     """
     found = {name: MetricSeriesDocument() for name in series.values()}
     condition = _counts(line, superseded)
@@ -82,7 +82,7 @@ def query(
     where = f"WHERE {bounds}" if bounds else ""
     arguments |= {"low": low, "high": high, "scale": SCALE}
     with transaction.atomic(), connection.cursor() as cursor:
-        # Room to group in memory: the planner thinks of far more groups than there are, and would sort all rows.
+        # Memory for grouping: the planner expects far more groups than there are, and would sort all rows.
         cursor.execute("SET LOCAL work_mem = '64MB'")
         key, steps = _bucket_key(cursor, axes, x, source, condition, where, arguments, max_points)
         rolled = {} if superseded or steps is None else rolled_up(run_id)
@@ -115,7 +115,7 @@ def query(
 def _from_rollups(
     cursor: Any, series: list[int], covered: Cover, moments: str, arguments: dict[str, Any]
 ) -> tuple[list[tuple[Any, ...]], bool]:
-    """Rows as of ``_aggregate``, and whether all values are finite."""
+    """Rows like those of ``_aggregate``, and whether all values are finite."""
     rows = list(aggregate(cursor, series, covered, arguments["width"], moments, arguments))
     return [row[:-1] for row in rows], all(points == finite for *_, points, finite in rows)
 
@@ -123,9 +123,9 @@ def _from_rollups(
 def _from_points(
     cursor: Any, key: str, source: str, where: str, arguments: dict[str, Any]
 ) -> tuple[list[tuple[Any, ...]], bool]:
-    """The same, of each point."""
+    """The same, from single points."""
     rows = _aggregate(cursor, "value", key, source, where, arguments)
-    # Telling what is finite takes a sixth of the time: only where it must be told. A sum tells it of all numbers.
+    # Testing for finite values takes a sixth of the time, so only if needed. A sum tests all numbers together.
     if all(math.isfinite(sum(smallest) + sum(largest or ())) for _, _, smallest, _, largest, _ in rows):
         return rows, True
     return _aggregate(cursor, f"CASE WHEN {FINITE} THEN value END", key, source, where, arguments), False
@@ -136,7 +136,7 @@ def _aggregate(
 ) -> list[tuple[Any, ...]]:
     """(series id, last x, min, mean on the scale, max, number of points); lists with an entry per bucket, in order.
 
-    Mean and max are None where each bucket has one point, which is its own mean and extremes.
+    Mean and max are None if each bucket has one point, which is its own mean and extremes.
     """
     cursor.execute(
         f"""
@@ -156,7 +156,7 @@ def _aggregate(
 
 
 class _Steps(NamedTuple):
-    """Range of steps that may be read from rollups; None: as far as there are any."""
+    """Range of steps that may be read from rollups; None: no limit."""
 
     first: float | None
     last: float | None
@@ -174,7 +174,7 @@ def _bucket_key(
 ) -> tuple[str, _Steps | None]:
     """SQL of the bucket of a row; sets ``width``. The range is that of the steps shown, the same for all series.
 
-    Beside it stand the steps that may be read from rollups: None where buckets are too narrow for them.
+    Also returns the steps that may be read from rollups: None if buckets are too narrow for them.
     """
     if x == "step":
         key = _step_key(cursor, source, condition, where, arguments, max_points)
@@ -188,17 +188,17 @@ def _bucket_key(
     if count <= max_points:
         return "x", None
     arguments["width"] = bucket_width(first, last, max_points, whole=False)
-    # Of a rollup's steps it is not known where each lies between: it stands as a whole in the bucket of its last one.
+    # The positions of single steps within a rollup are unknown: all of it counts in the bucket of its last step.
     rolled = _Steps(*steps) if count >= WIDTH * max_points * _LEAST_FILLED else None
     return "floor(x / %(width)s)", rolled
 
 
 def _step_key(cursor: Any, source: str, condition: str, where: str, arguments: dict[str, Any], max_points: int) -> str:
-    """The same of steps, whose first and last an index tells."""
+    """The same for steps, whose first and last come from an index."""
     moments = f"SELECT step AS x FROM telemetry_moment p WHERE run_id = %(run)s AND ({condition})"  # nosec B608
     cursor.execute(f"SELECT min(x), max(x) FROM ({moments}) AS p {where}", arguments)  # nosec B608
     first, last = cursor.fetchone()
-    if first is None:  # evaluations alone
+    if first is None:  # only evaluations
         cursor.execute(f"SELECT min(x), max(x) FROM ({source}) AS points {where}", arguments)  # nosec B608
         first, last = cursor.fetchone()
     arguments["width"] = 1 if first is None else int(bucket_width(first, last, max_points, whole=True))
@@ -206,7 +206,7 @@ def _step_key(cursor: Any, source: str, condition: str, where: str, arguments: d
 
 
 def _counts(line: Line, superseded: bool) -> str:
-    """SQL of whether a row ``p`` belongs to the line, or to what later attempts have replaced."""
+    """SQL for whether a row ``p`` belongs to the line, or to the points that later attempts have replaced."""
     if line.is_single and not superseded:
         return "TRUE"
     ends = ((number, end) for number, end in line.ends.items() if end < FOREVER)
@@ -219,7 +219,7 @@ def _source(
 ) -> tuple[str, dict[str, Any]]:
     """SQL of (series_id, x, value), and its arguments."""
     arguments: dict[str, Any] = {"series": series, "run": run_id, **axes.arguments(x)}
-    # A new attempt may evaluate the step it resumed from once more: of two points of one step, the newer counts.
+    # A new attempt may repeat the evaluation of the step it resumed from: of two points of one step, the newer counts.
     distinct = "" if line.is_single or superseded else "DISTINCT ON (p.series_id, p.step)"
     order = "ORDER BY p.series_id, p.step, p.attempt DESC" if distinct else ""
     points = f"""
@@ -234,9 +234,9 @@ def _source(
 
 def _moments(axes: Axes, line: Line, x: XAxis, condition: str) -> str:
     """SQL of a table ``m`` with the x of each step on the line."""
-    # The moment of a step is that of the attempt that learned it, also for an evaluation that a later one has made.
+    # The moment of a step is that of the attempt that trained it, even if a later attempt has evaluated it.
     distinct, order = ("", "") if line.is_single else ("DISTINCT ON (step)", "ORDER BY step, attempt DESC")
-    # Materialized, so that x is computed once for each step and not for each point.
+    # Materialized, so that x is computed once per step and not once per point.
     return f"""
         m AS MATERIALIZED (
             SELECT {distinct} step, {axes.sql(x)} AS x FROM (SELECT * FROM telemetry_moment p WHERE {condition}) AS m

@@ -1,4 +1,4 @@
-"""Appends events. The caller holds the lock on the run's row, so sequence numbers have no gaps and no doubles."""
+"""Appends events. The caller holds the lock on the run's row, so sequence numbers have no gaps and no duplicates."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,7 +11,7 @@ from dressage.telemetry.wakeup import wake_on_commit
 
 
 class EventSource(Protocol):
-    """Fields that are needed of a run's row, which is locked by the caller."""
+    """Fields that are needed of a run's row, which the caller has locked."""
 
     event_seq: int
     """Number of the newest event."""
@@ -40,11 +40,11 @@ def append_event(
     """Write one event under the next number and wake the streams on commit.
 
     Args:
-        run: locked by the caller; its ``event_seq`` moves on, here and in the database.
+        run: locked by the caller; its ``event_seq`` is incremented, here and in the database.
         kind: ``state``, ``control``, ``alert`` and so on.
         data: JSON-able.
-        step: training step, where there is one.
-        attempt: by default the run's present one.
+        step: training step, if any.
+        attempt: by default the run's current one.
         at: when it happened; by default now.
     """
     run.event_seq += 1

@@ -1,6 +1,6 @@
-"""Selection of the points that count, of each attempt.
+"""Selection of the points that count, per attempt.
 
-A new attempt goes on from a checkpoint; what earlier attempts have learned after that step is superseded: kept, but not
+A new attempt resumes from a checkpoint. Steps that earlier attempts trained after it are superseded: stored, but not
 part of the run's line. So attempt a counts for the steps up to the smallest resume step of all later attempts.
 """
 
@@ -12,7 +12,7 @@ from django.db.models import Q
 
 FOREVER = 2**31 - 1
 NOTHING = -(2**31)
-"""The end of an attempt of which no step counts."""
+"""The end of an attempt none of whose steps count."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Line:
         return cls(dict(sorted(ends.items())))
 
     def cut(self, last: int, later: Iterable[int]) -> Self:
-        """Cut the line behind step ``last``; of the attempts ``later`` nothing counts."""
+        """Cut the line after step ``last``; no step of the attempts in ``later`` counts."""
         ends = {number: min(end, last) for number, end in self.ends.items()}
         return type(self)(dict(sorted((ends | dict.fromkeys(later, NOTHING)).items())))
 
@@ -42,11 +42,11 @@ class Line:
 
     @property
     def is_single(self) -> bool:
-        """Whether there was one attempt only and it is not cut, so that everything counts."""
+        """Whether there was only one attempt and it is not cut, so that everything counts."""
         return len(self.ends) < 2 and all(end == FOREVER for end in self.ends.values())
 
     def condition(self, superseded: bool = False) -> Q:
-        """Rows (with ``attempt`` and ``step``) on the line, or those that were superseded."""
+        """Rows (with ``attempt`` and ``step``) on the line, or superseded ones."""
         found = Q(attempt__in=[]) if superseded else Q()
         for attempt, end in self.ends.items():
             if end == FOREVER:

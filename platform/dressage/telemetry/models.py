@@ -9,7 +9,7 @@ BOTTOM = -1.7e308
 
 
 class Event(models.Model):
-    """One thing that happened in a run; ``seq`` numbers them without gaps, and the live stream resumes by it."""
+    """One event of a run; ``seq`` numbers them without gaps, and the live stream resumes by it."""
 
     pk = models.CompositePrimaryKey("run_id", "seq")
     run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="events", db_index=False)
@@ -25,7 +25,7 @@ class Event(models.Model):
 
 
 class Series(models.Model):
-    """One metric of one run; points carry only its number."""
+    """One metric of one run; points refer to it by number only."""
 
     id = models.BigAutoField(primary_key=True)
     run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="series", db_index=False)
@@ -36,10 +36,10 @@ class Series(models.Model):
 
 
 class Point(models.Model):
-    """The value of a metric at a step, as one attempt has reported it."""
+    """The value of a metric at a step, as reported by one attempt."""
 
     pk = models.CompositePrimaryKey("series_id", "step", "attempt")
-    # Only the ingest writes points, in the transaction that made the series: a check per row would halve its speed.
+    # Only the ingest writes points, in the transaction that created the series: a check per row would halve its speed.
     series = models.ForeignKey(Series, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
     step = models.IntegerField()
     attempt = models.SmallIntegerField()
@@ -47,7 +47,7 @@ class Point(models.Model):
 
 
 class Rollup(models.Model):
-    """What the points of one series and attempt in a bucket of steps come to; see ``rollups``."""
+    """Aggregate of the points of one series and attempt in a bucket of steps; see ``rollups``."""
 
     pk = models.CompositePrimaryKey("series_id", "bucket", "attempt")
     series = models.ForeignKey(Series, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
@@ -56,7 +56,7 @@ class Rollup(models.Model):
     last = models.IntegerField()
     """Step of its last point."""
     low = models.FloatField(null=True)
-    """The least finite value; null, as ``high`` and ``total``, where none is."""
+    """The smallest finite value; null, like ``high`` and ``total``, if there is none."""
     high = models.FloatField(null=True)
     total = models.FloatField(null=True)
     """Sum of the finite values, on ``SCALE``."""
@@ -65,17 +65,17 @@ class Rollup(models.Model):
 
 
 class RolledUp(models.Model):
-    """How far an attempt is rolled up."""
+    """Progress of an attempt's rollups."""
 
     pk = models.CompositePrimaryKey("run_id", "attempt")
     run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
     attempt = models.SmallIntegerField()
     until = models.IntegerField()
-    """The first step that is not."""
+    """The first step that is not rolled up."""
 
 
 class Moment(models.Model):
-    """Time at which a step was done, and tokens trained on by then: the other x axes of the charts."""
+    """Time at which a step was completed, and tokens trained on by then: the other x axes of the charts."""
 
     pk = models.CompositePrimaryKey("run_id", "step", "attempt")
     run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -88,16 +88,16 @@ class Moment(models.Model):
 
 
 class TraceFile(models.Model):
-    """A file with samples of one step and their tokens; what is in it is indexed by ``Rollout``."""
+    """A file with samples of one step and their tokens; ``Rollout`` indexes its content."""
 
     id = models.BigAutoField(primary_key=True)
     run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="trace_files", db_index=False)
     attempt = models.SmallIntegerField()
     step = models.IntegerField()
     number = models.SmallIntegerField()
-    """Place among the files of its step."""
+    """Position among the files of its step."""
     stays = models.BooleanField()
-    """Whether its groups stay when the step is no longer among the newest."""
+    """Whether its groups are kept when the step is no longer among the newest."""
     sha256 = models.CharField(max_length=64)
     bytes = models.BigIntegerField()
     samples = models.IntegerField()
@@ -128,7 +128,7 @@ class Rollout(models.Model):
     reward = models.FloatField(null=True)
     reward_parts = models.JSONField()
     explanation = models.JSONField(null=True)
-    """``{component: {weight, reason}}``; null in rows of before graders' reasons were kept."""
+    """``{component: {weight, reason}}``; null in rows from before graders' reasons were stored."""
     reward_error = models.TextField(null=True)
     advantage = models.FloatField(null=True)
     excluded = models.CharField(max_length=120, null=True)
@@ -140,19 +140,19 @@ class Rollout(models.Model):
     policy_version_min = models.IntegerField(null=True)
     policy_version_max = models.IntegerField(null=True)
     reward_version = models.CharField(max_length=80, null=True)
-    """``slug@n`` of the definition that has scored it; null in rows of before versions were kept."""
+    """``slug@n`` of the definition that scored it; null in rows from before versions were stored."""
     shadow = models.JSONField(default=dict)
-    """Rewards by other versions, on which it was not trained: ``{slug@n: reward | null}``."""
+    """Rewards by other versions, which were not used in training: ``{slug@n: reward | null}``."""
     right = models.BooleanField(null=True)
-    """Whether it succeeds by its reward version's threshold; null where that is not known."""
+    """Whether it succeeds by its reward version's threshold; null if unknown."""
     worst_gap = models.FloatField(null=True)
-    """Largest difference of log-probabilities between learner and engine; null where that is not known."""
+    """Largest difference of log-probabilities between learner and engine; null if unknown."""
     trace = models.ForeignKey(TraceFile, on_delete=models.SET_NULL, null=True, related_name="rollouts", db_index=False)
     """The file that holds its tokens."""
     trace_row = models.IntegerField(null=True)
     """Its row there, from 0."""
     indexed = models.BooleanField(default=False, db_default=False)
-    """Whether its texts stand in that file, and here only the beginning of each."""
+    """Whether its full texts are in that file, and only the beginning of each is here."""
 
     class Meta:
         indexes = [
@@ -165,7 +165,7 @@ class Rollout(models.Model):
 
 
 class RowOutcome(models.Model):
-    """What came of the completions of one prompt in one step."""
+    """Outcome of the completions of one prompt in one step."""
 
     id = models.BigAutoField(primary_key=True)
     run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="outcomes", db_index=False)

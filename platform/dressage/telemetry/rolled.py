@@ -1,4 +1,4 @@
-"""Reads of rollups: a line's wide buckets from them, and from points what they do not cover."""
+"""Reads of rollups: a line's wide buckets are read from them, and the rest from points."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -18,18 +18,18 @@ class StepSpan(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """What a line is read from."""
+    """Sources from which a line is read."""
 
     rollups: list[StepSpan]
-    """Whole buckets; their numbers instead of steps."""
+    """Whole buckets, given by their numbers instead of steps."""
     points: list[StepSpan]
 
 
 def cover(line: Line, rolled_up: dict[int, int], low: float | None, high: float | None) -> Cover:
-    """Say from where each step of the line in [low, high] is read.
+    """The source of each step of the line in [low, high].
 
-    An attempt counts from where those before it end to its own end. A bucket in which one ends is read by its points:
-    there another goes on, and may have evaluated the last step once more.
+    An attempt counts from the end of those before it to its own end. A bucket in which one ends is read from points:
+    another attempt continues there, and may have evaluated the last step again.
 
     Args:
         line: which points count.
@@ -69,15 +69,17 @@ def aggregate(
 ) -> Iterator[tuple[Any, ...]]:
     """Rows (series id, last x, min, mean on the scale, max, points, finite points): lists with an entry per bucket.
 
-    Each span is looked up of each series by itself: the planner, which cannot see that spans are short, would read all.
+    Each span is looked up separately for each series: the planner, which cannot see that spans are short, would read
+    all.
 
     Args:
-        cursor: the database's.
+        cursor: cursor of the database.
         series: ids.
         covered: what to read.
-        width: a bucket's; in steps, a multiple of a rollup's. On another axis a rollup is where its last step is.
+        width: width of a bucket; in steps, a multiple of a rollup's. On other axes a rollup is at the x of its last
+            step.
         moments: SQL of a table ``m`` with the x of each step; empty: x is the step.
-        arguments: what that SQL asks for.
+        arguments: arguments of that SQL.
     """
     arguments = {**arguments, "series": series, "width": width, "scale": SCALE}
     for name, spans in (("rollups", covered.rollups), ("points", covered.points)):

@@ -1,4 +1,4 @@
-"""Rows of the table of rollouts, as workers tell of them: by events with their texts, or by trace files."""
+"""Rows of the rollout table, as workers report them: by events with their texts, or by trace files."""
 
 import math
 from typing import Any
@@ -8,7 +8,7 @@ from trainer_core.link.events import RolloutRow
 
 
 def rollout_row(run_id: str, attempt: int, step: int, row: RolloutRow, scored_by: str) -> tuple[Any, ...]:
-    """Values of ``store.ROLLOUTS``; ``scored_by`` is the reward version of rows from before they named theirs."""
+    """Values of ``store.ROLLOUTS``; ``scored_by`` is the reward version of old rows that do not name theirs."""
     first, last = (row.policy_versions[0], row.policy_versions[-1]) if row.policy_versions else (None, None)
     return (
         *(run_id, attempt, step, row.group_id, row.sample, row.prompt_id, row.source),
@@ -27,5 +27,5 @@ def _explanation(row: RolloutRow) -> str | None:
 
 
 def finite(value: float | None) -> float | None:
-    """The number, or None for what is none."""
+    """The number, or None if it is not finite."""
     return value if value is not None and math.isfinite(value) else None

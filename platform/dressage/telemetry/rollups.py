@@ -1,7 +1,7 @@
-"""Rollups: what the points of each 64 steps come to, so that the chart of a long run does not read every point of it.
+"""Rollups: aggregates of each 64 steps, so that the chart of a long run need not read every point.
 
-They follow behind: a bucket is rolled up when its attempt is a whole bucket further. A point that comes later yet, such
-as of a slow evaluation, has its bucket and those after it rolled up again.
+They lag behind: a bucket is rolled up when its attempt is a whole bucket further. If a point arrives later, such as
+from a slow evaluation, its bucket and the following ones are rolled up again.
 """
 
 from typing import Any
@@ -12,9 +12,9 @@ from dressage.telemetry.models import RolledUp, Rollup, Series
 from dressage.telemetry.sums import FINITE, SCALE
 
 WIDTH = 64
-"""Steps of a rollup: a power of two, as the widths of buckets are."""
+"""Steps of a rollup: a power of two, like the widths of buckets."""
 PORTION = 150_000
-"""Points that are read at once, about: the run is locked meanwhile."""
+"""Approximate number of points read at a time, since the run is locked while they are read."""
 _INSERT = f"""
     INSERT INTO telemetry_rollup (series_id, bucket, attempt, last, low, high, total, finite, points)
     SELECT series_id, step / {WIDTH}, attempt, max(step), min(v), max(v), sum(v * %(scale)s), count(v), count(*)
@@ -27,12 +27,12 @@ _INSERT = f"""
 
 
 def closed(last_step: int) -> int:
-    """The step up to which an attempt that has done ``last_step`` can be rolled up: whole buckets, but for the last."""
+    """The step up to which an attempt that has done ``last_step`` can be rolled up: all whole buckets but the last."""
     return max((last_step + 1) // WIDTH - 1, 0) * WIDTH
 
 
 def roll_up(run_id: str, attempt: int, resume_step: int, last_step: int) -> bool:
-    """Roll the next portion of an attempt up. The caller holds the run's lock. Returns whether there is more."""
+    """Roll up the next portion of an attempt. The caller holds the run's lock. Returns whether there is more."""
     begins = resume_step // WIDTH * WIDTH
     done, _ = RolledUp.objects.get_or_create(run_id=run_id, attempt=attempt, defaults={"until": begins})
     series = list(Series.objects.filter(run_id=run_id).values_list("id", flat=True))
@@ -49,7 +49,7 @@ def roll_up(run_id: str, attempt: int, resume_step: int, last_step: int) -> bool
 
 
 def outdate(run_id: str, attempt: int, step: int) -> None:
-    """Drop what a new point at ``step`` makes wrong. The caller holds the run's lock."""
+    """Drop the rollups that a new point at ``step`` invalidates. The caller holds the run's lock."""
     begins = step // WIDTH * WIDTH
     if RolledUp.objects.filter(run_id=run_id, attempt=attempt, until__gt=step).update(until=begins):
         series = Series.objects.filter(run_id=run_id).values("id")

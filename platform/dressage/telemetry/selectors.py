@@ -1,4 +1,4 @@
-"""Reads of telemetry."""
+"""Queries of telemetry."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -21,7 +21,7 @@ class MetricsDocument(TypedDict):
     x: XAxis
     series: dict[str, downsample.MetricSeriesDocument]
     superseded: NotRequired[dict[str, downsample.MetricSeriesDocument]]
-    """Steps that a later attempt has done again."""
+    """Steps that a later attempt has repeated."""
 
 
 class MetricNameDocument(TypedDict):
@@ -46,17 +46,17 @@ def chart(
     max_points: int,
     superseded: bool,
 ) -> MetricsDocument:
-    """Series of several metrics; with ``superseded`` also what later attempts have replaced, as ghosts.
+    """Series of several metrics; with ``superseded`` also the points that later attempts have replaced, as ghosts.
 
     Args:
         run_id: the run.
         line: which of its points count.
-        axes: what its axes are computed from.
+        axes: data from which its axes are computed.
         keys: names of metrics.
         x: the axis.
         low: smallest x, or None.
         high: largest x, or None.
-        max_points: most buckets per series.
+        max_points: maximum number of buckets per series.
         superseded: whether to add the ghosts.
     """
     ids = {series.id: series.name for series in Series.objects.filter(run_id=run_id, name__in=keys)}
@@ -71,7 +71,7 @@ def chart(
 
 
 def last_step_by(run_id: str, line: Line, instant: datetime) -> int | None:
-    """The last step on the line that was done by then; None where none was."""
+    """The last step on the line that was completed by then; None if there is none."""
     done = Moment.objects.filter(line.condition(), run_id=run_id, at__lte=instant)
     last: int | None = done.aggregate(last=Max("step"))["last"]
     return last
@@ -80,7 +80,7 @@ def last_step_by(run_id: str, line: Line, instant: datetime) -> int | None:
 def _as_json(series: downsample.MetricSeriesDocument) -> Any:
     """The series as JSON-able data.
 
-    Not by ``dataclasses.asdict``: it would copy every number of every list, which took longer than writing the JSON.
+    ``dataclasses.asdict`` would copy every number of every list, which took longer than writing the JSON.
     """
     return vars(series)
 
@@ -92,7 +92,7 @@ def metric_names(run_id: str) -> list[MetricNameDocument]:
 
 
 def describe(name: str) -> MetricNameDocument:
-    """Say what the registry tells about a reported metric; of one that it does not know, its name."""
+    """The registry's description of a reported metric, or only its name if the registry does not know it."""
     metric = find(name)
     return {
         "name": name,
@@ -114,13 +114,13 @@ def values_between(run_id: str, line: Line, first: int, last: int) -> dict[str, 
 
 
 def events(run_id: str, kinds: Collection[str] | None = None) -> QuerySet[Event]:
-    """The run's events, of all kinds or of those named."""
+    """The run's events, of all kinds or only of the given ones."""
     found = Event.objects.filter(run_id=run_id)
     return found if kinds is None else found.filter(kind__in=kinds)
 
 
 def rollouts(run_id: str, line: Line, *, superseded: bool = False) -> QuerySet[Rollout]:
-    """Sampled rollouts on the line, or those that were superseded.
+    """Sampled rollouts on the line, or superseded ones.
 
     Each has a ``reward_key``, which also orders those without a reward.
     """

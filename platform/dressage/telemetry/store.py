@@ -12,9 +12,9 @@ from dressage.telemetry.models import Series
 from dressage.telemetry.rollups import closed, outdate
 
 MAX_SERIES = 4000
-"""Different metric names of one run."""
+"""Maximum number of metric names in one run."""
 FEW = 1000
-"""Rows up to which one statement is quicker than a COPY, which needs a savepoint in case one is there."""
+"""Rows up to which one statement is quicker than a COPY, which needs a savepoint in case a row already exists."""
 
 
 @dataclass
@@ -45,12 +45,12 @@ OUTCOMES = ("run_id", "attempt", "step", "source", "row", "right", "graded", "re
 
 
 def write(run_id: str, bulk: Bulk, last_step: int) -> None:
-    """Append everything of one run. A point or moment that is there already stays as it is.
+    """Append everything of one run. An existing point or moment is left unchanged.
 
     Args:
         run_id: the run.
         bulk: what to append.
-        last_step: the last step that its attempt has done.
+        last_step: the last step that its attempt has completed.
     """
     if bulk.events:
         copy("telemetry_event", EVENTS, bulk.events)
@@ -73,7 +73,7 @@ def write(run_id: str, bulk: Bulk, last_step: int) -> None:
 
 
 def _outdate_rollups(run_id: str, bulk: Bulk, last_step: int) -> None:
-    """Have rollups made anew where points have come later than they, which nobody need ask of the newest steps."""
+    """Rebuild rollups that are older than one of these points. The newest steps have none, and are not checked."""
     first: dict[int, int] = {}
     for step, attempt, _ in bulk.points:
         first[attempt] = min(step, first.get(attempt, step))
@@ -83,7 +83,7 @@ def _outdate_rollups(run_id: str, bulk: Bulk, last_step: int) -> None:
 
 
 def series_ids(run_id: str, names: Collection[str]) -> dict[str, int]:
-    """Number of each metric's series; makes those that are new. Names beyond ``MAX_SERIES`` have none."""
+    """Number of each metric's series; creates new ones. Names beyond ``MAX_SERIES`` have none."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, id FROM telemetry_series WHERE run_id = %s", [run_id])
         known = dict(cursor.fetchall())
@@ -96,7 +96,7 @@ def series_ids(run_id: str, names: Collection[str]) -> dict[str, int]:
 
 def copy(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """COPY rows into a table of this app."""
-    names = ", ".join(f'"{column}"' for column in columns)  # some are words of SQL
+    names = ", ".join(f'"{column}"' for column in columns)  # some are SQL keywords
     statement = f"COPY {table} ({names}) FROM STDIN"
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as sink:
         for row in rows:
@@ -104,7 +104,7 @@ def copy(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> N
 
 
 def add_new(table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
-    """Add those rows that are not there.
+    """Add the rows that do not exist yet.
 
     Args:
         table: one of this app.
@@ -129,5 +129,5 @@ def _insert_new(table: str, columns: Mapping[str, str], rows: Sequence[Sequence[
 
 
 def encode(data: Any) -> str:
-    """JSON as PostgreSQL takes it. Infinities must have been spelt out."""
+    """JSON as PostgreSQL accepts it. Infinities must already be strings."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False)

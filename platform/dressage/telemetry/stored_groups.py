@@ -1,4 +1,4 @@
-"""Reads of a run's newest groups for forecasts: what came of each prompt, and the stored samples. Both are bounded."""
+"""Reads of a run's newest groups for forecasts: outcomes of each prompt, and stored samples. Both are bounded."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from dressage.telemetry.models import Rollout, RowOutcome, TraceFile
 from trainer_core.steering.batch_forecast import StoredSample, Verdicts
 
 STEPS = 20
-"""Newest steps that are looked at."""
+"""Number of newest steps that are read."""
 MAX_OUTCOMES = 8192
 MAX_SAMPLES = 8192
 _ELSEWHERE = ("reward_error", "pruned", "pivot", "no_value")
-"""Reasons for which others than filters leave a sample out."""
+"""Reasons other than filters for leaving a sample out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Verdicts on the groups that came back in some steps, those included that were not learned from."""
+    """Verdicts on the groups that came back in some steps, including groups that were not trained on."""
 
     verdicts: list[Verdicts]
     first_step: int
@@ -36,7 +36,7 @@ class StoredGroups:
     first_step: int
     last_step: int
     whole: bool
-    """Whether each of the steps has all groups that it learned from."""
+    """Whether each of the steps has all groups that it was trained on."""
 
     @property
     def samples(self) -> int:
@@ -45,7 +45,7 @@ class StoredGroups:
 
 
 def newest_outcomes(run_id: str, line: Line) -> Outcomes | None:
-    """Verdicts on the prompts of the newest steps on the line; None where nothing is stored."""
+    """Verdicts on the prompts of the newest steps on the line; None if nothing is stored."""
     found = RowOutcome.objects.filter(line.condition(), run_id=run_id)
     columns = _since(found, _oldest(found)).order_by("-step", "row").values_list("step", "right", "graded")
     rows = _bounded(list(columns[: MAX_OUTCOMES + 1]), MAX_OUTCOMES, lambda row: row[0])
@@ -55,9 +55,10 @@ def newest_outcomes(run_id: str, line: Line) -> Outcomes | None:
 
 
 def newest_groups(run_id: str, line: Line) -> StoredGroups | None:
-    """Stored groups of the newest steps on the line; None where none is stored.
+    """Stored groups of the newest steps on the line; None if none are stored.
 
-    Steps that have all their groups are enough, where there are any: the others hold a sample, made up of extremes.
+    Steps that have all their groups are enough, if there are any: the others hold only a sample, chosen from the
+    extremes.
     """
     rollouts = Rollout.objects.filter(line.condition(), run_id=run_id)
     oldest = _oldest(rollouts)
@@ -85,7 +86,7 @@ def _since(found: QuerySet[Any], oldest: int | None) -> QuerySet[Any]:
 
 
 def _bounded(rows: list[Any], most: int, part: Callable[[Any], Any]) -> list[Any]:
-    """The first ``most`` rows; the part (step or group) that does not fit as a whole is left out, but for the first."""
+    """The first ``most`` rows, without the part (step or group) that does not fit completely unless it comes first."""
     if len(rows) <= most:
         return rows
     cut = part(rows[most])
@@ -93,8 +94,10 @@ def _bounded(rows: list[Any], most: int, part: Callable[[Any], Any]) -> list[Any
 
 
 def _complete(found: QuerySet[Rollout], files: QuerySet[TraceFile]) -> list[int]:
-    """Steps of which all groups are stored, as their trace files tell how many there were. Steps beyond those that
-    hold ``MAX_SAMPLES`` are not counted: they would not be read."""
+    """Steps of which all groups are stored, compared with the number that their trace files state.
+
+    Steps beyond those that hold ``MAX_SAMPLES`` are not counted: they would not be read.
+    """
     groups: dict[int, int] = {}
     samples = 0
     for step, most, kept in files.order_by("-step").values_list("step").annotate(Max("groups"), Sum("samples")):
@@ -121,7 +124,7 @@ def _sample(row: dict[str, Any]) -> StoredSample:
         reward=row["reward"],
         length=row["length"],
         truncated=row["finish_reason"] == "length",
-        # A loop that the run's own filter has found by its last tokens is one, however the completion ended.
+        # A loop that the run's own filter detected in its last tokens is one, however the completion ended.
         loops=row["finish_reason"] == "repetition" or row["excluded"] == "repetition",
         out=row["excluded"] in _ELSEWHERE,
     )

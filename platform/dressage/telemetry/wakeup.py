@@ -1,6 +1,6 @@
-"""Wakes the streams when a run has changed. The message says no more: the facts are in the database.
+"""Wakes the streams when a run has changed. The message says nothing else: the facts are in the database.
 
-A message that is lost, because Redis is away, only delays: streams also look every two seconds.
+A lost message, because Redis is down, only causes a delay: streams also check every two seconds.
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ CHANNEL = "dressage.wake"
 
 
 def wake_on_commit(run_id: str, team_id: str) -> None:
-    """Wake them once when the present transaction has committed, however often this is called in it."""
+    """Wake the streams once after the current transaction commits, however often this is called in it."""
     wake = partial(_wake, run_id, team_id)
     waiting = (entry[1] for entry in connection.run_on_commit)
     if not any(isinstance(other, partial) and other.func is _wake and other.args == wake.args for other in waiting):

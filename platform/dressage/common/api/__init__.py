@@ -1,1 +1,1 @@
-"""Requests and answers of the API: problems, queries, bodies, pages, permissions, idempotency."""
+"""Requests and responses of the API: problems, queries, bodies, pages, permissions, idempotency."""

@@ -1,4 +1,4 @@
-"""Whether the client of the request that a thread works on is still there."""
+"""Whether the client of a thread's current request is still connected."""
 
 import threading
 from contextvars import ContextVar
@@ -7,11 +7,11 @@ _gone: ContextVar[threading.Event | None] = ContextVar("client_gone", default=No
 
 
 def watch_client(gone: threading.Event) -> None:
-    """Have the present request's thread know of its client by ``gone``, which the server sets when it has left."""
+    """Register ``gone`` for the current request's thread. The server sets it when the client has disconnected."""
     _gone.set(gone)
 
 
 def client_is_gone() -> bool:
-    """Whether nobody waits for the answer any more. Outside of requests somebody always does."""
+    """Whether the client has disconnected. Always false outside of requests."""
     gone = _gone.get()
     return gone is not None and gone.is_set()

@@ -1,8 +1,8 @@
 """The address that a request comes from: one answer for limits, the audit log and log lines.
 
-``dressage.asgi`` has set it before Django sees the request: the peer's address, or, where the peer is a trusted proxy
-(``DRESSAGE_TRUSTED_PROXIES``), the last address in ``X-Forwarded-For`` that is no trusted proxy itself. Nothing else
-reads that header, since anyone may send it.
+``dressage.asgi`` sets it before Django sees the request: the peer's address, or, if the peer is a trusted proxy
+(``DRESSAGE_TRUSTED_PROXIES``), the last address in ``X-Forwarded-For`` that is not itself a trusted proxy. Nothing else
+reads that header, since anyone can send it.
 """
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -10,11 +10,11 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from django.http import HttpRequest
 
 _SITE_V4, _SITE_V6 = 24, 48
-"""Bits of the smallest networks that the internet routes: who has one address of them may have all."""
+"""Prefix lengths of the smallest networks that the internet routes. A client with one address may have all of them."""
 
 
 def client_address(request: HttpRequest) -> str:
-    """The client's IP address as text; empty where it is not known, as behind a Unix socket."""
+    """The client's IP address as text; empty if it is unknown, as with a Unix socket."""
     try:
         return str(_plain(request.META.get("REMOTE_ADDR") or ""))
     except ValueError:
@@ -22,7 +22,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def network_of(address: str) -> str:
-    """The network that counts as one client: /24, or /48 of IPv6; a private address is a network of its own."""
+    """The network that counts as one client: /24, or /48 for IPv6. A private address is its own network."""
     if not address:
         return "unknown"
     parsed = _plain(address)
@@ -33,7 +33,7 @@ def network_of(address: str) -> str:
 
 
 def _plain(address: str) -> IPv4Address | IPv6Address:
-    """The address without its zone, and as IPv4 where it is one written as IPv6. Raises ValueError for other text."""
+    """The address without its zone; an IPv6-mapped IPv4 address becomes IPv4. Raises ValueError for other text."""
     parsed = ip_address(address.partition("%")[0])
     mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
     return mapped or parsed

@@ -24,7 +24,7 @@ def join(*parts: str | int) -> str:
 
 
 def location(error_type: str, loc: Sequence[str | int], data: Any) -> list[str | int]:
-    """Pydantic's location as a path into ``data``: without the tags of unions, which are not in the input."""
+    """Pydantic's location as a path into ``data``, without the tags of unions, which are not in the input."""
     path: list[str | int] = []
     current = data
     for position, part in enumerate(loc):
@@ -50,9 +50,10 @@ def pydantic_errors(
     """(path, sentence) of every fault that pydantic found.
 
     Args:
-        error: what pydantic has raised.
-        data: what it was given; without it, paths keep the tags of unions.
-        model: the model that refused; with it, the sentence for an unknown member names what was probably meant.
+        error: the error that pydantic raised.
+        data: the input that was validated; without it, paths keep the tags of unions.
+        model: the model that refused it; with it, the sentence for an unknown member suggests the name that was
+            probably meant.
     """
     found = error.errors(include_url=False, include_context=False, include_input=False)
     # A faulty element is not counted, so that a list of one faulty element is reported as too short as well.
@@ -72,12 +73,12 @@ def pydantic_errors(
 
 @cache
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The model's schema; nobody may change it. Making it can take a third of a second."""
+    """The model's schema; callers must not change it. Building it can take a third of a second."""
     return model.model_json_schema()
 
 
 def nested(errors: Sequence[tuple[list[str | int], str]]) -> Any:
-    """The same faults as REST framework nests them, so that an outer serializer adds its own path in front."""
+    """The same faults nested as in REST framework, so that an outer serializer can prepend its own path."""
     tree: dict[str, Any] = {}
     for path, message in errors:
         node = tree

@@ -1,6 +1,6 @@
-"""``Idempotency-Key`` on creating requests: a retry gets the first answer, and nothing is made twice.
+"""``Idempotency-Key`` on creating requests: a retry gets the first response, and nothing is created twice.
 
-Key, effect and stored answer commit in one transaction. A process killed in the middle leaves none of them, so the
+Key, effect and stored response commit in one transaction. A process killed in the middle leaves none of them, so the
 retry simply runs; a process killed after the commit leaves all of them, so the retry replays.
 """
 
@@ -29,7 +29,7 @@ Handler = Callable[..., Response]
 
 
 def idempotent(handler: Handler) -> Handler:
-    """Decorates ``post`` of a view. Without the header nothing changes.
+    """Decorates ``post`` of a view. Requests without the header are unaffected.
 
     Raises:
         Problem: 422 for a malformed key or one used with another body; 409 while the first request still runs.
@@ -38,9 +38,9 @@ def idempotent(handler: Handler) -> Handler:
 
 
 def idempotent_for_its_caller(handler: Handler) -> Handler:
-    """Decorates as ``idempotent`` does, where the answer holds a secret or what not every role may see.
+    """Decorates like ``idempotent``, for responses that hold a secret or that not every role may see.
 
-    The answer is stored encrypted, and told again only to the one who asked first, while their role is the same.
+    The response is stored encrypted. It is replayed only to the original caller, and only while their role is the same.
     """
     return _decorated(handler, personal=True)
 
@@ -130,7 +130,7 @@ def _hash_of(value: object) -> bytes:
 
 
 def _try_lock(name: str) -> bool:
-    """Takes the transaction's advisory lock of that name, without waiting."""
+    """Try to take the transaction's advisory lock of that name, without waiting."""
     number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])

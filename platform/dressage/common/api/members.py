@@ -1,16 +1,16 @@
-"""Names of members: which a JSON Schema knows, and which of them somebody probably meant."""
+"""Names of members: which ones a JSON Schema knows, and which one was probably meant."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 MAX_NAME = 80
-"""Characters of an unknown name that an answer repeats."""
+"""Maximum characters of an unknown name that a response repeats."""
 _MAX_LISTED = 12
 
 
 def no_such_member(name: str, known: Collection[str]) -> str:
-    """A sentence for a member that is not among ``known``, with the name that was probably meant."""
+    """A sentence for a member that is not in ``known``, suggesting the name that was probably meant."""
     short = name[:MAX_NAME]
     near = get_close_matches(short.lower(), known, n=1, cutoff=0.6) or _begins_alike(short.lower(), known)
     if near:
@@ -22,9 +22,9 @@ def no_such_member(name: str, known: Collection[str]) -> str:
 
 
 def known_members(schema: Mapping[str, Any], data: Any, path: Sequence[str | int]) -> set[str]:
-    """Names that a JSON Schema has for the members of the object at ``path`` of ``data``.
+    """Names that a JSON Schema defines for the members of the object at ``path`` in ``data``.
 
-    Of a union with a discriminator, only the variant that the data name counts.
+    For a union with a discriminator, only the variant that the data names counts.
     """
     nodes = list(_variants(schema, schema, data))
     for part in path:
@@ -36,12 +36,12 @@ def known_members(schema: Mapping[str, Any], data: Any, path: Sequence[str | int
 
 
 def _begins_alike(name: str, known: Collection[str]) -> list[str]:
-    """Names of which one begins with the other, such as ``expires`` and ``expires_at``."""
+    """Names that are a prefix of ``name``, or the reverse, such as ``expires`` and ``expires_at``."""
     return [one for one in known if len(name) > 2 and (one.startswith(name) or name.startswith(f"{one}_"))]
 
 
 def _variants(root: Mapping[str, Any], node: Mapping[str, Any], data: Any) -> Iterator[Mapping[str, Any]]:
-    """``node`` without references and unions: what ``data`` may be."""
+    """``node`` with references and unions resolved: the schemas that ``data`` may match."""
     if "$ref" in node:
         yield from _variants(root, root["$defs"][node["$ref"].rpartition("/")[2]], data)
         return
@@ -57,7 +57,7 @@ def _variants(root: Mapping[str, Any], node: Mapping[str, Any], data: Any) -> It
 
 
 def _children(node: Mapping[str, Any], part: str | int) -> Iterator[Mapping[str, Any]]:
-    """Schemas of the member or element ``part`` of what ``node`` describes."""
+    """Schemas of the member or element ``part`` within ``node``."""
     named = node.get("properties", {}).get(part)
     children = [named] if named else [node.get("items" if isinstance(part, int) else "additionalProperties")]
     yield from (child for child in children if isinstance(child, Mapping))

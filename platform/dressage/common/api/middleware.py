@@ -1,4 +1,4 @@
-"""Around every request: its id, the context of its log lines, and the headers that protect browsers."""
+"""Middleware around every request: its id, the context of its log lines, and the headers that protect browsers."""
 
 import re
 from typing import Any
@@ -15,15 +15,14 @@ from dressage.common.api.problems import Problem
 from dressage.common.ids import new_id
 
 REFUSAL = "dressage.refusal"
-"""Key of the ASGI scope under which the gateway hands on the problem with which a request shall be answered."""
+"""ASGI scope key under which the gateway passes on the problem that a request should be answered with."""
 _FILED = re.compile("/(api|assets|static)/")
-"""Addresses of all but the console's pages: those ask nothing, and tell by themselves what they cannot show."""
+"""Paths other than the console's pages, which query nothing and report by themselves what they cannot show."""
 _SAFE_ID = re.compile(r"^[A-Za-z0-9_\-]{8,64}$")
 
 
 def content_security_policy(host: str) -> str:
-    """Policy of what a page may load. The console is built by Vite: its own files only, and styles set by
-    components."""
+    """Policy for what a page may load: only files of the console, which Vite builds, and styles set by components."""
     return "; ".join(
         (
             "default-src 'self'",
@@ -31,7 +30,7 @@ def content_security_policy(host: str) -> str:
             "style-src 'self' 'unsafe-inline'",
             "img-src 'self' data: blob:",
             "font-src 'self' data:",
-            # Not every browser counts WebSockets of the same host as 'self'.
+            # Some browsers do not count WebSockets of the same host as 'self'.
             f"connect-src 'self' ws://{host} wss://{host}",
             "worker-src 'self' blob:",
             "object-src 'none'",
@@ -53,7 +52,7 @@ class RequestContextMiddleware(MiddlewareMixin):
         if refusal := getattr(request, "scope", {}).get(REFUSAL):
             return problem_response(refusal, request.path)
         if _FILED.match(request.path):
-            # PostgreSQL stores no NUL, so nothing has such an id or name, and no query could be answered.
+            # PostgreSQL cannot store NUL, so no id or name contains it, and a query with it would fail.
             if "\0" in request.path:
                 return page_not_found(request, Http404())
             if "%00" in request.META.get("QUERY_STRING", ""):
@@ -64,7 +63,7 @@ class RequestContextMiddleware(MiddlewareMixin):
         return None
 
     def process_view(self, _request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> None:
-        """Name the run that the address names in every line of the log."""
+        """Add the run in the address to every line of the log."""
         if "run_id" in kwargs:
             structlog.contextvars.bind_contextvars(run=kwargs["run_id"])
 
@@ -78,10 +77,10 @@ class RequestContextMiddleware(MiddlewareMixin):
 
 
 class HttpsApiMiddleware(MiddlewareMixin):
-    """Refuses the API without TLS where Django, which comes next, would redirect.
+    """Refuses API requests without TLS. The next middleware, Django's, would redirect them.
 
-    A program that forgot the s of https would be redirected each time, and never learn that its token travels in the
-    clear.
+    A program with http instead of https in its address would be redirected each time, and never learn that its token
+    travels in the clear.
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
@@ -96,7 +95,7 @@ class HttpsApiMiddleware(MiddlewareMixin):
 
 
 def _host(request: HttpRequest) -> str:
-    """The host of the request if it is one of ours; a refused one must not write into the policy."""
+    """The host of the request if it is one of ours; a refused one must not end up in the policy."""
     try:
         return request.get_host()
     except DisallowedHost:

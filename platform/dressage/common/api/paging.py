@@ -1,4 +1,4 @@
-"""Lists by cursor: ``?after=<id>&limit=`` answers ``{object: "list", data, has_more, next}``."""
+"""Lists by cursor: ``?after=<id>&limit=`` returns ``{object: "list", data, has_more, next}``."""
 
 from itertools import groupby
 from typing import Any
@@ -19,16 +19,16 @@ AFTER = Text(name="after", longest=40, code="invalid_cursor", description="Id of
 
 
 def page_query(*parameters: Parameter) -> Query:
-    """The query of a list by cursor, with further parameters of its own."""
+    """The query of a list by cursor, with additional parameters."""
     return Query.of(AFTER, LIMIT, *parameters)
 
 
 class CursorPage(BasePagination):
-    """Keyset paging: exact under concurrent inserts, equally quick on every page.
+    """Keyset paging: exact under concurrent inserts, equally fast on every page.
 
-    ``after`` is the id of the last row seen. A subclass may set another ``ordering``; its last field must be unique,
-    and an index must have what the list is filtered by and then these fields in these directions, so that a page reads
-    no more rows than it shows.
+    ``after`` is the id of the last row seen. A subclass may set another ``ordering``; its last field must be unique. An
+    index must cover the filters of the list, followed by these fields in these directions, so that a page reads no more
+    rows than it shows.
     """
 
     ordering: tuple[str, ...] = ("-created_at", "-id")
@@ -38,7 +38,7 @@ class CursorPage(BasePagination):
     def paginate_queryset(  # type: ignore[override]  # a cursor is a condition: lists cannot be paged by it
         self, queryset: QuerySet, request: Request, view: Any = None
     ) -> list[Any]:
-        """The rows of this page, as ``view.query`` asks for them. Raises a 422 problem for an unknown cursor."""
+        """The rows of this page, as requested by ``view.query``. Raises a 422 problem for an unknown cursor."""
         limit, after = view.query["limit"], view.query["after"]
         stretches = [Q()] if after is None else self._past(self._anchor(queryset, after))
         rows: list[Any] = []
@@ -57,7 +57,7 @@ class CursorPage(BasePagination):
         return page_schema(schema)
 
     def _anchor(self, queryset: QuerySet, after: str) -> dict[str, Any]:
-        """Values of the row ``after`` that it is ordered by. Raises a 422 problem unless it is a row of this list."""
+        """Ordering values of the row ``after``. Raises a 422 problem unless it is a row of this list."""
         field = queryset.model._meta.pk
         try:
             key = field.to_python(after)
@@ -70,10 +70,11 @@ class CursorPage(BasePagination):
         return anchor
 
     def _past(self, anchor: dict[str, Any]) -> list[Q]:
-        """Stretches of the list behind ``anchor``, in order.
+        """Stretches of the list after ``anchor``, in order.
 
-        There is one where all fields have one direction. PostgreSQL compares rows of values in one direction alone, so
-        where it changes there is one stretch for each part: those that are equal in the parts before it come first.
+        There is one stretch if all fields have the same direction. PostgreSQL compares rows of values in one direction
+        only, so the fields are grouped by direction, with one stretch per group. Rows that are equal in the preceding
+        groups come first.
         """
         found: list[Q] = []
         equal = Q()
@@ -86,7 +87,7 @@ class CursorPage(BasePagination):
 
 
 def _compared(names: list[str], sign: str, values: list[Any]) -> Func:
-    """``(a, b) < (x, y)``: as a row of values, an index can begin to read at once where the page begins."""
+    """``(a, b) < (x, y)``: as a row of values, an index scan can start exactly where the page begins."""
     row = [Func(*parts, template="(%(expressions)s)") for parts in (map(F, names), map(Value, values))]
     return Func(*row, template="%(expressions)s", arg_joiner=f" {sign} ", output_field=BooleanField())
 

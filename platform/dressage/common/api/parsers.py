@@ -10,7 +10,7 @@ from dressage.common.api.strict_json import MAX_DEPTH, check
 
 
 class JSONParser(parsers.JSONParser):
-    """REST framework's strict parser, with a cap on depth and text that PostgreSQL can store."""
+    """REST framework's strict parser, with a depth limit and only text that PostgreSQL can store."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None

@@ -1,6 +1,7 @@
 """Roles and scopes as REST framework permissions.
 
-A method without a rule is for admins, and an endpoint without a noun for people alone: forgetting never grants.
+A method without a rule is for admins, and an endpoint without a noun is for people only: forgetting one never grants
+access.
 """
 
 from typing import Any, ClassVar
@@ -74,7 +75,7 @@ class HasScope(BasePermission):
 
 
 def require_scope(request: Request, needed: Scope) -> None:
-    """Refuse a token without a further scope: for operations that show what belongs to another noun than their own.
+    """Refuse a token that lacks an additional scope: for operations that also show data of another noun.
 
     Raises:
         Problem: 403 that names the scope.
@@ -84,7 +85,7 @@ def require_scope(request: Request, needed: Scope) -> None:
 
 
 def has_scopes(request: Request, *needed: Scope) -> bool:
-    """Whether the caller holds further scopes; people hold all of them."""
+    """Whether the caller holds additional scopes; people hold all of them."""
     return all(covers(getattr(request, "scopes", ()), scope) for scope in needed)
 
 
@@ -97,22 +98,22 @@ class RoleByMethod:
 
     roles: ClassVar[dict[str, type[BasePermission]]] = {}
     noun: ClassVar[Noun | None] = None
-    """The noun that a token needs a scope of; None for people alone."""
+    """The noun that a token needs a scope for; None for people only."""
     people_only: ClassVar[frozenset[str]] = frozenset()
-    """Methods for people alone, where the others have a noun."""
+    """Methods for people only, on endpoints whose other methods have a noun."""
     request: Request
 
     def get_permissions(self) -> list[BasePermission]:
         method = self.request.method or ""
         if not hasattr(self, method.lower()):
-            return [AllowAny()]  # nobody may: the answer is 405
+            return [AllowAny()]  # nobody may: answered with 405
         role = self._role(method)
         return [role()] if role is AllowAny else [role(), HasScope()]
 
     def needed_scope(self, method: str) -> Scope | None:
-        """The scope that a token needs for a method; None where it is for people alone.
+        """The scope that a token needs for a method; None if it is for people only.
 
-        What viewers may do reads, whatever its method: a check of a spec is sent by POST.
+        Anything that viewers may do counts as reading, whatever its method: a spec is checked by POST.
         """
         if self.noun is None or method in self.people_only:
             return None

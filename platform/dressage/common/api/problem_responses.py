@@ -1,6 +1,6 @@
 """Errors as RFC 9457 problem documents, with OpenAI's ``error`` member added so that its clients understand them.
 
-Apart from ``problems``, which services raise, since REST framework reads its settings when its views are imported.
+Separate from ``problems``, which services import: REST framework reads its settings when its views are imported.
 """
 
 import errno
@@ -50,7 +50,7 @@ def document(problem: Problem, instance: str) -> dict[str, Any]:
 
 
 def as_problem(error: Exception) -> Problem | None:
-    """The problem that an exception means to the client; None for a fault of ours."""
+    """The problem that the client gets for an exception; None if the fault is ours."""
     match error:
         case Problem():
             return error
@@ -76,7 +76,7 @@ def as_problem(error: Exception) -> Problem | None:
                 401, "Not signed in", str(error.detail), code=_code(error), headers={"WWW-Authenticate": challenge}
             )
         case exceptions.MethodNotAllowed() | exceptions.UnsupportedMediaType():
-            title = HTTPStatus(error.status_code).phrase.capitalize()  # REST framework's own has a gap to fill
+            title = HTTPStatus(error.status_code).phrase.capitalize()  # REST framework's own has a placeholder
             return Problem(error.status_code, title, str(error.detail), code=_code(error))
         case exceptions.APIException():
             return Problem(
@@ -101,7 +101,7 @@ def as_problem(error: Exception) -> Problem | None:
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """REST framework's hook. Unknown exceptions go on to Django, which logs them and answers ``server_error``."""
+    """REST framework's hook. Unknown exceptions are left to Django, which logs them and answers ``server_error``."""
     problem = as_problem(error)
     if problem is None:
         return None
@@ -115,7 +115,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 
 def problem_response(problem: Problem, path: str) -> HttpResponse:
-    """A problem outside of REST framework's views, and perhaps of the middleware that tells lengths."""
+    """A problem outside of REST framework's views, and maybe outside of the middleware that sets Content-Length."""
     response = JsonResponse(
         document(problem, path), status=problem.status, headers=problem.headers, content_type=CONTENT_TYPE
     )
@@ -144,9 +144,9 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
 
 
 def _tell_refusal(request: Request, problem: Problem) -> None:
-    """Log what was refused, beside who asked, which is bound to the line where it is known.
+    """Log what was refused. The caller, if known, is bound to the log line.
 
-    The route and its ids, not the address: that of an invitation has its token.
+    Logs the route and its ids, not the address: the address of an invitation contains its token.
     """
     log = refusals if hasattr(request._request, "actor") else refusals_of_nobody
     match = getattr(request._request, "resolver_match", None)

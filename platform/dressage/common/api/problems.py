@@ -1,4 +1,4 @@
-"""Problems: errors for the client. ``problem_responses`` tells how they are answered."""
+"""Problems: errors for the client. ``problem_responses`` renders them."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -14,7 +14,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class OpenAIErrorDocument(TypedDict):
-    """A problem as OpenAI's clients understand it."""
+    """A problem in the form that OpenAI's clients understand."""
 
     message: str
     type: Literal["invalid_request_error", "server_error"]
@@ -53,12 +53,12 @@ class Problem(Exception):
         """
         Args:
             status: HTTP status.
-            title: what kind of problem, the same for every occurrence.
+            title: kind of problem, the same for every occurrence.
             detail: what happened here and what to do.
             errors: faults of the request body with their JSON pointers.
             code: stable name for programs, such as ``stale_revision``; by default derived from the status.
-            headers: further response headers.
-            extra: further members of the document, such as the other person's change of a 412.
+            headers: additional response headers.
+            extra: additional members of the document, such as the other person's change in a 412.
         """
         super().__init__(detail or title)
         self.status, self.title, self.detail = int(status), title, detail or title
@@ -83,22 +83,22 @@ def validated(model: type[M], data: Any, *path: str | int) -> M:
 
 
 def not_found(what: str = "resource") -> Problem:
-    """404; says the same whether the thing does not exist or belongs to another team."""
+    """404; the same whether the thing does not exist or belongs to another team."""
     return Problem(404, "Not found", f"There is no such {what} in this team.", code="not_found")
 
 
 def conflict(detail: str, *, code: str = "conflict", errors: Sequence[FieldError] = ()) -> Problem:
-    """409: the request contradicts the present state."""
+    """409: the request conflicts with the current state."""
     return Problem(409, "Conflict", detail, code=code, errors=errors)
 
 
 def unprocessable(errors: Sequence[FieldError]) -> Problem:
-    """422 for several faults of the body; the first one is told in words."""
+    """422 for several faults of the body; the detail describes the first one."""
     return Problem(422, "Invalid request", summary(errors), errors=errors, code="invalid")
 
 
 def summary(errors: Sequence[FieldError]) -> str:
-    """One sentence for several faults: the first one with its place, and how many more there are."""
+    """One sentence for several faults: the first one with its location, and how many more there are."""
     if not errors:
         return "The request is invalid."
     first = errors[0]

@@ -1,7 +1,7 @@
-"""Query parameters: each view declares those of its operations once, for reading and for the OpenAPI document.
+"""Query parameters: each view declares those of its operations once, for parsing and for the OpenAPI document.
 
-What is not declared is refused, and so is a value that makes no sense: a filter with a slip of the pen would otherwise
-answer with everything. A parameter that may be omitted has the value ``default`` then.
+Undeclared parameters are refused, and so are values that make no sense: a mistyped filter would otherwise return
+everything. A parameter that may be omitted then has the value ``default``.
 """
 
 import math
@@ -19,14 +19,14 @@ from dressage.common.api.errors import FieldError, join
 from dressage.common.api.problems import Problem, invalid
 
 _DIGITS = 19
-"""Digits of the largest whole number that PostgreSQL holds; more are not even read, since their number costs time."""
+"""Digits of PostgreSQL's largest integer. Longer numbers are not even parsed, since that takes time."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]", re.ASCII)
 
 
 class Unfit(ValueError):
-    """A value that the parameter does not take; the message says what it takes."""
+    """A value that the parameter does not accept; the message says what it accepts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +57,12 @@ class Parameter(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Whole(Parameter):
-    """A whole number, in digits alone."""
+    """A whole number, digits only."""
 
     least: int = 0
     most: int = 2**31 - 1
     what: str = ""
-    """What it is, where its bounds say nothing to people, such as "the seq of an event"."""
+    """What it is, if its bounds mean nothing to people, such as "the seq of an event"."""
 
     def read(self, text: str) -> int:
         digits = text.isascii() and text.isdigit() and len(text) <= _DIGITS
@@ -119,7 +119,7 @@ class Choice(Parameter):
 
 @dataclass(frozen=True, kw_only=True)
 class Words(Parameter):
-    """Words, separated by commas; each once. With ``choices``, only these."""
+    """Words, separated by commas, each at most once. With ``choices``, only these."""
 
     choices: Sequence[str] = ()
     longest: int = 160
@@ -136,7 +136,7 @@ class Words(Parameter):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Parameter):
-    """Any text that is not empty."""
+    """Any non-empty text."""
 
     longest: int = 200
 
@@ -160,7 +160,7 @@ class Time(Parameter):
             value = datetime.fromisoformat(text) if len(text) <= 40 and _TIME.match(text) else None
             if value is None or value.tzinfo is None:
                 raise ValueError
-            return value.astimezone(UTC)  # PostgreSQL takes no offset of 16 hours or more
+            return value.astimezone(UTC)  # PostgreSQL accepts no offset of 16 hours or more
         except (ValueError, OverflowError):
             raise Unfit("a time with its offset, such as 2026-11-22T12:00:00Z") from None
 
@@ -176,10 +176,11 @@ class Query:
         return cls({parameter.name: parameter for parameter in parameters})
 
     def read(self, given: QueryDict) -> dict[str, Any]:
-        """A value for each parameter, of those that were given and of those that were not.
+        """A value for each parameter, whether given or omitted.
 
         Raises:
-            Problem: 422 that names an unknown or repeated parameter, a value that is not taken, or what is missing.
+            Problem: 422 that names an unknown or repeated parameter, a value that is not accepted, or a missing
+                parameter.
         """
         unknown = [name for name in given if name not in self.parameters]
         if unknown:
@@ -209,7 +210,7 @@ class Query:
 
 
 def _is_text(text: str, longest: int) -> bool:
-    """Whether PostgreSQL can hold it: a NUL it cannot, nor halves of characters."""
+    """Whether PostgreSQL can store it: no NUL, no halves of characters."""
     return 0 < len(text) <= longest and "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 

@@ -1,4 +1,4 @@
-"""Downloads that can be asked for in parts (RFC 9110, section 14), so that one that broke off goes on where it was."""
+"""Downloads in parts (RFC 9110, section 14), so that an interrupted download can resume."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,19 +23,19 @@ def download(
     filename: str = "",
     close: Callable[[], None] = lambda: None,
 ) -> HttpResponseBase:
-    """The answer to a GET or HEAD for ``size`` bytes, or the part of them that the request asks for.
+    """The response to a GET or HEAD for ``size`` bytes, or for the part of them that is requested.
 
     Args:
-        request: its Range is followed where If-Range, if there is one, names the present bytes.
-        read: ``read(start, end)`` yields the bytes from ``start`` up to ``end``, without it.
-        size: bytes of the whole.
-        etag: a name that these bytes alone have, without quotes.
+        request: its Range is followed unless its If-Range names other bytes than the current ones.
+        read: ``read(start, end)`` yields the bytes from ``start`` up to, but not including, ``end``.
+        size: total number of bytes.
+        etag: unquoted name that is unique to these bytes.
         content_type: media type of the whole.
         filename: name under which a browser saves it.
-        close: called when nothing more will be read.
+        close: called after the last read.
 
     Raises:
-        Problem: 416 for a part that begins behind the end.
+        Problem: 416 for a part that starts after the end.
     """
     tag = f'"{etag}"'
     fresh = request.headers.get("If-Range", tag) == tag
@@ -62,7 +62,7 @@ def download(
 
 
 def read_part(file: BinaryIO, start: int, end: int) -> Iterator[bytes]:
-    """The bytes of ``file`` from ``start`` up to ``end``, without it, in chunks. Raises OSError for a shorter file."""
+    """The bytes of ``file`` from ``start`` up to, but not including, ``end``. Raises OSError for a shorter file."""
     file.seek(start)
     while start < end:
         chunk = file.read(min(CHUNK, end - start))
@@ -73,18 +73,18 @@ def read_part(file: BinaryIO, start: int, end: int) -> Iterator[bytes]:
 
 
 def wanted(header: str, size: int) -> tuple[int, int] | None:
-    """First byte and the one behind the last that ``header`` asks for; None for the whole.
+    """Half-open byte range that ``header`` requests; None for the whole.
 
-    Several parts at once, and what cannot be understood, are answered with the whole, as the standard allows.
+    A header that requests several parts, or that cannot be parsed, gets the whole, as the standard allows.
 
     Raises:
-        Problem: 416 for a part that begins behind the end.
+        Problem: 416 for a part that starts after the end.
     """
     match = _ONE_RANGE.fullmatch(header.strip())
     if match is None or match.groups() == ("", ""):
         return None
     first, last = match.groups()
-    if not first:  # the last so many bytes
+    if not first:  # the last N bytes
         start, end = max(0, size - int(last)), size
     else:
         start, end = int(first), min(size, int(last) + 1 if last else size)

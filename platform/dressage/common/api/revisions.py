@@ -1,4 +1,4 @@
-"""Revisions in ``If-Match``: who changes something says what they have seen, so that no one's change is overwritten."""
+"""Revisions in ``If-Match``: the client states the revision it has seen, so that no other change is overwritten."""
 
 import re
 
@@ -23,7 +23,7 @@ def if_match(what: str, *, required: bool = True) -> OpenApiParameter:
 
 
 def seen_revision(request: Request, what: str) -> int:
-    """The revision in ``If-Match``. Raises a 428 problem when the header is missing or is none."""
+    """The revision in ``If-Match``. Raises a 428 problem if the header is missing or not a revision."""
     match = _ETAG.match(request.headers.get("If-Match", "").strip())
     if match is None:
         detail = f"Send the {what}'s revision as If-Match, so that no one's change is overwritten unseen."

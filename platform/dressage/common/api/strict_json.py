@@ -1,4 +1,4 @@
-"""JSON without the parts of it that break later: endless nesting, NaN, NUL characters, lone surrogates."""
+"""JSON without the parts that break later: unbounded nesting, NaN, NUL characters, lone surrogates."""
 
 import json
 import math
@@ -27,7 +27,7 @@ def check(data: Any, max_depth: int = MAX_DEPTH) -> None:
             elif isinstance(value, list | dict):
                 if depth == max_depth:
                     raise ValueError(f"JSON is nested deeper than {max_depth} levels.")
-                inner.extend(value)  # of an object, the keys
+                inner.extend(value)  # the keys, for an object
                 if isinstance(value, dict):
                     inner.extend(value.values())
         level, depth = inner, depth + 1
@@ -39,7 +39,7 @@ def loads(text: str | bytes, max_depth: int = MAX_DEPTH, *, constant: Callable[[
     Args:
         text: the JSON.
         max_depth: levels of nesting.
-        constant: given ``NaN`` or ``Infinity``, answers what stands for it; by default all are refused.
+        constant: called with ``NaN`` or ``Infinity``, returns the value to use instead; by default all are refused.
 
     Raises:
         ValueError: with the reason.

@@ -1,5 +1,8 @@
-"""Members of a body that an operation does not take. They are refused: a slip of the pen, such as ``expires`` for
-``expires_at``, would otherwise be dropped in silence, and with it what the client asked for."""
+"""Members of a body that an operation does not accept.
+
+They are refused: a typo, such as ``expires`` for ``expires_at``, would otherwise be dropped silently, and with it what
+the client wanted.
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -12,15 +15,15 @@ from dressage.common.api.members import MAX_NAME, no_such_member
 from dressage.common.api.problems import Problem, summary, unprocessable
 
 MAX_TOLD = 20
-"""Unknown members that one answer names."""
+"""Maximum number of unknown members that one response names."""
 
 
 def read_body(serializer: serializers.BaseSerializer) -> dict[str, Any]:
-    """The validated body of a serializer that was made with ``data``.
+    """The validated body of a serializer that was created with ``data``.
 
     Raises:
-        Problem: 422 that points to each fault, those being members, at any depth, that the serializer has no field for,
-            and whatever the serializer refuses.
+        Problem: 422 that points to each fault: every member, at any depth, that the serializer has no field for, and
+            everything that the serializer refuses.
     """
     refused = [] if serializer.is_valid() else list(flatten(serializer.errors))
     told = {fault["pointer"] for fault in refused}
@@ -34,7 +37,7 @@ def read_body(serializer: serializers.BaseSerializer) -> dict[str, Any]:
 
 
 def refuse_any(data: Any) -> None:
-    """Refuse a body where none is taken; an empty one says nothing and passes. Raises a 422 problem."""
+    """Refuse a body if the operation takes none. An empty one passes. Raises a 422 problem."""
     if isinstance(data, Mapping) and data:
         names = list(islice(data, MAX_TOLD))
         raise _unknown_problem(

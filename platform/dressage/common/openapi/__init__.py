@@ -1,1 +1,1 @@
-"""The OpenAPI document, and answers whose shape is declared once."""
+"""The OpenAPI document, and responses whose shape is declared once."""

@@ -1,4 +1,4 @@
-"""JSON Schema of dataclasses and TypedDicts as answers hold them: every field is there, ``Any`` is any JSON value."""
+"""JSON Schema of dataclasses and TypedDicts in responses: every field is present, ``Any`` is any JSON value."""
 
 import ast
 import inspect
@@ -18,17 +18,17 @@ from pydantic_core import CoreSchema, core_schema
 from dressage.common.openapi.json_component import JSON_REFERENCE
 
 SUFFIX = "Document"
-"""Suffix that is no part of the component's name: ``RunDocument`` is the component ``Run``."""
+"""Suffix that is not part of the component's name: ``RunDocument`` is the component ``Run``."""
 _COMPONENTS = "#/components/schemas/"
 _MODEL = "x-model"
-"""Stands in the schema for a model's component until the whole schema is there: pydantic refuses foreign references."""
+"""Placeholder for a model's component until the whole schema is complete: pydantic refuses foreign references."""
 
 Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 """A time of RFC 3339 in UTC."""
 
 
 class OneOf:
-    """Mark of a column whose values are Django choices: ``Annotated[str, OneOf(RunState)]``."""
+    """Marks a column whose values are Django choices: ``Annotated[str, OneOf(RunState)]``."""
 
     def __init__(self, choices: type[Choices]) -> None:
         self.choices = choices
@@ -38,13 +38,13 @@ class OneOf:
             "type": "string",
             "enum": list(self.choices.values),
             "description": "\n".join(f"* `{value}` - {label}" for value, label in self.choices.choices),
-            # By this, drf-spectacular gives one name to equal choices, wherever they stand.
+            # Lets drf-spectacular give one name to equal choices, wherever they occur.
             "x-spec-enum-id": list_hash(list(self.choices.choices)),
         }
 
 
 class Stored:
-    """Mark of a document that was validated when stored, as in ``Annotated[dict[str, Any], Stored(RunSpec)]``."""
+    """Marks a document that was validated when stored, as in ``Annotated[dict[str, Any], Stored(RunSpec)]``."""
 
     def __init__(self, model: type[BaseModel]) -> None:
         self.model = model
@@ -59,9 +59,9 @@ def component_name(document: type) -> str:
 
 
 def document_schema(document: type) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Schema of ``document``, and those of its parts by the names of their components.
+    """Schema of ``document``, and the schemas of its parts by the names of their components.
 
-    Made anew at each call: drf-spectacular changes schemas that it is given.
+    Built again on each call: drf-spectacular changes the schemas that it is given.
     """
     schema = _generated(document)
     parts = schema.pop("$defs", {})
@@ -81,7 +81,7 @@ def _generated(document: type) -> dict[str, Any]:
 
 
 class _DocumentSchema(GenerateJsonSchema):
-    """Pydantic's schema without titles, with attribute docstrings, and with all fields required that answers hold."""
+    """Pydantic's schema without titles, with attribute docstrings, and with all fields required that a response has."""
 
     def any_schema(self, schema: core_schema.AnySchema) -> JsonSchemaValue:
         return {_MODEL: ""}
@@ -106,7 +106,7 @@ class _DocumentSchema(GenerateJsonSchema):
 
 
 def _described(schema: JsonSchemaValue, texts: dict[str, str]) -> JsonSchemaValue:
-    """The schema with descriptions alone: those of pydantic's own fields, and ``texts`` by the names of others."""
+    """The schema with descriptions only: pydantic's own for its fields, and ``texts`` by name for the others."""
     schema.pop("title", None)
     schema.pop("additionalProperties", None)
     for name, member in schema.get("properties", {}).items():
@@ -119,7 +119,7 @@ def _described(schema: JsonSchemaValue, texts: dict[str, str]) -> JsonSchemaValu
 
 
 def _attribute_docstrings(cls: type) -> dict[str, str]:
-    """The strings that stand below the fields of ``cls`` and of its bases."""
+    """The strings below the fields of ``cls`` and of its bases."""
     found: dict[str, str] = {}
     for base in reversed(getattr(cls, "__orig_bases__", cls.__bases__)):
         if isinstance(base, type) and "__annotations__" in vars(base):
@@ -134,12 +134,12 @@ def _attribute_docstrings(cls: type) -> dict[str, str]:
 
 
 def _as_text(docstring: str) -> str:
-    """The docstring in the words of the API: Markdown, where one backtick does what two do here, and JSON's null."""
+    """The docstring as text for the API: Markdown with single instead of double backticks, and JSON's null."""
     return re.sub(r"\bNone\b", "null", docstring.replace("``", "`"))
 
 
 def _linked(node: Any) -> Any:
-    """The schema with references where marks of models stand."""
+    """The schema with references in place of the models' marks."""
     if isinstance(node, list):
         return [_linked(member) for member in node]
     if not isinstance(node, dict):

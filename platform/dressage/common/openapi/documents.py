@@ -1,7 +1,7 @@
-"""Answers whose shape is declared once, as a dataclass or TypedDict, from which OpenAPI and the typed client follow.
+"""Responses whose shape is declared once, as a dataclass or TypedDict. OpenAPI and the typed client follow from it.
 
-``class PlanSerializer(DocumentSerializer, document=PlanDocument)`` is all that an answer needs. The component has the
-class's fields with their types, and its docstrings and those of its attributes as descriptions.
+``class PlanSerializer(DocumentSerializer, document=PlanDocument)`` is all that a response needs. The component has the
+class's fields with their types. Its descriptions are the docstrings of the class and of its attributes.
 """
 
 from dataclasses import asdict, is_dataclass
@@ -17,7 +17,7 @@ from dressage.common.openapi.json_component import register_json
 
 
 class DocumentSerializer(serializers.BaseSerializer):
-    """An answer that is a document already: a dataclass, or the mapping that a TypedDict describes."""
+    """A response that is already a document: a dataclass, or the mapping that a TypedDict describes."""
 
     document: ClassVar[type]
 
@@ -30,7 +30,7 @@ class DocumentSerializer(serializers.BaseSerializer):
 
 
 class DocumentExtension(OpenApiSerializerExtension):
-    """Components of document serializers and of all that their documents contain."""
+    """Components of document serializers and of everything that their documents contain."""
 
     target_class = DocumentSerializer
     match_subclasses = True

@@ -20,6 +20,6 @@ _JSON: dict[str, Any] = {
 
 
 def register_json(registry: ComponentRegistry) -> None:
-    """Put the component ``Json`` into the document, unless it is there."""
+    """Add the component ``Json`` to the document if it is missing."""
     component = ResolvedComponent(name="Json", type=ResolvedComponent.SCHEMA, object="Json", schema=deepcopy(_JSON))
     registry.register_on_missing(component)

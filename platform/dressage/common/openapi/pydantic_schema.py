@@ -1,4 +1,4 @@
-"""OpenAPI components of pydantic models, under names that cannot meet those of our resources."""
+"""OpenAPI components of pydantic models, under names that cannot collide with those of our resources."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from drf_spectacular.plumbing import ResolvedComponent
 class PrefixedPydanticExtension(PydanticExtension):
     """Inner models carry the outer one's name: the policy part of a run spec is ``RunSpecPolicy``, not ``Policy``.
 
-    drf-spectacular's own extension uses the bare name and lets the first one win in silence.
+    drf-spectacular's own extension uses the bare name and silently lets the first one win.
     """
 
     priority = 1

@@ -1,4 +1,4 @@
-"""OpenAPI: the problems every operation may answer, and the idempotency header."""
+"""OpenAPI: the problems that every operation may return, and the idempotency header."""
 
 from typing import Any, cast
 
@@ -37,7 +37,7 @@ _DESCRIPTIONS = {
 
 
 class ProblemAutoSchema(AutoSchema):
-    """Adds to each operation the problem responses that follow from what it is.
+    """Adds to each operation the problem responses that follow from its properties.
 
     A view adds its own with ``problem_statuses = {"POST": (409,)}``.
     """
@@ -59,7 +59,7 @@ class ProblemAutoSchema(AutoSchema):
         return parameters
 
     def get_auth(self) -> list[dict[str, Any]]:
-        """The ways to sign in; that of tokens with the scope that the operation needs, or left out."""
+        """The ways to sign in. Tokens are listed with the scope that the operation needs, or left out."""
         needed = self.view.needed_scope(self.method) if isinstance(self.view, RoleByMethod) else None
         ways = [{**way, _SCHEME: [needed.value]} if _SCHEME in way and needed else way for way in super().get_auth()]
         return [way for way in ways if needed or _SCHEME not in way]
@@ -80,13 +80,13 @@ class ProblemAutoSchema(AutoSchema):
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         schema = super()._map_basic_serializer(serializer, direction)
         if direction == "request":
-            schema["additionalProperties"] = False  # as ``dressage.common.api.unknown_members`` sees to
+            schema["additionalProperties"] = False  # enforced by ``dressage.common.api.unknown_members``
         return schema
 
     def _any_json(self, field: JSONField | DictField) -> dict[str, Any] | None:
-        """The schema of a field that holds any JSON, or an object of any; None for a field whose type is declared.
+        """The schema of a field that holds any JSON, or an object of any; None for a field with a declared type.
 
-        drf-spectacular would write "anything, or else null", which nothing null fits.
+        drf-spectacular would write "anything, or else null", which null never matches.
         """
         declared = get_override(field, "field", {})
         if isinstance(field, JSONField):
@@ -117,7 +117,7 @@ class ProblemAutoSchema(AutoSchema):
         if "{" in self.path:
             statuses.add("404")
         if self.method in ("POST", "PUT", "PATCH") or hasattr(self.view, "queries"):
-            statuses.add("422")  # a body, or a query with what the operation does not take
+            statuses.add("422")  # a body, or a query with parameters that the operation does not accept
         if self.method in ("POST", "PUT", "PATCH"):
             statuses |= {"408", "411", "413", "415"}  # see ``dressage.gateway.bodies``
         if getattr(handler, "accepts_idempotency_key", False):
@@ -125,7 +125,7 @@ class ProblemAutoSchema(AutoSchema):
         return sorted(statuses)
 
     def _problem(self, status: str) -> ResolvedComponent:
-        """The problem response of a status, which all operations share."""
+        """The problem response of a status, shared by all operations."""
         problem = self.resolve_serializer(cast(Any, ProblemSerializer), "response").ref
         component = ResolvedComponent(
             name=f"Problem{status}",

@@ -55,4 +55,4 @@ class FieldErrorSerializer(DocumentSerializer, document=FieldError):
 
 
 class ProblemSerializer(DocumentSerializer, document=ProblemDocument):
-    """A problem, as every operation may answer it."""
+    """A problem, which every operation may return."""

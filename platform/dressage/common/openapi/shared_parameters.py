@@ -1,4 +1,4 @@
-"""Parameters that several operations declare alike, as components of the OpenAPI document."""
+"""Parameters that several operations declare identically, as components of the OpenAPI document."""
 
 import json
 from collections import Counter, defaultdict
@@ -10,7 +10,7 @@ _COMPONENTS = "#/components/parameters/"
 def share_parameters(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Replace repeated parameters with references; a hook of drf-spectacular.
 
-    Of each name, the declaration that most operations repeat becomes the component of that name. Other declarations of
+    For each name, the declaration that most operations repeat becomes the component of that name. Other declarations of
     the name stay in their operations.
     """
     operations = [operation for methods in result["paths"].values() for operation in methods.values()]

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made once: it is the same for everybody, and takes half a second of processor time."""
+"""The OpenAPI document, built once: it is the same for everyone, and takes half a second of processor time."""
 
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ class OpenAPIView(SpectacularAPIView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer it in the form that the client accepts."""
+        """Return it in the format that the client accepts."""
         renderer = request.accepted_renderer
         charset = f"; charset={renderer.charset}" if renderer.charset else ""
         return HttpResponse(
@@ -27,7 +27,7 @@ class OpenAPIView(SpectacularAPIView):
 
 @cache
 def _document(renderer: str) -> str | bytes:
-    """``renderer``: dotted name of its class."""
+    """The document as written by ``renderer``, the dotted name of a class."""
     schema = OpenAPIView.generator_class().get_schema(request=None, public=True)
     document: str | bytes = import_string(renderer)().render(schema, renderer_context={})
     return document

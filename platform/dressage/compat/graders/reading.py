@@ -1,4 +1,4 @@
-"""Reads a grader as OpenAI's clients write it."""
+"""Parses a grader in the format of OpenAI's clients."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ class AnyGrader(RootModel[Grader]):
 
 
 def read_grader(team: Team, document: dict[str, Any]) -> Grader:
-    """The grader.
+    """Parse the grader.
 
     Raises:
-        Problem: 422 with a pointer under ``/grader`` to each fault; so for a judge that the team lacks.
+        Problem: 422 with a pointer under ``/grader`` to each fault, including a judge that the team does not have.
     """
     translated = _translated(document)
     grader = validated(AnyGrader, translated, "grader").root
@@ -29,7 +29,7 @@ def read_grader(team: Team, document: dict[str, Any]) -> Grader:
 
 
 def parts_of(grader: Grader) -> dict[str, Grader]:
-    """Parts that are graded by themselves: the graders of a ``multi``, else the grader alone under its own name."""
+    """Parts that are graded separately: the graders of a ``multi``, or else the grader alone under its own name."""
     if isinstance(grader, MultiGrader):
         return dict(grader.graders)
     return {name_of(grader): grader}
@@ -41,20 +41,21 @@ def name_of(grader: Grader) -> str:
 
 
 def as_definition(parts: dict[str, Grader]) -> RewardDefinition:
-    """A definition that grades each part by itself: component ``g0`` is the first, and so on."""
+    """A definition that grades each part separately: component ``g0`` is the first, and so on."""
     components = [{"name": f"g{index}", "grader": part} for index, part in enumerate(parts.values())]
     return RewardDefinition.model_validate({"components": components})
 
 
 def _translated(document: dict[str, Any]) -> dict[str, Any]:
-    """``document`` in our own words, where OpenAI's differ."""
+    """The document with OpenAI's terms replaced by ours."""
     if document.get("type") == "python":
-        # OpenAI's images have other packages; ours is one. The tag is theirs to choose and has no effect here.
+        # OpenAI's images have other packages; there is one image here. The tag is the client's choice and has no
+        # effect.
         return {key: value for key, value in document.items() if key != "image_tag"}
     graders = document.get("graders")
     if document.get("type") == "multi" and isinstance(graders, dict):
         if isinstance(graders.get("type"), str):
-            # The client's types know a single grader here; its name is what the formula uses.
+            # The client's types allow a single grader here; its name is the one that the formula uses.
             graders = {str(graders.get("name") or graders["type"]): graders}
         parts = {name: _translated(part) if isinstance(part, dict) else part for name, part in graders.items()}
         return {**document, "graders": parts}

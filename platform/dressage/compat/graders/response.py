@@ -1,4 +1,4 @@
-"""OpenAI's answer to ``graders/run``."""
+"""OpenAI's response to ``graders/run``."""
 
 import json
 import re
@@ -26,15 +26,15 @@ class GraderErrorsDocument(TypedDict):
     python_grader_runtime_error: bool
     python_grader_server_error: bool
     sample_parse_error: bool
-    """The grader reads JSON, and the sample is none."""
+    """The grader reads JSON, but the sample is not JSON."""
     truncated_observation_error: bool
     unresponsive_reward_error: bool
-    """There was no answer in time."""
+    """There was no response in time."""
     model_grader_server_error_details: str | None
     python_grader_runtime_error_details: str | None
     python_grader_server_error_type: str | None
     other_error_details: str | None
-    """An addition to OpenAI's members."""
+    """An extension of OpenAI's members."""
 
 
 class GraderMetadataDocument(TypedDict):
@@ -60,10 +60,10 @@ class GraderTokenUsageDocument(TypedDict):
 
 
 class GraderRunDocument(TypedDict):
-    """A reward and how it came about."""
+    """A reward and how it was computed."""
 
     reward: float | None
-    """None when it could not be computed: never a zero."""
+    """None if it could not be computed: never a zero."""
     sub_rewards: dict[str, float]
     """Of a ``multi``: grade by name."""
     metadata: GraderMetadataDocument
@@ -71,20 +71,20 @@ class GraderRunDocument(TypedDict):
 
 
 _UNREADABLE = "the judge's answer is"
-"""Beginnings of the errors of ``trainer_core.rewards.graders.judge`` for answers that are not of the asked form."""
+"""Beginnings of the errors of ``trainer_core.rewards.graders.judge`` for responses in the wrong format."""
 _TOO_SLOW = re.compile(r"the reward took longer|the \w+ grader (used more than|did not end within)|not scored: ")
-"""Beginnings of the errors of a score that ran into a limit of time."""
+"""Beginnings of the errors of a score that exceeded a time limit."""
 _JUDGES = ("rubric", "label_model", "score_model", "reward_model")
 
 
 def run_response(grader: Grader, ran: Ran, text: str, models: dict[str, str]) -> GraderRunDocument:
-    """The response's document. ``reward`` is null, never 0, when it could not be computed.
+    """The response's document. ``reward`` is null, never 0, if it could not be computed.
 
     Args:
         grader: the grader that was run.
-        ran: how it went.
+        ran: outcome of the run.
         text: the model's sample.
-        models: model by judge endpoint, of the judges that the grader names.
+        models: model of each judge endpoint that the grader names.
     """
     reward, error = _reward(grader, ran)
     usage = ran.judge.get("prompt_tokens", 0) + ran.judge.get("completion_tokens", 0) if ran.judge else None
@@ -101,7 +101,7 @@ def run_response(grader: Grader, ran: Ran, text: str, models: dict[str, str]) ->
             "token_usage": usage,
             "sampled_model_name": asked[0] if len(asked) == 1 else None,
         },
-        # The worker counts over all judges: with several, whose tokens they were is not known.
+        # The worker counts over all judges: with several, it is unknown which one used the tokens.
         "model_grader_token_usage_per_model": {asked[0]: _usage(ran.judge)} if ran.judge and len(asked) == 1 else {},
     }
 

@@ -1,4 +1,4 @@
-"""Runs a grader once: here if it is pure, else as a bench job on the cluster whose end is waited for."""
+"""Runs a grader once: in this process if it is pure, else as a bench job on the cluster whose end it waits for."""
 
 import time
 from collections.abc import Mapping
@@ -23,38 +23,38 @@ from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.graders import Grader
 
 WAIT_S = 60.0
-"""Longest time that a caller waits for the cluster."""
+"""Maximum time that a caller waits for the cluster."""
 SCORE_S = 45.0
-"""Longest time that the score itself may take there."""
+"""Maximum time that the score itself may take there."""
 WAITING = LongRequests("graders that need the cluster", places=8, code="graders_busy", retry_s=5)
-"""Callers of a web process who wait for the cluster at once, each of whom holds one of its threads."""
+"""Callers of a web process that may wait for the cluster at the same time, each holding one of its threads."""
 _POLL_S = (0.02, 0.5)
-"""First and longest pause between two looks at the job."""
+"""First and longest pause between two checks of the job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """Outcome of a grader's run."""
+    """Outcome of running a grader."""
 
     grades: dict[str, float]
-    """Grades, by the name of the part, that could be computed."""
+    """Grades that could be computed, by the name of the part."""
     error: str | None
     """Error of the first part that failed, without its name."""
     failed: str | None
-    """The name of that part; None when the error is nobody's own."""
+    """The name of that part; None if the error belongs to no part."""
     seconds: float
     late: bool = False
-    """Whether there was no answer in time."""
+    """Whether there was no response in time."""
     judge: dict[str, Any] = field(default_factory=dict)
-    """Use of judges, as the worker tells it."""
+    """Use of judges, as reported by the worker."""
 
 
 def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mapping[str, Any]) -> Ran:
     """Grade ``text`` for the row ``item``.
 
     Raises:
-        Problem: 422 for a grader that looks at the length, which text alone does not tell; 429 when too many bench
-            jobs are open or too many of the team's graders run, 503 when too many of all teams do or wait.
+        Problem: 422 for a grader that uses the length, which text alone does not provide; 429 if too many bench jobs
+            are open or too many of the team's graders are running, 503 if too many of all teams are running or waiting.
     """
     parts = parts_of(grader)
     definition = as_definition(parts)
@@ -104,15 +104,15 @@ def _is_pure(definition: RewardDefinition) -> bool:
 
 
 def _wait(job: BenchJob, deadline: float) -> None:
-    """Look at the job's row until it is over or the deadline has passed.
+    """Poll the job's row until it is finished or the deadline has passed.
 
-    OpenAI's client wants the answer in the response, so its request waits in its thread. A wake-up message would save a
-    fraction of a second and still need these looks, since the row alone is the truth.
+    OpenAI's client expects the result in the response, so its request waits in its thread. A wake-up message would save
+    a fraction of a second and still require this polling, since only the row is authoritative.
     """
     pause, longest = _POLL_S
     while job.state in OPEN and time.monotonic() < deadline:
         if not connection.in_atomic_block:
-            connection.close()  # callers who wait must not keep connections from everybody else
+            connection.close()  # waiting callers must not occupy connections
         time.sleep(pause)
         pause = min(longest, 1.5 * pause)
         job.refresh_from_db(fields=["state"])

@@ -1,4 +1,4 @@
-"""Bodies of the compatible endpoints, field for field OpenAI's."""
+"""Bodies of the compatible endpoints, with exactly OpenAI's fields."""
 
 from rest_framework import serializers
 
@@ -19,4 +19,4 @@ class RunGraderSerializer(ValidateGraderSerializer):
 
 
 class GraderRunSerializer(DocumentSerializer, document=GraderRunDocument):
-    """A reward and how it came about."""
+    """A reward and how it was computed."""

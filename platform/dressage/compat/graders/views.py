@@ -27,14 +27,14 @@ class ValidateGraderView(ApiView):
         responses=ValidateGraderSerializer,
     )
     def post(self, request: TeamRequest) -> Response:
-        """Whether a grader can be run in this team. Answers the grader; a 422 names each fault."""
+        """Check that a grader can be run in this team. Returns the grader; a 422 names each fault."""
         document = self.body(ValidateGraderSerializer)["grader"]
         read_grader(request.team, document)
         return Response({"grader": document})
 
 
 class RunGraderView(ApiView):
-    """A grader at work."""
+    """A run of a grader."""
 
     noun = Noun.REWARDS
     roles = {"POST": IsEditor}
@@ -44,7 +44,7 @@ class RunGraderView(ApiView):
         operation_id="runGrader", tags=["compat"], request=RunGraderSerializer, responses=GraderRunSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """Grade one sample. What needs a jail or a judge runs on the cluster, and is waited for up to a minute."""
+        """Grade one sample. Graders that need a jail or a judge run on the cluster; the request waits up to 60 s."""
         fields = self.body(RunGraderSerializer)
         grader = read_grader(request.team, fields["grader"])
         text = fields["model_sample"]

@@ -1,1 +1,1 @@
-"""Cards of datasets: where the rows are from, under which licence, what they are for, and who answers for them."""
+"""Dataset cards: origin of the rows, licence, purpose and owner."""

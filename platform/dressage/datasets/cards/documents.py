@@ -1,4 +1,4 @@
-"""Cards as readers get them."""
+"""Dataset cards in the form that readers get."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from dressage.datasets.models import Dataset, DatasetCard
 
 
 class CardOwner(TypedDict):
-    """The member who answers for a dataset."""
+    """The member who is responsible for a dataset."""
 
     id: str
     """Id of the membership."""
@@ -18,29 +18,29 @@ class CardOwner(TypedDict):
 
 
 class DatasetCardDocument(TypedDict):
-    """What people should know of a dataset. All texts are empty where nobody has said."""
+    """What people should know about a dataset. Texts that have not been written are empty."""
 
     source: str
-    """Where the rows are from."""
+    """Origin of the rows."""
     licence: str
-    """SPDX identifier, else free text."""
+    """SPDX identifier, or free text."""
     licence_is_spdx: bool
-    """Whether it is an identifier of SPDX that is known here, or several of them joined by AND or OR."""
+    """Whether the licence is a known SPDX identifier, or several of them joined by AND or OR."""
     purpose: str
     caveats: str
     owner: CardOwner | None
     keep_days: int | None
-    """Days after which a version goes that a newer one has replaced, where no run has ever read it; null keeps all."""
+    """Days after which a replaced version that no run has read is deleted. Null keeps all versions."""
     last_owner: str
-    """Address of the owner who has left the team; empty where there is an owner, or never was one."""
+    """Address of the owner who has left the team. Empty if there is an owner, or never was one."""
     revision: int
-    """0 as long as nobody has written the card. A change names it as ``If-Match``."""
+    """0 until somebody writes the card. Changes must send it as ``If-Match``."""
     updated_at: datetime | None
     updated_by: str
 
 
 def card_of(dataset: Dataset) -> DatasetCardDocument:
-    """The card of a dataset, empty where none was written."""
+    """The card of a dataset. Empty if none was written."""
     card: DatasetCard | None = getattr(dataset, "written_card", None)
     if card is None:
         return DatasetCardDocument(

@@ -1,4 +1,4 @@
-"""Licences by their short identifiers of the SPDX License List (https://spdx.org/licenses)."""
+"""Licences and their short identifiers in the SPDX License List (https://spdx.org/licenses)."""
 
 import re
 from collections.abc import Iterable
@@ -12,25 +12,25 @@ IDENTIFIERS = (
     "LGPL-2.1-only", "LGPL-2.1-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later", "MIT", "MIT-0", "MPL-2.0", "MS-PL",
     "NCSA", "ODbL-1.0", "ODC-By-1.0", "OFL-1.1", "OSL-3.0", "PDDL-1.0", "PostgreSQL", "Unlicense", "WTFPL", "Zlib",
 )  # fmt: skip
-"""Those that data sets, code and texts come under."""
+"""Licences commonly used for data sets, code and texts."""
 MAX_LICENCE = 120
 _KNOWN = {name.lower(): name for name in IDENTIFIERS}
 
 
 def tidy(licence: str) -> str:
-    """A licence as it is kept: an identifier in its own spelling, anything else in one line as it was written."""
+    """Normalise a licence: known identifiers get their canonical spelling, other text is joined to one line."""
     text = " ".join(licence.split())
     return _KNOWN.get(text.lower().replace(" ", "-"), text)
 
 
 def is_expression(licence: str) -> bool:
-    """Whether it is an identifier that is known here, or several joined by AND or OR."""
+    """Whether the licence is a known identifier, or several joined by AND or OR."""
     plain = re.sub(r"\(([^()]+)\)", r"\1", licence)
     return all(part in _KNOWN.values() for part in re.split(r" (?:AND|OR) ", plain))
 
 
 def together(licences: Iterable[str]) -> str:
-    """The licence of rows that come under several: all of them hold. Empty where one of them is not known."""
+    """The combined licence of rows under several licences, all of which apply. Empty if any of them is unknown."""
     found = list(dict.fromkeys(licences))
     if not found or not all(found):
         return ""

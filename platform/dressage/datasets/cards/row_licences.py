@@ -1,4 +1,4 @@
-"""The licence that the rows of a file say they come under, as tasks of Kattis archives and exports of hubs do."""
+"""The licence that the rows of a file name, as in Kattis archives and exports from hubs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,11 +9,11 @@ from dressage.datasets.rows.row import Row
 
 _COLUMNS = ("license", "licence")
 _MOST = 8
-"""Different licences that are told; of a file with more, none is."""
+"""Maximum number of different licences. A file with more is treated as having none."""
 
 
 class LicencesOf:
-    """Passes rows on, and remembers their licences."""
+    """Passes rows through and records their licences."""
 
     def __init__(self, parts: Iterable[Row | TakenRows]) -> None:
         self._parts = parts
@@ -26,7 +26,7 @@ class LicencesOf:
             yield part
 
     def together(self) -> str:
-        """The licence of all rows; empty where some have none."""
+        """The combined licence of all rows. Empty if some rows have none."""
         if len(self._found) > _MOST:
             return ""
         return licences.together(sorted(self._found))
@@ -36,7 +36,7 @@ def _licences(rows: TakenRows) -> set[str]:
     columns = {name: values for name in _COLUMNS if (values := rows.values(name)) is not None}
     if not columns:
         return {_licence({})}
-    # Values that are equal and of different types, such as 1 and True, are no licences either.
+    # Values that compare equal but differ in type, such as 1 and True, are no licences either.
     told = {
         tuple([value if isinstance(value, str) else None for value in row])
         for row in zip(*columns.values(), strict=True)

@@ -1,4 +1,4 @@
-"""Bodies of the endpoints of cards."""
+"""Request and response bodies of the card endpoints."""
 
 from rest_framework import serializers
 
@@ -10,18 +10,18 @@ from dressage.datasets.models import Dataset
 
 
 class DatasetCardSerializer(DocumentSerializer, document=DatasetCardDocument):
-    """What people should know of a dataset."""
+    """What people should know about a dataset."""
 
 
 class CardOfDatasetSerializer(DatasetCardSerializer, document=DatasetCardDocument):
-    """The same, of a dataset."""
+    """The same card, as part of a dataset."""
 
     def to_representation(self, instance: Dataset) -> DatasetCardDocument:
         return card_of(instance)
 
 
 class WriteDatasetCardSerializer(serializers.Serializer):
-    """The whole card: what is empty says nothing."""
+    """The whole card. Empty fields clear what they said."""
 
     source = serializers.CharField(max_length=2000, allow_blank=True, help_text="Where the rows are from.")
     licence = serializers.CharField(

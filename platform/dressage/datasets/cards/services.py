@@ -1,4 +1,4 @@
-"""Writes of cards."""
+"""Changes to cards."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,14 +15,14 @@ from dressage.teams.models import Membership
 from dressage.teams.services import record_audit
 
 MAX_CAVEATS = 20_000
-"""Characters of the caveats."""
+"""Maximum length of the caveats, in characters."""
 MAX_DAYS = 3650
-"""Days that replaced versions may be kept, else than for ever."""
+"""Maximum number of days to keep replaced versions, unless they are kept forever."""
 _TEXTS = {"source": 2000, "purpose": 2000, "caveats": MAX_CAVEATS}
 
 
 def begin_card(dataset: Dataset, actor: Actor, *, licence: str = "", source: str = "") -> DatasetCard:
-    """The card of a dataset that is being made, whose owner is who makes it, where that is a member."""
+    """Create the card of a new dataset. Its owner is the creator if that is a member."""
     owner = None
     if actor.kind == "user":
         owner = Membership.objects.select_related("user").filter(team=dataset.team_id, user=actor.id).first()
@@ -37,7 +37,7 @@ def begin_card(dataset: Dataset, actor: Actor, *, licence: str = "", source: str
 
 
 def fill_card(dataset: Dataset, *, licence: str, source: str) -> None:
-    """Write what an import knows into a card that says nothing of it. What people have written stays."""
+    """Fill in what an import knows, in fields that are empty. Text written by people stays."""
     card = DatasetCard.objects.filter(dataset=dataset).first()
     if card is None:
         return
@@ -53,14 +53,14 @@ def change_card(dataset: Dataset, actor: Actor, revision: int, fields: dict[str,
 
     Args:
         dataset: the dataset.
-        actor: who asks.
-        revision: revision of the card which they have seen; 0 for none.
-        fields: ``source``, ``licence``, ``purpose``, ``caveats``, and ``owner``, the id of a membership, or None; where
-            it shall change, ``keep_days``.
+        actor: who makes the change.
+        revision: revision of the card that they last saw; 0 for none.
+        fields: ``source``, ``licence``, ``purpose``, ``caveats``, ``owner`` (the id of a membership, or None) and, only
+            if it changes, ``keep_days``.
 
     Raises:
-        Problem: 404 where the dataset was deleted meanwhile; 412 with the present ``revision`` where somebody was
-            quicker; 422 for an owner who is no member. Then nothing changes.
+        Problem: 404 if the dataset has been deleted; 412 with the current ``revision`` if somebody else changed the
+            card first; 422 if the owner is not a member. Nothing changes then.
     """
     locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     if locked.deleted_at is not None:
@@ -78,7 +78,7 @@ def change_card(dataset: Dataset, actor: Actor, revision: int, fields: dict[str,
     card.keep_days = fields.get("keep_days", card.keep_days)
     if owner is not None:
         card.owner, card.owner_name = owner, owner.user.email
-    elif card.owner is not None:  # who has left stays the last one
+    elif card.owner is not None:  # the last owner stays after leaving
         card.owner, card.owner_name = None, ""
     card.revision += 1
     card.updated_at, card.updated_by = timezone.now(), actor.label
@@ -88,15 +88,15 @@ def change_card(dataset: Dataset, actor: Actor, revision: int, fields: dict[str,
 
 
 def carry_card(dataset: Dataset, sources: Sequence[Dataset], *, new: bool) -> None:
-    """Bring into the card of a dataset what the cards of those say whose rows it has come to hold.
+    """Merge into a dataset's card what the cards of its source datasets say.
 
-    A licence holds on: rows of several come under all of them, and where one is not known, neither is the whole's.
-    What people have written of the dataset itself stays.
+    Licences carry over: rows from several sources come under all of their licences. If one is unknown, so is the
+    licence of the whole. Text that people have written about the dataset itself stays.
 
     Args:
         dataset: the dataset, locked.
-        sources: those whose rows it has taken, others than itself.
-        new: whether all its rows are theirs.
+        sources: other datasets whose rows it now contains.
+        new: whether all its rows come from them.
     """
     card = DatasetCard.objects.select_related("owner__user").filter(dataset=dataset).first()
     if card is None or not sources:
@@ -107,7 +107,7 @@ def carry_card(dataset: Dataset, sources: Sequence[Dataset], *, new: bool) -> No
     for name, most in _TEXTS.items():
         texts = [getattr(card, name), *(str(other[name]) for other in others)]  # type: ignore[literal-required]
         found = "\n\n".join(dict.fromkeys(text for text in texts if text))
-        if len(found) <= most:  # else the lineage alone tells of it
+        if len(found) <= most:  # otherwise only the lineage shows it
             setattr(card, name, found)
     if _facts(card) != before:
         card.revision += 0 if new else 1

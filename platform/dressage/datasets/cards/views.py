@@ -28,9 +28,9 @@ class DatasetCardView(ApiView):
         responses=DatasetCardSerializer,
     )
     def put(self, request: TeamRequest, dataset_id: str) -> Response:
-        """Say where the rows are from, under which licence, what for, what to mind, and who answers for them.
+        """Set the card: origin of the rows, licence, purpose, caveats and owner.
 
-        `If-Match` is the `revision` of the card as last seen, 0 for one that nobody has written.
+        `If-Match` is the `revision` of the card as you last saw it, or 0 if it has not been written yet.
         """
         found = selectors.dataset(request.team, dataset_id)
         fields = self.body(WriteDatasetCardSerializer)

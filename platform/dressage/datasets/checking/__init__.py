@@ -1,1 +1,1 @@
-"""Check of an uploaded file: it is read, checked and stored by a process of its own, which knows no database."""
+"""Checks uploaded files. A separate process without database access reads, checks and stores them."""

@@ -1,4 +1,4 @@
-"""Outcomes of a check on their way from the process that made it."""
+"""Serialisation of check results between processes."""
 
 from typing import Any
 
@@ -21,6 +21,6 @@ def of_problem(problem: Problem) -> dict[str, Any]:
 
 
 def to_problem(document: dict[str, Any]) -> Problem:
-    """The problem that ``of_problem`` has told."""
+    """The problem that ``of_problem`` serialised."""
     status, title, detail = document.pop("status"), document.pop("title"), document.pop("detail")
     return Problem(status, title, detail, **document)

@@ -1,4 +1,4 @@
-"""A file is read once to hash it and once to check every row, which goes into a temporary Parquet file."""
+"""Checks a file: one pass hashes it, a second checks every row and writes the rows to a temporary Parquet file."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -18,41 +18,41 @@ from trainer_core.datasets.mapping import DatasetMapping
 
 
 class TooManyRows(Exception):
-    """The file has more rows than the team may still keep."""
+    """The file has more rows than the team's quota has left."""
 
 
 class CheckOrder(TypedDict):
-    """What is known of a file before it is read, and how it is to be."""
+    """What is known about a file before it is read, and how to read it."""
 
     name: str
     size: int
     sha256: str
-    """Hash that the file must have in hexadecimal digits; empty where nobody has said."""
+    """Hash that the file must have, in hexadecimal digits; empty if none was declared."""
     mapping: dict[str, Any] | None
     rows_left: int
-    """Rows that the team may still keep."""
+    """Rows that the team may still store."""
     folder: str
-    """Folder of what is written."""
+    """Folder for the output."""
 
 
 class CheckResult(TypedDict):
-    """A file whose rows were all read and are sound."""
+    """A file whose rows were all read and are valid."""
 
     rows: int
     columns: list[dict[str, str]]
     origin: Origin
     licence: str
-    """The licence that the rows say they come under; empty where they say none, or not all of them."""
+    """The licence that the rows name; empty if not all of them name one."""
     path: str
-    """The Parquet file. Whoever asked for the check removes it."""
+    """The Parquet file. The caller removes it."""
 
 
 def check(file: BinaryIO, order: CheckOrder) -> CheckResult:
-    """The rows of a file, in a Parquet file in ``order["folder"]``.
+    """Check the rows of a file, and write them to a Parquet file in ``order["folder"]``.
 
     Raises:
-        Problem: 422 where the file is not the one that was declared, or refused. Then nothing is left.
-        TooManyRows: it has more rows than are left to the team.
+        Problem: 422 if the file is refused or is not the one that was declared. No output is left then.
+        TooManyRows: the file has more rows than the team has left.
     """
     mapping = DatasetMapping.model_validate(order["mapping"]) if order["mapping"] is not None else None
     rows = UploadedRows(file, order["name"], mapping)
@@ -71,15 +71,15 @@ def store(
     """Read every row into a Parquet file.
 
     Args:
-        rows: the rows of the file.
-        passed: the same, as somebody counts them on their way.
-        folder: folder of what is written.
+        rows: the rows of the file, for their metadata.
+        passed: the same rows as a stream on which they may be counted.
+        folder: folder for the output.
         name: the file's name.
-        size: its bytes.
+        size: its size in bytes.
         sha256: its hash.
 
     Raises:
-        Problem: 422 with the faults of the file. Then nothing is left.
+        Problem: 422 with the faults of the file. No output is left then.
     """
     licences = LicencesOf(passed)
     temporary = storage.write(licences, folder)
@@ -99,7 +99,7 @@ def store(
 
 
 def require_few(parts: Iterable[Row | TakenRows], left: int) -> Iterator[Row | TakenRows]:
-    """Rows as they come. Raises TooManyRows at the first that is more than are left."""
+    """Pass rows through. Raises TooManyRows at the first row beyond the limit."""
     number = 0
     for part in parts:
         number += 1 if isinstance(part, Row) else len(part)

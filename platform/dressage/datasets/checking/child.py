@@ -1,7 +1,7 @@
-"""The process of a check: reads its order from the standard input and answers with one line of JSON.
+"""The child process of a check: reads its order from standard input and answers with one line of JSON.
 
-The file is an open descriptor that it was given. It knows no database and no secret. It ends when its parent does: the
-input is then closed.
+The file is an inherited open descriptor. The process has no database access and no secrets. It ends when its parent
+does, because its input is closed then.
 """
 
 import json
@@ -17,7 +17,7 @@ from dressage.datasets.checking.answers import OUT_OF_MEMORY, of_problem
 
 
 def main() -> None:
-    """Carry out an order. Arguments: descriptor of the file, most bytes of memory, niceness."""
+    """Carry out an order. Arguments: descriptor of the file, memory limit in bytes, niceness."""
     descriptor, memory, nice = map(int, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -26,11 +26,11 @@ def main() -> None:
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     print(json.dumps(_answer(descriptor, order)), flush=True)
-    os._exit(0)  # without the seconds that it may take to give gigabytes back piece by piece
+    os._exit(0)  # skips the seconds that freeing gigabytes piece by piece can take
 
 
 def _answer(descriptor: int, order: Any) -> dict[str, Any]:
-    # Loaded here, where there is a limit already.
+    # Imported here, after the memory limit is set.
     import pyarrow as pa
 
     from dressage.common.api.problems import Problem

@@ -1,4 +1,4 @@
-"""The process of a check as the web process sees it: its memory and its threads' lock are its own."""
+"""The child process of a check, seen from the web process: it has its own memory and interpreter lock."""
 
 import io
 import json
@@ -25,24 +25,24 @@ from dressage.datasets.files.formats import is_plain_text
 
 logger = structlog.get_logger(__name__)
 MEMORY_BYTES = 4 << 30
-"""Data of the process. Files of usual rows need a tenth of it, whatever their size."""
+"""Memory limit of the process. Files with ordinary rows need a tenth of it, whatever their size."""
 HERE_BYTES = 1 << 18
-"""Bytes of plain text that are read in this process, in less time than another one needs to start."""
+"""Maximum size of plain text that is checked in this process, which is faster than starting another."""
 PREFIX = "checking-"
-"""Beginning of the names of the folders that the processes write into."""
+"""Prefix of the folders that the processes write to."""
 _NICE = 5
 _SPARED_S = 24 * 3600
-"""Time for which a file is left alone after it was written: no check takes as long."""
+"""Time after the last write before a file is removed. No check takes that long."""
 _LOOK_S = 0.2
-"""Time after which it is seen that the client has gone."""
+"""Interval at which the client's connection is checked."""
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 
 
 def check_apart(file: BinaryIO, order: CheckOrder) -> CheckResult:
-    """Carry out ``check`` in a process of its own, of which nothing is left when it is over.
+    """Run ``check`` in a separate process that leaves nothing behind.
 
     Raises:
-        Problem: as ``check`` does; 413 where reading takes too much memory; 400 where the client has gone.
+        Problem: as ``check`` does; 413 if reading takes too much memory; 400 if the client has disconnected.
         TooManyRows: as ``check`` does.
     """
     if order["size"] <= HERE_BYTES and is_plain_text(file):
@@ -63,7 +63,7 @@ def check_apart(file: BinaryIO, order: CheckOrder) -> CheckResult:
 
 
 def sweep(root: Path, now: float) -> int:
-    """Remove what checks have left of which both processes were killed. Returns how much.
+    """Remove the leftovers of checks whose two processes were both killed. Returns how many.
 
     Args:
         root: the folder of all datasets.
@@ -97,7 +97,7 @@ def _result(answer: dict[str, Any]) -> CheckResult:
 
 
 def _asked(descriptor: int, order: CheckOrder) -> dict[str, Any]:
-    """The process's answer. It is ended where the client goes, or this thread has to."""
+    """The answer of the process. The process is killed if the client disconnects or this thread must end."""
     command = [sys.executable, "-m", "dressage.datasets.checking.child", str(descriptor), str(MEMORY_BYTES), str(_NICE)]
     process = subprocess.Popen(
         command,
@@ -105,7 +105,7 @@ def _asked(descriptor: int, order: CheckOrder) -> dict[str, Any]:
         stdout=subprocess.PIPE,
         pass_fds=[descriptor],
         env=_environment(),
-        start_new_session=True,  # an interrupt from the keyboard is for this process
+        start_new_session=True,  # a keyboard interrupt is meant for this process only
     )
     assert process.stdin and process.stdout
     try:
@@ -123,9 +123,9 @@ def _asked(descriptor: int, order: CheckOrder) -> dict[str, Any]:
         if told and told[0]:
             answer: dict[str, Any] = json.loads(told[0])
             return answer
-        if status == -signal.SIGKILL:  # by the kernel, for want of memory
+        if status == -signal.SIGKILL:  # by the kernel, because it ran out of memory
             return {OUT_OF_MEMORY: True}
-        if status < 0:  # C code that was given no memory ends so, too
+        if status < 0:  # C code ends like this as well if an allocation fails
             logger.error("a file has ended the process that checked it", signal=signal.Signals(-status).name)
             raise _broken()
         raise RuntimeError(f"the process that checks a file has ended with status {status}; its error stands above")
@@ -152,7 +152,7 @@ def _read(output: IO[bytes], told: list[bytes]) -> None:
 
 @contextmanager
 def _descriptor_of(file: BinaryIO) -> Iterator[int]:
-    """An open descriptor of a file's content, which for one in memory is a copy on disk."""
+    """An open descriptor of a file's content. A file in memory is copied to disk."""
     try:
         descriptor = file.fileno()
     except (AttributeError, io.UnsupportedOperation):
@@ -167,8 +167,8 @@ def _descriptor_of(file: BinaryIO) -> Iterator[int]:
 
 
 def _environment() -> dict[str, str]:
-    """The part of this process's environment that the other one may know, without secrets."""
+    """The part of this process's environment that the child may see, without secrets."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     path = os.pathsep.join(filter(None, sys.path))
-    # Memory that is given back is no longer counted.
+    # Freed memory no longer counts towards the limit.
     return {**kept, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}

@@ -1,1 +1,1 @@
-"""Versions that are made of others: by edits, filters, splits and merges, each with its lineage."""
+"""Versions derived from other versions by edits, filters, splits and merges, each with its lineage."""

@@ -1,6 +1,6 @@
-"""Rows whose answers are whole numbers, or are made such: what a rule can check without a doubt.
+"""Rows whose answers are integers, or can be turned into integers, so that a rule can check them reliably.
 
-The form of an answer decides, and never a guess: what is rounded, has a percent sign, or is a formula is left out.
+Only the form of an answer decides, never a guess: rounded numbers, percentages and formulas are left out.
 """
 
 import json
@@ -18,7 +18,7 @@ from dressage.datasets.rows.row import check_row
 from dressage.datasets.versions import storage
 
 _LONGEST = 200
-"""Signs of an answer that is looked at; what is longer is no number that a person has written."""
+"""Maximum length of an answer to examine. Longer ones are no numbers that a person wrote."""
 _INTEGER = r"\d{1,3}(?:(?:,|\{,\}|\\,)\d{3})+|\d+"
 _WHOLE = re.compile(rf"(?P<sign>[-+−]?)\s*(?P<number>{_INTEGER})(?:\.0*)?")
 _FRACTION = re.compile(
@@ -36,9 +36,9 @@ _DEGREES = re.compile(r"\s*(?:\^\s*(?:\\circ|\{\s*\\circ\s*\})|°)$")
 
 
 def number_in(answer: str | None) -> Fraction | None:
-    """The number that an answer is: a whole number or a fraction. None for all else, decimals among it.
+    """The number that an answer consists of: an integer or a fraction. None for anything else, including decimals.
 
-    Delimiters of mathematics, a box, separators of thousands, a dollar sign and degrees count for nothing.
+    Math delimiters, a box, thousands separators, a dollar sign and degrees are ignored.
     """
     if answer is None or len(answer) > _LONGEST:
         return None
@@ -54,7 +54,7 @@ def number_in(answer: str | None) -> Fraction | None:
 
 
 def with_integers(path: Path, asked: IntegerAnswers, counts: Counts, changed: set[str]) -> Iterator[pa.Table]:
-    """The rows with whole answers, in their order; ``changed`` gets the ids of those that are others than before."""
+    """The rows with integer answers, in order. ``changed`` collects the ids of rows that were changed."""
     for table in storage.tables(path):
         counts.before += table.num_rows
         found = [number_in(answer) for answer in table.column("answer").to_pylist()]
@@ -85,7 +85,7 @@ def _rewritten(text: str, number: Fraction, sentence: str) -> dict[str, Any]:
 
 
 def _bare(text: str) -> str:
-    """The text without what stands around a number."""
+    """The text without anything around the number."""
     text = text.strip()
     while inside := next((found for one in _WRAPPINGS if (found := one.fullmatch(text))), None):
         text = inside[1].strip()

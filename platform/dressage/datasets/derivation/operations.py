@@ -1,4 +1,4 @@
-"""Operations that make versions of versions, as clients ask for them and as the lineage keeps them."""
+"""Operations that derive versions, as clients request them and as the lineage stores them."""
 
 import math
 from typing import Annotated, Any, Literal
@@ -21,15 +21,15 @@ class _DerivationModel(BaseModel):
 
 
 class RowChange(_DerivationModel):
-    """One row that is changed, removed or added."""
+    """One row to change, remove or add."""
 
     op: Literal["change", "remove", "add"]
     id: RowId | None = None
-    """Id of the row; for a row that is added, its own or one that follows from its content when omitted."""
+    """Id of the row. An added row may have its own; otherwise one is derived from its content."""
     row: dict[str, Any] | None = None
-    """The whole new row, for what is changed or added."""
+    """The complete new row, if it is changed or added."""
     text: str | None = Field(None, max_length=MAX_TASK_BYTES)
-    """JSON text in place of ``row``, from clients whose own numbers cannot hold each whole number."""
+    """JSON text instead of ``row``, for clients whose number type cannot represent every integer."""
 
     @model_validator(mode="after")
     def _complete(self) -> "RowChange":
@@ -41,26 +41,26 @@ class RowChange(_DerivationModel):
         return self
 
     def data(self) -> Any:
-        """The row that was given. Raises ValueError with a sentence where its text is not JSON."""
+        """The given row. Raises ValueError with a message if its text is not JSON."""
         return self.row if self.text is None else parse_row(self.text)
 
 
 class EditRows(_DerivationModel):
-    """Rows changed, removed and added; changed rows keep their ids and places, added ones come last."""
+    """Change, remove and add rows. Changed rows keep their ids and positions; added rows come last."""
 
     name: Literal["edit"]
     changes: list[RowChange] = Field(min_length=1, max_length=MAX_CHANGES)
 
 
 class NotedEdit(EditRows):
-    """An edit of other rooms, which say in the lineage how its rows were chosen."""
+    """An edit by another part of the platform, which records in the lineage how its rows were chosen."""
 
     arguments: dict[str, Any]
-    """What the lineage keeps beside the ids."""
+    """Stored in the lineage in addition to the ids."""
 
 
 class FilterRows(_DerivationModel):
-    """The rows that a query finds, in their order."""
+    """Keep the rows that a query finds, in order."""
 
     name: Literal["filter"]
     query: RowQuery
@@ -80,13 +80,13 @@ class SplitShare(_DerivationModel):
 
 
 class SplitRows(_DerivationModel):
-    """Every row goes into one part, by a hash of its id: rows of later versions stay in the parts of before."""
+    """Assign every row to one part by a hash of its id. Rows of later versions stay in the same parts."""
 
     name: Literal["split"]
     shares: list[SplitShare] = Field(min_length=2, max_length=10)
-    """Parts whose shares sum to 1. Each becomes a dataset of its own, ``<slug>-<name>``."""
+    """Parts whose shares sum to 1. Each becomes its own dataset, ``<slug>-<name>``."""
     salt: str = Field("", max_length=100, pattern=r"^[^\x00]*$")
-    """Text that makes another split of the same rows."""
+    """Text that selects a different split of the same rows."""
 
     @model_validator(mode="after")
     def _whole(self) -> "SplitRows":
@@ -98,51 +98,54 @@ class SplitRows(_DerivationModel):
 
 
 class MergeVersions(_DerivationModel):
-    """The rows of several versions one after the other."""
+    """Concatenate the rows of several versions."""
 
     name: Literal["merge"]
     others: list[Annotated[str, Field(min_length=3, max_length=80)]] = Field(min_length=1, max_length=20)
-    """``slug@version`` of those whose rows come behind."""
+    """``slug@version`` of the versions whose rows are appended."""
     equal_ids: Literal["first", "rename"] = "first"
-    """What becomes of a row whose id was there before: left out, or taken with another id."""
+    """What to do with a row whose id has already occurred: leave it out, or give it another id."""
 
 
 class IntegerAnswers(_DerivationModel):
-    """The rows whose answer is a whole number, or is made one, so that a rule can check it.
+    """Keep rows whose answer is an integer or can be turned into one, so that a rule can check it.
 
     Source: DAPO (arXiv 2503.14476), section 3.5.
     """
 
     name: Literal["integers"]
     fractions: Literal["sum", "leave_out"] = "sum"
-    """What becomes of rows whose answer is a fraction m/n: their prompt asks for m + n, or they are left out."""
+    """What to do with rows whose answer is a fraction m/n: ask for m + n in the prompt, or leave them out."""
     sentence: str = Field(ASK_FOR_SUM, min_length=1, max_length=1_000, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")
-    """What is written below the prompt of such a row."""
+    """Text appended to the prompt of such a row."""
 
 
 class KeepRows(_DerivationModel):
-    """The rows of given ids, however many: for other rooms, which say in the lineage how they were chosen."""
+    """Keep the rows with given ids, however many.
+
+    For other parts of the platform, which record how they were chosen.
+    """
 
     name: Literal["filter"]
     ids: frozenset[str]
     arguments: dict[str, Any]
-    """What the lineage keeps in the place of the ids."""
+    """Stored in the lineage instead of the ids."""
 
 
 class AddRows(_DerivationModel):
-    """Rows that other rooms have made, behind those of the version, which all stay."""
+    """Append rows that other parts of the platform have created. All rows of the version stay."""
 
     name: Literal["synthesis"]
     rows: list[tuple[str, dict[str, Any]]] = Field(min_length=1)
-    """(id, row) of each."""
+    """(id, row) pairs."""
     arguments: dict[str, Any]
-    """What the lineage keeps in the place of the rows."""
+    """Stored in the lineage instead of the rows."""
 
 
 AnyOperation = EditRows | FilterRows | SplitRows | MergeVersions | IntegerAnswers
 
 
 class DatasetOperation(RootModel[Annotated[AnyOperation, Field(discriminator="name")]]):
-    """What is to be made of a version."""
+    """The operation to apply to a version."""
 
     model_config = ConfigDict(frozen=True)

@@ -1,4 +1,4 @@
-"""Writes of versions that are made of others. A preview reads what the operation would read, and writes nothing."""
+"""Creates versions derived from others. A preview reads the same data as the operation, but writes nothing."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
@@ -44,12 +44,12 @@ from dressage.teams.models import Team
 from trainer_core.datasets.fields import json_type
 
 _NOTED_IDS = 100
-"""Ids of an edit's rows that the lineage keeps."""
+"""Maximum number of ids of edited rows that the lineage stores."""
 OperationName = Literal["edit", "filter", "split", "merge", "integers", "synthesis"]
 
 
 class DerivedVersion(TypedDict):
-    """A version that was made, or would be."""
+    """A version that was created, or would be."""
 
     name: str
     """Name of its dataset."""
@@ -62,12 +62,12 @@ class DerivedVersion(TypedDict):
 
 
 class Derived(TypedDict):
-    """What an operation made, or would make."""
+    """What an operation created, or would create."""
 
     operation: OperationName
     dry_run: bool
     counts: OperationCounts
-    """All parts together."""
+    """Sum of all parts."""
     results: list[DerivedVersion]
 
 
@@ -85,7 +85,7 @@ class Into:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """One version that is to be made."""
+    """One version to be created."""
 
     into: Into | None
     """None for the next version of the parent's dataset."""
@@ -94,9 +94,9 @@ class _Target:
     columns: list[dict[str, str]]
     arguments: dict[str, Any]
     others: Sequence[DatasetVersion] = ()
-    """Versions whose rows come behind those of the parent."""
+    """Versions whose rows are appended to those of the parent."""
     changed: Collection[str] = ()
-    """Ids of rows that are others than in the parent."""
+    """Ids of rows that differ from the parent."""
 
 
 @dataclass
@@ -105,7 +105,7 @@ class _Written:
     path: Path = field(default_factory=Path)
     notes: list[CarriedNotes] = field(default_factory=list)
     kept: Path | None = None
-    """Its file in its last place."""
+    """Its file at its final path."""
     kept_notes: list[Path] = field(default_factory=list)
 
 
@@ -120,24 +120,24 @@ def derive(
     dry_run: bool = False,
     within: Within = lambda store: store(),
 ) -> Derived:
-    """Make versions of ``parent``, with their lineage.
+    """Create versions derived from ``parent``, with their lineage.
 
     Args:
-        team: the owner of what is made.
-        parent: the version whose rows are taken, of the team or shared with it.
-        actor: who asks.
-        operation: what is done with them.
-        into: a new dataset for the result; None makes the next version of the parent's dataset. A split makes new
-            datasets in any case.
+        team: the owner of the new versions.
+        parent: the version to derive from, owned by the team or shared with it.
+        actor: who makes the request.
+        operation: what to do with the rows.
+        into: a new dataset for the result; None creates the next version of the parent's dataset. A split always
+            creates new datasets.
         latest: number of the newest version that the caller has seen.
         dry_run: whether only to count.
-        within: is called in the transaction in which versions are stored, before anything is locked, with a function
-            that stores them. What it raises leaves nothing.
+        within: called in the transaction that stores the versions, before anything is locked, with a function that
+            stores them. If it raises, nothing is stored.
 
     Raises:
-        Problem: 403 where another team's dataset would get the next version; 409 where a newer version than ``latest``
-            is there, or a slug is taken; 422 where the operation cannot be done, or would leave no row; 429 or 503
-            where too many files are read at once. Then nothing is made.
+        Problem: 403 if another team's dataset would get the next version; 409 if there is a newer version than
+            ``latest``, or a slug is taken; 422 if the operation is impossible or would leave no rows; 429 or 503 if too
+            many files are being read. Nothing is created then.
     """
     if into is None and operation.name != "split" and parent.dataset.team_id != team.id:
         detail = f"{parent.dataset.slug} is shared with your team to be read. Make a new dataset of it, with a name."
@@ -194,7 +194,7 @@ def _targets(
 
 
 def noted_query(query: RowQuery) -> dict[str, Any]:
-    """The conditions of a query as the lineage keeps them: of many ids the first."""
+    """The conditions of a query as the lineage stores them. Long lists of ids are cut."""
     found = query.model_dump(exclude_defaults=True)
     if "ids" in found:
         found |= {"ids": found["ids"][:_NOTED_IDS], "number_of_ids": len(found["ids"])}
@@ -202,7 +202,7 @@ def noted_query(query: RowQuery) -> dict[str, Any]:
 
 
 def _noted(edit: EditRows) -> dict[str, Any]:
-    """The arguments of an edit as the lineage keeps them."""
+    """The arguments of an edit as the lineage stores them."""
     ids = [change.id for change in edit.changes if change.id is not None]
     arguments: dict[str, Any] = {"ids": ids[:_NOTED_IDS], "number_of_ids": len(ids)}
     return arguments | edit.arguments if isinstance(edit, NotedEdit) else arguments
@@ -289,7 +289,7 @@ def _store_all(
     latest: int | None,
     within: Within,
 ) -> list[DerivedVersion]:
-    """Store all versions or none, of which then no file is left."""
+    """Store all versions or none. If none, no files are left."""
     try:
         with transaction.atomic():
             return within(partial(_store_each, team, parent, actor, operation.name, written, latest))
@@ -310,7 +310,7 @@ def _store_each(
     written: list[_Written],
     latest: int | None,
 ) -> list[DerivedVersion]:
-    # Datasets are locked before the team, as all who write versions do: the audit log locks the team.
+    # Lock datasets before the team, like every writer of versions: the audit log locks the team.
     if any(one.target.into is not None for one in written):
         Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     return [_store(team, parent, actor, name, one, latest) for one in written]
@@ -326,7 +326,7 @@ def _store(
 ) -> DerivedVersion:
     target = one.target
     if target.into is None:
-        # NO KEY UPDATE: two operations take their numbers one after the other; readers do not wait.
+        # NO KEY UPDATE: two operations take their numbers one after the other, and readers do not wait.
         dataset = locked_dataset(parent.dataset_id)
         _require_latest(dataset, latest)
     else:
@@ -392,7 +392,7 @@ def _require_latest(dataset: Dataset, seen: int | None) -> None:
 
 
 def _columns_of(*lists: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Columns of the rows of several lists, in order of first appearance; ``mixed`` where they differ."""
+    """Columns of the rows of several lists, in order of first appearance; ``mixed`` if the types differ."""
     types: dict[str, str] = {}
     for column in (one for columns in lists for one in columns):
         name, here = column["name"], column["type"]
@@ -402,7 +402,7 @@ def _columns_of(*lists: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 def _together(counts: list[Counts]) -> OperationCounts:
-    """The counts of one target, or of the parts of a split, which leave no row out."""
+    """The counts of one target, or the sum over the parts of a split, which drops no row."""
     if len(counts) == 1:
         return OperationCounts(**counts[0].document())  # type: ignore[typeddict-item]  # its keys are the fields
     after = sum(one.after for one in counts)

@@ -1,4 +1,4 @@
-"""Rows of the versions that operations make, as streams of tables: the same for a preview and for the real thing."""
+"""Rows of derived versions as streams of tables. Previews and real operations use the same code."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ _TOO_LARGE = 10**MAX_DIGITS
 
 @dataclass
 class Counts:
-    """What an operation did, row by row; complete when its tables have all been read."""
+    """Row counts of an operation. Complete once all its tables have been read."""
 
     before: int = 0
     after: int = 0
@@ -35,13 +35,13 @@ class Counts:
     changed: int = 0
 
     def document(self) -> dict[str, int]:
-        """The counts as the lineage keeps them."""
+        """The counts as the lineage stores them."""
         return dict(self.__dict__)
 
 
 @dataclass
 class CheckedEdit:
-    """An edit whose rows are checked."""
+    """An edit whose rows have been checked."""
 
     changed: dict[str, Row] = field(default_factory=dict)
     removed: set[str] = field(default_factory=set)
@@ -49,21 +49,21 @@ class CheckedEdit:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows that the edit brings."""
+        """All rows that the edit contains."""
         return [*self.changed.values(), *(row for _, row in self.added)]
 
 
 class EditError(ValueError):
-    """A change that cannot be made."""
+    """A change that cannot be applied."""
 
     def __init__(self, index: int | None, detail: str) -> None:
         super().__init__(detail)
         self.index = index
-        """Its number among the changes, where it is one."""
+        """Its index among the changes, if it belongs to one."""
 
 
 def check_rows(rows: Sequence[tuple[str, dict[str, Any]]]) -> CheckedEdit:
-    """An edit that adds rows, given by ids of their own. Raises EditError."""
+    """An edit that adds rows with the given ids. Raises EditError."""
     checked = CheckedEdit()
     for index, (row_id, data) in enumerate(rows):
         checked.added.append((row_id, _checked_row(index, data)))
@@ -111,7 +111,7 @@ def _checked_row(index: int, data: Any) -> Row:
 
 
 def _require_short_numbers(row: Any) -> None:
-    """Refuse numbers that no file may hold. Raises ValueError."""
+    """Refuse numbers that files may not contain. Raises ValueError."""
     if isinstance(row, int) and not -_TOO_LARGE < row < _TOO_LARGE:
         raise ValueError(f"A number has more than {MAX_DIGITS} digits.")
     for inner in row.values() if isinstance(row, dict) else row if isinstance(row, list) else ():
@@ -119,7 +119,7 @@ def _require_short_numbers(row: Any) -> None:
 
 
 def edited(path: Path, edit: CheckedEdit, counts: Counts) -> Iterator[pa.Table]:
-    """The rows after an edit. Raises EditError for an id that is not there, or one that is there already."""
+    """The rows after an edit. Raises EditError for an id that does not exist, or that exists already."""
     named = pa.array([*edit.changed, *edit.removed, *(one for one, _ in edit.added if one)], pa.string())
     missing, present = edit.changed.keys() | edit.removed, set()
     own_ids = [one or row_ids.content_id(row.data) for one, row in edit.added]
@@ -169,7 +169,7 @@ def _appended(edit: CheckedEdit, own_ids: Sequence[str], present: set[str]) -> p
 
 
 def filtered(path: Path, query: RowQuery, noted: np.ndarray | None, counts: Counts) -> Iterator[pa.Table]:
-    """The rows that a query finds; ``noted`` says of which rows its conditions on notes hold, None for no condition."""
+    """The rows that a query finds. ``noted`` is the mask of its conditions on notes, None if it has none."""
     find = finder(query, noted)
     for table in storage.tables(path):
         start = counts.before
@@ -182,9 +182,9 @@ def filtered(path: Path, query: RowQuery, noted: np.ndarray | None, counts: Coun
 
 
 def finder(query: RowQuery, noted: np.ndarray | None) -> Callable[[pa.Table, int], pa.BooleanArray]:
-    """A function of a table and the number of its first row: whether a query finds each row, of shape [rows].
+    """A function of a table and the number of its first row, which returns a mask of the rows found, of shape [rows].
 
-    ``noted`` says of which rows its conditions on notes hold, None for no condition.
+    ``noted`` is the mask of the query's conditions on notes, None if it has none.
     """
     matcher = Matcher(query)
     wanted = None if query.ids is None else pa.array(sorted(matcher.ids or ()), pa.string())
@@ -201,7 +201,7 @@ def finder(query: RowQuery, noted: np.ndarray | None) -> Callable[[pa.Table, int
 
 
 def kept(path: Path, ids: Collection[str], counts: Counts) -> Iterator[pa.Table]:
-    """The rows of these ids."""
+    """The rows with these ids."""
     wanted = pa.array(sorted(ids), pa.string())
     for table in storage.tables(path):
         counts.before += table.num_rows
@@ -218,9 +218,9 @@ def _found(table: pa.Table, matcher: Matcher) -> list[bool]:
 
 
 def part_of(row_id: str, salt: str, shares: Sequence[SplitShare]) -> int:
-    """The number of the part that a row goes into, the same wherever its id and the shares are the same.
+    """The index of the part that a row belongs to. It depends only on the id, the salt and the shares.
 
-    Of a variation, ``row_id`` is that of the row that it was made of, whose part it shares.
+    For a variation, ``row_id`` is the id of its source row, whose part it shares.
     """
     digest = hashlib.sha256(f"{salt}\0{row_id}".encode()).digest()
     place, edge = int.from_bytes(digest[:8], "big") / 2**64, 0.0
@@ -244,7 +244,7 @@ def part(path: Path, shares: Sequence[SplitShare], salt: str, wanted: int, count
 
 
 def merged(paths: Iterable[Path], equal_ids: str, counts: Counts) -> Iterator[pa.Table]:
-    """The rows of several files; memory: the ids of all rows, 8 bytes each while they are counted, then their ranks."""
+    """The rows of several files. Memory: 8 bytes per row for the ids while counting, then the ranks."""
     known, files = row_ids.Occurrences(), list(paths)
     for path in files:
         for table in storage.tables(path):
@@ -274,7 +274,7 @@ def _without_doubles(table: pa.Table, ranks: Any) -> pa.Table:
 
 
 def _renamed(table: pa.Table, ranks: Any, names: "_NewIds", kin: families.Kin) -> pa.Table:
-    """The table whose doubles have ids of their own, of which the kin of the file is told."""
+    """The table with new ids for duplicates. Each new id is reported to ``kin``."""
     ids = [
         kin.told(row_id, names.of(row_id, rank)) if rank else row_id
         for row_id, rank in zip(table.column("id").to_pylist(), ranks.tolist(), strict=True)
@@ -283,14 +283,14 @@ def _renamed(table: pa.Table, ranks: Any, names: "_NewIds", kin: families.Kin) -
 
 
 class _NewIds:
-    """Ids for rows whose own is taken: they follow from it and the row's number among its equals."""
+    """Ids for rows whose own id is taken, derived from that id and the row's rank among equals."""
 
     def __init__(self, known: row_ids.Occurrences) -> None:
         self._known = known
         self._given: set[str] = set()
 
     def of(self, row_id: str, rank: int) -> str:
-        """An id that no row has, neither its own nor one that was given to it."""
+        """An id that no row has, whether original or assigned."""
         for number in count(rank):
             found = f"{row_id[:60]}+{row_ids.content_id([row_id, number])[:8]}"
             if found not in self._given and not self._known.has(found):
@@ -300,7 +300,7 @@ class _NewIds:
 
 
 def record_of(row: Row, row_id: str) -> dict[str, Any]:
-    """The row as it is stored."""
+    """The row in its stored form."""
     return {"row": _text(row), "prompt": row.prompt, "answer": row.answer, "id": row_id}
 
 

@@ -1,1 +1,1 @@
-"""Files as people have them: formats, packing, faults, and rows read in bounded memory. Knows no Django."""
+"""User files: formats, packing, faults, and rows read in bounded memory. Does not depend on Django."""

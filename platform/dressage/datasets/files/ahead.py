@@ -1,4 +1,4 @@
-"""Iteration in which the next item is made by another thread, while the one before is worked on."""
+"""Iteration that prepares the next item in another thread while the current one is being processed."""
 
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,9 +8,9 @@ T = TypeVar("T")
 
 
 def ahead(items: Iterator[T]) -> Generator[T]:
-    """The items, of which one at most is made before it is asked for; what their making raises is raised in its turn.
+    """Yield the items, preparing at most one in advance. An exception is raised when its item is due.
 
-    When this generator is closed, the item that is under way is waited for: then nobody uses what it is made from.
+    Closing this generator waits for the item in progress, so that its source is no longer in use afterwards.
     """
     with ThreadPoolExecutor(1) as thread:
         coming = thread.submit(next, items, None)

@@ -1,6 +1,6 @@
-"""Archives of tasks: one row for each folder with a problem of the Kattis format, or with a Harbor task.
+"""Task archives: one row for each folder that contains a Kattis problem or a Harbor task.
 
-Nothing is unpacked to disk: members are read one folder at a time, each up to a limit.
+Nothing is unpacked to disk. Members are read one folder at a time, each up to a limit.
 """
 
 import re
@@ -22,19 +22,19 @@ from trainer_core.datasets.tasks import TASKS, TaskFormat, UnusableTaskError
 
 _MEMBERS = 200_000
 _MAX_PATH, _MAX_FOLDERS = 1_000, 64
-"""Characters of a file's path, and folders that it leads through."""
+"""Maximum length of a file's path in characters, and maximum number of folders in it."""
 _MAX_DIRECTORY = 32 << 20
-"""Bytes of a ZIP archive's list of files, which is read as a whole."""
+"""Maximum size of a ZIP archive's directory, which is read as a whole."""
 _MAX_HEADER = 16 << 10
-"""Bytes of a TAR archive's extended headers, of which each is read as a whole."""
+"""Maximum size of an extended header of a TAR archive, which is read as a whole."""
 _LONG_NUMBER = re.compile(rb"[0-9]{100}")
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-"""Packings of ZIP archives that unpack piece by piece. Others may give gigabytes at once."""
+"""Compression methods of ZIP archives that unpack in small pieces. Others may return gigabytes in one piece."""
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, EOFError, ValueError, IndexError, KeyError,
     OverflowError, RuntimeError,
 )  # fmt: skip
-"""What the readers raise for archives that are broken."""
+"""Exceptions that the readers raise for broken archives."""
 _WANTED = (
     "A folder is a task where it holds `problem.yaml` (Kattis problem format) or `task.toml` (Harbor). Upload a file "
     "of rows as it is, or packed with gzip or Zstandard."
@@ -42,12 +42,12 @@ _WANTED = (
 
 
 class TaskArchive:
-    """The folders of an archive that hold tasks."""
+    """The folders of an archive that contain tasks."""
 
     def __init__(self, file: BinaryIO, kind: Literal["zip", "tar"]) -> None:
         """
         Raises:
-            FileFaultError: it cannot be read, or holds no tasks, or those of two formats.
+            FileFaultError: the archive cannot be read, contains no tasks, or contains tasks of two formats.
         """
         self._members = _members(file, kind)
         names = [PurePosixPath(name) for name in self._members]
@@ -61,7 +61,7 @@ class TaskArchive:
         self._folders = found[self.format.name]
 
     def records(self) -> Records:
-        """One row for each task, in the order of their folders."""
+        """One row per task, ordered by folder."""
         inside: dict[PurePosixPath, list[str]] = defaultdict(list)
         folders = set(self._folders)
         for name in self._members:
@@ -102,7 +102,7 @@ def _no_tasks(names: list[PurePosixPath], kind: str) -> str:
 
 
 def _readable(text: str) -> str:
-    """The text with signs of replacement for what is not UTF-8 in the names of files."""
+    """The text with replacement characters for bytes of file names that are not UTF-8."""
     return text.encode(errors="replace").decode()
 
 
@@ -116,14 +116,14 @@ def _members(file: BinaryIO, kind: Literal["zip", "tar"]) -> dict[str, Read]:
         raise
     except (*_BROKEN, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk, not the content
+            raise  # a disk error, not a fault of the content
         told = str(error)[:300].rstrip(".") or "its list of files is broken"
         raise FileFaultError(f"This is a {kind.upper()} archive that cannot be read: {told}.") from error
     return found
 
 
 class _Bounded:
-    """A file of which no more is read at once than a limit, as long as there is one."""
+    """A file that limits how much is read at a time, while a limit is set."""
 
     def __init__(self, file: BinaryIO, limit: int) -> None:
         self._file = file
@@ -131,13 +131,13 @@ class _Bounded:
         self.seek, self.tell = file.seek, file.tell
 
     def read(self, size: int = -1) -> bytes:
-        """Read at most ``size`` bytes, all for -1. Raises FileFaultError beyond the limit."""
+        """Read at most ``size`` bytes, or everything for -1. Raises FileFaultError beyond the limit."""
         if self.limit is None:
             return self._file.read(size)
         data = self._file.read(self.limit + 1 if size < 0 else min(size, self.limit + 1))
         if len(data) > self.limit:
             raise FileFaultError(f"The archive holds a header of more than {self.limit:,} bytes.")
-        # The library takes very long for numbers of many digits in headers.
+        # The library is very slow for long numbers in headers.
         if self.limit == _MAX_HEADER and len(data) > tarfile.BLOCKSIZE and _LONG_NUMBER.search(data):
             raise FileFaultError("The archive holds a header with a number of more than 100 digits.")
         return data
@@ -181,7 +181,7 @@ def _tar_members(file: BinaryIO) -> Iterator[tuple[str, Read]]:
         _require_bounded(count, total)
         if member.isfile():
             yield _inner_name(member.name), _told(_tar_reader(archive, member), member.name)
-    # Where a header is broken or missing, the library takes the archive to end there.
+    # If a header is broken or missing, the library assumes that the archive ends there.
     file.seek(archive.offset)
     if file.read(tarfile.BLOCKSIZE) != tarfile.NUL * tarfile.BLOCKSIZE:
         raise FileFaultError("This is a TAR archive that cannot be read: it has no end. It may be cut off.")
@@ -197,14 +197,14 @@ def _tar_reader(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Read:
 
 
 def _told(read: Read, name: str) -> Read:
-    """The same reader, which says of a broken file which it is. Raises ValueError."""
+    """The same reader, with the name of the file added to errors. Raises ValueError."""
 
     def told(size: int) -> bytes:
         try:
             return read(size)
         except (*_BROKEN, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
-                raise  # the disk, not the content
+                raise  # a disk error, not a fault of the content
             raise ValueError(f"its file {name[:200]} cannot be unpacked: {str(error)[:200].rstrip('.')}.") from error
 
     return told

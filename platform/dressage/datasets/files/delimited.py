@@ -1,6 +1,6 @@
-"""Tables as text: CSV and TSV, with quotes as RFC 4180 has them or as letters like all others, with or without header.
+"""Text tables: CSV and TSV, with RFC 4180 quotes or with quotes as ordinary characters, with or without a header.
 
-Which of them a file is, is judged by its beginning; from there on each row must have as many cells as the first.
+The beginning of a file decides which it is. After that each row must have as many cells as the first.
 """
 
 import codecs
@@ -18,36 +18,37 @@ from dressage.datasets.limits import MAX_ROW_BYTES
 
 _SAMPLED = 200
 _MAX_LINES_BYTES = 4 * MAX_ROW_BYTES
-"""Bytes of the lines of one row, however many cells they hold. Those of a row may double, since quotes are doubled."""
+"""Maximum size of the lines of one row, however many cells they contain. The size may double because quotes are
+doubled."""
 _DELIMITERS: dict[str, Literal["csv", "tsv"]] = {"\t": "tsv", ",": "csv", ";": "csv", "|": "csv"}
 _NAMED = (".csv", ".tsv", ".tab")
 _QUOTED_CELL = re.compile(r'(^|\t)"(?:[^"\t]|"")*"(\t|$)')
 _NUMBER = re.compile(r"[-+]?[\d.,]+%?")
 _NAME = re.compile(r"[^\W_][\w .()\[\]%/#:&*+-]{0,63}|_[\w]{0,63}|")
 
-# The limit is one of the whole process; no other code reads CSV.
+# The limit applies to the whole process. No other code reads CSV.
 csv.field_size_limit(MAX_ROW_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a table is written."""
+    """Format of a text table."""
 
     name: Literal["csv", "tsv"]
     delimiter: str
     quoted: bool
-    """Whether quotes enclose cells; else they are letters like all others."""
+    """Whether quotes enclose cells; otherwise they are ordinary characters."""
     header: bool
     """Whether the first row names the columns."""
 
 
 def sniff(head: bytes, *, whole: bool, file_name: str = "") -> Dialect | None:
-    """The dialect of a table, judged by its beginning, or None where the text is no table.
+    """Detect the dialect of a table from its beginning. None if the text is not a table.
 
     Args:
         head: the file's beginning.
-        whole: whether it is the whole file; else its last line is not looked at.
-        file_name: the end of the name tells tables of one column from other text.
+        whole: whether it is the whole file; otherwise its last line is ignored.
+        file_name: its extension distinguishes tables with one column from other text.
     """
     text = head.removeprefix(codecs.BOM_UTF8).decode(errors="replace")
     lines = [line for line in text.split("\n")[: None if whole else -1] if line.strip()]
@@ -72,7 +73,7 @@ def records(file: BinaryIO, dialect: Dialect) -> Records:
     """The rows of a table, each numbered by its first line.
 
     Raises:
-        FileFaultError: the text or its quotes cannot be read on, or the header is no list of names.
+        FileFaultError: the text or its quoting is invalid, or the header is not a list of names.
     """
     lines = _Lines(file)
     reader = csv.reader(lines, **_options(dialect.delimiter, dialect.quoted))
@@ -101,7 +102,7 @@ def _row(names: list[str], cells: list[str]) -> dict[str, Any] | ValueError:
 
 
 def _names(first: list[str], dialect: Dialect) -> list[str]:
-    """Names of the columns; those without one are called by their place."""
+    """Names of the columns. Columns without a name are named by position."""
     if not dialect.header:
         return [f"column_{place}" for place in range(1, len(first) + 1)]
     names = [cell.strip() or f"column_{place}" for place, cell in enumerate(first, 1)]
@@ -140,11 +141,11 @@ class _Lines:
         self._file = file
         self.number = 0
         self.first = 1
-        """Line at which the row begins that is being read."""
+        """First line of the row that is being read."""
         self._row_bytes = 0
 
     def begin_row(self) -> None:
-        """Take the next line for the first one of a row."""
+        """Treat the next line as the first line of a row."""
         self.first, self._row_bytes = self.number + 1, 0
 
     def __iter__(self) -> Iterator[str]:
@@ -186,17 +187,17 @@ def _sampled(lines: list[str], delimiter: str, quoted: bool) -> list[list[str]]:
             if any(row):
                 found.append(row)
     except csv.Error:
-        pass  # the rows before count; reading will tell the fault
+        pass  # the rows before it count; reading will report the fault
     return found
 
 
 def _agreement(rows: list[list[str]]) -> float:
-    """Share of the rows that have as many cells as the first."""
+    """Share of the rows that have as many cells as the first row."""
     return sum(len(row) == len(rows[0]) for row in rows) / len(rows) if rows else 0.0
 
 
 def _is_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names columns: short names, all different, none of them a number or a sentence."""
+    """Whether the first row contains column names: short, all different, and no numbers or sentences."""
     if not rows:
         return False
     names = [name.strip() for name in rows[0]]

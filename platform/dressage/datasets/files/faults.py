@@ -2,4 +2,4 @@
 
 
 class FileFaultError(ValueError):
-    """The file as a whole cannot be read. The text is a sentence for the one who has uploaded it."""
+    """The file as a whole cannot be read. The message is a sentence for the user who uploaded it."""

@@ -1,4 +1,4 @@
-"""Findings in a file that was taken, for a second look: each kind with its number of rows and the first of them."""
+"""Findings in an accepted file that deserve a second look: each kind with its number of rows and the first of them."""
 
 from array import array
 from collections import Counter
@@ -26,24 +26,24 @@ Code = Literal[
     "left_out",
 ]
 EXACT = 1 << 53
-"""Whole numbers up to here are exact as floating-point numbers of 64 bits, which browsers and many programs use."""
+"""Integers up to here are exact as 64-bit floating-point numbers, which browsers and many programs use."""
 _FIRST_ROWS = 10
 _TOKENS = 10
 
 
 class OriginWarning(TypedDict):
-    """Something that was taken and deserves a second look."""
+    """Something that was accepted but deserves a second look."""
 
     code: Code
     detail: str
     rows: int
-    """Rows that it is about."""
+    """Number of rows affected."""
     first_rows: list[int]
-    """The first of them, counted from 1; of rows that were left out, their places in the file."""
+    """The first affected rows, counted from 1. For rows that were left out, their numbers in the file."""
 
 
 class _Rows:
-    """Number of rows of a kind, and the first of them."""
+    """Number of rows of one kind, and the first of them."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -62,7 +62,7 @@ class _Rows:
 
 
 class _Repeated:
-    """Which values were there before. Memory: 8 bytes a row, by hashes of 64 bits that hold for this process."""
+    """Detects repeated values. Memory: 8 bytes per row, for 64-bit hashes that are valid in this process only."""
 
     def __init__(self) -> None:
         self._hashes = array("q")
@@ -88,7 +88,7 @@ class _Repeated:
 
 
 class Findings:
-    """Looks through rows as they are stored. Memory: 32 bytes a row, a few row numbers and tokens."""
+    """Examines rows in their stored form. Memory: 32 bytes per row, a few row numbers and tokens."""
 
     def __init__(self) -> None:
         self._control = _Rows()
@@ -100,7 +100,7 @@ class Findings:
         self._asked, self._ids = _Repeated(), _Repeated()
 
     def look(self, number: int, data: Mapping[str, Any], *, nan: bool = False) -> None:
-        """Look through one row, whose number counts from 1."""
+        """Examine one row. Its number counts from 1."""
         found = {name: tokens for name, value in data.items() if (tokens := _tokens_in(value))}
         if found:
             self._control.add(number)
@@ -118,7 +118,7 @@ class Findings:
             self._ids.add(str(given), number)
 
     def look_at_all(self, first: int, rows: "TakenRows") -> None:
-        """Look through rows that were taken as a block, in which nothing is odd; the first has the number ``first``."""
+        """Examine rows that were taken as a block, without irregularities. The first has the number ``first``."""
         answers, tests = rows.values("answer"), rows.values("tests")
         numbers = range(first, first + len(rows))
         if answers is None:
@@ -134,12 +134,12 @@ class Findings:
                 self._ids.add(str(given), number)
 
     def leave_out(self, number: int, why: str) -> None:
-        """Remember a row of the file that cannot be used."""
+        """Record a row of the file that cannot be used."""
         self._why_left_out = self._why_left_out or why
         self._left_out.add(number)
 
     def warnings(self) -> list[OriginWarning]:
-        """The findings, those first that most need a look."""
+        """The findings, ordered by urgency."""
         missing = self._missing if self._answered else _Rows()
         tokens = ", ".join(f"`{token}`" for token, _ in self._tokens.most_common(_TOKENS))
         columns = ", ".join(f"`{name}`" for name in self._columns)
@@ -195,12 +195,12 @@ class Findings:
 
 
 def _asked(data: Mapping[str, Any]) -> tuple[object, ...]:
-    """Question and answer of a row, as a value with a hash."""
+    """Question and answer of a row, as a hashable value."""
     prompt: Any = data.get("prompt")
     if prompt is None:
         messages: Iterable[Mapping[str, Any]] = data["messages"]
         prompt = tuple((one["role"], one["content"]) for one in messages)
-    # Rows that ask the same with other tests, or of other images, differ.
+    # Rows with the same question but other tests or images are different.
     return prompt, str(data.get("answer")), str(data.get("tests"))
 
 

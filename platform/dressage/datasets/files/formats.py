@@ -1,6 +1,6 @@
-"""Formats of uploaded files, known by their content: JSON lines, JSON, CSV, TSV, Parquet, and archives of tasks.
+"""Formats of uploaded files, detected by content: JSON lines, JSON, CSV, TSV, Parquet, and task archives.
 
-Each comes plain or packed with gzip or Zstandard, and text in UTF-8 or UTF-16. All are read in bounded memory.
+Each may be plain or packed with gzip or Zstandard, and text may be UTF-8 or UTF-16. All are read in bounded memory.
 """
 
 import codecs
@@ -58,32 +58,32 @@ _PAGES = (b"<!doctype html", b"<html")
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Format of a file, and its rows."""
+    """Format of a file, with its rows."""
 
     name: FormatName
     packing: Packing | None
-    """How it came packed."""
+    """Packing of the file."""
     unit: Literal["line", "row"]
-    """What the numbers of its rows count."""
+    """What its row numbers count."""
     blocks: Callable[[], Iterator[RowBlock]]
-    """Its rows, which can be read once, in stretches."""
+    """Its rows in blocks. Can be read only once."""
 
     def records(self) -> Records:
-        """Its rows one by one, which can be read once."""
+        """Its rows one by one. Can be read only once."""
         for block in self.blocks():
             yield from block.records()
 
     @property
     def packed(self) -> bool:
-        """Whether it came packed."""
+        """Whether the file is packed."""
         return self.packing is not None
 
 
 def open_format(file: BinaryIO, file_name: str = "") -> Format:
-    """The format of a seekable file, from its beginning on.
+    """Detect the format of a seekable file from its beginning.
 
     Raises:
-        FileFaultError: it is in a format that is not taken, or cannot be unpacked.
+        FileFaultError: the format is not accepted, or the file cannot be unpacked.
     """
     packing = packing_of(file)
     head = _head(unpacked(file, packing))
@@ -101,7 +101,7 @@ def open_format(file: BinaryIO, file_name: str = "") -> Format:
 
 
 def is_plain_text(file: BinaryIO) -> bool:
-    """Whether a seekable file is neither packed, nor an archive, nor Parquet: no more comes of it than it has bytes."""
+    """Whether a seekable file is neither packed, an archive, nor Parquet, so that its content is not larger."""
     packed = packing_of(file) is not None
     head = file.read(_TAR_AT + len(_TAR))
     file.seek(0)

@@ -1,4 +1,4 @@
-"""Cuts a JSON array into the texts of its elements, in bounded memory; it leaves their inside to the JSON parser."""
+"""Splits a JSON array into the texts of its elements, in bounded memory. The JSON parser reads the elements."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,14 +15,14 @@ _INSIDE = re.compile(rb'["\\]')
 def numbered_elements(
     file: BinaryIO, check_rest: Callable[[bytes], None] | None = None
 ) -> Iterator[tuple[int, bytes | None]]:
-    """(position from 1, text of the element). None stands for one that is too long.
+    """(position from 1, text of the element). The text is None if it is too long.
 
     Args:
-        file: read up to its end.
-        check_rest: looks at what stands behind the array, which by default must be nothing.
+        file: read to its end.
+        check_rest: checks what follows the array; by default nothing may follow.
 
     Raises:
-        FileFaultError: the array is not closed, or something else is behind it.
+        FileFaultError: the array is not closed, or something follows it.
     """
     number, element, depth, string, skip = 0, _Element(), 1, False, 0
     _, opened, chunk = file.read(_CHUNK).partition(b"[")
@@ -31,7 +31,7 @@ def numbered_elements(
         while found := (_INSIDE if string else _OUTSIDE).search(chunk, position):
             sign, position = found.group(), found.end()
             if sign == b"\\":
-                position += 1  # whatever is escaped ends no string
+                position += 1  # an escaped character never ends a string
                 if position > len(chunk):
                     skip = 1
             elif sign == b'"':
@@ -58,7 +58,7 @@ def numbered_elements(
 
 
 class _Element:
-    """The text of the element that is being read; of one that is too long, only that."""
+    """The text of the current element. If it is too long, only that fact is kept."""
 
     def __init__(self) -> None:
         self._text = bytearray()

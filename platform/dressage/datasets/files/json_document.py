@@ -1,4 +1,4 @@
-"""JSON documents that are one object: the rows stand in its only list, or it is itself the only row."""
+"""JSON documents that are one object: either its only list contains the rows, or the object is the only row."""
 
 import json
 import re
@@ -9,19 +9,19 @@ from dressage.datasets.files.faults import FileFaultError
 from dressage.datasets.files.json_array import numbered_elements
 from dressage.datasets.limits import MAX_ROW_BYTES
 
-# A string that is not closed is a token, too: no search begins again inside of it.
+# An unclosed string is a token, too, so that no search starts inside it.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _WRAPPERS = {
     "data", "dataset", "entries", "examples", "instances", "items", "problems", "questions", "records", "rows",
     "samples", "tasks", "test", "train", "validation",
 }  # fmt: skip
-"""Names under which lists of rows stand in objects. Under others only where no text stands before the list."""
+"""Common names for lists of rows in objects. Another name is accepted only if no text precedes the list."""
 _ROW_KEYS = {"prompt", "messages", "question", "problem", "instruction_id_list", "reward_model", "sub_tasks"}
-"""Keys of rows: an object that has one is a row, whatever lists it has."""
+"""Keys of rows: an object that has one of them is a row, whatever lists it contains."""
 
 
 def is_document(head: bytes, whole: bool) -> bool:
-    """Whether text that begins with ``{`` is one object on several lines, or one that wraps a list.
+    """Whether text that begins with ``{`` is one object on several lines, or an object that wraps a list.
 
     Args:
         head: the file's beginning.
@@ -34,7 +34,7 @@ def is_document(head: bytes, whole: bool) -> bool:
         json.loads(first)
         return False  # JSON lines
     except (ValueError, RecursionError):
-        # Broken JSON lines have rows on their other lines, documents have members there.
+        # Broken JSON lines have rows on their other lines; documents have members there.
         lines = [line.strip() for line in rest.splitlines() if line.strip()]
         if any(line.startswith(b"{") and line.endswith(b"}") for line in lines[:20]):
             return list_position(head, whole) is not None
@@ -42,7 +42,7 @@ def is_document(head: bytes, whole: bool) -> bool:
 
 
 def list_position(head: bytes, whole: bool) -> int | None:
-    """Position of the list of objects that the object wraps, None where its beginning shows that it is a row."""
+    """Position of the list of objects that the object wraps. None if its beginning shows that it is a row."""
     depth, key, told = 0, "", False
     for found in _TOKEN.finditer(head):
         token, after = found.group(), head[found.end() :].lstrip()
@@ -66,7 +66,7 @@ def list_position(head: bytes, whole: bool) -> int | None:
 
 
 def _says_more(text: bytes, key: str) -> bool:
-    """Whether text stands beside a list, so that both may be a row."""
+    """Whether there is text next to a list, so that together they may be a row."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -80,10 +80,10 @@ def _is_turn(text: bytes) -> bool:
 
 
 def numbered_rows(file: BinaryIO, position: int | None) -> Iterator[tuple[int, bytes | None]]:
-    """The rows of the list at ``position``, or the whole object as the only row.
+    """Yield the rows of the list at ``position``, or the whole object as the only row.
 
     Raises:
-        FileFaultError: what stands around the list is no object, or holds another list of objects.
+        FileFaultError: the text around the list is not an object, or contains another list of objects.
     """
     if position is None:
         text = file.read(MAX_ROW_BYTES + 1)

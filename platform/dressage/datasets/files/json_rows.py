@@ -1,4 +1,4 @@
-"""Rows from pieces of JSON text: each one object, read exactly, with a sentence about what is wrong."""
+"""Rows from pieces of JSON text. Each piece is one object, read exactly, or a message about what is wrong."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from trainer_core.datasets.fields import json_type
 
 
 def records(pieces: Iterable[tuple[int, bytes | None]], unit: Literal["line", "row"]) -> Records:
-    """The rows of numbered pieces."""
+    """Yield the rows of numbered pieces."""
     reader = QuickReader()
     for number, piece in pieces:
         data = reader.read(piece) if piece is not None else None
@@ -27,10 +27,11 @@ def records(pieces: Iterable[tuple[int, bytes | None]], unit: Literal["line", "r
 
 
 class QuickReader:
-    """Reads most pieces of most files: those in which nothing is wrong, and no NaN. It leaves the others alone.
+    """Reads pieces that contain no faults and no NaN, which are most pieces of most files. Leaves others alone.
 
-    What it takes, ``parse_piece`` takes too, and with the same value; that one checks value by value and says what is
-    wrong. Here numbers are checked as they are read, and texts only where an escape may have made one that is odd.
+    Everything that it accepts, ``parse_piece`` accepts with the same value. ``parse_piece`` checks value by value and
+    reports what is wrong. Here numbers are checked while they are read, and texts only if an escape may have produced
+    an invalid character.
     """
 
     def __init__(self) -> None:
@@ -39,10 +40,10 @@ class QuickReader:
         ).decode
 
     def read(self, piece: bytes) -> dict[str, Any] | None:
-        """The object; None where ``parse_piece`` has to decide."""
+        """The object; None if ``parse_piece`` must decide."""
         try:
             data = self._decode(piece.decode())
-            # NUL characters and lone surrogates come by escapes alone: JSON and UTF-8 have none as they stand.
+            # NUL characters and lone surrogates can only come from escapes: JSON and UTF-8 do not allow them literally.
             if b"\\u" in piece or piece.count(b"{") + piece.count(b"[") > MAX_DEPTH:
                 check(data, MAX_DEPTH)
         except (ValueError, RecursionError):
@@ -51,7 +52,7 @@ class QuickReader:
 
 
 def parse_piece(piece: bytes | None, unit: str, nan: "_Nan") -> dict[str, Any]:
-    """One object. Raises ValueError with a sentence about what is wrong."""
+    """Parse one object. Raises ValueError with a message about what is wrong."""
     if piece is None:
         raise ValueError(f"The {unit} is longer than {MAX_ROW_BYTES:,} bytes.")
     try:
@@ -69,12 +70,12 @@ def parse_piece(piece: bytes | None, unit: str, nan: "_Nan") -> dict[str, Any]:
 
 
 def parse_row(text: str) -> dict[str, Any]:
-    """One row from its JSON text. Raises ValueError with a sentence about what is wrong."""
+    """Parse one row from JSON text. Raises ValueError with a message about what is wrong."""
     return parse_piece(text.encode(), "row", _Nan())
 
 
 class _Nan:
-    """Reads the NaN that Python and pandas write for a missing number as null, and remembers it."""
+    """Reads NaN, which Python and pandas write for missing numbers, as null, and records that it occurred."""
 
     def __init__(self) -> None:
         self.found = False

@@ -1,4 +1,4 @@
-"""Cuts JSON lines into lines, in bounded memory."""
+"""Splits JSON lines files into lines, in bounded memory."""
 
 import codecs
 from collections.abc import Iterator
@@ -9,19 +9,19 @@ from dressage.datasets.limits import MAX_BLANK_LINES, MAX_ROW_BYTES
 
 
 class LineCounter:
-    """Lines of a file so far, which may be read in several stretches."""
+    """Counts the lines of a file read so far, possibly in several parts."""
 
     def __init__(self) -> None:
         self.number = self.blank = 0
 
 
 def numbered_lines(file: BinaryIO, counter: LineCounter | None = None) -> Iterator[tuple[int, bytes | None]]:
-    """(line number from 1, its bytes without the line end). None stands for a line that is too long.
+    """(line number from 1, bytes without the line end). The bytes are None if the line is too long.
 
-    Blank lines are left out.
+    Blank lines are skipped.
 
     Raises:
-        FileFaultError: there are so many of those that the file is nothing else.
+        FileFaultError: there are too many blank lines for a real file.
     """
     counter = counter or LineCounter()
     while line := file.readline(MAX_ROW_BYTES + 2):

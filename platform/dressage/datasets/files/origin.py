@@ -1,4 +1,4 @@
-"""Origin of a version: the file as it was given, the shape that was found in it, and what deserves a second look."""
+"""Origin of a version: the original file, the detected shape, and what deserves a second look."""
 
 from typing import Any, Literal, NotRequired
 
@@ -8,16 +8,16 @@ from dressage.datasets.files.findings import OriginWarning
 
 
 class FileOrigin(TypedDict):
-    """The file as it was given."""
+    """The original file."""
 
     name: str
     format: Literal["jsonl", "json", "csv", "tsv", "parquet", "kattis", "harbor"]
     packed: bool
     packing: NotRequired[Literal["gzip", "zstd"] | None]
-    """How it was packed. Where versions of before it was kept were packed, it was with gzip."""
+    """Packing of the file. Absent in versions from earlier releases; if those were packed, it was with gzip."""
     bytes: int
     sha256: str
-    """Hash of the file as it was given."""
+    """Hash of the original file."""
 
 
 class MappedColumn(TypedDict):
@@ -25,27 +25,27 @@ class MappedColumn(TypedDict):
 
     column: str
     source: str
-    """Phrase that names the columns of the file and what was done to them."""
+    """Phrase that names the source columns and what was done with them."""
 
 
 class ShapeOrigin(TypedDict):
-    """The shape that was found, and what fits it."""
+    """The detected shape, and what fits it."""
 
     name: str
-    """Short name; ``own`` for rows that were stored as they came."""
+    """Short name; ``own`` for rows that were stored unchanged."""
     title: str
     mapping: list[MappedColumn]
-    """Columns that were made; all others are as they came."""
+    """Columns that were converted. All others are unchanged."""
     grader: dict[str, Any] | None
-    """A grader that can grade these rows at once."""
+    """A grader that can grade these rows directly."""
     system: str | None
-    """System prompt that asks for the form of answer which the grader reads."""
+    """System prompt that asks for the answer format that the grader reads."""
     document: NotRequired[dict[str, Any]]
-    """The mapping that a person gave, where the file was read by one."""
+    """The mapping that a person provided, if the file was read by one."""
 
 
 class ImportedFile(TypedDict):
-    """One of the files that were fetched, in the order in which they were read."""
+    """One of the fetched files, in reading order."""
 
     path: str
     bytes: int
@@ -53,26 +53,26 @@ class ImportedFile(TypedDict):
 
 
 class ImportOrigin(TypedDict):
-    """Where the file was imported from."""
+    """The place that the file was imported from."""
 
     source: Literal["hub", "url", "folder"]
     location: str
-    """Name of the repository, address, or folder."""
+    """Name of the repository, URL, or folder."""
     revision: str
-    """Revision that was asked for; empty for the main branch."""
+    """Requested revision; empty for the main branch."""
     commit: str | None
-    """The commit of the repository; null where there are none."""
+    """Commit of the repository; null if the place has no commits."""
     config: str
     split: str
     files: list[ImportedFile]
 
 
 class Origin(TypedDict):
-    """What a version was made from."""
+    """What a version was created from."""
 
     file: FileOrigin
-    """File of the upload; several that were imported as one count as one behind the other."""
+    """The uploaded file. Several imported files count as one, concatenated."""
     shape: ShapeOrigin
     warnings: list[OriginWarning]
     imported: NotRequired[ImportOrigin]
-    """Where it was imported from; uploads have none."""
+    """The place that it was imported from; absent for uploads."""

@@ -1,6 +1,6 @@
-"""Bytes of an uploaded file without their packing: gzip or Zstandard, and text in UTF-16 as UTF-8.
+"""Unpacks uploaded files: gzip or Zstandard, and UTF-16 text as UTF-8.
 
-Whatever unpacks is counted: a small file that unpacks to a large one is refused while it is read.
+Unpacked bytes are counted: a small file that unpacks to a huge one is refused while it is read.
 """
 
 import codecs
@@ -19,7 +19,7 @@ from dressage.datasets.limits import MAX_EXPANSION, MAX_FILE_BYTES
 Packing = Literal["gzip", "zstd"]
 _MAGIC: dict[bytes, Packing] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _ALWAYS = 64 << 20
-"""Unpacked bytes below which the ratio to the packed ones is of no interest."""
+"""Unpacked size below which the compression ratio is not checked."""
 _CHUNK = 1 << 16
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
@@ -34,7 +34,7 @@ def packing_of(file: BinaryIO) -> Packing | None:
 
 
 def unpacked(file: BinaryIO, packing: Packing | None) -> BinaryIO:
-    """The content of a seekable file, from its beginning on. It can be read only once where it is packed."""
+    """The content of a seekable file, from its beginning. Can be read only once if the file is packed."""
     file.seek(0)
     if packing is None:
         return file
@@ -42,7 +42,7 @@ def unpacked(file: BinaryIO, packing: Packing | None) -> BinaryIO:
 
 
 def as_utf8(file: BinaryIO, head: bytes) -> BinaryIO | None:
-    """The text of a file that begins as one in UTF-16 does, as UTF-8; None for all others.
+    """The text of a UTF-16 file as UTF-8; None for all other files.
 
     Raises:
         FileFaultError: the text is in UTF-32.
@@ -55,10 +55,10 @@ def as_utf8(file: BinaryIO, head: bytes) -> BinaryIO | None:
 
 
 def seekable_copy(file: BinaryIO, limit: int) -> BinaryIO:
-    """A copy on disk, without a name, of what can be read only once.
+    """An anonymous copy on disk of a stream that can be read only once.
 
     Raises:
-        FileFaultError: it has more bytes than ``limit``.
+        FileFaultError: the content is larger than ``limit`` bytes.
     """
     copy = cast(BinaryIO, tempfile.TemporaryFile(prefix="dataset-"))  # noqa: SIM115 - its reader's
     left = limit
@@ -73,7 +73,7 @@ def seekable_copy(file: BinaryIO, limit: int) -> BinaryIO:
 
 
 class _Unpacked(io.RawIOBase):
-    """The content of a packed file, which may not be larger than a plain file may be."""
+    """The content of a packed file. It may not be larger than a plain file."""
 
     def __init__(self, file: BinaryIO, packing: Packing) -> None:
         self._packed = file
@@ -88,7 +88,7 @@ class _Unpacked(io.RawIOBase):
             data = self._read(len(buffer))
         except (gzip.BadGzipFile, EOFError, zlib.error, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
-                raise  # the disk, not the content
+                raise  # a disk error, not a fault of the content
             raise FileFaultError(f"The file cannot be unpacked: {str(error).rstrip('.')}.") from error
         self._count += len(data)
         if self._count > MAX_FILE_BYTES:
@@ -109,7 +109,7 @@ def _reader(file: BinaryIO, packing: Packing) -> Callable[[int], bytes]:
 
 
 class _Kept:
-    """A file that its reader, once it is forgotten, does not close."""
+    """A file that stays open when its reader is garbage-collected."""
 
     closed = False
 
@@ -117,7 +117,7 @@ class _Kept:
         self.read = file.read
 
     def close(self) -> None:
-        """Leave it open: it is its owner's."""
+        """Does nothing: the owner closes the file."""
 
 
 class _Recoded(io.RawIOBase):

@@ -1,4 +1,4 @@
-"""Rows of Parquet files, read batch by batch; nested columns become JSON, and numbers stay what they are."""
+"""Rows of Parquet files, read batch by batch. Nested columns become JSON, and numbers are preserved."""
 
 import datetime
 import math
@@ -20,17 +20,17 @@ from dressage.datasets.limits import MAX_COLUMNS, MAX_DEPTH, MAX_FILE_BYTES, MAX
 
 _BATCH_ROWS, _BATCH_ROWS_OF_LARGE = 1024, 128
 _READ_ROWS = 16 * _BATCH_ROWS
-"""Rows of which different texts are gathered at once: doing that for each batch would take longer than all else."""
+"""Number of rows whose distinct texts are collected together. Doing that per batch would take most of the time."""
 _FEW_ROWS = 32
 _SMALL_GROUP = 64 << 20
-"""Bytes of a row group of which all different texts may be kept at once."""
+"""Maximum size of a row group whose distinct texts may all be in memory."""
 _BUFFER = 1 << 20
 _BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
 _TEXTS = (pa.types.is_string, pa.types.is_large_string)
 _NO_VALUES = (ValueError, OverflowError, KeyError, pa.ArrowException)
-"""What values raise that Python cannot take."""
+"""Exceptions for values that Python cannot represent."""
 _CERTAINLY_LONG = 8 * MAX_ROW_BYTES
-"""Bytes in memory of which no row is that may be stored."""
+"""Size in memory that no acceptable row reaches."""
 _TOO_LONG = f"The row is longer than {MAX_ROW_BYTES:,} bytes."
 _LEAVES = 2_000
 _NAMES = 200
@@ -40,10 +40,11 @@ def blocks(file: BinaryIO) -> Iterator[RowBlock]:
     """The rows of a seekable file, in batches.
 
     Raises:
-        FileFaultError: it cannot be read, or is beyond the limits by what it says of itself or by what it unpacks to.
+        FileFaultError: the file cannot be read, or exceeds the limits according to its metadata or its unpacked
+            content.
     """
     try:
-        # Columns are read page by page, and text that repeats is kept once: a file cannot unpack to much at a time.
+        # Columns are read page by page, and repeated text is kept once, so a file cannot unpack to much at a time.
         texts = _require_bounded(pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False))
         nested = [path for path in texts if "." in path]
         plain = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=nested)
@@ -53,13 +54,13 @@ def blocks(file: BinaryIO) -> Iterator[RowBlock]:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk, not the content
+            raise  # a disk error, not a fault of the content
         told = str(error).splitlines()[0][:300].rstrip(".")
         raise FileFaultError(f"This is a Parquet file that cannot be read: {told}. It may be cut off.") from error
 
 
 def _require_bounded(opened: pq.ParquetFile) -> list[str]:
-    """Refuse files beyond the limits. Returns the paths of the columns that hold text."""
+    """Refuse files that exceed the limits. Returns the paths of the text columns."""
     about, schema = opened.metadata, opened.schema_arrow
     if about.num_rows > MAX_ROWS:
         raise FileFaultError(f"The file has more than {MAX_ROWS:,} rows.")
@@ -86,7 +87,7 @@ def _require_bounded(opened: pq.ParquetFile) -> list[str]:
 
 
 def _require_kind(kind: pa.DataType, name: str, depth: int) -> None:
-    """Refuse columns of bytes, and those that are nested too deep. Raises FileFaultError."""
+    """Refuse binary columns and columns that are nested too deeply. Raises FileFaultError."""
     if depth > MAX_DEPTH:
         raise FileFaultError(f"The column `{name[:_NAMES]}` is nested deeper than {MAX_DEPTH} levels.")
     if any(is_bytes(kind) for is_bytes in _BYTES):
@@ -98,7 +99,7 @@ def _require_kind(kind: pa.DataType, name: str, depth: int) -> None:
 
 
 def _blocks(opened: pq.ParquetFile, repeated: pq.ParquetFile) -> Iterator[RowBlock]:
-    """Batches. Groups that say they are small are read from ``repeated``, which keeps text that repeats once."""
+    """Batches. Row groups with a small declared size are read from ``repeated``, which keeps repeated text once."""
     number = decoded = 0
     for group in range(opened.num_row_groups):
         small = opened.metadata.row_group(group).total_byte_size <= _SMALL_GROUP
@@ -115,26 +116,26 @@ def _blocks(opened: pq.ParquetFile, repeated: pq.ParquetFile) -> Iterator[RowBlo
 
 
 class BatchBlock:
-    """A batch, behind ``before`` other rows. ``sizes`` and ``nested`` are what ``_sizes`` tells of it."""
+    """A batch that follows ``before`` other rows. ``sizes`` and ``nested`` come from ``_sizes``."""
 
     def __init__(
         self, batch: pa.RecordBatch, before: int, sizes: "np.ndarray[Any, np.dtype[np.int64]]", nested: int
     ) -> None:
         self._batch, self._before, self._sizes, self._nested = batch, before, sizes, nested
-        # One row may have all that the nested columns of the batch hold.
+        # A single row may account for all nested data of the batch.
         self._largest = int(sizes.max(initial=0)) + nested
 
     def source(self) -> SourceRows | None:
-        """The rows; None where one may be too long, or a value is odd."""
+        """The rows; None if one may be too long, or a value is irregular."""
         if self._largest > MAX_ROW_BYTES:
             return None
         return source_of(self._batch, int(self._sizes.sum()) + self._nested)
 
     def taken(self) -> None:
-        """Nothing goes on from one batch to the next."""
+        """Does nothing: batches share no state."""
 
     def records(self) -> Records:
-        """The rows one by one."""
+        """Yield the rows one by one."""
         if self._largest <= _CERTAINLY_LONG:
             yield from _records(self._batch, self._before, short=self._largest <= MAX_ROW_BYTES)
         else:
@@ -142,7 +143,7 @@ class BatchBlock:
                 yield from _one_record(self._batch.slice(place, 1), self._before + place)
 
     def halves(self) -> Sequence[RowBlock]:
-        """Both halves, where there are more than a few rows."""
+        """The two halves, if there are more than a few rows."""
         middle = len(self._batch) // 2
         if middle < _FEW_ROWS or self._largest > MAX_ROW_BYTES:
             return ()
@@ -151,7 +152,7 @@ class BatchBlock:
 
 
 def _one_record(batch: pa.RecordBatch, before: int) -> Records:
-    """The row of a batch of one. Where it is far too long it is not made, only told."""
+    """The row of a batch of one. A row that is far too long is only reported, not built."""
     sizes, nested = _sizes(batch)
     if int(sizes.sum()) + nested > _CERTAINLY_LONG:
         yield Record(before + 1, ValueError(_TOO_LONG))
@@ -160,7 +161,7 @@ def _one_record(batch: pa.RecordBatch, before: int) -> Records:
 
 
 def _records(batch: pa.RecordBatch, before: int, *, short: bool) -> Records:
-    """The rows of a batch, behind ``before`` others; ``short``: none can be longer than a row may be."""
+    """The rows of a batch that follows ``before`` others. ``short``: no row can exceed the maximum length."""
     converted = [field.name for field in batch.schema if not _is_json(field.type)]
     clean = short and _has_only_text(batch)
     for number, data in enumerate(_values(batch), before + 1):
@@ -178,7 +179,7 @@ def _records(batch: pa.RecordBatch, before: int, *, short: bool) -> Records:
 
 
 def _values(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """The rows of a batch. Raises FileFaultError for times that are no values of Python's."""
+    """The rows of a batch. Raises FileFaultError for times that Python cannot represent."""
     try:
         return batch.to_pylist()
     except _NO_VALUES as error:
@@ -194,7 +195,7 @@ def _values(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 
 
 def _sizes(batch: pa.RecordBatch) -> tuple["np.ndarray[Any, np.dtype[np.int64]]", int]:
-    """(bytes of each row's texts, bytes of all other columns together), where texts that repeat count each time."""
+    """(bytes of each row's texts, bytes of all other columns together). Repeated texts count each time."""
     sizes, others = np.zeros(len(batch), dtype=np.int64), 0
     for column in batch.columns:
         if _is_dictionary_of_text(column.type):
@@ -229,7 +230,7 @@ def _is_dictionary_of_text(kind: pa.DataType) -> bool:
 
 
 def _has_only_text(batch: pa.RecordBatch) -> bool:
-    """Whether all columns are flat, and no text has a NUL character."""
+    """Whether all columns are flat, and no text contains a NUL character."""
     for column in batch.columns:
         texts = column.dictionary if pa.types.is_dictionary(column.type) else column
         if texts.type.num_fields or pa.types.is_floating(texts.type) or pa.types.is_string_view(texts.type):
@@ -240,7 +241,7 @@ def _has_only_text(batch: pa.RecordBatch) -> bool:
 
 
 def _size(value: Any) -> int:
-    """Signs of a value as JSON, or some fewer."""
+    """Approximate length of a value as JSON, never too large."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
@@ -249,14 +250,14 @@ def _size(value: Any) -> int:
 
 
 def _is_json(kind: pa.DataType) -> bool:
-    """Whether a column's values are JSON as they are read."""
+    """Whether the values of a column are valid JSON without conversion."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     plain = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
     return any(is_plain(kind) for is_plain in plain)
 
 
 class _Json:
-    """Makes JSON of the values of one row."""
+    """Converts the values of one row to JSON."""
 
     def __init__(self) -> None:
         self.nan = False
@@ -271,7 +272,7 @@ class _Json:
             case None | str() | bool() | int() | float():
                 return value
             case list():
-                # Maps are read as lists of pairs.
+                # Read maps as lists of pairs.
                 return self._object(value) if value and isinstance(value[0], tuple) else [*map(self.of, value)]
             case dict():
                 return {name: self.of(inner) for name, inner in value.items()}
@@ -279,7 +280,7 @@ class _Json:
                 return value.isoformat()
             case datetime.timedelta():
                 return value.total_seconds()
-        return str(value)  # decimal numbers among them, which are exact as text
+        return str(value)  # includes decimal numbers, which are exact as text
 
     def _object(self, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
         made = {str(key): self.of(value) for key, value in pairs}

@@ -1,4 +1,4 @@
-"""Reads an uploaded file in bounded memory: what it holds, and what is wrong with which row."""
+"""Reads an uploaded file in bounded memory: its content, and the faults of its rows."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,10 +30,10 @@ _MOST_FORMS = 1_000
 
 
 class UploadedRows:
-    """Iterates over the rows of a file, or of several; after the last one, or too many faults, ``raise_errors`` tells.
+    """Iterates over the rows of one or more files. ``raise_errors`` reports the faults at the end, or after too many.
 
-    The first row that is of a known shape says of which shape the file is. Memory: one row, the
-    faults, the names of the columns, and 32 bytes a row.
+    The first row with a known shape determines the shape of the file. Memory: one row, the faults, the column names,
+    and 32 bytes per row.
     """
 
     def __init__(
@@ -46,24 +46,24 @@ class UploadedRows:
         """
         Args:
             file: the file, seekable.
-            name: its name, whose end tells tables of one column from other text.
-            mapping: what becomes of the columns; None looks for a known shape.
-            further: files with their names whose rows come behind the first one's.
+            name: its name; the extension distinguishes tables with one column from other text.
+            mapping: how to convert the columns; None looks for a known shape.
+            further: more files with their names, whose rows follow those of the first.
         """
         self._files, self._mapping = [(file, name), *further], mapping
         self._where = ""
-        """The file that is read, as faults name it where there are several."""
+        """Name of the current file in faults, if there are several."""
         self.format: Format | None = None
         self.shape: Shape | None = shape_of(mapping) if mapping else None
         self.errors: list[FieldError] = []
         self.columns: dict[str, set[str]] = {}
         self._forms: set[tuple[object, ...]] = set()
-        """Names and types of rows that were met: such a row tells nothing new of the columns."""
+        """Names and types of rows seen so far. A row with a known form adds nothing about the columns."""
         self.rows = 0
         self.findings = Findings()
         self._unmapped = ""
         self._explained = False
-        """Whether a fault has told which shapes are known."""
+        """Whether a fault has already listed the known shapes."""
 
     def __iter__(self) -> Iterator[Row]:
         """The rows, one by one."""
@@ -75,7 +75,7 @@ class UploadedRows:
                 return
 
     def parts(self) -> Iterator[Row | TakenRows]:
-        """The same rows, those together that were taken by the block. Faults, findings and columns are the same."""
+        """The same rows, but blocks stay together if possible. Faults, findings and columns are the same."""
         for file, name in self._files:
             with self._faults(name):
                 format = self._opened(file, name)
@@ -100,7 +100,7 @@ class UploadedRows:
 
     @property
     def _is_full(self) -> bool:
-        """Whether so many faults are known that nothing more is read."""
+        """Whether the limit of faults is reached, so that reading stops."""
         return len(self.errors) >= MAX_REPORT_ROWS
 
     def _parts(self, format: Format, block: RowBlock, patience: Patience) -> Iterator[Row | TakenRows]:
@@ -109,7 +109,7 @@ class UploadedRows:
             patience.reward()
             yield taken
             return
-        # The first rows are read one by one, until they tell of which shape the file is.
+        # Read the first rows one by one, until the shape of the file is known.
         halves = block.halves() if patience.tries() else ()
         if halves:
             for half in halves:
@@ -120,7 +120,7 @@ class UploadedRows:
         yield from self._read(format, block.records())
 
     def _taken(self, block: RowBlock) -> TakenRows | None:
-        """The rows of a block that can be taken as a whole: of a shape and with columns that are known already."""
+        """The rows of a block that can be taken as a whole: its shape and columns are already known."""
         source = block.source() if self.shape is not None else None
         if source is None or self.shape is None or self.rows + len(source) > MAX_ROWS:
             return None
@@ -191,7 +191,7 @@ class UploadedRows:
             raise LeftOutError(str(error)) from error
 
     def raise_errors(self) -> None:
-        """Raise a 422 problem that names every faulty row, or says that there is none."""
+        """Raise a 422 problem that names every faulty row, or says that no row is usable."""
         if not self.errors and not self.rows:
             why = f"No row can be mapped. The first: {self._unmapped}" if self._unmapped else "The file has no rows."
             self.errors = [FieldError(pointer="/file", detail=why)]
@@ -212,11 +212,11 @@ class UploadedRows:
             )
 
     def _report(self) -> dict[str, Any]:
-        """All faults, for who downloads them; the answer's ``errors`` are the first of them."""
+        """All faults, for download. The ``errors`` of the response are the first of them."""
         return {"report": [{"place": error["pointer"], "detail": error["detail"]} for error in self.errors]}
 
     def origin(self, *, name: str, size: int, sha256: str) -> Origin:
-        """Origin of the rows, after ``raise_errors`` has found nothing."""
+        """Origin of the rows. Call it after ``raise_errors`` has found nothing."""
         assert self.format is not None and self.shape is not None  # there is a row
         told = self._shape_origin(self.shape)
         if self._mapping is not None:
@@ -248,7 +248,7 @@ class UploadedRows:
         }
 
     def described_columns(self) -> list[dict[str, str]]:
-        """``[{name, type}]`` in order of first appearance; ``mixed`` where rows differ."""
+        """``[{name, type}]`` in order of first appearance; ``mixed`` if rows differ."""
         described = []
         for name, types in self.columns.items():
             real = types - {"null"} or types

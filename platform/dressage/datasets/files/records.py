@@ -1,4 +1,4 @@
-"""Form in which all formats give their rows to the reader."""
+"""Form in which all formats deliver rows to the reader."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -7,14 +7,14 @@ from dressage.datasets.limits import MAX_COLUMNS
 
 
 class LeftOutError(ValueError):
-    """The row cannot be used and is left out with a warning. The text is a sentence that says why."""
+    """The row cannot be used and is left out with a warning. The message is a sentence with the reason."""
 
 
 class Record(NamedTuple):
-    """One row as the file has it, or what is wrong with it."""
+    """One row as it is in the file, or the fault in it."""
 
     number: int
-    """Line or row of the file, from 1."""
+    """Line or row in the file, from 1."""
     value: dict[str, Any] | ValueError
     nan: bool = False
     """Whether a NaN was read as null."""

@@ -1,1 +1,1 @@
-"""Imports of datasets from the hub, from addresses and from folders, in the background and to be gone on with."""
+"""Dataset imports from the hub, URLs and folders. They run in the background and can be resumed."""

@@ -1,4 +1,4 @@
-"""Addresses that datasets may be imported from: those that begin as one of ``DATASET_IMPORT_URLS`` does."""
+"""URLs that datasets may be imported from: those that match a prefix in ``DATASET_IMPORT_URLS``."""
 
 import re
 from collections.abc import Iterable
@@ -9,18 +9,18 @@ _PORTS = {"http": 80, "https": 443}
 _ODD = re.compile(r"[\s\\\x00-\x1f\x7f]")
 
 How = Literal["host", "any", None]
-"""``host``: an entry names the host itself, so it may be asked wherever it is; ``any``: an entry with a star, which
-allows hosts of the public internet alone."""
+"""``host``: an entry names the host itself, so it may have any address. ``any``: an entry with a star, which allows
+only hosts on the public internet."""
 
 
 def how_allowed(url: str, entries: Iterable[str]) -> How:
-    """Say how an address is allowed; None where it is not."""
+    """Rule by which a URL is allowed. None if it is not."""
     allowed = [how for entry in entries if (how := _how(url, entry)) is not None]
     return "host" if "host" in allowed else "any" if allowed else None
 
 
 def is_address(url: str) -> bool:
-    """Whether it is an address by http or https that hides nothing: no credentials, no steps up, no odd characters."""
+    """Whether it is a plain http or https URL: no credentials, no ``..`` segments, no unusual characters."""
     if _ODD.search(url):
         return False
     try:
@@ -35,7 +35,7 @@ def is_address(url: str) -> bool:
 
 
 def plain(url: str) -> str:
-    """The address without what stands behind a question mark, which may be a signature."""
+    """The URL without its query, which may contain a signature."""
     return urlsplit(url)._replace(query="", fragment="").geturl()
 
 
@@ -46,7 +46,7 @@ def _how(url: str, entry: str) -> How:
     if mine.scheme != theirs.scheme or (mine.port or _PORTS[mine.scheme]) != (theirs.port or _PORTS[theirs.scheme]):
         return None
     path, beginning = mine.path or "/", theirs.path or "/"
-    # A whole step of the path: /sets allows /sets/a, not /sets-of-others.
+    # Match whole path segments: /sets allows /sets/a, not /sets-of-others.
     if path != beginning and not path.startswith(beginning if beginning.endswith("/") else beginning + "/"):
         return None
     host, named = (mine.hostname or "").rstrip("."), (theirs.hostname or "").rstrip(".")

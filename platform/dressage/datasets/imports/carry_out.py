@@ -1,7 +1,7 @@
-"""An import, carried out by a worker of the platform: list, fetch, compare, read every row, store.
+"""Runs an import on a worker of the platform: list, fetch, compare, read every row, store.
 
-It may be killed anywhere. Then the next worker lists the same commit, goes on behind what lies on the disk, and
-compares everything in the end. Files that were compared are read again without asking anybody.
+The process may be killed at any point. The next worker then lists the same commit, continues after the bytes on disk,
+and compares everything at the end. Files that were already compared are read again without any request.
 """
 
 import threading
@@ -27,18 +27,18 @@ from dressage.policies.access.selectors import hub_token
 from dressage.teams.models import Team
 
 _PLACES = threading.BoundedSemaphore(MAX_ACTIVE)
-"""Imports that this process works on. One whose network hangs writes nothing and has its thread all the same."""
+"""Imports that this process works on. An import whose network hangs reports nothing, but still occupies its thread."""
 _UNKNOWN = "The rows are of no known shape: say what their columns are."
 _REVIEW = "The files are here: look at the rows."
 
 
 def carry_out(import_id: str) -> None:
-    """Go on with an import, unless it is over, another worker has it, or it is not its turn."""
+    """Continue an import, unless it is over, another worker has it, or it must wait its turn."""
     row = DatasetImport.objects.filter(pk=import_id).first()
     if row is None or row.state not in DatasetImport.open_states():
         return
     if not _PLACES.acquire(blocking=False):
-        return  # the sweep asks again; the other threads of this worker are for runs
+        return  # the sweep will try again; the worker's other threads are for runs
     try:
         folder = files.folder_of(row.id)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -51,7 +51,7 @@ def carry_out(import_id: str) -> None:
 
 
 class _DatasetImportWork(ImportWork):
-    """One worker's try at the import of a dataset."""
+    """One worker's attempt to import a dataset."""
 
     def __init__(self, row: DatasetImport, part: Path) -> None:
         super().__init__(row, part)
@@ -62,7 +62,7 @@ class _DatasetImportWork(ImportWork):
         return files.path_of(self._row.id, self._numbers[file.name])
 
     def carry_out(self) -> None:
-        """Fetch what is not here yet, then read it, or wait for a person to say how."""
+        """Fetch what is missing, then read it, or wait for a person to say how."""
         row = self._row
         if not files.are_there(row):
             self._get()
@@ -84,7 +84,7 @@ class _DatasetImportWork(ImportWork):
 
     def _get(self) -> None:
         row = self._row
-        require_place(row.source, row.location, row.revision)  # the operator may have changed the lists meanwhile
+        require_place(row.source, row.location, row.revision)  # the operator may have changed the lists in the meantime
         token = hub_token(row.team) if row.source == DatasetSourceKind.HUB else None
         source = source_of(row.source, row.location, row.commit or row.revision, token)
         listing = source.listing()
@@ -99,7 +99,7 @@ class _DatasetImportWork(ImportWork):
         self.progress.write(files=row.files)
 
     def _note(self, found: DataChoice, *, commit: str, licence: str) -> None:
-        """Write down what was listed, so that another worker knows whose rest it goes on with."""
+        """Record what was listed, so that another worker can check that it continues the same files."""
         row = self._row
         row.files = [{"path": one.name, "bytes": one.size, "tag": one.tag, "sha256": ""} for one in found.files]
         row.config, row.split = found.config, found.split
@@ -108,7 +108,7 @@ class _DatasetImportWork(ImportWork):
         self.progress.write(0, commit=commit, licence=row.licence, **facts)
 
     def _remove_others(self, found: DataChoice) -> None:
-        """Remove what an earlier try has fetched and that is not the beginning of what is listed now."""
+        """Remove files from an earlier attempt that are not a prefix of what is listed now."""
         before = {number: (one["path"], one["bytes"], one["tag"]) for number, one in enumerate(self._row.files)}
         is_pinned = self._row.commit != ""
         kept = {
@@ -121,7 +121,7 @@ class _DatasetImportWork(ImportWork):
                 path.unlink()
 
     def _require_room(self, found: DataChoice) -> None:
-        """Require that the files are within the limits of a file, of the team and of the disk; tell their size."""
+        """Require that the files fit the limits per file, of the team and of the disk. Records their size."""
         total = found.bytes
         if total > MAX_FILE_BYTES:
             raise ImportRefused(
@@ -129,7 +129,7 @@ class _DatasetImportWork(ImportWork):
                 "the others as further versions or datasets."
             )
         with transaction.atomic():
-            # Under the team's lock: of two at once that only fit one by one, the second finds the first's size.
+            # Under the team's lock: if two imports fit only one at a time, the second sees the first's size.
             Team.objects.select_for_update(no_key=True).get(pk=self._row.team_id)
             require_quota(self._row.team_id, bytes=total, promised=on_the_way(self._row.team_id, but=self._row.id))
             self.progress.write(bytes_total=total, files_total=len(found.files))

@@ -1,8 +1,7 @@
-"""Choices that a repository or folder offers: configs and splits, and the data files of each in their order.
+"""Configs and splits of a repository or folder, with the data files of each in order.
 
-What the card of a repository says of its configs counts. Where it says nothing, names of files and folders tell, by
-the conventions of the hub. Source: Hugging Face Hub documentation, "Data files Configuration" and "File names and
-splits".
+The configs on the repository's card take precedence. Without them, file and folder names decide, by the conventions of
+the hub. Source: Hugging Face Hub documentation, "Data files Configuration" and "File names and splits".
 """
 
 import re
@@ -18,18 +17,18 @@ from typing import Any
 from dressage.imports.remote import ImportRefused, Listing, RemoteFile
 
 DEFAULT = "default"
-"""Name of the config where there is none."""
+"""Name of the config if there is none."""
 MAX_FILES = 1_000
-"""Files of one choice."""
+"""Maximum number of files in one choice."""
 MAX_CHOICES = 1_000
-"""Choices that are offered of a place."""
+"""Maximum number of choices offered for a place."""
 MAX_STEPS = 50
-"""Folders that a pattern may name."""
+"""Maximum number of folders in a pattern."""
 _DATA = re.compile(
     r".+\.(parquet|jsonl|ndjson|json|csv|tsv)(\.(gz|zst))?|.+\.(zip|tar|tgz|tar\.gz|tar\.zst)", re.IGNORECASE
 )
 _BESIDE = ("dataset_infos.json", "dataset_info.json", "dataset_dict.json", "state.json", "package.json")
-"""Files that tell of data, and are none."""
+"""Files that describe data but contain none."""
 _ENDS = re.compile(r"(\.[A-Za-z]{1,8}){1,2}$")
 _SHARD = re.compile(r"[-_.]?\d{1,6}-of-\d{1,6}([-_.][0-9a-f]{6,})?$|^(part|shard)?[-_.]?\d{1,6}$")
 _SPLITS = {
@@ -41,7 +40,7 @@ _SPLITS = {
 
 @dataclass(frozen=True, slots=True)
 class DataChoice:
-    """Files that are read one behind the other as one version."""
+    """Files that are concatenated into one version."""
 
     config: str
     split: str
@@ -53,9 +52,9 @@ class DataChoice:
 
 
 def choices(listing: Listing) -> list[DataChoice]:
-    """List what can be chosen: the default config first, and of each config the split to train on."""
+    """List what can be chosen: the default config first, and within each config the training split."""
     data = {name: file for name, file in listing.files.items() if _is_data(name)}
-    if len(listing.files) == 1 and not data:  # a file by itself: content decides what it is
+    if len(listing.files) == 1 and not data:  # a single file: its content decides what it is
         data = dict(listing.files)
     by_card = (choice for choice in _by_card(listing.card, data) if choice.files)
     found = list(islice(by_card, MAX_CHOICES)) or list(islice(_by_names(data.values()), MAX_CHOICES))
@@ -63,10 +62,10 @@ def choices(listing: Listing) -> list[DataChoice]:
 
 
 def chosen(listing: Listing, *, config: str, split: str, paths: Iterable[str]) -> DataChoice:
-    """The files that were asked for: those of ``paths`` in their order, else those of the config and the split.
+    """The requested files: those in ``paths`` in that order, otherwise those of the config and split.
 
     Raises:
-        ImportRefused: there is no such file, config or split, or several are meant.
+        ImportRefused: there is no such file, config or split, or the request is ambiguous.
     """
     found = _chosen(listing, config, split, list(paths))
     if len(found.files) > MAX_FILES:
@@ -122,7 +121,7 @@ def _by_card(card: Mapping[str, Any], data: Mapping[str, RemoteFile]) -> Iterato
 
 
 def _patterns(told: Any) -> Iterator[tuple[str, list[str]]]:
-    """(split, patterns of its files) of a card's ``data_files``: a pattern, several, by split, or ``{split, path}``."""
+    """(split, file patterns) of ``data_files``: one pattern, a list, patterns by split, or ``{split, path}``."""
     if isinstance(told, str):
         yield "train", [told]
     elif isinstance(told, dict):
@@ -156,7 +155,7 @@ def _matching(patterns: Iterable[str], folder: str, data: Mapping[str, RemoteFil
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a path is of a pattern, in which ``**`` stands for any number of folders, and ``*`` for none."""
+    """Whether a path matches a pattern. ``**`` matches any number of folders; ``*`` does not cross folders."""
     parts, wanted = name.split("/"), pattern.split("/")
 
     @cache
@@ -164,7 +163,7 @@ def matches(name: str, pattern: str) -> bool:
         if want == len(wanted):
             return part == len(parts)
         if wanted[want] == "**":
-            # At the end it stands for all that is below.
+            # At the end it matches everything below.
             return (part < len(parts) if want == len(wanted) - 1 else rest(part, want + 1)) or (
                 part < len(parts) and rest(part + 1, want)
             )
@@ -185,7 +184,7 @@ def _by_names(files: Iterable[RemoteFile]) -> Iterator[DataChoice]:
 
 
 def _named(name: str) -> tuple[str, str]:
-    """(config, split) that the name of a file tells."""
+    """(config, split) according to the name of a file."""
     path = PurePosixPath(name)
     stem = _ENDS.sub("", path.name)
     bare = _SHARD.sub("", stem)

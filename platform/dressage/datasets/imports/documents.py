@@ -1,25 +1,25 @@
-"""Shapes of what the API tells of places that datasets are imported from."""
+"""Shapes of the API's documents about places that datasets are imported from."""
 
 from typing_extensions import TypedDict
 
 
 class DatasetHub(TypedDict):
-    """The hub."""
+    """The Hugging Face hub."""
 
     endpoint: str
     has_credentials: bool
-    """Whether the team has a token for it, which is never shown."""
+    """Whether the team has a token for it. The token is never shown."""
     refusal: str
-    """Why it is not asked; empty where it is."""
+    """Why the hub cannot be used. Empty if it can."""
 
 
 class AllowedPlaces(TypedDict):
-    """Places of a kind that the installation allows."""
+    """Places of one kind that the installation allows."""
 
     allowed: list[str]
-    """Beginnings of addresses, or folders."""
+    """URL prefixes or folders."""
     refusal: str
-    """Why there are none, and what to do; empty where there are some."""
+    """Why there are none, and what to do. Empty if there are some."""
 
 
 class DatasetSourcesDocument(TypedDict):
@@ -38,10 +38,10 @@ class ListedFile(TypedDict):
 
 
 class ListedChoice(TypedDict):
-    """Files that become one version, read in this order."""
+    """Files that form one version, in reading order."""
 
     config: str
-    """Name of the config; ``default`` where there are none."""
+    """Name of the config; ``default`` if there are none."""
     split: str
     bytes: int
     files: list[ListedFile]
@@ -51,8 +51,8 @@ class ListedPlace(TypedDict):
     """What can be imported from a place."""
 
     commit: str | None
-    """The commit that the revision stands for now; null where there are none."""
+    """The commit that the revision points to now. Null if the place has no commits."""
     licence: str
-    """Licence that the repository's card names; empty where it names none."""
+    """Licence named by the repository's card. Empty if it names none."""
     choices: list[ListedChoice]
-    """Empty where there are no data files."""
+    """Empty if there are no data files."""

@@ -1,4 +1,4 @@
-"""Folders of imports on disk: what was fetched, until it is a version, or nobody has wanted it for a day."""
+"""Import folders on disk. Files stay until they have become a version, or for a day if nobody needs them."""
 
 import shutil
 from contextlib import suppress
@@ -13,7 +13,7 @@ from dressage.imports.models import FAILED
 from dressage.jobs.local import end
 
 KEPT_FOR = timedelta(hours=24)
-"""Time for which the files of an import are kept that has failed, or that waits for a person."""
+"""How long the files of an import are kept if it has failed or waits for a person."""
 _FOLDER = "imports"
 _EXPIRED = "Nobody said within a day how it is read, so its files were removed. Retry fetches them again."
 
@@ -25,12 +25,12 @@ def folder_of(import_id: str) -> Path:
 
 
 def path_of(import_id: str, number: int) -> Path:
-    """The file of an import that was listed as the ``number``-th, from 0."""
+    """The file of an import with index ``number`` in the listing, from 0."""
     return folder_of(import_id) / f"{number:04}"
 
 
 def are_there(row: DatasetImport) -> bool:
-    """Whether all files of an import have come, were compared, and are still there."""
+    """Whether all files of an import were fetched and compared, and still exist."""
     return bool(row.files) and all(
         file["sha256"] and path.is_file() and path.stat().st_size == file["bytes"]
         for file, path in ((file, path_of(row.id, number)) for number, file in enumerate(row.files))
@@ -38,12 +38,12 @@ def are_there(row: DatasetImport) -> bool:
 
 
 def remove(import_id: str) -> None:
-    """Remove the folder, where there is one."""
+    """Remove the folder if it exists."""
     shutil.rmtree(folder_of(import_id), ignore_errors=True)
 
 
 def sweep(now: float) -> None:
-    """End imports that wait for nobody, and remove folders that nobody needs any more.
+    """End imports that have waited too long for a user, and remove folders that are no longer needed.
 
     Args:
         now: seconds since 1970.

@@ -1,4 +1,4 @@
-"""Files of a folder of the platform's machine that the operator allows. Links lead nowhere else."""
+"""Files of a folder on the platform's machine that the operator allows. Links out of it are not followed."""
 
 import os
 import stat
@@ -14,12 +14,12 @@ _PIECE_BYTES = 4 << 20
 
 
 class FolderSource:
-    """A file, or the files below a folder."""
+    """A file, or all files below a folder."""
 
     def __init__(self, location: str) -> None:
         """
         Args:
-            location: its path. Raises ImportRefused where it is not in an allowed folder, there or not.
+            location: its path. Raises ImportRefused if it is not in an allowed folder, whether it exists or not.
         """
         self._roots = [Path(root).resolve() for root in settings.DATASET_IMPORT_FOLDERS]
         self._path = Path(os.path.realpath(location)) if location.startswith("/") else None
@@ -31,7 +31,7 @@ class FolderSource:
         self._location = location
 
     def listing(self) -> Listing:
-        """The regular files, by their paths below the folder."""
+        """The regular files, by path relative to the folder."""
         assert self._path is not None
         files: dict[str, RemoteFile] = {}
         if self._path.is_file():
@@ -54,15 +54,15 @@ class FolderSource:
         return Listing(dict(sorted(files.items())), "", "")
 
     def described(self, file: RemoteFile) -> RemoteFile:
-        """The file itself: no checksum is told."""
+        """The file itself, since there is no checksum."""
         return file
 
     def fetch(self, file: RemoteFile, target: Path, tick: Tick) -> None:
-        """Append to ``target`` what it lacks of the file, which must still be the one that was listed."""
+        """Append to ``target`` the part of the file that it lacks. The file must be the same as when it was listed."""
         assert self._path is not None
         path = self._path if self._path.is_file() else self._path / file.name
         try:
-            # Neither waits for a pipe nor follows a link that was put there meanwhile.
+            # Do not block on a pipe or follow a link that was put there in the meantime.
             descriptor = os.open(os.path.realpath(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError as error:
             raise ImportRefused(f"{file.name} cannot be read any more ({error.strerror}).") from error

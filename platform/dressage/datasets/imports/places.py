@@ -1,4 +1,4 @@
-"""Places that datasets are imported from: which are allowed, and what lies at one of them."""
+"""Places that datasets are imported from: which are allowed, and what one of them contains."""
 
 import re
 
@@ -30,7 +30,7 @@ _REVISION = re.compile(r"[\w.\-/]{1,200}", re.ASCII)
 
 
 def dataset_sources(team: Team) -> DatasetSourcesDocument:
-    """The places that datasets may be imported from, and why from others not."""
+    """The places that datasets may be imported from, and why others are not available."""
     hub = sources(team)["hub"]
     urls, folders = settings.DATASET_IMPORT_URLS, settings.DATASET_IMPORT_FOLDERS
     return {
@@ -45,7 +45,7 @@ def dataset_sources(team: Team) -> DatasetSourcesDocument:
 
 
 def require_place(source: str, location: str, revision: str) -> None:
-    """Require that a place is named as it should be, and that its kind is allowed. Raises a 422 problem."""
+    """Require that a place is named correctly and that its kind is allowed. Raises a 422 problem."""
     if source != DatasetSourceKind.HUB and revision:
         raise invalid("/revision", "Only repositories of the hub have revisions: leave it empty.")
     if source == DatasetSourceKind.HUB:
@@ -72,8 +72,8 @@ def require_place(source: str, location: str, revision: str) -> None:
 
 
 def source_of(source: str, location: str, revision: str, token: str | None) -> Source:
-    """The place itself. Raises ImportRefused where it is not allowed."""
-    # Loaded where they are used: nothing else of the platform needs these libraries.
+    """The source for a place. Raises ImportRefused if the place is not allowed."""
+    # Imported lazily: nothing else in the platform needs these libraries.
     if source == DatasetSourceKind.HUB:
         from dressage.imports.hub import HubSource
 
@@ -88,11 +88,11 @@ def source_of(source: str, location: str, revision: str, token: str | None) -> S
 
 
 def listed(team: Team, *, source: str, location: str, revision: str) -> ListedPlace:
-    """List what can be chosen at a place now.
+    """List what can currently be chosen at a place.
 
     Raises:
-        Problem: 422 where it is not allowed, not there or not open to the team; 429 or 503 where too many ask at once,
-            and 503 where the other side cannot be reached.
+        Problem: 422 if it is not allowed, does not exist or is not accessible to the team; 429 or 503 if there are too
+            many requests at the same time; 503 if the other side cannot be reached.
     """
     require_place(source, location, revision)
     try:

@@ -1,4 +1,4 @@
-"""Reads of imports."""
+"""Queries for imports."""
 
 from django.db.models import QuerySet
 

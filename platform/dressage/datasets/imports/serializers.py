@@ -1,4 +1,4 @@
-"""Bodies of the endpoints of imports."""
+"""Request and response bodies of the import endpoints."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ class PlaceSerializer(serializers.Serializer):
 
 
 class HowToReadSerializer(serializers.Serializer):
-    """How the rows are read. Without, by a known shape or a saved mapping of the same columns."""
+    """How to read the rows. By default a known shape, or a saved mapping for the same columns, is used."""
 
     mapping = MappingField(required=False, allow_null=True, default=None)
     mapping_id = serializers.CharField(
@@ -52,7 +52,7 @@ class HowToReadSerializer(serializers.Serializer):
 
 
 class StartDatasetImportSerializer(PlaceSerializer, HowToReadSerializer):
-    """A dataset elsewhere, or the next version of one that is here."""
+    """A dataset to import, or the next version of an existing dataset."""
 
     name = serializers.CharField(
         max_length=120, required=False, help_text="Of a new dataset. Left out with `dataset`, which has one."
@@ -83,7 +83,7 @@ class StartDatasetImportSerializer(PlaceSerializer, HowToReadSerializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Take a name or a dataset, and not both."""
+        """Require either a name or a dataset, not both."""
         if ("name" in attrs) == (attrs["dataset"] is not None):
             told = "Give one of `name`, for a new dataset, and `dataset`, for its next version"
             raise serializers.ValidationError({"name": told + (", not both." if "name" in attrs else ".")})
@@ -93,7 +93,7 @@ class StartDatasetImportSerializer(PlaceSerializer, HowToReadSerializer):
 
 
 class ImportedVersionSerializer(serializers.Serializer):
-    """The version that an import has become."""
+    """The version created by an import."""
 
     dataset_id = serializers.CharField()
     number = serializers.IntegerField()
@@ -109,14 +109,14 @@ class ImportFileSerializer(serializers.Serializer):
 
 
 class RowFaultSerializer(serializers.Serializer):
-    """A fault of a row, or of a file."""
+    """A fault in a row or in a file."""
 
     place = serializers.CharField(help_text="Pointer such as `/file/rows/17`.")
     detail = serializers.CharField()
 
 
 class DatasetImportSerializer(serializers.Serializer):
-    """A dataset on its way from elsewhere."""
+    """A dataset that is being imported."""
 
     id = serializers.CharField()
     name = serializers.CharField()
@@ -151,6 +151,6 @@ class DatasetImportSerializer(serializers.Serializer):
 
 
 class ImportReportSerializer(serializers.Serializer):
-    """All faults for which an import was refused."""
+    """All faults because of which an import was refused."""
 
     report = RowFaultSerializer(many=True)

@@ -1,4 +1,4 @@
-"""Writes of imports by people."""
+"""User actions on imports."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from dressage.teams.services import record_audit
 from trainer_core.datasets.mapping import DatasetMapping
 
 MAX_OPEN = 20
-"""Imports of one team that are not over."""
+"""Maximum number of unfinished imports per team."""
 _OVER = (DatasetImportState.READY, DatasetImportState.CANCELLED)
 
 
@@ -43,27 +43,27 @@ def start_import(
     mapping: DatasetMapping | None = None,
     review: bool = False,
 ) -> DatasetImport:
-    """A new import; a worker is told on commit.
+    """Start an import. A worker is notified on commit.
 
     Args:
-        team: the owner of the version to be.
-        actor: who asks.
+        team: the owner of the future version.
+        actor: who makes the request.
         source: a value of ``DatasetSourceKind``.
-        location: ``owner/name`` of a repository, an address, or a path.
+        location: ``owner/name`` of a repository, a URL, or a path.
         revision: a branch, tag or commit of the repository; empty for the main branch.
-        name: what people call a new dataset.
-        slug: how specs name a new dataset; made from the name when None.
-        description: what people say of a new dataset.
-        dataset: id of the dataset of which it is to be the next version; None for a new one.
+        name: display name of a new dataset.
+        slug: name of a new dataset in specs; derived from the name if None.
+        description: description of a new dataset.
+        dataset: id of the dataset that gets the next version; None for a new dataset.
         config: config of the repository; empty for the first.
-        split: split of the config; empty for the one to train on.
-        paths: files by name, instead of those of config and split.
+        split: split of the config; empty for the training split.
+        paths: files by name, instead of those of the config and split.
         mapping: how the rows are read; None looks for a known shape.
-        review: whether a person is to look at the rows first.
+        review: whether a person should look at the rows first.
 
     Raises:
-        Problem: 422 for a place that is not allowed or no such name, 404 for a dataset that is not there, 409 when the
-            slug is taken, 429 when too many of the team are open.
+        Problem: 422 if the place is not allowed or the name is invalid; 404 if the dataset does not exist; 409 if the
+            slug is taken; 429 if the team has too many open imports.
     """
     require_place(source, location, revision)
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
@@ -98,32 +98,32 @@ def start_import(
 
 @transaction.atomic
 def cancel_import(team: Team, actor: Actor, row: DatasetImport) -> DatasetImport:
-    """End an import, or put one away that has failed; what it has fetched is removed. Raises 409 when it is over."""
+    """Cancel an import, or dismiss a failed one, and remove its files. Raises 409 if it is over."""
     locked = _locked(row)
     if locked.state in _OVER:
         raise conflict(f"The import is over: it is {locked.state}.", code="import_is_over")
     was_active = locked.state in locked.active_states
     end(locked, DatasetImportState.CANCELLED, report=[])
     record_audit(team, actor, "dataset.import_cancel", "dataset_import", row.id, after={"slug": row.slug})
-    if not was_active:  # a worker that has it removes it
+    if not was_active:  # otherwise the worker that has it removes it
         transaction.on_commit(lambda: files.remove(row.id))
     return locked
 
 
 @transaction.atomic
 def retry_import(team: Team, actor: Actor, row: DatasetImport) -> DatasetImport:
-    """Try an import again that has failed or was cancelled; files that are still there are not fetched again.
+    """Retry an import that failed or was cancelled. Files that are still on disk are not fetched again.
 
     Raises:
-        Problem: 409 when it is not over, is ready, or its slug was taken meanwhile; 422 when its place is not allowed
-            any more; 429 as for a new one.
+        Problem: 409 if it is not over, is ready, or its slug has been taken; 422 if its place is no longer allowed; 429
+            as for a new import.
     """
     require_place(row.source, row.location, row.revision)
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     locked = _locked(row)
     if locked.state not in (DatasetImportState.FAILED, DatasetImportState.CANCELLED):
         raise conflict(f"The import is {locked.state}: there is nothing to try again.", code="import_cannot_be_retried")
-    # Listed and compared again: what is at an address or in a folder may be another file by now.
+    # Listed and compared again: a URL or folder may contain a different file by now.
     locked.files = [{**file, "sha256": ""} for file in locked.files]
     locked.save(update_fields=["files"])
     return _again(team, actor, locked, "dataset.import_retry")
@@ -131,16 +131,16 @@ def retry_import(team: Team, actor: Actor, row: DatasetImport) -> DatasetImport:
 
 @transaction.atomic
 def read_import(team: Team, actor: Actor, row: DatasetImport, mapping: DatasetMapping | None) -> DatasetImport:
-    """Have the files of an import read that waits for a person, or whose rows were refused.
+    """Read the files of an import that waits for a person or whose rows were refused.
 
     Args:
         team: its team.
-        actor: who asks.
+        actor: who makes the request.
         row: the import.
-        mapping: how its rows are read; None for their known shape, or a saved mapping of the same columns.
+        mapping: how to read its rows; None for a known shape, or a saved mapping for the same columns.
 
     Raises:
-        Problem: 409 when its files are not here, or it needs nobody.
+        Problem: 409 if its files are not on disk, or it does not wait for a person.
     """
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     locked = _locked(row)
@@ -151,7 +151,7 @@ def read_import(team: Team, actor: Actor, row: DatasetImport, mapping: DatasetMa
 
 
 def require_files(row: DatasetImport) -> None:
-    """Require that an import needs a person and has its files, so that they can be looked at. Raises a 409 problem."""
+    """Require that an import waits for a person and has its files, so that they can be viewed. Raises a 409 problem."""
     _require_files(row)
 
 
@@ -165,7 +165,7 @@ def _again(team: Team, actor: Actor, locked: DatasetImport, action: str) -> Data
     if locked.dataset_id is None:
         _require_free(team, locked.slug, but=locked)
     _require_room(team)
-    # Its size counts among the team's again once its files are listed.
+    # Its size counts towards the team's quota again once its files are listed.
     queue_again(locked, faults=0, bytes_total=0, report=[])
     record_audit(team, actor, action, "dataset_import", locked.id, after={"slug": locked.slug})
     return locked

@@ -1,4 +1,4 @@
-"""The rows of fetched files, read by the same path as those of an upload, and stored as one version."""
+"""Reads the rows of fetched files, in the same way as those of an upload, and stores them as one version."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -30,10 +30,10 @@ _CHUNK = 4 << 20
 
 
 def shape_is_known(row: DatasetImport) -> bool:
-    """Whether the rows are of a known shape; a saved mapping of the same columns, too, says how they are read.
+    """Whether it is known how to read the rows: by a known shape, or a saved mapping for the same columns.
 
     Raises:
-        Problem: 422 where the first file cannot be read.
+        Problem: 422 if the first file cannot be read.
     """
     with files.path_of(row.id, 0).open("rb") as file:
         found = preview(row.team, file, row.files[0]["path"], whole=True)
@@ -43,15 +43,15 @@ def shape_is_known(row: DatasetImport) -> bool:
 
 
 def store(row: DatasetImport, actor: Actor, *, tick: Callable[[int], None]) -> None:
-    """Read the files of an import, and store their rows as a new dataset or as its next version.
+    """Read the files of an import, and store their rows as a new dataset or as the next version of one.
 
     Args:
-        row: the import, as its worker has claimed it; ``mapping`` says how the rows are read.
-        actor: who has asked for it.
-        tick: told every few hundred rows how many bytes were read so far.
+        row: the import, claimed by the worker; ``mapping`` says how the rows are read.
+        actor: who requested it.
+        tick: called every few hundred rows with the number of bytes read so far.
 
     Raises:
-        Problem: as for uploads. Then nothing is stored.
+        Problem: as for uploads. Nothing is stored then.
         NotOurs: the import was cancelled, or another worker has it.
     """
     mapping = DatasetMapping.model_validate(row.mapping) if row.mapping is not None else None
@@ -81,7 +81,7 @@ def _add(row: DatasetImport, actor: Actor, checked: services.CheckedFile) -> Non
         else checked.licence
     )
     checked.licence = licence
-    # The import's row first: who cancels it now waits, and finds it ready.
+    # Lock the import's row first: a request to cancel it now waits, and then finds it ready.
     if not end_own(row, DatasetImportState.READY):
         raise NotOurs
     if row.dataset_id is None:
@@ -111,7 +111,7 @@ def _file_name(row: DatasetImport) -> str:
 
 
 def _sha256(row: DatasetImport) -> str:
-    """The hash of the file; of several, that of one behind the other."""
+    """The hash of the file; for several files, that of their concatenation."""
     if len(row.files) == 1:
         return str(row.files[0]["sha256"])
     digest = hashlib.sha256()
@@ -135,7 +135,7 @@ def _origin(row: DatasetImport) -> ImportOrigin:
 
 
 def _source(row: DatasetImport) -> str:
-    """Say where the rows are from, in the words of a card."""
+    """Origin of the rows, as text for the card."""
     if row.source != DatasetSourceKind.HUB:
         return row.shown_location
     endpoint = sources(row.team)["hub"]["endpoint"]

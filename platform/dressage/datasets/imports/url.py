@@ -1,4 +1,4 @@
-"""One file at an address that the operator allows. Redirects are followed as far as they stay among those."""
+"""One file at a URL that the operator allows. Redirects are followed if their targets are allowed as well."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,18 +20,18 @@ _PASSING = (408, 425, 429)
 
 
 class UrlSource:
-    """What lies at one address now."""
+    """The current content at one URL."""
 
     def __init__(self, url: str) -> None:
         """
         Args:
-            url: the address. Raises ImportRefused where it is not allowed.
+            url: the URL. Raises ImportRefused if it is not allowed.
         """
         _require(url)
         self._url, self._host = url, urlsplit(url).netloc
 
     def listing(self) -> Listing:
-        """The one file, with its size and the mark of its version."""
+        """The one file, with its size and entity tag."""
         with self._asked({}) as answer:
             size = answer.headers.get("Content-Length", "")
             if not size.isdigit():
@@ -40,15 +40,15 @@ class UrlSource:
             return Listing({name: RemoteFile(name, int(size), None, _mark(answer))}, "", "")
 
     def described(self, file: RemoteFile) -> RemoteFile:
-        """The file itself: no checksum is told."""
+        """The file itself, since there is no checksum."""
         return file
 
     def fetch(self, file: RemoteFile, target: Path, tick: Tick) -> None:
-        """Append to ``target`` what it lacks, where the other side has still the version that was listed."""
+        """Append to ``target`` the missing bytes, if the server still has the version that was listed."""
         there = target.stat().st_size if target.is_file() else 0
         if there == file.size:
             return
-        # Without a strong mark nobody can tell whether the rest is of the same version.
+        # Without a strong entity tag there is no way to check that the rest belongs to the same version.
         ranges = {"Range": f"bytes={there}-", "If-Range": file.tag} if there and file.tag else {}
         with self._asked(ranges) as answer:
             if _mark(answer) != file.tag:
@@ -66,7 +66,7 @@ class UrlSource:
 
     @contextmanager
     def _asked(self, headers: dict[str, str]) -> Iterator[httpx2.Response]:
-        """The answer of where the address leads to, whose content is not read yet."""
+        """The response after redirects. Its content has not been read yet."""
         headers = {"Accept-Encoding": "identity", "User-Agent": "dressage", **headers}
         url = self._url
         try:
@@ -103,7 +103,7 @@ class UrlSource:
 
 
 def _require(url: str, *, of: str | None = None) -> How:
-    """Say how the address is allowed. Raises ImportRefused where it is not; ``of`` has redirected to it."""
+    """Rule by which the URL is allowed. Raises ImportRefused if it is not. ``of`` is the URL that redirected to it."""
     how = how_allowed(url, settings.DATASET_IMPORT_URLS)
     if how is None:
         who = f"{of} redirects to {plain(url)[:300]}, which" if of else plain(url)[:300]
@@ -123,6 +123,6 @@ def _client(how: How) -> httpx2.Client:
 
 
 def _mark(answer: httpx2.Response) -> str:
-    """The strong mark of the version, by which the rest of a file can be asked for; empty where there is none."""
+    """The strong entity tag, which allows requests for the rest of a file. Empty if there is none."""
     mark: str = answer.headers.get("ETag", "")
     return mark if mark.startswith('"') else ""

@@ -32,12 +32,12 @@ class DatasetSourcesView(ApiView):
 
     @extend_schema(operation_id="getDatasetSources", tags=["datasets"], responses=DatasetSourcesSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """The places beside uploads that datasets may be imported from, and why from others not."""
+        """List the places that datasets may be imported from, and why other places are not available."""
         return Response(DatasetSourcesSerializer(places.dataset_sources(request.team)).data)
 
 
 class DatasetListingView(ApiView):
-    """Files of a place."""
+    """Files at a place."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -47,7 +47,7 @@ class DatasetListingView(ApiView):
         operation_id="listImportableFiles", tags=["datasets"], request=PlaceSerializer, responses=ListedPlaceSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """List what can be imported from a place: configs and splits, with the data files of each. Nothing is kept."""
+        """List what can be imported from a place: configs and splits with their data files. Nothing is stored."""
         found = places.listed(request.team, **self.body(PlaceSerializer))
         return Response(ListedPlaceSerializer(found).data)
 
@@ -62,7 +62,7 @@ class DatasetImportsView(ApiView):
 
     @extend_schema(operation_id="listDatasetImports", tags=["datasets"], responses=DatasetImportSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """The team's imports of datasets, newest first, with how far each has come."""
+        """List the team's imports of datasets with their progress, newest first."""
         return self.page(selectors.imports(request.team), DatasetImportSerializer)
 
     @extend_schema(
@@ -75,8 +75,8 @@ class DatasetImportsView(ApiView):
     def post(self, request: TeamRequest) -> Response:
         """Import a dataset, or its next version, in the background.
 
-        Rows are read as those of an upload are. Where their shape is not known and no mapping is given, the import
-        waits with its files for a person to say how they are read.
+        Rows are read like those of an upload. If their shape is unknown and no mapping is given, the import keeps its
+        files and waits for a person to say how to read them.
         """
         fields = self.body(StartDatasetImportSerializer)
         mapping = mapping_of(request.team, fields.pop("mapping"), fields.pop("mapping_id"))
@@ -92,7 +92,7 @@ class DatasetImportView(ApiView):
 
     @extend_schema(operation_id="getDatasetImport", tags=["datasets"], responses=DatasetImportSerializer)
     def get(self, request: TeamRequest, dataset_import_id: str) -> Response:
-        """An import, with how far it has come."""
+        """Return an import with its progress."""
         return Response(DatasetImportSerializer(selectors.dataset_import(request.team, dataset_import_id)).data)
 
 
@@ -103,12 +103,12 @@ class DatasetImportReportView(ApiView):
 
     @extend_schema(operation_id="getDatasetImportReport", tags=["datasets"], responses=ImportReportSerializer)
     def get(self, request: TeamRequest, dataset_import_id: str) -> Response:
-        """All faults of rows for which an import was refused, up to 10,000."""
+        """List all faults of rows because of which an import was refused, up to 10,000."""
         return Response(ImportReportSerializer(selectors.dataset_import(request.team, dataset_import_id)).data)
 
 
 class PreviewImportView(ApiView):
-    """Preview of what was fetched."""
+    """Preview of the fetched rows."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -121,7 +121,7 @@ class PreviewImportView(ApiView):
         responses=DatasetPreviewSerializer,
     )
     def post(self, request: TeamRequest, dataset_import_id: str) -> Response:
-        """Look at the first rows of an import that waits for a person, or was refused, as `previewDataset` does."""
+        """Preview the first rows of an import that waits for a person or was refused, as `previewDataset` does."""
         row = selectors.dataset_import(request.team, dataset_import_id)
         fields = self.body(HowToReadSerializer)
         mapping = mapping_of(request.team, fields["mapping"], fields["mapping_id"])
@@ -132,7 +132,7 @@ class PreviewImportView(ApiView):
 
 
 class ReadImportView(ApiView):
-    """What a person says of the rows."""
+    """A person's decision on how to read the rows."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -146,7 +146,7 @@ class ReadImportView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, dataset_import_id: str) -> Response:
-        """Have the files of an import read that waits for a person, or whose rows were refused."""
+        """Read the files of an import that waits for a person or whose rows were refused."""
         row = selectors.dataset_import(request.team, dataset_import_id)
         fields = self.body(HowToReadSerializer)
         mapping = mapping_of(request.team, fields["mapping"], fields["mapping_id"])
@@ -154,7 +154,7 @@ class ReadImportView(ApiView):
 
 
 class CancelDatasetImportView(ApiView):
-    """The end of an import."""
+    """Cancellation of an import."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -166,13 +166,13 @@ class CancelDatasetImportView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, dataset_import_id: str) -> Response:
-        """End an import, or put one away that has failed; what it has fetched is removed."""
+        """Cancel an import, or dismiss a failed one. Its files are removed."""
         row = selectors.dataset_import(request.team, dataset_import_id)
         return Response(DatasetImportSerializer(services.cancel_import(request.team, request.actor, row)).data)
 
 
 class RetryDatasetImportView(ApiView):
-    """Another try."""
+    """Retry of an import."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -184,6 +184,6 @@ class RetryDatasetImportView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, dataset_import_id: str) -> Response:
-        """Try an import again that has failed or was cancelled. What was fetched is not fetched again."""
+        """Retry an import that failed or was cancelled. Files that were already fetched are not fetched again."""
         row = selectors.dataset_import(request.team, dataset_import_id)
         return Response(DatasetImportSerializer(services.retry_import(request.team, request.actor, row)).data)

@@ -1,1 +1,1 @@
-"""Mappings of uploaded files: a preview of what they make, and those that a team has saved."""
+"""Mappings of uploaded files: previews of their result, and a team's saved mappings."""

@@ -1,4 +1,4 @@
-"""Values shortened for a look at them."""
+"""Values shortened for display."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ _TEXT, _ELEMENTS, _DEPTH = 2_000, 24, 6
 
 
 def abridged(value: Any, depth: int = 0) -> Any:
-    """The value with long texts and lists cut, each with a note of what is missing."""
+    """The value with long texts and lists cut. Each cut notes how much is missing."""
     match value:
         case str() if len(value) > _TEXT:
             return f"{value[:_TEXT]}… ({len(value) - _TEXT:,} more characters)"

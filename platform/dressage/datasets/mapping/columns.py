@@ -1,4 +1,4 @@
-"""Columns of the first rows, with examples, and the places within them that a mapping can name."""
+"""Columns of the first rows, with examples, and the paths within them that a mapping can name."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +18,7 @@ _DEPTH = 4
 
 
 class PreviewPath(TypedDict):
-    """A place within a column."""
+    """A path within a column."""
 
     path: str
     type: str
@@ -30,17 +30,17 @@ class PreviewColumn(TypedDict):
 
     name: str
     path: str
-    """How a mapping names it."""
+    """Its name in a mapping."""
     type: str
-    """JSON type of its values; `mixed` where they differ."""
+    """JSON type of its values; `mixed` if they differ."""
     rows: int
-    """Rows of those examined that have it."""
+    """Number of examined rows that have it."""
     json_text: bool
-    """Whether its values are text that is JSON."""
+    """Whether its values are JSON text."""
     examples: list[Any]
-    """Its first values that differ, abridged."""
+    """Its first distinct values, abridged."""
     paths: list[PreviewPath]
-    """Places within its first value that is no null, read where it is JSON text."""
+    """Paths within its first value that is not null. JSON text is parsed for this."""
 
 
 def described(rows: Iterable[Row]) -> list[PreviewColumn]:
@@ -77,7 +77,7 @@ def _column(name: str, values: list[Any]) -> PreviewColumn:
 
 
 def _parsed(values: list[Any]) -> list[Any] | None:
-    """The values of text that is JSON lists or objects throughout, where it is."""
+    """The parsed values if all of them are texts of JSON lists or objects."""
     made: list[Any] = []
     for value in values:
         if value is None or (isinstance(value, str) and not value.strip()):

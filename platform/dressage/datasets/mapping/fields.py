@@ -1,4 +1,4 @@
-"""Fields of bodies that hold a mapping."""
+"""Request fields that contain a mapping."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from dressage.common.openapi.serializers import PydanticField
 from trainer_core.datasets.mapping import DatasetMapping
 
 MAX_MAPPING = 64 << 10
-"""Characters of a mapping as JSON."""
+"""Maximum length of a mapping as JSON, in characters."""
 
 
 class MappingField(PydanticField, model=DatasetMapping):
@@ -25,27 +25,27 @@ class MappingField(PydanticField, model=DatasetMapping):
 
 
 class PartField(serializers.CharField):
-    """Text in a part of a form that may be left away. Sent empty it is refused, as its document says.
+    """Text in an optional part of a form. An empty part is refused, as its document says.
 
-    The framework takes an empty part for one that was not sent.
+    The framework treats an empty part as missing.
     """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(required=False, **kwargs)
 
     def get_value(self, dictionary: Any) -> Any:
-        """The text that was sent, or that none was."""
+        """The text that was sent, or ``empty`` if there was none."""
         return dictionary.get(self.field_name, serializers.empty)
 
 
 class MappingTextField(PartField):
-    """A mapping in a form, which is JSON text; the validated value is the model."""
+    """A mapping in a form, as JSON text. The validated value is the model."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_MAPPING, **kwargs)
 
     def run_validation(self, data: Any = serializers.empty) -> DatasetMapping:
-        """The mapping. Raises ValidationError with a pointer to each fault within."""
+        """The mapping. Raises ValidationError with a pointer to each fault in it."""
         text = super().run_validation(data)
         try:
             document = loads(text)

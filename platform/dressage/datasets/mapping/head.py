@@ -1,4 +1,4 @@
-"""The first rows of a file of which perhaps only the beginning is at hand."""
+"""The first rows of a file of which possibly only the beginning is available."""
 
 import io
 import tempfile
@@ -16,21 +16,21 @@ from dressage.datasets.files.packing import Packing, packing_of, unpacked
 from dressage.datasets.files.records import Record
 
 EXAMINED = 200
-"""Rows that a preview looks at."""
+"""Number of rows that a preview examines."""
 _TEXT = 8 << 20
-"""Characters of those rows together."""
+"""Maximum total length of these rows, in characters."""
 _UNPACKED, _PIECE = 4 << 20, 1 << 10
 _MAGIC_BYTES = 512
 MAX_COPY_BYTES = 1 << 30
-"""Bytes that a packed file may unpack to where its first rows are known only by all of it. Uploads take more."""
+"""Maximum unpacked size of a packed file that must be unpacked completely for a preview. Uploads accept more."""
 _PARQUET = b"PAR1"
 _INDEXED = (_PARQUET, b"PK\x03\x04", b"PK\x05\x06")
-"""Beginnings of files that say at their end what they hold."""
+"""Magic numbers of formats with an index at the end of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a file is, and its first rows."""
+    """What the beginning of a file contains, and its first rows."""
 
     format: Format
     packing: Packing | None
@@ -40,26 +40,26 @@ class Head:
 
 
 def read_head(team_id: str, file: BinaryIO, name: str, *, whole: bool) -> Head:
-    """The first rows.
+    """Read the first rows.
 
-    Parquet and archives that are packed are unpacked to disk first, in one of the places for requests that take long.
+    Packed Parquet files and archives are unpacked to disk first, in one of the slots for lengthy requests.
 
     Args:
-        team_id: team that asks.
+        team_id: team that makes the request.
         file: the file or its beginning, seekable.
         name: its name.
-        whole: whether it is the whole file; else it may end within a row, or within a packed stream.
+        whole: whether it is the whole file; otherwise it may end within a row or within a packed stream.
 
     Raises:
-        FileFaultError: it cannot be read, or too much would have to be unpacked.
-        Problem: 422 where the beginning does not suffice, 429 or 503 where no place is free.
+        FileFaultError: the file cannot be read, or too much would have to be unpacked.
+        Problem: 422 if the beginning is not enough; 429 or 503 if no slot is free.
     """
     packing = packing_of(file)
     start = unpacked(file, packing).read(_MAGIC_BYTES) if whole and packing is not None else b""
     if packing is not None and _is_indexed(start):
         with FILES.place(team_id):
             if not start.startswith(_PARQUET):
-                return _head_of(file, name, packing, whole=True)  # an archive, which has a limit of its own
+                return _head_of(file, name, packing, whole=True)  # an archive, which has its own limit
             with _copy(file, packing) as copy:
                 return _head_of(copy, name, packing, whole=True)
     source = file if whole or packing is None else _unpacked_head(file, packing)
@@ -84,12 +84,12 @@ def _head_of(source: BinaryIO, name: str, packing: Packing | None, *, whole: boo
         if whole or not records:
             raise
     if ended and not whole and len(records) > 1:
-        records.pop()  # which may be cut, and look whole
+        records.pop()  # may be cut off and still look complete
     return Head(format, packing, records, ended and whole)
 
 
 def _unpacked_head(file: BinaryIO, packing: Packing) -> BinaryIO:
-    """The part that can be unpacked of a stream that is cut."""
+    """The part of a truncated stream that can be unpacked."""
     made = b""
     if packing == "gzip":
         stream = zlib.decompressobj(wbits=31)
@@ -101,7 +101,7 @@ def _unpacked_head(file: BinaryIO, packing: Packing) -> BinaryIO:
         pieces: list[bytes] = []
         try:
             stream = pa.CompressedInputStream(pa.PythonFile(io.BytesIO(file.read(_UNPACKED)), "r"), "zstd")
-            # A read that meets the end loses what it has: small ones lose little.
+            # A read that hits the end loses its data, so small reads lose little.
             while len(pieces) * _PIECE < _UNPACKED and (piece := stream.read(_PIECE)):
                 pieces.append(piece)
         except OSError as error:
@@ -112,7 +112,7 @@ def _unpacked_head(file: BinaryIO, packing: Packing) -> BinaryIO:
 
 
 def _copy(file: BinaryIO, packing: Packing) -> BinaryIO:
-    """The whole file unpacked, on disk, as far as a preview goes."""
+    """The whole file, unpacked to disk up to the limit of a preview."""
     plain = unpacked(file, packing)
     copy = cast(BinaryIO, tempfile.TemporaryFile(prefix="dataset-"))  # noqa: SIM115 - its reader's
     try:
@@ -131,7 +131,7 @@ def _copy(file: BinaryIO, packing: Packing) -> BinaryIO:
 
 
 def _is_indexed(start: bytes) -> bool:
-    """Whether a file that begins so is read from its end, or to it, before a row is known."""
+    """Whether a file with this beginning must be read from or up to its end before any row is known."""
     return start.startswith(_INDEXED) or start[257:262] == b"ustar"
 
 

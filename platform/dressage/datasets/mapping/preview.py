@@ -1,4 +1,4 @@
-"""Preview of an upload: what the file is, how its first rows would be read, and what is wrong with which."""
+"""Upload preview: the format of a file, how its first rows would be read, and which rows are faulty."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from trainer_core.datasets import Shape, UnknownShapeError, recognise
 from trainer_core.datasets.mapping import DatasetMapping, Proposal, propose, shape_of
 
 SHOWN = 10
-"""Rows that a preview shows."""
+"""Number of rows that a preview shows."""
 _FAULTS = 20
 By = Literal["given", "shape", "saved", "proposal"]
 
@@ -31,11 +31,11 @@ class PreviewRow(TypedDict):
     """One of the first rows."""
 
     number: int
-    """Line or row of the file, from 1."""
+    """Line or row in the file, from 1."""
     source: dict[str, Any] | None
-    """The row as the file has it, abridged."""
+    """The row as it is in the file, abridged."""
     row: dict[str, Any] | None
-    """The row as it would be stored, abridged; null where it is faulty."""
+    """The row as it would be stored, abridged; null if it is faulty."""
     fault: str | None
 
 
@@ -78,11 +78,11 @@ class DatasetPreview:
 def preview(
     team: Team, file: BinaryIO, name: str, *, whole: bool, mapping: DatasetMapping | None = None
 ) -> DatasetPreview:
-    """The way to read a file: by ``mapping``, else by its shape, a saved mapping of its columns, or a proposal.
+    """Preview a file, read by ``mapping``, otherwise by its shape, a saved mapping for its columns, or a proposal.
 
     Raises:
-        Problem: 422 where the file cannot be read, its beginning does not suffice, or too much would have to be
-            unpacked; 429 or 503 where that is done for as many as may be at once.
+        Problem: 422 if the file cannot be read, its beginning is not enough, or too much would have to be unpacked; 429
+            or 503 if too many requests are unpacking files already.
     """
     head = _head(team.id, file, name, whole=whole)
     rows = [record.value for record in head.records if isinstance(record.value, dict)]
@@ -133,7 +133,7 @@ def _head(team_id: str, file: BinaryIO, name: str, *, whole: bool) -> Head:
 
 
 def _recognised(rows: Sequence[dict[str, Any]]) -> Shape | None:
-    """The shape of the first row that is of one and can be read, as an upload finds it; else of one that is of any."""
+    """The shape of the first row that an upload would recognise and can read; otherwise the first shape recognised."""
     first: Shape | None = None
     for row in rows:
         try:
@@ -153,7 +153,7 @@ def _chosen(
     saved: Sequence[SavedMapping],
     proposal: Proposal | None,
 ) -> tuple[DatasetMapping | None, By | None, str | None]:
-    """The mapping that the rows are read by, why, and the saved mapping that it is."""
+    """The mapping that the rows are read by, the reason, and the id of the saved mapping if it is one."""
     if given is not None:
         return given, "given", None
     if shape is not None and any(_converts(shape, row) for row in rows):
@@ -174,7 +174,7 @@ def _converts(shape: Shape, row: dict[str, Any]) -> bool:
 
 
 def _read(record: Record, shape: Shape | None) -> tuple[Row | None, str | None]:
-    """(the row as it would be stored, what is wrong with it). Neither where nothing says how it is to be read."""
+    """(the row as it would be stored, its fault). Both None if it is not known how to read it."""
     if isinstance(record.value, ValueError):
         return None, str(record.value)
     if shape is None:

@@ -1,4 +1,4 @@
-"""Reads of saved mappings."""
+"""Queries for saved mappings."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ def saved_mappings(team: Team) -> QuerySet[SavedMapping]:
 
 
 def saved_mapping(team: Team, mapping_id: str) -> SavedMapping:
-    """One of them. Raises a 404 problem."""
+    """One saved mapping. Raises a 404 problem."""
     found = saved_mappings(team).filter(id=mapping_id).first()
     if found is None:
         raise not_found("dataset mapping")
@@ -24,16 +24,16 @@ def saved_mapping(team: Team, mapping_id: str) -> SavedMapping:
 
 
 def fitting(team: Team, columns: Iterable[str]) -> list[SavedMapping]:
-    """Those that were made for a file with exactly these columns, newest first."""
+    """Mappings that were saved for files with exactly these columns, newest first."""
     found = saved_mappings(team).filter(columns=sorted(columns)).order_by("-created_at", "-id")
     return list(found[:20])
 
 
 def mapping_of(team: Team, mapping: DatasetMapping | None, mapping_id: str | None) -> DatasetMapping | None:
-    """The mapping that a request gives or names; None for neither.
+    """The mapping that a request gives or names; None if it does neither.
 
     Raises:
-        Problem: 422 for both, or an id that is none of the team's.
+        Problem: 422 if it gives both, or the id is not one of the team's.
     """
     if mapping_id is None:
         return mapping

@@ -1,4 +1,4 @@
-"""Bodies of the endpoints of mappings."""
+"""Request and response bodies of the mapping endpoints."""
 
 from rest_framework import serializers
 
@@ -9,7 +9,7 @@ from trainer_core.datasets.mapping.document import MAX_NAME
 
 
 class SavedMappingSerializer(serializers.Serializer):
-    """A mapping that the team keeps."""
+    """A saved mapping of the team."""
 
     id = serializers.CharField()
     name = serializers.CharField()
@@ -22,7 +22,7 @@ class SavedMappingSerializer(serializers.Serializer):
 
 
 class CreateSavedMappingSerializer(serializers.Serializer):
-    """A mapping to keep."""
+    """A mapping to save."""
 
     name = serializers.CharField(max_length=120)
     mapping = MappingField()
@@ -35,14 +35,14 @@ class CreateSavedMappingSerializer(serializers.Serializer):
 
 
 class UpdateSavedMappingSerializer(serializers.Serializer):
-    """What may change of a mapping."""
+    """Changes to a saved mapping."""
 
     name = serializers.CharField(max_length=120, required=False)
     mapping = MappingField(required=False)
 
 
 class PreviewRequestSerializer(serializers.Serializer):
-    """A file to look at, or its beginning."""
+    """A file to preview, or its beginning."""
 
     file = serializers.FileField(allow_empty_file=True, help_text="The file, or its first bytes.")
     whole = serializers.BooleanField(
@@ -72,7 +72,7 @@ class PreviewShapeSerializer(DocumentSerializer, document=preview.PreviewShape):
 
 
 class MappingProposalSerializer(serializers.Serializer):
-    """A mapping that converts all rows examined, and what deserves a look before it is used."""
+    """A mapping that converts all rows examined, and what to check before using it."""
 
     mapping = MappingField()
     notes = serializers.ListField(child=serializers.CharField())

@@ -1,4 +1,4 @@
-"""Writes of saved mappings."""
+"""Changes to saved mappings."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,17 +15,17 @@ from dressage.teams.services import record_audit
 from trainer_core.datasets.mapping import DatasetMapping
 
 MAX_SAVED = 500
-"""Mappings that a team may keep."""
+"""Maximum number of saved mappings per team."""
 
 
 @transaction.atomic
 def save_mapping(
     team: Team, actor: Actor, *, name: str, mapping: DatasetMapping, columns: Iterable[str]
 ) -> SavedMapping:
-    """Keep a mapping under a name, for files with these columns.
+    """Save a mapping under a name, for files with these columns.
 
     Raises:
-        Problem: 409 when the name is taken, or the team keeps as many as it may.
+        Problem: 409 if the name is taken, or the team has reached its limit.
     """
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     _require_free(team, name)
@@ -44,10 +44,10 @@ def save_mapping(
 
 @transaction.atomic
 def change_mapping(saved: SavedMapping, actor: Actor, fields: dict[str, Any]) -> SavedMapping:
-    """Rename a mapping, or replace what it says. Versions that were made by it keep what it said then.
+    """Rename a mapping, or replace its content. Versions created with it keep the content of that time.
 
     Raises:
-        Problem: 404 when it was deleted meanwhile, 409 when the name is taken.
+        Problem: 404 if it has been deleted, 409 if the name is taken.
     """
     Team.objects.select_for_update(no_key=True).get(pk=saved.team_id)
     locked = _locked(saved)
@@ -66,10 +66,10 @@ def change_mapping(saved: SavedMapping, actor: Actor, fields: dict[str, Any]) ->
 
 @transaction.atomic
 def delete_mapping(saved: SavedMapping, actor: Actor) -> None:
-    """Forget a mapping. Versions that were made by it keep theirs.
+    """Delete a mapping. Versions created with it keep their copy.
 
     Raises:
-        Problem: 404 when it was deleted meanwhile.
+        Problem: 404 if it has already been deleted.
     """
     locked = _locked(saved)
     record_audit(locked.team, actor, "dataset_mapping.delete", "dataset_mapping", locked.id, before=_facts(locked))

@@ -1,4 +1,4 @@
-"""REST views of mappings: the preview of a file, and what the team keeps."""
+"""REST views of mappings: the preview of a file, and the team's saved mappings."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -38,10 +38,10 @@ class DatasetPreviewView(ApiView):
         responses=DatasetPreviewSerializer,
     )
     def post(self, request: TeamRequest) -> Response:
-        """Look at a file, or at its beginning, before it is uploaded.
+        """Preview a file, or its beginning, before uploading it.
 
-        The first rows are read by `mapping` or `mapping_id`; without, by their known shape, a saved mapping that was
-        made for the same columns, or a proposal. Nothing is stored.
+        The first rows are read by `mapping` or `mapping_id`. Without either, their known shape, a saved mapping for the
+        same columns, or a proposal is used. Nothing is stored.
         """
         fields = self.body(PreviewRequestSerializer)
         mapping = selectors.mapping_of(request.team, fields.get("mapping"), fields.get("mapping_id"))
@@ -51,7 +51,7 @@ class DatasetPreviewView(ApiView):
 
 
 class SavedMappingsView(ApiView):
-    """All mappings that the team keeps."""
+    """All saved mappings of the team."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -60,7 +60,7 @@ class SavedMappingsView(ApiView):
 
     @extend_schema(operation_id="listDatasetMappings", tags=["datasets"], responses=SavedMappingSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """The team's mappings, newest first."""
+        """List the team's saved mappings, newest first."""
         return self.page(selectors.saved_mappings(request.team), SavedMappingSerializer)
 
     @extend_schema(
@@ -71,13 +71,13 @@ class SavedMappingsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Keep a mapping under a name. Files with the same columns are offered it."""
+        """Save a mapping under a name. It is offered for files with the same columns."""
         saved = services.save_mapping(request.team, request.actor, **self.body(CreateSavedMappingSerializer))
         return Response(SavedMappingSerializer(saved).data, status=status.HTTP_201_CREATED)
 
 
 class SavedMappingView(ApiView):
-    """One mapping."""
+    """One saved mapping."""
 
     noun = Noun.DATASETS
     roles = {"PATCH": IsEditor, "DELETE": IsEditor}
@@ -85,7 +85,7 @@ class SavedMappingView(ApiView):
 
     @extend_schema(operation_id="getDatasetMapping", tags=["datasets"], responses=SavedMappingSerializer)
     def get(self, request: TeamRequest, mapping_id: str) -> Response:
-        """A mapping."""
+        """Return a saved mapping."""
         return Response(SavedMappingSerializer(selectors.saved_mapping(request.team, mapping_id)).data)
 
     @extend_schema(
@@ -95,13 +95,13 @@ class SavedMappingView(ApiView):
         responses=SavedMappingSerializer,
     )
     def patch(self, request: TeamRequest, mapping_id: str) -> Response:
-        """Rename a mapping, or replace what it says. Versions that were made by it keep what it said then."""
+        """Rename a mapping, or replace its content. Versions created with it keep the content of that time."""
         saved = selectors.saved_mapping(request.team, mapping_id)
         changed = services.change_mapping(saved, request.actor, self.body(UpdateSavedMappingSerializer))
         return Response(SavedMappingSerializer(changed).data)
 
     @extend_schema(operation_id="deleteDatasetMapping", tags=["datasets"], responses={204: None})
     def delete(self, request: TeamRequest, mapping_id: str) -> Response:
-        """Forget a mapping. Versions that were made by it keep theirs."""
+        """Delete a mapping. Versions created with it keep their copy."""
         services.delete_mapping(selectors.saved_mapping(request.team, mapping_id), request.actor)
         return Response(status=status.HTTP_204_NO_CONTENT)

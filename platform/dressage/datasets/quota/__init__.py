@@ -1,1 +1,1 @@
-"""Quotas of datasets: how many bytes and rows a team may keep."""
+"""Dataset quotas: how many bytes and rows a team may store."""

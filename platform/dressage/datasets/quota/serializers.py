@@ -1,8 +1,8 @@
-"""Answers of the endpoint of quotas."""
+"""Responses of the quota endpoint."""
 
 from dressage.common.openapi.documents import DocumentSerializer
 from dressage.datasets.quota.usage import DatasetUsage
 
 
 class DatasetUsageSerializer(DocumentSerializer, document=DatasetUsage):
-    """What a team keeps, and may keep."""
+    """What a team stores, and its limits."""

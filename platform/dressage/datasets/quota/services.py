@@ -1,4 +1,4 @@
-"""Writes of quotas."""
+"""Changes to quotas."""
 
 from django.db import transaction
 
@@ -10,7 +10,7 @@ from dressage.teams.services import record_audit
 
 @transaction.atomic
 def set_quota(team: Team, actor: Actor, *, bytes: int | None, rows: int | None) -> None:
-    """Set what a team may keep; None is the usual number. What it keeps already stays, whatever the limit."""
+    """Set a team's limits; None means the default. Data that is already stored stays, whatever the limit."""
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     quota, _ = TeamDatasetQuota.objects.get_or_create(team=team)
     before = {"bytes": quota.bytes, "rows": quota.rows}

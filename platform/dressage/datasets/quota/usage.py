@@ -1,7 +1,7 @@
-"""Use of a team's quota: what it keeps in datasets, and how much it may.
+"""Quota usage of a team: what it stores in datasets, and its limits.
 
-Stored files of versions that were not deleted count, each once: the versions of one dataset that have equal rows share
-theirs. Row notes and indexes do not count. Rows of others that are shared with the team count for their owner.
+Each stored file of a version that was not deleted counts once: versions of one dataset with equal rows share a file.
+Row notes and indexes do not count. Rows that others share with the team count for their owner.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ _UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")
 
 @dataclass(frozen=True, slots=True)
 class DatasetUsage:
-    """What a team keeps, and may keep."""
+    """What a team stores, and its limits."""
 
     bytes: int
     """Size of the stored files."""
@@ -42,7 +42,7 @@ class DatasetUsage:
 
 
 def usage_of(team_id: str) -> DatasetUsage:
-    """Use of a team's quota. Lock the team before, for the answer to hold."""
+    """Usage of a team's quota. Lock the team first if the result must stay valid."""
     stored = DatasetVersion.objects.filter(dataset__team=team_id, deleted_at=None).order_by()
     files = stored.values("dataset", "sha256", "bytes", "rows").distinct()
     used = files.aggregate(all_bytes=Sum("bytes"), all_rows=Sum("rows"))
@@ -56,12 +56,12 @@ def usage_of(team_id: str) -> DatasetUsage:
 
 
 def usual(own: int | None, of_all: int) -> int:
-    """A team's limit: its own number, else that of all teams."""
+    """A team's limit: its own, or the one for all teams."""
     return of_all if own is None else own
 
 
 def on_the_way(team_id: str, *, but: str = "") -> int:
-    """Bytes of the team's unfinished uploads and of its imports that are not over, the import ``but`` left out."""
+    """Bytes of the team's unfinished uploads and imports, excluding the import ``but``."""
     uploads = DatasetUpload.objects.filter(team=team_id, expires_at__gt=timezone.now())
     imports = DatasetImport.objects.filter(team=team_id).exclude(pk=but)
     imports = imports.filter(state__in=[*DatasetImport.open_states(), DatasetImportState.WAITING])
@@ -70,19 +70,19 @@ def on_the_way(team_id: str, *, but: str = "") -> int:
 
 
 def require_quota(team_id: str, *, bytes: int = 0, rows: int = 0, promised: int = 0) -> DatasetUsage:
-    """Require that a team may keep so many bytes and rows more.
+    """Require that a team may store this many more bytes and rows.
 
     Args:
         team_id: the team.
-        bytes: bytes that come.
-        rows: rows that come.
-        promised: bytes of other files that are on their way.
+        bytes: additional bytes.
+        rows: additional rows.
+        promised: bytes of other files that are still arriving.
 
     Returns:
-        What it keeps now.
+        The current usage.
 
     Raises:
-        Problem: 409 that tells what is used and what to do.
+        Problem: 409 with the usage and advice.
     """
     usage = usage_of(team_id)
     if usage.bytes + promised + bytes > usage.bytes_limit:
@@ -94,7 +94,7 @@ def require_quota(team_id: str, *, bytes: int = 0, rows: int = 0, promised: int 
 
 
 def within(parts: Iterable[Row | TakenRows], left: int) -> Iterator[Row | TakenRows]:
-    """Pass rows on. Raises a 409 problem at the first that is more than are left to the team."""
+    """Pass rows through. Raises a 409 problem at the first row beyond what the team has left."""
     try:
         yield from require_few(parts, left)
     except TooManyRows as error:
@@ -102,12 +102,12 @@ def within(parts: Iterable[Row | TakenRows], left: int) -> Iterator[Row | TakenR
 
 
 def too_many_rows(left: int) -> Problem:
-    """The 409 problem of a file that has more rows than are left to the team."""
+    """The 409 problem for a file with more rows than the team has left."""
     return _full(f"may have {left:,} rows more; this file has more than that")
 
 
 def size(count: int) -> str:
-    """Bytes for people."""
+    """A number of bytes in readable form."""
     for unit, name in _UNITS:
         if count >= unit:
             return f"{count / unit:.1f} {name}"

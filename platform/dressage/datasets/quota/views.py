@@ -1,4 +1,4 @@
-"""REST view of what a team keeps in datasets."""
+"""REST view of a team's dataset usage."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
@@ -10,11 +10,11 @@ from dressage.teams.api import ApiView, TeamRequest
 
 
 class DatasetUsageView(ApiView):
-    """Use of the quota."""
+    """Usage of the quota."""
 
     noun = Noun.DATASETS
 
     @extend_schema(operation_id="getDatasetUsage", tags=["datasets"], responses=DatasetUsageSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """Bytes and rows that the team keeps in datasets, and how many it may keep."""
+        """Return the bytes and rows that the team stores in datasets, and its limits."""
         return Response(DatasetUsageSerializer(usage_of(request.team.id)).data)

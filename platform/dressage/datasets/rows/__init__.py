@@ -1,1 +1,1 @@
-"""One row: its form, its id, its text, facts about it, and queries for rows."""
+"""A single row: its form, id, text and facts, and queries for rows."""

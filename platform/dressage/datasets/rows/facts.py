@@ -1,4 +1,4 @@
-"""Facts about rows that people look for: words, length, answer, tags, script."""
+"""Searchable facts about rows: words, length, answer, tags, script."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Any
 import regex  # type: ignore[import-untyped]
 
 WORD = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\p{L}\p{N}_]+"
-"""A word; each sign of a script that puts no spaces between words is one."""
+"""A word. In scripts without spaces between words, each character is one."""
 LONGEST_TAG = 80
 MAX_TAGS = 64
 _WORD = regex.compile(WORD)
@@ -21,50 +21,50 @@ _SCRIPTS = {
     )
 }  # fmt: skip
 SCRIPTS = (*_SCRIPTS, "none")
-"""Scripts that rows are told apart by; ``none`` where a prompt has no letter of them."""
+"""Scripts that are distinguished; ``none`` if a prompt has no letter of any of them."""
 _LOOKED_AT = 2_000
-"""Signs of a prompt by which its script is told."""
+"""Number of characters of a prompt that determine its script."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a row is found by."""
+    """Facts by which a row can be found."""
 
     text: str
-    """The prompt, or all messages of the chat, a line each."""
+    """The prompt, or all messages of the chat, one per line."""
     length: int
-    """Signs of ``text``."""
+    """Length of ``text`` in characters."""
     answer: str | None
     tags: tuple[str, ...]
-    """``column=value`` of short texts, whole numbers, truth values, and lists of them."""
+    """``column=value`` for short texts, integers, booleans, and lists of them."""
     script: str
 
 
 def facts_of(row: dict[str, Any], answer: str | None) -> Facts:
-    """The facts of a row, whose answer is told as it is stored."""
+    """The facts of a row. ``answer`` is the answer as stored."""
     text = text_of(row)
     return Facts(text, len(text), answer, tags_of(row), script_of(text))
 
 
 def facts_of_stored(text: str, answer: str | None) -> Facts:
-    """The facts of a row that is given as its JSON."""
+    """The facts of a row that is given as JSON text."""
     return facts_of(json.loads(text), answer)
 
 
 def text_of(row: dict[str, Any]) -> str:
-    """Text that the policy is shown of a row, without its chat template."""
+    """The text of a row that the policy sees, without the chat template."""
     if "prompt" in row:
         return str(row["prompt"])
     return "\n".join(str(message.get("content", "")) for message in row.get("messages", ()))
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in small letters, as the search takes them."""
+    """The words of a text in lower case, as the search uses them."""
     return [word.lower() for word in _WORD.findall(text)]
 
 
 def tags_of(row: dict[str, Any]) -> tuple[str, ...]:
-    """``column=value`` for each short value outside of prompt and answer."""
+    """``column=value`` for each short value that is not in the prompt or answer."""
     found: list[str] = []
     for column, value in row.items():
         if column not in _NOT_TAGS:
@@ -76,7 +76,7 @@ def tags_of(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def tag_value(value: Any) -> str | None:
-    """The value as a tag has it; None for one that is none."""
+    """The value in its tag form; None if it cannot be a tag."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | str) and 0 < len(str(value)) <= LONGEST_TAG:
@@ -85,7 +85,7 @@ def tag_value(value: Any) -> str | None:
 
 
 def script_of(text: str) -> str:
-    """The script of which most letters are; Japanese is that of its kana, which are fewer than its kanji."""
+    """The script that most letters belong to. Japanese is detected by its kana, although kanji outnumber them."""
     head = text[:_LOOKED_AT]
     if head.isascii():
         return "Latin" if any(sign.isalpha() for sign in head) else "none"

@@ -1,7 +1,7 @@
-"""Ids of rows: each names one row of a version, and stays with it in the versions that are made of this one.
+"""Row ids: each identifies one row of a version, and stays the same in versions derived from it.
 
-They are the rows' own where a column holds them, else 16 hexadecimal digits of the SHA-256 of the row's canonical JSON,
-so that the same row has the same id in each file that it comes with. Memory: 8 bytes a row.
+If a column contains ids, these are used. Otherwise an id is 16 hexadecimal digits of the SHA-256 of the row's canonical
+JSON, so that the same row has the same id in every file. Memory: 8 bytes per row.
 """
 
 import hashlib
@@ -17,25 +17,25 @@ import pyarrow as pa
 from dressage.datasets.rows.text import sorted_text_of
 
 OWN_COLUMNS = ("id", "task_id", "problem_id", "question_id", "unique_id", "uid")
-"""Columns whose values are taken as ids where every row has one and no two are equal, the first before the others."""
+"""Columns whose values are used as ids if every row has one and all differ. Earlier columns take precedence."""
 MAX_LENGTH = 80
 _BYTES = 8
-"""Bytes of the hash that an id tells."""
+"""Number of hash bytes in an id."""
 _FIT = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:/+-]{{0,{MAX_LENGTH - 1}}}", re.ASCII)
 
 
 def content_id(data: Any) -> str:
-    """The id that follows from a row alone: 16 hexadecimal digits."""
+    """The id derived from the row's content alone: 16 hexadecimal digits."""
     return id_of_text(sorted_text_of(data))
 
 
 def id_of_text(text: str) -> str:
-    """The id that follows from a row's JSON with sorted keys."""
+    """The id derived from a row's JSON with sorted keys."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def ids_of_texts(texts: list[bytes]) -> tuple[pa.Array, array]:
-    """The ids that follow from rows' JSON with sorted keys, strings of shape [rows], and each as a number."""
+    """The ids derived from rows' JSON with sorted keys, strings of shape [rows], and the same ids as numbers."""
     digests = b"".join([hashlib.sha256(text).digest()[:_BYTES] for text in texts])
     numbers = array("Q", digests)
     if sys.byteorder == "little":
@@ -46,12 +46,12 @@ def ids_of_texts(texts: list[bytes]) -> tuple[pa.Array, array]:
 
 
 def own_column(data: dict[str, Any]) -> str | None:
-    """The column of a first row that may hold the ids of all rows."""
+    """The column of a first row that may contain the ids of all rows."""
     return next((name for name in OWN_COLUMNS if own_id(data, name) is not None), None)
 
 
 def own_id(data: dict[str, Any], column: str) -> str | None:
-    """The row's value in ``column``, where it can be an id: a whole number, or a short word without spaces."""
+    """The row's value in ``column`` if it can be an id: an integer, or a short word without spaces."""
     value = data.get(column)
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
@@ -60,7 +60,7 @@ def own_id(data: dict[str, Any], column: str) -> str | None:
 
 
 def fits(row_id: str) -> bool:
-    """Whether a text has the form of an id."""
+    """Whether a text has the format of an id."""
     return _FIT.fullmatch(row_id) is not None
 
 
@@ -69,19 +69,19 @@ def _hash(row_id: str) -> int:
 
 
 class Occurrences:
-    """Ids in the order of their rows, of which equal ones are found without holding the texts."""
+    """Ids in row order. Finds duplicates without storing the texts."""
 
     def __init__(self) -> None:
         self._hashes = array("Q")
         self._sorted: np.ndarray | None = None
 
     def add(self, ids: Iterable[str]) -> None:
-        """Take in the ids of the next rows."""
+        """Add the ids of the next rows."""
         self._hashes.extend(map(_hash, ids))
         self._sorted = None
 
     def add_numbers(self, numbers: Iterable[int]) -> None:
-        """Take in the next rows by numbers of 64 bits that stand for their ids, in the place of the ids of all rows."""
+        """Add the next rows by 64-bit numbers that represent their ids. Use this for all rows or for none."""
         self._hashes.extend(numbers)
         self._sorted = None
 
@@ -94,7 +94,7 @@ class Occurrences:
         return place < len(self._sorted) and self._sorted[place] == wanted
 
     def ranks(self) -> np.ndarray | None:
-        """Number of earlier rows with the same id for each row, int32 of shape [rows]; None where all ids differ."""
+        """Number of earlier rows with the same id for each row, int32 of shape [rows]; None if all ids differ."""
         hashes = np.frombuffer(self._hashes, dtype=np.uint64)
         order = np.argsort(hashes, kind="stable")
         equal = hashes[order][1:] == hashes[order][:-1]
@@ -109,5 +109,5 @@ class Occurrences:
 
 
 def numbered(ids: list[str], ranks: np.ndarray) -> list[str]:
-    """Ids of which the second equal one ends on ``-2``, the third on ``-3``."""
+    """Ids in which the second occurrence gets the suffix ``-2``, the third ``-3``."""
     return [f"{row_id}-{rank + 1}" if rank else row_id for row_id, rank in zip(ids, ranks.tolist(), strict=True)]

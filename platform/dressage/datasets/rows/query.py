@@ -1,4 +1,4 @@
-"""Queries for rows: the same for the browser's filters and for versions that are made of what they find."""
+"""Row queries, used for the browser's filters and to derive versions from the rows found."""
 
 from typing import Annotated, Literal
 
@@ -28,7 +28,7 @@ NoteValue = StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=
 
 
 class NoteCondition(BaseModel):
-    """What notes say of a row, such as ``difficulty.pass_rate`` from 0.2 to 0.8. Rows without them are not found."""
+    """A condition on notes, such as ``difficulty.pass_rate`` from 0.2 to 0.8. Rows without such notes never match."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -37,34 +37,34 @@ class NoteCondition(BaseModel):
     column: NoteName
     """Column of the notes."""
     equals: NoteValue | None = None
-    """The value, exactly."""
+    """Exact value."""
     least: Bound | None = None
-    """Smallest number."""
+    """Smallest allowed value."""
     most: Bound | None = None
-    """Largest number."""
+    """Largest allowed value."""
 
 
 class RowQuery(BaseModel):
-    """Conditions on rows, all of which hold of what is found."""
+    """Conditions on rows. A row must fulfil all of them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     text: str | None = Field(None, min_length=1, max_length=500, pattern=r"^[^\x00]*$")
-    """Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes."""
+    """Words that must all occur in the prompt or chat, in any order and case. Double quotes enclose a phrase."""
     answer: str | None = Field(None, max_length=2_000, pattern=r"^[^\x00]*$")
-    """The gold answer, exactly."""
+    """The exact gold answer."""
     min_length: int | None = Field(None, ge=0, le=2**31 - 1)
-    """Least number of signs of the prompt or the chat."""
+    """Minimum length of the prompt or chat, in characters."""
     max_length: int | None = Field(None, ge=0, le=2**31 - 1)
-    """Largest number of signs."""
+    """Maximum length of the prompt or chat, in characters."""
     tags: list[Tag] = Field([], max_length=10)
-    """``column=value``, such as ``level=3``: all of them."""
+    """``column=value``, such as ``level=3``. A row must have all of them."""
     script: Script | None = None
-    """Script of most letters."""
+    """Script that most letters belong to."""
     ids: list[RowId] | None = Field(None, min_length=1, max_length=MAX_IDS)
-    """Ids of rows, any of them."""
+    """Ids of rows. A row must have one of them."""
     notes: list[NoteCondition] = Field([], max_length=10)
-    """Conditions on what operations have found about the rows; with no value, that it is known."""
+    """Conditions on what operations found about the rows. Without a value, any known value matches."""
 
     @model_validator(mode="after")
     def _some_words(self) -> "RowQuery":
@@ -73,7 +73,7 @@ class RowQuery(BaseModel):
         return self
 
     def phrases(self) -> list[list[str]]:
-        """Lists of words that follow each other, as ``text`` asks for them."""
+        """Phrases in ``text``, each a list of consecutive words."""
         found: list[list[str]] = []
         for index, part in enumerate((self.text or "").split('"')):
             inside = words(part)
@@ -81,12 +81,12 @@ class RowQuery(BaseModel):
         return [phrase for phrase in found if phrase]
 
     def is_empty(self) -> bool:
-        """Whether every row is found."""
+        """Whether every row matches."""
         return self == RowQuery()
 
 
 class Matcher:
-    """A query that is asked of row after row; its conditions on notes are asked of all rows at once, elsewhere."""
+    """Evaluates a query row by row. Its conditions on notes are evaluated elsewhere, for all rows at the same time."""
 
     def __init__(self, query: RowQuery) -> None:
         self._query = query
@@ -94,10 +94,10 @@ class Matcher:
         self._tags = set(query.tags)
         self.ids = None if query.ids is None else frozenset(query.ids)
         self.needs_facts = query != RowQuery(ids=query.ids, notes=query.notes)
-        """Whether there are conditions beside those on ids and notes."""
+        """Whether there are conditions other than those on ids and notes."""
 
     def finds(self, row_id: str, facts: Facts) -> bool:
-        """Whether all conditions hold of a row."""
+        """Whether a row fulfils all conditions."""
         query = self._query
         return (
             (self.ids is None or row_id in self.ids)

@@ -1,4 +1,4 @@
-"""Rows of a dataset: each is one JSON object with a prompt, perhaps an answer, and whatever graders need besides."""
+"""Rows of a dataset. Each is one JSON object with a prompt, optionally an answer, and anything else graders need."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,10 +20,10 @@ class Row:
 
 
 def check_row(data: Any) -> Row:
-    """The row, with what the preview shows of it.
+    """The checked row, with the fields that previews show.
 
     Raises:
-        ValueError: with a sentence about what is wrong.
+        ValueError: the row is invalid. The message says why.
     """
     if not isinstance(data, dict):
         raise ValueError(f"A row must be a JSON object, not {json_type(data)}.")

@@ -1,6 +1,6 @@
-"""JSON text of rows: as it is stored, and with sorted keys, of which the row's id is made.
+"""JSON text of rows: as stored, and with sorted keys for the row's id.
 
-Both hold the same strings, which are most of a row, so each string is written once.
+Both contain the same strings, which are most of a row, so each string is encoded only once.
 """
 
 import json
@@ -9,23 +9,23 @@ from json.encoder import encode_basestring
 from typing import Any
 
 _FEW = 16
-"""Members up to which a value is written piece by piece; the C encoder is faster beyond."""
+"""Maximum number of members for writing a value piece by piece. Beyond that the C encoder is faster."""
 _plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
 def text_of(data: Any) -> str:
-    """The row as it is stored."""
+    """The row's JSON as stored."""
     return _plain(data)
 
 
 def sorted_text_of(data: Any) -> str:
-    """The row with sorted keys."""
+    """The row's JSON with sorted keys."""
     return _sorted(data)
 
 
 def both_texts_of(data: dict[str, Any]) -> tuple[str, str]:
-    """``(text_of(data), sorted_text_of(data))`` of a row whose numbers are finite."""
+    """``(text_of(data), sorted_text_of(data))`` for a row whose numbers are finite."""
     return _object(data, {})
 
 

@@ -1,1 +1,1 @@
-"""Search in the rows of a version: words and conditions, with an index beside the file of a large one."""
+"""Search in the rows of a version by words and conditions. Large versions have an index next to their file."""

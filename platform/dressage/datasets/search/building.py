@@ -1,4 +1,4 @@
-"""Making of indexes: one at a time on a machine, in a process of its own, asked for by the first search."""
+"""Builds indexes: one at a time per machine, in a separate process, started by the first search."""
 
 import fcntl
 import os
@@ -20,21 +20,21 @@ from dressage.datasets.search import index
 logger = structlog.get_logger(__name__)
 TASK = "datasets.make_index"
 WITHOUT_INDEX = 20_000
-"""Rows up to which a look at each of them is quick enough."""
+"""Number of rows up to which a scan is fast enough."""
 _AGAIN_AFTER_S = 600
 """Time after which an index that failed is tried again."""
 _FAULT = 4_000
-"""Signs of a fault that are kept, the last ones."""
+"""Maximum length of a stored fault, in characters. The end of the text is stored."""
 
 
 class IndexState(TypedDict):
-    """How far a version's index is."""
+    """State of a version's index."""
 
     state: Literal["ready", "building", "failed", "not_needed"]
-    """``not_needed``: the version is small enough to look at each of its rows. ``failed``: it could not be made, and a
-    search after ten minutes begins it again."""
+    """``not_needed``: the version is small enough to scan. ``failed``: the index could not be built; a search after ten
+    minutes tries again."""
     percent: int
-    """Part of the rows that are in it."""
+    """Percentage of the rows that are indexed."""
 
 
 def state(version: DatasetVersion) -> IndexState:
@@ -53,7 +53,7 @@ def state(version: DatasetVersion) -> IndexState:
 
 
 def ask(version: DatasetVersion) -> None:
-    """Ask a worker to make the index of a version. Where another is at it, it does nothing."""
+    """Ask a worker to build the index of a version. Does nothing if another worker is building it."""
     try:
         app.send_task(TASK, kwargs={"version_id": version.pk}, queue="platform", retry=False, expires=60)
     except (OperationalError, OSError) as error:
@@ -61,9 +61,9 @@ def ask(version: DatasetVersion) -> None:
 
 
 def make(version: DatasetVersion) -> bool:
-    """Make the index of a version. Says whether it was made.
+    """Build the index of a version. Returns whether it was built.
 
-    It is not where it is there, where another one is being made, and where it failed, now or shortly before.
+    Nothing is built if the index exists, if another index is being built, or if building failed now or recently.
     """
     settings.DATASET_ROOT.mkdir(parents=True, exist_ok=True)
     with (settings.DATASET_ROOT / "index.lock").open("a") as lock:
@@ -75,10 +75,10 @@ def make(version: DatasetVersion) -> bool:
             return False
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         command = [sys.executable, "-m", index.__name__, str(version.path)]
-        # The process has the lock as well: it stays taken where this one is killed.
+        # The child process holds the lock as well, so it stays locked if this process is killed.
         ended = subprocess.run(command, check=False, env=environment, pass_fds=[lock.fileno()], capture_output=True)
         if not version.path.exists():
-            index.discard(version.path)  # the version was deleted meanwhile
+            index.discard(version.path)  # the version has been deleted in the meantime
             return False
         if ended.returncode:
             _keep_fault(version, ended)
@@ -89,9 +89,9 @@ def make(version: DatasetVersion) -> bool:
 def _keep_fault(version: DatasetVersion, ended: subprocess.CompletedProcess[bytes]) -> None:
     fault = ended.stderr.decode(errors="replace")[-_FAULT:]
     logger.error("index failed", dataset_version=version.pk, status=ended.returncode, error=fault)
-    index.discard(version.path)  # first: the disk may be full
+    index.discard(version.path)  # first, because the disk may be full
     file = index.place(version.path, "failed")
-    with suppress(OSError):  # its time is what counts, and an empty file has one
+    with suppress(OSError):  # only its modification time matters, and an empty file has one
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(fault)
 

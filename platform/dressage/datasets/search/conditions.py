@@ -1,4 +1,4 @@
-"""Conditions of a query that are asked of all rows at once: of notes beside a version, and of its index."""
+"""Conditions of a query that are evaluated for all rows together, on notes and on the index."""
 
 import math
 from collections.abc import Sequence
@@ -17,28 +17,28 @@ from dressage.datasets.search.replaced import read_again
 from dressage.datasets.versions.notes import of as all_notes
 
 _EXACT = 2**53
-"""Size up to which a float64 holds each whole number."""
+"""Magnitude up to which float64 represents every integer exactly."""
 _INTEGERS = (-(2**63), 2**63 - 1)
 """Smallest and largest int64."""
 
 
 def of_notes(version: DatasetVersion, conditions: Sequence[NoteCondition], query: str = "/query") -> np.ndarray | None:
-    """Mask of the rows whose notes fulfil all conditions, bool of shape [rows]; None where there is no condition.
+    """Mask of the rows whose notes fulfil all conditions, bool of shape [rows]; None if there are no conditions.
 
-    ``query`` points to the query in the request.
+    ``query`` is the pointer to the query in the request.
 
     Raises:
-        Problem: 422 with a pointer to the condition, where the version has no such notes, or they no such column.
-        FileNotFoundError: where the file of the notes is gone.
+        Problem: 422 with a pointer to the condition, if the version has no such notes or the notes no such column.
+        FileNotFoundError: the file of the notes no longer exists.
     """
     return read_again(lambda: _of_notes(version, conditions, query))
 
 
 def of_index(version: DatasetVersion, query: RowQuery) -> np.ndarray | None:
-    """Mask of the rows with the length, script, answer and id, bool of shape [rows]; None where none is asked for.
+    """Mask of the rows with the length, script, answer and id, bool of shape [rows]; None without such a condition.
 
     Raises:
-        index.BrokenIndex: where the index cannot be read.
+        index.BrokenIndex: the index cannot be read.
     """
     path, masks = version.path, []
     if query.min_length is not None:
@@ -96,7 +96,7 @@ def _compare(values: pa.ChunkedArray, condition: NoteCondition) -> pa.ChunkedArr
 def _at_least(values: pa.ChunkedArray, bound: float) -> pa.ChunkedArray:
     if values.type != pa.int64():
         return pc.greater_equal(values, bound)
-    # Beside a float Arrow makes floats of the integers, and refuses those beyond 2^53.
+    # Next to a float, Arrow converts integers to floats and refuses those beyond 2^53.
     least, largest = math.ceil(bound), _INTEGERS[1]
     return pc.greater_equal(values, max(least, _INTEGERS[0])) if least <= largest else pc.greater(values, largest)
 

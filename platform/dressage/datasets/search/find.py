@@ -1,7 +1,7 @@
-"""Answers to queries for rows: a page of what is found, from an index or by a look at each row.
+"""Answers row queries: one page of results, from an index or by a scan.
 
-No answer takes long: where a look at all rows would, it ends in time and tells how far it came, and the next page goes
-on from there.
+Every answer is quick. If a scan of all rows would take too long, it stops in time and reports how far it came. The next
+page continues from there.
 """
 
 import sqlite3
@@ -24,51 +24,51 @@ from dressage.datasets.versions import notes
 
 logger = structlog.get_logger(__name__)
 _TIME_S = 0.5
-"""Time for the rows of a page, and again for their number."""
+"""Time limit for the rows of a page, and again for the total."""
 _PARSED_AT_ONCE = 50
 _SHOWN = 600
-"""Signs of a prompt or an answer that a page has."""
+"""Maximum length of a prompt or an answer in a page, in characters."""
 
 
 class FoundRow(TypedDict):
-    """A row as lists show it."""
+    """A row as shown in lists."""
 
     index: int
     """Position in the version, from 0."""
     id: str
     text: str
-    """Prompt or chat, of which the first signs."""
+    """The beginning of the prompt or chat."""
     length: int
-    """Signs of the whole prompt or chat."""
+    """Length of the whole prompt or chat, in characters."""
     answer: str | None
     tags: list[str]
-    """``column=value`` of short values of other columns."""
+    """``column=value`` for short values of other columns."""
     notes: dict[str, dict[str, Any]]
-    """``{name: {column: value}}`` of what operations have found about it."""
+    """``{name: {column: value}}`` of what operations found about the row."""
 
 
 class FoundRows(TypedDict):
-    """One page of what a query finds."""
+    """One page of query results."""
 
     object: Literal["list"]
     data: list[FoundRow]
     has_more: bool
-    """Whether rows remain to be looked at. A page may have fewer rows than asked for, or none, and still have more."""
+    """Whether rows remain to be examined. A page may have fewer rows than requested, or none, and still have more."""
     next: int | None
     """The ``after`` of the next page."""
     total: int | None
-    """Number of rows that are found; null on later pages."""
+    """Number of matching rows; null on later pages."""
     total_is: Literal["exact", "at_least"]
-    """``at_least`` where not all rows could be looked at in time."""
+    """``at_least`` if not all rows could be examined in time."""
     index: IndexState
 
 
 def find(version: DatasetVersion, query: RowQuery, after: int | None, limit: int) -> FoundRows:
-    """The rows behind the one of number ``after`` that a query finds, at most ``limit``.
+    """Return at most ``limit`` rows that match a query, starting after row number ``after``.
 
     Raises:
-        Problem: 422 where the version has no such notes.
-        FileNotFoundError: where the file of the rows is gone.
+        Problem: 422 if the version has no such notes.
+        FileNotFoundError: the file of the rows no longer exists.
     """
     state: IndexState = {"state": "not_needed", "percent": 100}
     start = 0 if after is None else after + 1
@@ -92,7 +92,7 @@ def find(version: DatasetVersion, query: RowQuery, after: int | None, limit: int
 
 
 class _Found:
-    """Numbers of rows in order, with how many there are in all."""
+    """Matching row numbers in order, with the total."""
 
     def __init__(self, numbers: list[int], seen: int, total: int, all_counted: bool) -> None:
         self.numbers, self.seen, self.total, self.all_counted = numbers, seen, total, all_counted
@@ -107,7 +107,7 @@ def _of_mask(mask: np.ndarray, start: int, limit: int) -> _Found:
 def _looked_up(
     version: DatasetVersion, query: RowQuery, mask: np.ndarray | None, start: int, limit: int
 ) -> tuple[_Found, IndexState]:
-    """Rows that are found, by the index where there is one that can be read."""
+    """Find rows, with the index if there is a readable one."""
     state = building.state(version)
     if state["state"] == "ready":
         try:
@@ -153,7 +153,7 @@ def _matched(
 def _chunks(
     database: sqlite3.Connection, expression: str, mask: np.ndarray | None, rows: int, start: int
 ) -> Iterator[tuple[np.ndarray, int, bool]]:
-    """(numbers that are found, number up to which these are all, whether time is left) to the end or the deadline."""
+    """(matching numbers, number up to which they are complete, whether time is left), to the end or the deadline."""
     deadline = time.monotonic() + _TIME_S
     end = rows
     if mask is not None:
@@ -187,9 +187,9 @@ def _scanned(version: DatasetVersion, query: RowQuery, mask: np.ndarray | None, 
 def _looks(
     version: DatasetVersion, matcher: Matcher, mask: np.ndarray | None, start: int
 ) -> Iterator[tuple[int, bool]]:
-    """(number, whether it is found) of rows from ``start`` on that the mask leaves.
+    """(number, whether it matches) for rows from ``start`` on that the mask allows.
 
-    Of a stretch that it rules out, the last row is told as not found: the clock is asked in between.
+    For a stretch that the mask excludes, only its last row is yielded, as no match, so that the clock is checked.
     """
     for first, table in groups(version.path, start, mask):
         for place in range(max(start - first, 0), table.num_rows, _PARSED_AT_ONCE):

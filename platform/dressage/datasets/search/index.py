@@ -1,9 +1,9 @@
-"""The index of a version's rows: words and tags in SQLite's full-text search, all else as arrays by row number.
+"""The index of a version's rows: words and tags in SQLite full-text search, everything else in arrays by row number.
 
-Its files are made by a process of its own (``python -m`` this module), and the one of texts comes into its place last,
-when all are complete and on disk: whoever is killed leaves none, and the next one begins anew. They hold what
-``facts`` tells of rows, so they find what a look at every row would find. Their names have that of the version's file,
-with which ``dressage.datasets.versions.deletion`` removes them.
+A separate process (``python -m`` this module) writes the files. The text file is moved into place last, when all files
+are complete and on disk. A killed process therefore leaves no index, and the next one starts over. The files contain
+what ``facts`` extracts from rows, so the index finds the same rows as a scan. Their names start with that of the
+version's file, so that ``dressage.datasets.versions.deletion`` can remove them.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from dressage.datasets.rows.facts import SCRIPTS, Facts, facts_of, words
 from dressage.embedded.private_files import sync_folder
 
 VERSION = 2
-"""Number of the format. Indexes of another are made again."""
+"""Format version. Indexes of another version are rebuilt."""
 _TABLE = (
     "CREATE VIRTUAL TABLE rows USING fts5(body, tags, content='', detail=full, columnsize=0, "
     "tokenize=\"ascii tokenchars '_'\")"
@@ -34,25 +34,25 @@ _IN_MEMORY = "INSERT INTO rows(rows, rank) VALUES('hashsize', 67108864)"  # byte
 _TELL_EVERY_S = 0.5
 _MARK_EVERY = 1_000
 _MARK = "mark"
-"""What entries between the rows have, one after each ``_MARK_EVERY`` rows, whatever is asked for. By them SQLite, which
-else comes back at the next hit only, comes back in time. The row of number n has the id 2n, a mark behind it 2n + 1.
+"""Content of the marker entries that follow every ``_MARK_EVERY`` rows and match every query. Without them SQLite would
+return only at the next hit; with them it returns in time. Row n has the id 2n, a marker after it 2n + 1.
 """
 
 
 class BrokenIndex(Exception):
-    """An index whose files are not there, or are not what was written."""
+    """An index whose files are missing or corrupt."""
 
 
 def place(path: Path, name: str = "text.sqlite") -> Path:
-    """One file of the index of a version's file, whether it is there or not; that of the texts by default."""
+    """Path of one file of a version's index, whether it exists or not; by default the text file."""
     return path.parent / "index" / f"{path.stem}-{VERSION}.{name}"
 
 
 def numbers(path: Path, name: str) -> np.ndarray:
-    """``length`` int32, ``script`` int8, or ``answer``, ``id`` uint64 as hashes: an array of shape [rows] on disk.
+    """``length`` int32, ``script`` int8, or ``answer``, ``id`` uint64 hashes: a memory-mapped array of shape [rows].
 
     Raises:
-        BrokenIndex: where it cannot be read.
+        BrokenIndex: the array cannot be read.
     """
     try:
         return np.load(place(path, f"{name}.npy"), mmap_mode="r")
@@ -62,10 +62,10 @@ def numbers(path: Path, name: str) -> np.ndarray:
 
 @contextmanager
 def texts(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database of words and tags, to read.
+    """The database of words and tags, opened for reading.
 
     Raises:
-        BrokenIndex: where it cannot be opened, or fails at what it is asked.
+        BrokenIndex: the database cannot be opened, or a query fails.
     """
     try:
         with closing(sqlite3.connect(f"file:{place(path)}?mode=ro&immutable=1", uri=True)) as database:
@@ -75,38 +75,38 @@ def texts(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def withdraw(path: Path) -> None:
-    """Have an index count as not made. Its other files stay until the next one is made: one may be at it already."""
+    """Mark an index as not built. Its other files stay until the next build, which may already be running."""
     place(path).unlink(missing_ok=True)
 
 
 def discard(path: Path) -> None:
-    """Remove what there is of the index of a version's file."""
+    """Remove all files of the index of a version's file."""
     for file in (path.parent / "index").glob(f"{path.stem}-*"):
         file.unlink(missing_ok=True)
 
 
 def hash_of(text: str) -> int:
-    """64 bits by which ids, answers and tags are compared."""
+    """64-bit hash for comparing ids, answers and tags."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
 def indexed_text(text: str) -> str:
-    """A text of which SQLite's tokenizer makes the words that ``facts.words`` finds."""
+    """A text that SQLite's tokenizer splits into the words that ``facts.words`` finds."""
     return text if text.isascii() else " ".join(words(text))
 
 
 def match(phrases: Iterable[list[str]], tags: Iterable[str]) -> str:
-    """SQLite's expression for words, phrases and tags that all are in a row, and for the marks."""
+    """SQLite expression for words, phrases and tags that must all occur in a row, and for the markers."""
     wanted = ['body : "{}"'.format(" ".join(phrase)) for phrase in phrases]
     wanted += [f'tags : "{_tag(tag)}"' for tag in tags]
-    # Marks are in each part, not beside the whole: two words that are in many rows, never in the same, are no hit.
+    # Markers go into each part, not next to the whole: two words that are frequent but never in the same row never hit.
     return " AND ".join(f'({one} OR tags : "{_MARK}")' for one in wanted)
 
 
 def stretches(database: sqlite3.Connection, expression: str, start: int, end: int) -> Iterator[tuple[np.ndarray, int]]:
-    """(numbers of the rows that ``match`` finds, number up to which these are all), from ``start`` up to ``end``.
+    """(numbers of the rows that ``match`` finds, number up to which they are complete), from ``start`` up to ``end``.
 
-    Each is of at most ``_MARK_EVERY`` rows, so that the caller can end in time; the last one comes to ``end``.
+    Each stretch covers at most ``_MARK_EVERY`` rows, so that the caller can stop in time. The last one reaches ``end``.
     """
     found = list[int]()
     sql = "SELECT rowid FROM rows WHERE rows MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid"
@@ -120,7 +120,7 @@ def stretches(database: sqlite3.Connection, expression: str, start: int, end: in
 
 
 def build(path: Path) -> None:
-    """Make the index of a version's file. The rows that it has done are told in the file ``done``."""
+    """Build the index of a version's file. Progress in rows is written to the file ``done``."""
     discard(path)
     done, unfinished = place(path, "done"), place(path, "part")
     done.parent.mkdir(parents=True, exist_ok=True)
@@ -149,13 +149,13 @@ def build(path: Path) -> None:
 
 
 def _sync(file: Path) -> None:
-    """Have what a file holds survive a power cut."""
+    """Flush a file to disk, so that it survives a power cut."""
     with file.open("rb") as opened:
         os.fsync(opened.fileno())
 
 
 def _open(file: Path) -> sqlite3.Connection:
-    """A new database without a journal: one that is not finished is thrown away."""
+    """A new database without a journal: an unfinished one is discarded."""
     database = sqlite3.connect(file, isolation_level=None)
     for statement in ("PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF", _TABLE, _IN_MEMORY, "BEGIN"):
         database.execute(statement)
@@ -163,7 +163,7 @@ def _open(file: Path) -> sqlite3.Connection:
 
 
 def _facts(path: Path) -> Iterator[tuple[int, list[tuple[str, Facts]]]]:
-    """(number of the first row, (id, facts) of the rows) of each row group."""
+    """(number of the first row, (id, facts) of the rows) for each row group."""
     start = 0
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
@@ -176,7 +176,7 @@ def _facts(path: Path) -> Iterator[tuple[int, list[tuple[str, Facts]]]]:
 
 
 def _lines(start: int, found: list[Facts]) -> Iterator[tuple[int, str, str]]:
-    """(id, body, tags) of the entries of rows and of the marks between them."""
+    """(id, body, tags) of the entries for rows and for the markers between them."""
     for number, facts in enumerate(found, start):
         yield 2 * number, indexed_text(facts.text), " ".join(map(_tag, facts.tags))
         if number % _MARK_EVERY == _MARK_EVERY - 1:

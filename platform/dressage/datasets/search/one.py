@@ -1,4 +1,4 @@
-"""One row with all that is known about it."""
+"""One row with everything that is known about it."""
 
 from typing import Any
 
@@ -14,25 +14,25 @@ from trainer_core.datasets import control_tokens
 
 
 class OneRow(TypedDict):
-    """A row as it is stored."""
+    """A stored row."""
 
     index: int
     """Position in the version, from 0."""
     id: str
     json: str
-    """The whole row as JSON text, as it is stored: whole numbers are exact, which not all readers of JSON keep so."""
+    """The whole row as stored JSON text. Integers are exact here, which not every JSON reader preserves."""
     length: int
-    """Signs of the prompt or the chat."""
+    """Length of the prompt or chat, in characters."""
     script: str
-    """Script of most letters."""
+    """Script that most letters belong to."""
     control_tokens: list[str]
-    """Parts of the prompt or the chat that look like control tokens; they are encoded as text."""
+    """Parts of the prompt or chat that look like control tokens. They are encoded as text."""
     notes: dict[str, dict[str, Any]]
-    """``{name: {column: value}}`` of what operations have found about it."""
+    """``{name: {column: value}}`` of what operations found about the row."""
 
 
 def one_row(version: DatasetVersion, number: int) -> OneRow:
-    """The row of that number, from 0 on. Raises a 404 problem, or FileNotFoundError."""
+    """The row with this number, from 0. Raises a 404 problem, or FileNotFoundError."""
     found = read(version.path, [number])
     if not found:
         raise not_found("row")

@@ -1,4 +1,4 @@
-"""Reads of notes whose file another one takes the place of meanwhile, as where a job ends or is undone."""
+"""Reads notes whose file may be replaced during the read, for example when a job ends or is undone."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -7,10 +7,10 @@ Read = TypeVar("Read")
 
 
 def read_again(read: Callable[[], Read]) -> Read:
-    """Result of ``read``, which asks the database which notes there are; asked once more where their file is gone.
+    """Result of ``read``, which looks up the current notes in the database. Retried once if their file is gone.
 
     Raises:
-        FileNotFoundError: where a file is gone the second time as well.
+        FileNotFoundError: a file is gone at the second attempt as well.
     """
     try:
         return read()

@@ -1,4 +1,4 @@
-"""Bodies of the search in rows."""
+"""Request and response bodies of the row search."""
 
 from rest_framework import serializers
 
@@ -11,7 +11,7 @@ from dressage.datasets.search.values import RowValues
 
 
 class RowQueryField(PydanticField, model=RowQuery):
-    """Conditions on rows, all of which hold of what is found."""
+    """Conditions on rows. A row must fulfil all of them."""
 
 
 class SearchRowsSerializer(serializers.Serializer):
@@ -30,12 +30,12 @@ class SearchRowsSerializer(serializers.Serializer):
 
 
 class FoundRowsSerializer(DocumentSerializer, document=FoundRows):
-    """One page of what a query finds."""
+    """One page of query results."""
 
 
 class OneRowSerializer(DocumentSerializer, document=OneRow):
-    """One row with all that is known about it."""
+    """One row with everything that is known about it."""
 
 
 class RowValuesSerializer(DocumentSerializer, document=RowValues):
-    """What filters of rows can offer."""
+    """Values that row filters can offer."""

@@ -1,4 +1,4 @@
-"""Rows as they are stored: their JSON text is kept, in which whole numbers are exact."""
+"""Stored rows with their original JSON text, in which integers are exact."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -26,7 +26,7 @@ class StoredRow:
 
 
 def read(path: Path, numbers: Collection[int]) -> list[StoredRow]:
-    """Rows by their number, in order; those beyond the end are left out. Reads each row group at most once."""
+    """Rows by number, in order. Numbers beyond the end are skipped. Reads each row group at most once."""
     found: list[StoredRow] = []
     wanted, start = sorted(set(numbers)), 0
     with pq.ParquetFile(path) as file:
@@ -40,9 +40,9 @@ def read(path: Path, numbers: Collection[int]) -> list[StoredRow]:
 
 
 def groups(path: Path, start: int, mask: np.ndarray | None = None) -> Iterator[tuple[int, pa.Table]]:
-    """(number of its first row, table) of each row group with rows from ``start`` on that the mask leaves.
+    """(number of its first row, table) for each row group with rows from ``start`` on that the mask allows.
 
-    ``mask`` is bool of shape [rows]; None leaves all. Groups of which it leaves no row are not read.
+    ``mask`` is bool of shape [rows]; None allows all rows. Row groups without any allowed row are not read.
     """
     first = 0
     with pq.ParquetFile(path) as file:
@@ -55,7 +55,7 @@ def groups(path: Path, start: int, mask: np.ndarray | None = None) -> Iterator[t
 
 
 def of_table(table: pa.Table, numbers: Collection[int]) -> list[StoredRow]:
-    """The rows of a table of ``storage.SCHEMA``, or of one of before, whose rows had no ids."""
+    """The rows of a table of ``storage.SCHEMA``, or of an older schema whose rows had no ids."""
     texts, answers = table["row"].to_pylist(), table["answer"].to_pylist()
     rows = [json.loads(text) for text in texts]
     ids = table["id"].to_pylist() if "id" in table.column_names else [row_ids.content_id(row) for row in rows]

@@ -1,4 +1,4 @@
-"""Values that filters of rows offer to choose from: of columns, scripts and notes, as a spread sample has them."""
+"""Values that row filters offer: those of columns, scripts and notes in a sample spread over the version."""
 
 from collections import Counter
 from typing import Any, Literal
@@ -16,13 +16,13 @@ from dressage.datasets.versions import notes
 
 SAMPLE = 2_000
 GROUPS = 8
-"""Row groups that the sample is taken from, so that a large version is not read as a whole."""
+"""Number of row groups to sample, so that a large version is not read completely."""
 MOST_VALUES = 50
-"""Values that are offered of a column. One with more in the sample is no choice, such as an id."""
+"""Maximum number of values offered per column. A column with more in the sample, such as an id, is not offered."""
 
 
 class RowValue(TypedDict):
-    """A value, and how many rows of the sample have it."""
+    """A value and its number of rows in the sample."""
 
     value: str
     rows: int
@@ -32,28 +32,28 @@ class ColumnValues(TypedDict):
     """Values of a column, the most frequent first."""
 
     name: str
-    """Column of the rows; of notes `notes.column`, such as `answers.type`."""
+    """Column of the rows. For notes `notes.column`, such as `answers.type`."""
     values: list[RowValue]
 
 
 class RowValues(TypedDict):
-    """What filters of rows can offer."""
+    """Values that row filters can offer."""
 
     columns: list[ColumnValues]
-    """Columns of short values with few different ones."""
+    """Columns of short values with few distinct ones."""
     scripts: list[RowValue]
     notes: list[ColumnValues]
-    """Columns of notes that hold texts, with few different ones, in the row groups that the sample is from."""
+    """Columns of notes that contain text with few distinct values, in the sampled row groups."""
     rows: int
-    """Rows that columns and scripts were looked up in."""
+    """Number of rows from which the values of columns and scripts were taken."""
     of: Literal["all", "sample"]
 
 
 def row_values(version: DatasetVersion) -> RowValues:
-    """Values that the filters of a version's rows can offer.
+    """Values that filters for a version's rows can offer.
 
     Raises:
-        FileNotFoundError: where the file of the rows is gone.
+        FileNotFoundError: the file of the rows no longer exists.
     """
     rows = _sample(version)
     tags = Counter(tag for row in rows for tag in tags_of(row))
@@ -74,7 +74,7 @@ def row_values(version: DatasetVersion) -> RowValues:
 
 
 def _sample(version: DatasetVersion) -> list[dict[str, Any]]:
-    """Rows, at most ``SAMPLE``, evenly out of at most ``GROUPS`` row groups that are spread over the version."""
+    """Sample of at most ``SAMPLE`` rows, spread evenly over at most ``GROUPS`` row groups of the version."""
     found: list[dict[str, Any]] = []
     with pq.ParquetFile(version.path) as file:
         chosen, left = _spread(file), SAMPLE
@@ -103,7 +103,7 @@ def _of_notes(one: RowNotes) -> list[ColumnValues]:
 
 
 def _spread(file: pq.ParquetFile) -> list[int]:
-    """Row groups, at most ``GROUPS``, evenly over the file."""
+    """Row groups, at most ``GROUPS``, spread evenly over the file."""
     count = min(GROUPS, file.num_row_groups)
     return [int(group) for group in np.linspace(0, file.num_row_groups - 1, count)]
 
@@ -113,5 +113,5 @@ def _counted(counts: Counter[str]) -> list[RowValue]:
 
 
 def _is_a_choice(values: list[RowValue]) -> bool:
-    """Whether a column has few values, of which some come again; one value is a choice as well where all have it."""
+    """Whether a column has few values and some repeat. A single value also counts if all rows have it."""
     return len(values) <= MOST_VALUES and (len(values) == 1 or any(one["rows"] > 1 for one in values))

@@ -1,4 +1,4 @@
-"""REST views of the search in rows."""
+"""REST views of the row search."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
@@ -34,8 +34,8 @@ class RowSearchView(ApiView):
     def post(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """Find rows, in the order of the version. Nothing is changed.
 
-        The first search in a large version begins an index of it. Until it is ready, pages tell of the rows that could
-        be looked at in time: ask on with `after` while `has_more`.
+        The first search in a large version starts to build its index. Until the index is ready, a page covers only the
+        rows that could be examined in time: continue with `after` while `has_more` is true.
         """
         version = selectors.readable_version(request.team, dataset_id, number)
         fields = self.body(SearchRowsSerializer)
@@ -53,7 +53,7 @@ class RowView(ApiView):
 
     @extend_schema(operation_id="getDatasetRow", tags=["datasets"], responses=OneRowSerializer)
     def get(self, request: TeamRequest, dataset_id: str, number: int, index: int) -> Response:
-        """A row as it is stored, by its position from 0, with what operations have found about it."""
+        """Return one stored row by its position from 0, with what operations found about it."""
         version = selectors.readable_version(request.team, dataset_id, number)
         with selectors.missing_files("/number"):
             found = one_row(version, index)
@@ -67,7 +67,7 @@ class RowValuesView(ApiView):
 
     @extend_schema(operation_id="listDatasetRowValues", tags=["datasets"], responses=RowValuesSerializer)
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
-        """Values that filters can offer: of columns and scripts in a sample of the rows, of texts in notes."""
+        """List values for filters: of columns and scripts from a sample of the rows, and of texts in notes."""
         version = selectors.readable_version(request.team, dataset_id, number)
         with selectors.missing_files("/number"):
             found = row_values(version)

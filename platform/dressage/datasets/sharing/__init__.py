@@ -1,1 +1,1 @@
-"""Sharing of datasets: one team reads the rows of another, by invitation, under a name of its own."""
+"""Dataset sharing: by invitation, one team reads the rows of another team's dataset under its own name for it."""

@@ -1,4 +1,4 @@
-"""Reads of shares."""
+"""Queries for shares."""
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
@@ -11,12 +11,12 @@ from dressage.teams.models import Membership
 
 
 def shares(dataset: Dataset) -> QuerySet[DatasetShare]:
-    """Offers and shares of a dataset that were not revoked, expired offers included."""
+    """Offers and shares of a dataset that were not revoked, including expired offers."""
     return DatasetShare.objects.filter(dataset=dataset, revoked_at=None).select_related("guest")
 
 
 def share(dataset: Dataset, share_id: str) -> DatasetShare:
-    """One of them. Raises a 404 problem."""
+    """One offer or share. Raises a 404 problem."""
     found = shares(dataset).filter(pk=share_id).first()
     if found is None:
         raise not_found("share")
@@ -24,10 +24,10 @@ def share(dataset: Dataset, share_id: str) -> DatasetShare:
 
 
 def offered(token: str) -> DatasetShare:
-    """The offer of this token, while it can be accepted and whoever made it is an admin of their team.
+    """The offer for a token, while it can be accepted and its author is still an admin of their team.
 
     Raises:
-        Problem: 404, the same for a token that never was and for one that is good no more.
+        Problem: 404, the same for a token that never existed and for one that is no longer valid.
     """
     admins = Membership.objects.filter(role=Role.ADMIN, user__is_active=True)
     inviters = admins.filter(team=OuterRef("team"), user=OuterRef("created_by_id"))

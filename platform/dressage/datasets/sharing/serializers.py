@@ -1,4 +1,4 @@
-"""Bodies of the endpoints of shares."""
+"""Request and response bodies of the sharing endpoints."""
 
 from rest_framework import serializers
 
@@ -16,7 +16,7 @@ class OfferDatasetSerializer(serializers.Serializer):
 
 
 class DatasetShareSerializer(serializers.Serializer):
-    """An offer, or a share, for the owner of the dataset."""
+    """An offer or a share, as the owner of the dataset sees it."""
 
     id = serializers.CharField()
     note = serializers.CharField()
@@ -30,13 +30,13 @@ class DatasetShareSerializer(serializers.Serializer):
 
 
 class NewDatasetShareSerializer(DatasetShareSerializer):
-    """The only answer that carries the link."""
+    """The only response that contains the link."""
 
     link = serializers.CharField(help_text="Link for an admin of the other team, shown this once.")
 
 
 class DatasetOfferSerializer(serializers.Serializer):
-    """What an offer offers, for whoever holds its token."""
+    """What an offer contains, for anyone who has its token."""
 
     team = serializers.CharField(source="team.name", help_text="Name of the team that offers.")
     name = serializers.CharField(source="dataset.name")
@@ -50,7 +50,7 @@ class AcceptDatasetSerializer(serializers.Serializer):
 
 
 class SharedDatasetSerializer(serializers.Serializer):
-    """A dataset of another team that this team reads."""
+    """A dataset of another team that this team can read."""
 
     id = serializers.CharField(help_text="Id of the share.")
     dataset_id = serializers.CharField()

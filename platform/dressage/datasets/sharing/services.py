@@ -1,4 +1,4 @@
-"""Writes of shares: one team offers, another accepts, the first may revoke."""
+"""Changes to shares: one team offers, another accepts, and the first can revoke."""
 
 import secrets
 from datetime import timedelta
@@ -21,21 +21,22 @@ from dressage.teams.selectors import is_admin
 from dressage.teams.services import record_audit
 
 GOOD_FOR = timedelta(days=7)
-"""Time for which an offer can be accepted."""
+"""How long an offer can be accepted."""
 MAX_SHARES = 100
-"""Offers and shares of one dataset."""
+"""Maximum number of offers and shares per dataset."""
 _TOKEN_BYTES = 32
 
 
 @transaction.atomic
 def offer(dataset: Dataset, actor: Actor, *, note: str = "") -> tuple[DatasetShare, str]:
-    """Offer another team to read a dataset.
+    """Offer another team access to read a dataset.
 
     Returns:
-        The offer, and the link that is to be handed to an admin of that team. It is good for one team.
+        The offer, and the link to give to an admin of that team. It works for one team.
 
     Raises:
-        Problem: 403 for who is no admin; 404 where the dataset was deleted meanwhile; 409 for too many shares.
+        Problem: 403 if the actor is not an admin; 404 if the dataset has been deleted; 409 if there are too many
+            shares.
     """
     _hold_as_admin(dataset.team, actor)
     locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
@@ -60,11 +61,11 @@ def offer(dataset: Dataset, actor: Actor, *, note: str = "") -> tuple[DatasetSha
 
 @transaction.atomic
 def accept(team: Team, actor: Actor, token: str, *, slug: str) -> DatasetShare:
-    """Accept an offer for a team, under a slug that its specs will name.
+    """Accept an offer for a team, under a slug that the team's specs will use.
 
     Raises:
-        Problem: 404 for a token that is good for nothing; 409 for the team of the dataset itself, for a team that reads
-            it already, and for a slug that is taken.
+        Problem: 404 if the token is not valid; 409 for the team that owns the dataset, for a team that already reads
+            it, and if the slug is taken.
     """
     owner = offered(token).team
     hold_teams([owner.pk, team.pk])
@@ -80,7 +81,7 @@ def accept(team: Team, actor: Actor, token: str, *, slug: str) -> DatasetShare:
     found.save(update_fields=["guest", "slug", "accepted_at"])
     after = {"slug": slug, "from": owner.slug, "share": found.id}
     record_audit(team, actor, "dataset.share.accept", "dataset", found.dataset_id, after=after)
-    # The owner learns which team it was, and not who in it.
+    # The owner learns which team it was, but not who in it.
     guest = Actor.system(f"team {team.slug}")
     record_audit(owner, guest, "dataset.share.accept", "dataset", found.dataset_id, after={"share": found.id})
     return found
@@ -88,14 +89,14 @@ def accept(team: Team, actor: Actor, token: str, *, slug: str) -> DatasetShare:
 
 @transaction.atomic
 def revoke(dataset: Dataset, actor: Actor, share_id: str) -> None:
-    """Withdraw an offer, or end a share. What the other team has begun with the rows goes on to its end.
+    """Withdraw an offer, or end a share. Work that the other team has already begun with the rows continues.
 
     Raises:
-        Problem: 403 for who is no admin; 404 where it was revoked meanwhile.
+        Problem: 403 if the actor is not an admin; 404 if it has already been revoked.
     """
     _hold_as_admin(dataset.team, actor)
     share(dataset, share_id)
-    # Behind all who hold it: what they begin is a use of before.
+    # After everyone who holds the lock: what they begin counts as use before the revocation.
     locked = DatasetShare.objects.select_for_update(no_key=True, of=("self",)).select_related("guest").get(pk=share_id)
     locked.revoked_at, locked.revoked_by = timezone.now(), actor.label
     locked.save(update_fields=["revoked_at", "revoked_by"])
@@ -104,7 +105,7 @@ def revoke(dataset: Dataset, actor: Actor, share_id: str) -> None:
 
 
 def _hold_as_admin(team: Team, actor: Actor) -> None:
-    """Lock the team, then look whether the actor is an admin still."""
+    """Lock the team, then check that the actor is still an admin."""
     hold_teams([team.pk])
     if not is_admin(team, actor.id):
         raise Problem(403, "Not allowed", f"This needs the role {Role.ADMIN.value}.", code="permission_denied")

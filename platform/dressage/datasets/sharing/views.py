@@ -33,7 +33,7 @@ class DatasetSharesView(ApiView):
 
     @extend_schema(operation_id="listDatasetShares", tags=["datasets"], responses=DatasetShareSerializer(many=True))
     def get(self, request: TeamRequest, dataset_id: str) -> Response:
-        """Teams that read the dataset, and offers that none has accepted yet, newest first."""
+        """List the teams that read the dataset and the open offers, newest first."""
         return self.page(selectors.shares(dataset(request.team, dataset_id)), DatasetShareSerializer)
 
     @extend_schema(
@@ -44,7 +44,7 @@ class DatasetSharesView(ApiView):
     )
     @idempotent_for_its_caller
     def post(self, request: TeamRequest, dataset_id: str) -> Response:
-        """Offer another team to read the dataset. The link is shown this once; an admin of that team accepts it."""
+        """Offer another team read access. The link is shown only once. An admin of that team accepts it."""
         found = dataset(request.team, dataset_id)
         made, link = services.offer(found, request.actor, **self.body(OfferDatasetSerializer))
         return Response(with_secret(NewDatasetShareSerializer, made, link=link), status=status.HTTP_201_CREATED)
@@ -61,21 +61,22 @@ class DatasetShareView(ApiView):
     def delete(self, request: TeamRequest, dataset_id: str, share_id: str) -> Response:
         """Withdraw an offer, or end a share.
 
-        The other team can begin nothing new with the rows; what it has begun goes on, and what it has derived stays.
+        The other team can start nothing new with the rows. Work that it has already started continues, and what it has
+        derived stays.
         """
         services.revoke(dataset(request.team, dataset_id), request.actor, share_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class DatasetOfferView(ApiView):
-    """What is offered."""
+    """The content of an offer."""
 
     noun = Noun.DATASETS
     roles = {"GET": IsAdmin}
 
     @extend_schema(operation_id="readDatasetOffer", tags=["datasets"], responses=DatasetOfferSerializer)
     def get(self, request: TeamRequest, secret: str) -> Response:
-        """Which team offers which dataset to whoever holds the link."""
+        """Show which team offers which dataset, to anyone who has the link."""
         return Response(DatasetOfferSerializer(selectors.offered(secret)).data)
 
 
@@ -95,7 +96,7 @@ class AcceptDatasetView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, secret: str) -> Response:
-        """Read the dataset from now on, under a name of your own. The team that offers it learns which team you are."""
+        """Accept the offer, and read the dataset under your own name for it. The other team sees your team's name."""
         made = services.accept(request.team, request.actor, secret, **self.body(AcceptDatasetSerializer))
         return Response(SharedDatasetSerializer(made).data, status=status.HTTP_201_CREATED)
 
@@ -108,5 +109,5 @@ class SharedDatasetsView(ApiView):
 
     @extend_schema(operation_id="listSharedDatasets", tags=["datasets"], responses=SharedDatasetSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """Datasets that other teams share with this one, newest first. They can be read, and nothing else."""
+        """List the datasets that other teams share with this one, newest first. They are read-only."""
         return self.page(guests.with_datasets(guests.shares_with(request.team)), SharedDatasetSerializer)

@@ -1,1 +1,1 @@
-"""Uploads of large files in parts, which go on after a lost network: tus 1.0 but for its way of creating one."""
+"""Resumable uploads of large files in parts: tus 1.0, except for how an upload is created."""

@@ -1,4 +1,4 @@
-"""The parts of unfinished uploads on disk: one private file each, to which parts are appended."""
+"""Unfinished uploads on disk: one private file each, to which parts are appended."""
 
 import os
 import shutil
@@ -26,14 +26,14 @@ def path_of(upload_id: str) -> Path:
 
 
 def make(upload_id: str) -> None:
-    """Make the empty file."""
+    """Create the empty file."""
     folder().mkdir(parents=True, exist_ok=True, mode=0o700)
     os.close(os.open(path_of(upload_id), os.O_CREAT | os.O_WRONLY, _ONLY_MINE))
     sync_folder(folder())
 
 
 def append(upload_id: str, offset: int, part: bytes) -> None:
-    """Write a part at an offset and have it survive a power cut. What a killed process left behind it is cut off.
+    """Write a part at an offset and flush it to disk. Bytes after it from a killed process are truncated.
 
     Raises:
         FileNotFoundError: the file is gone.
@@ -48,23 +48,23 @@ def append(upload_id: str, offset: int, part: bytes) -> None:
 
 
 def remove(upload_id: str) -> None:
-    """Remove the file, where there is one."""
+    """Remove the file if it exists."""
     path_of(upload_id).unlink(missing_ok=True)
 
 
 def free_bytes() -> int:
-    """Room on the disk of the uploads."""
+    """Free bytes on the disk of the uploads."""
     folder().mkdir(parents=True, exist_ok=True, mode=0o700)
     return shutil.disk_usage(folder()).free
 
 
 def abandoned(known: set[str], now: float, spared_s: float) -> list[str]:
-    """Ids of files that no row names, and that nobody has written for a while.
+    """Ids of files that no database row names and that have not been written to recently.
 
     Args:
-        known: ids of all uploads that there are.
+        known: ids of all existing uploads.
         now: seconds since 1970.
-        spared_s: seconds for which a file is left alone after it was written.
+        spared_s: seconds after the last write during which a file is not considered abandoned.
     """
     found = []
     for path in folder().glob(f"*{SUFFIX}"):

@@ -1,4 +1,4 @@
-"""Reads of uploads."""
+"""Queries for uploads."""
 
 from django.db.models import QuerySet
 from django.utils import timezone

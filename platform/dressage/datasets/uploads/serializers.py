@@ -1,10 +1,10 @@
-"""Bodies of the endpoints of uploads."""
+"""Request and response bodies of the upload endpoints."""
 
 from rest_framework import serializers
 
 
 class StartUploadSerializer(serializers.Serializer):
-    """A file that is to come in parts."""
+    """A file to be uploaded in parts."""
 
     name = serializers.CharField(max_length=200, help_text="The file's name.")
     size = serializers.IntegerField(min_value=1, max_value=2**62, help_text="Bytes of the whole file.")
@@ -18,7 +18,7 @@ class StartUploadSerializer(serializers.Serializer):
 
 
 class DatasetUploadSerializer(serializers.Serializer):
-    """A file on its way."""
+    """A file that is being uploaded."""
 
     id = serializers.CharField(help_text="What a new dataset or version takes as `upload`.")
     name = serializers.CharField()

@@ -1,6 +1,7 @@
-"""Writes of uploads: they begin, grow part by part, are cancelled, and become a dataset's version.
+"""Changes to uploads: they begin, grow part by part, are cancelled, or become a dataset version.
 
-The row tells how much has come; a part counts once it is on disk. A process that is killed loses the part under way.
+The database row records how much has arrived. A part counts once it is on disk. A killed process loses only the part
+that it was receiving.
 """
 
 import base64
@@ -26,29 +27,29 @@ from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 
 KEPT_FOR = timedelta(hours=24)
-"""Time after its last part for which an upload is kept."""
+"""How long an upload is kept after its last part."""
 RESERVE_BYTES = 1 << 30
-"""Room on the disk that uploads leave free."""
+"""Free disk space that uploads must leave."""
 ALGORITHMS = ("sha256", "sha1")
-"""Checksums of parts; SHA-1 is the one that every client of tus has."""
+"""Checksum algorithms for parts. Every tus client supports SHA-1."""
 _GIB = 1 << 30
 _NOTED = ("name", "size")
 
 
 @transaction.atomic
 def start_upload(team: Team, actor: Actor, *, name: str, size: int, sha256: str = "") -> DatasetUpload:
-    """A new upload, of which nothing has come yet.
+    """Start a new, empty upload.
 
     Args:
         team: its owner.
-        actor: who asks.
+        actor: who makes the request.
         name: the file's name.
         size: bytes of the whole file.
         sha256: hash of the whole file, in hexadecimal digits, where the client knows it.
 
     Raises:
-        Problem: 409 where the team may not keep so much, 413 for a file that is too large, 429 when the team's
-            unfinished uploads are too many or too large, 507 when the disk has no room.
+        Problem: 409 if the team may not store that much; 413 if the file is too large; 429 if the team's unfinished
+            uploads are too many or too large; 507 if the disk is full.
     """
     if size > MAX_FILE_BYTES:
         detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
@@ -71,18 +72,18 @@ def start_upload(team: Team, actor: Actor, *, name: str, size: int, sha256: str 
 
 @transaction.atomic
 def append(upload: DatasetUpload, offset: int, part: bytes, checksum: str | None = None) -> DatasetUpload:
-    """Take the next part.
+    """Append the next part.
 
     Args:
         upload: the upload, unlocked.
-        offset: where the client believes that the part belongs.
+        offset: the offset at which the client sends the part.
         part: its bytes.
         checksum: ``<algorithm> <digest in Base64>``, as in tus; None for none.
 
     Raises:
-        Problem: 409 when another request writes, or the part does not follow what has come; 413 when it reaches beyond
-            the end; 422 for a checksum that is none; 460 when the bytes are not those of the checksum; 404 when the
-            upload is gone; 507 when the disk is full. Then nothing has changed.
+        Problem: 409 if another request is writing, or the part does not follow the bytes received so far; 413 if it
+            goes beyond the end; 422 if the checksum is malformed; 460 if the checksum does not match; 404 if the upload
+            no longer exists; 507 if the disk is full. Nothing changes then.
     """
     _check(part, checksum)
     row = _locked(upload)
@@ -107,7 +108,7 @@ def append(upload: DatasetUpload, offset: int, part: bytes, checksum: str | None
 
 @transaction.atomic
 def cancel_upload(upload: DatasetUpload, actor: Actor) -> None:
-    """Remove an upload with what has come of it. Raises a 404 problem when it is gone, and 409 while a part comes."""
+    """Remove an upload and its bytes. Raises a 404 problem if it does not exist, and 409 while a part arrives."""
     row = _locked(upload)
     record_audit(row.team, actor, "dataset_upload.cancel", "dataset_upload", row.id, before=_noted(row))
     _remove(row)
@@ -115,13 +116,13 @@ def cancel_upload(upload: DatasetUpload, actor: Actor) -> None:
 
 @contextmanager
 def finished(team: Team, upload_id: str) -> Iterator[dict[str, Any]]:
-    """An upload's whole file, as the services of datasets take it: ``{file, size, file_name, sha256}``.
+    """The complete file of an upload, as the dataset services expect it: ``{file, size, file_name, sha256}``.
 
-    It goes once the block has come to its end. A refused file stays until it expires, so that another mapping can be
-    tried without sending it again.
+    It is removed when the block succeeds. A refused file stays until it expires, so that another mapping can be tried
+    without sending it again.
 
     Raises:
-        Problem: 422 that points to ``/upload`` when there is no such upload, or not all of it has come.
+        Problem: 422 with a pointer to ``/upload`` if there is no such upload, or it is not complete.
     """
     upload = selectors.uploads(team).filter(pk=upload_id).first()
     if upload is None:
@@ -140,7 +141,7 @@ def finished(team: Team, upload_id: str) -> Iterator[dict[str, Any]]:
 
 
 def sweep(now: float) -> int:
-    """Remove uploads that have expired, and files that no row names. Returns how many.
+    """Remove expired uploads, and files that no database row names. Returns how many.
 
     Args:
         now: seconds since 1970.
@@ -161,7 +162,7 @@ def sweep(now: float) -> int:
 
 def _locked(upload: DatasetUpload) -> DatasetUpload:
     try:
-        with transaction.atomic():  # a savepoint: the transaction goes on after the refusal
+        with transaction.atomic():  # a savepoint: the outer transaction continues after the refusal
             found = DatasetUpload.objects.select_for_update(nowait=True, of=("self",)).select_related("team")
             row = found.filter(pk=upload.pk).first()
     except OperationalError as error:
@@ -224,7 +225,7 @@ def _require_few_unfinished(team: Team, size: int) -> None:
 
 
 def _require_room(size: int) -> None:
-    """Room for a file beside all that has been promised to the unfinished uploads of every team."""
+    """Require disk space for a file in addition to what is reserved for all unfinished uploads."""
     promised = DatasetUpload.objects.filter(expires_at__gt=timezone.now()).aggregate(bytes=Sum(F("size") - F("offset")))
     if files.free_bytes() - (promised["bytes"] or 0) - size < RESERVE_BYTES:
         raise _disk_full()

@@ -1,4 +1,4 @@
-"""REST views of uploads. Parts and offsets are those of tus 1.0, with its headers."""
+"""REST views of uploads. Parts, offsets and headers follow tus 1.0."""
 
 import re
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ _PART_HEADERS = [
 
 
 class PartParser(BaseParser):
-    """Reads a part as it is. The gateway bounds it."""
+    """Reads a part as raw bytes. The gateway limits its size."""
 
     media_type = "application/offset+octet-stream"
 
@@ -61,7 +61,7 @@ class DatasetUploadsView(ApiView):
 
     @extend_schema(operation_id="listDatasetUploads", tags=["datasets"], responses=DatasetUploadSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """The team's uploads that are not a dataset yet, newest first."""
+        """List the team's uploads that have not become a dataset yet, newest first."""
         return self.page(selectors.uploads(request.team), DatasetUploadSerializer)
 
     @extend_schema(
@@ -72,7 +72,7 @@ class DatasetUploadsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Begin to upload a file in parts of up to 16 MiB. Its `id` is the `upload` of a new dataset or version."""
+        """Start to upload a file in parts of up to 16 MiB. Its `id` is the `upload` of a new dataset or version."""
         upload = services.start_upload(request.team, request.actor, **self.body(StartUploadSerializer))
         document = DatasetUploadSerializer(upload).data
         headers = {"Location": f"/api/v1/dataset-uploads/{upload.id}", **_headers(upload)}
@@ -89,7 +89,7 @@ class DatasetUploadView(ApiView):
 
     @extend_schema(operation_id="getDatasetUpload", tags=["datasets"], responses=DatasetUploadSerializer)
     def get(self, request: TeamRequest, upload_id: str) -> Response:
-        """How much of a file has come: `offset`, which the header `Upload-Offset` tells too, also by HEAD."""
+        """Return an upload. `offset` counts the bytes received. GET and HEAD also send it as `Upload-Offset`."""
         upload = selectors.upload(request.team, upload_id)
         return Response(DatasetUploadSerializer(upload).data, headers=_headers(upload))
 
@@ -103,7 +103,8 @@ class DatasetUploadView(ApiView):
     def patch(self, request: TeamRequest, upload_id: str) -> Response:
         """Send the next part.
 
-        One that does not follow what has come is answered with 409, and `Upload-Offset` says where the next one begins.
+        A part that does not follow the bytes received so far is answered with 409. The header `Upload-Offset` says
+        where the next part must begin.
         """
         upload = selectors.upload(request.team, upload_id)
         offset = request.headers.get("Upload-Offset", "")
@@ -121,7 +122,7 @@ class DatasetUploadView(ApiView):
 
     @extend_schema(operation_id="cancelDatasetUpload", tags=["datasets"], responses={204: None})
     def delete(self, request: TeamRequest, upload_id: str) -> Response:
-        """Remove an upload with what has come of it."""
+        """Delete an upload and its bytes."""
         services.cancel_upload(selectors.upload(request.team, upload_id), request.actor)
         return Response(status=status.HTTP_204_NO_CONTENT)
 

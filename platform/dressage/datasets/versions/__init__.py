@@ -1,1 +1,1 @@
-"""Versions on disk and in the database: storage, notes, differences, downloads, deletion and what keeps from it."""
+"""Versions on disk and in the database: storage, notes, diffs, downloads, deletion and what prevents it."""

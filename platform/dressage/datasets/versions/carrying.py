@@ -1,4 +1,4 @@
-"""Notes of rows that a version has from another one: what was found about a row holds wherever the row is."""
+"""Carries notes over to derived versions: what was found about a row holds wherever the same row occurs."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class CarriedNotes:
-    """Notes of a version that is not stored yet."""
+    """Notes of a version that has not been stored yet."""
 
     name: str
     source: NoteSource
@@ -32,13 +32,13 @@ def carried_notes(
 ) -> list[CarriedNotes]:
     """Write the notes that rows have in the versions that they come from.
 
-    A row is found by its id in the first parent that has it. Memory: 12 bytes a row, and ``_IDS_AT_ONCE`` ids twice.
+    A row is looked up by id in the first parent that has it. Memory: 12 bytes per row, plus ``_IDS_AT_ONCE`` ids twice.
 
     Args:
         path: file of the rows.
-        rows: their number.
+        rows: number of rows.
         parents: versions that they come from.
-        changed: ids of rows that are others than in the parents.
+        changed: ids of rows that differ from those in the parents.
     """
     found = [[one for one in notes.of(parent) if one.carried] for parent in parents]
     sources: dict[str, dict[int, RowNotes]] = {}
@@ -62,13 +62,13 @@ def carried_notes(
 
 
 def discard(carried: Sequence[CarriedNotes]) -> None:
-    """Remove the files of notes that nobody has kept."""
+    """Delete the files of notes that were not stored."""
     for one in carried:
         one.written.path.unlink(missing_ok=True)
 
 
 def _places(path: Path, rows: int, parents: Sequence[Path], changed: Collection[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Number of the parent that has each row of the file, or -1, and the number of the row there."""
+    """Index of the parent that has each row of the file, or -1, and the row's number there."""
     parent_of = np.full(rows, _NOWHERE, np.int32)
     place = np.zeros(rows, np.int64)
     left_out = pa.array(sorted(changed), pa.string())
@@ -88,7 +88,7 @@ def _places(path: Path, rows: int, parents: Sequence[Path], changed: Collection[
 
 
 def _stretches_of_ids(path: Path) -> Iterator[tuple[int, pa.Array]]:
-    """(number of the first row, ids) of the rows, ``_IDS_AT_ONCE`` or somewhat more at once."""
+    """(number of the first row, ids) in stretches of at least ``_IDS_AT_ONCE`` rows."""
     start, waiting, count = 0, list[pa.Array](), 0
     for ids in storage.ids(path):
         waiting.extend(ids.chunks)
@@ -101,7 +101,7 @@ def _stretches_of_ids(path: Path) -> Iterator[tuple[int, pa.Array]]:
 
 
 def _tables(parent_of: np.ndarray, place: np.ndarray, sources: dict[int, RowNotes]) -> Iterator[pa.Table]:
-    """Notes of the version's rows, ``ROWS_PER_GROUP`` at once, null where the row comes from none of the sources."""
+    """Notes of the version's rows, ``ROWS_PER_GROUP`` at a time; null if a row comes from none of the sources."""
     readers = {number: _Reader(one) for number, one in sources.items()}
     for start in range(0, len(place), ROWS_PER_GROUP):
         whose, where = parent_of[start : start + ROWS_PER_GROUP], place[start : start + ROWS_PER_GROUP]
@@ -122,7 +122,7 @@ def _nothing(schema: pa.Schema, rows: int) -> pa.Table:
 
 
 class _Reader:
-    """Rows of notes by their numbers; rows that follow one another are quick, as the last row group is kept."""
+    """Reads rows of notes by number. Consecutive rows are fast, because the last row group is cached."""
 
     def __init__(self, notes: RowNotes) -> None:
         self._file = pq.ParquetFile(notes.path)
@@ -130,7 +130,7 @@ class _Reader:
         self._kept: tuple[int, pa.Table] | None = None
 
     def take(self, numbers: np.ndarray) -> pa.Table:
-        """Notes of the rows of these numbers, in their order."""
+        """Notes of the rows with these numbers, in that order."""
         groups = numbers // ROWS_PER_GROUP
         tables, order = [], []
         for group in np.unique(groups):

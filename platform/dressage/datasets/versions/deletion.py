@@ -1,4 +1,4 @@
-"""Deletion of versions and datasets: the files go, the rows of the database stay for the lineage of others."""
+"""Deletes versions and datasets. The files are removed; the database rows stay for the lineage of other versions."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from dressage.datasets.versions.pins import Pin, pins
 from dressage.teams.services import record_audit
 
 _NAMED = 3
-"""Pins that the sentence names; all of them stand in ``pins``."""
+"""Number of pins that the message names. All of them are in ``pins``."""
 
 
 @transaction.atomic
@@ -23,8 +23,8 @@ def delete_version(version: DatasetVersion, actor: Actor) -> None:
     """Delete the rows of one version.
 
     Raises:
-        Problem: 404 where it was deleted meanwhile; 409 where something needs it, with ``pins``, or where it is the
-            only one. Then nothing changes.
+        Problem: 404 if it has already been deleted; 409 with ``pins`` if something needs it, or 409 if it is the only
+            version. Nothing changes then.
     """
     dataset = Dataset.objects.select_for_update(no_key=True).get(pk=version.dataset_id)
     found = _locked(dataset, pk=version.pk)
@@ -40,11 +40,11 @@ def delete_version(version: DatasetVersion, actor: Actor) -> None:
 
 @transaction.atomic
 def delete_dataset(dataset: Dataset, actor: Actor) -> None:
-    """Delete all versions of a dataset; its slug stays taken, so that no old spec comes to mean other rows.
+    """Delete all versions of a dataset. The slug stays reserved, so that old specs never refer to other rows.
 
     Raises:
-        Problem: 404 where it was deleted meanwhile; 409 where something needs a version, with ``pins``. Then nothing
-            changes.
+        Problem: 404 if it has already been deleted; 409 with ``pins`` if something needs a version. Nothing changes
+            then.
     """
     dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     if dataset.deleted_at is not None:
@@ -60,10 +60,10 @@ def delete_dataset(dataset: Dataset, actor: Actor) -> None:
 
 @transaction.atomic
 def take_back(version: DatasetVersion, actor: Actor) -> None:
-    """Delete a version that an operation has made, with its dataset where it is the only one.
+    """Delete a version that an operation created, and its dataset if it is the only version.
 
     Raises:
-        Problem: 409 where something needs it. Then nothing changes.
+        Problem: 409 if something needs it. Nothing changes then.
     """
     if version.dataset.versions.filter(deleted_at=None).exclude(pk=version.pk).exists():
         delete_version(version, actor)
@@ -72,7 +72,7 @@ def take_back(version: DatasetVersion, actor: Actor) -> None:
 
 
 def _locked(dataset: Dataset, **wanted: Any) -> list[DatasetVersion]:
-    """The versions that are there, behind all who hold one (``holding.hold``): what those name is seen from here on."""
+    """The existing versions, locked after every holder (``holding.hold``), so that what those name is visible now."""
     found = dataset.versions.select_for_update(of=("self",), no_key=True).filter(deleted_at=None, **wanted)
     return list(found.order_by("pk"))
 
@@ -93,7 +93,7 @@ def _require_unpinned(dataset: Dataset, versions: Sequence[DatasetVersion]) -> N
 
 
 def _of_guests(dataset: Dataset, numbers: Sequence[int]) -> list[Pin]:
-    """Pins of other teams that read the rows, without ids and names of theirs."""
+    """Pins of other teams that read the rows, without their ids and names."""
     found: list[Pin] = []
     for share in DatasetShare.objects.filter(dataset=dataset).select_related("guest"):
         if share.guest is None:
@@ -112,7 +112,7 @@ def _words(pin: Pin) -> str:
 
 
 def _bury(dataset: Dataset, actor: Actor, versions: Sequence[DatasetVersion]) -> None:
-    """Mark versions as deleted, and remove files that no other version of the dataset has, once that is stored."""
+    """Mark versions as deleted. After the commit, remove files that no other version of the dataset uses."""
     buried = [version.pk for version in versions]
     DatasetVersion.objects.filter(pk__in=buried).update(deleted_at=timezone.now(), deleted_by=actor.label)
     notes.discard_all(buried)
@@ -122,7 +122,7 @@ def _bury(dataset: Dataset, actor: Actor, versions: Sequence[DatasetVersion]) ->
 
 @transaction.atomic
 def remove_unnamed(dataset_id: str, paths: Iterable[Path]) -> None:
-    """Remove those of a dataset's files that no version names, which may be made again while this waits."""
+    """Remove the given files of a dataset that no version names. Any of them may be created again while this waits."""
     known = Dataset.objects.select_for_update(no_key=True).filter(pk=dataset_id).first()
     versions = DatasetVersion.objects.filter(dataset=dataset_id, deleted_at=None)
     kept = set(versions.values_list("sha256", flat=True))
@@ -130,7 +130,7 @@ def remove_unnamed(dataset_id: str, paths: Iterable[Path]) -> None:
         if path.stem in kept:
             continue
         path.unlink(missing_ok=True)
-        for derived in path.parent.glob(f"*/*{path.stem}*"):  # diffs, which can be made again
+        for derived in path.parent.glob(f"*/*{path.stem}*"):  # diffs, which can be computed again
             derived.unlink(missing_ok=True)
         if known is None and path.parent.is_dir():
             path.parent.rmdir()

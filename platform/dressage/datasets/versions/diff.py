@@ -1,6 +1,6 @@
-"""Differences of two versions: rows added, removed and changed, matched by id.
+"""Differences between two versions: rows added, removed and changed, matched by id.
 
-A difference is computed once, kept beside the files, and then read page by page. Memory: 24 bytes a row of the larger
+A diff is computed once, stored next to the files, and then read page by page. Memory: 24 bytes per row of the larger
 version, and the ids of ``_IDS_AT_ONCE`` rows.
 """
 
@@ -29,7 +29,7 @@ _NONE = object()
 
 
 class DiffCounts(TypedDict):
-    """Rows of each kind."""
+    """Number of rows of each kind."""
 
     added: int
     removed: int
@@ -42,9 +42,9 @@ class FieldChange(TypedDict):
 
     name: str
     before: Any
-    """Null where ``change`` is ``added``."""
+    """Null if ``change`` is ``added``."""
     after: Any
-    """Null where ``change`` is ``removed``."""
+    """Null if ``change`` is ``removed``."""
     change: Kind
 
 
@@ -58,11 +58,11 @@ class RowDiff(TypedDict):
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     fields: list[FieldChange]
-    """Columns that differ, of a changed row; none where only their order does."""
+    """Columns of a changed row that differ; empty if only their order differs."""
 
 
 def make_diff(before: Path, after: Path) -> Path:
-    """The file of pairs that differ, made where it is not there yet. Raises FileNotFoundError where rows are gone."""
+    """The file of differing pairs, created if it does not exist. Raises FileNotFoundError if rows are gone."""
     target = before.parent / "diffs" / f"{before.stem}-{after.stem}.parquet"
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def make_diff(before: Path, after: Path) -> Path:
             pq.write_table(table.replace_schema_metadata(metadata), name, row_group_size=20_000)
             Path(name).replace(target)
             if not (before.is_file() and after.is_file()):
-                # A deletion removes the file first, then its differences: one of both has seen the other.
+                # A deletion removes the file first and then its diffs, so one of the two sees the other.
                 target.unlink(missing_ok=True)
                 raise FileNotFoundError(before)
         finally:
@@ -83,7 +83,7 @@ def make_diff(before: Path, after: Path) -> Path:
 
 
 def counts_of(diff: Path) -> DiffCounts:
-    """Rows of each kind in a difference."""
+    """Number of rows of each kind in a diff."""
     with pq.ParquetFile(diff) as file:
         kinds = np.bincount(file.read(columns=["kind"]).column("kind").to_numpy(), minlength=len(KINDS))
         equal = int((file.schema_arrow.metadata or {}).get(b"equal", b"0"))
@@ -92,7 +92,7 @@ def counts_of(diff: Path) -> DiffCounts:
 
 
 def read_diff(diff: Path, before: Path, after: Path, start: int, limit: int) -> list[RowDiff]:
-    """Differences ``start``, ``start + 1``, …, at most ``limit``: added rows first, then removed, then changed ones."""
+    """Differences from ``start`` on, at most ``limit``: added rows first, then removed, then changed ones."""
     pairs = _pairs(diff, start, limit)
     old = _rows(before, [pair["before"] for pair in pairs])
     new = _rows(after, [pair["after"] for pair in pairs])
@@ -100,7 +100,7 @@ def read_diff(diff: Path, before: Path, after: Path, start: int, limit: int) -> 
 
 
 def field_changes(before: dict[str, Any], after: dict[str, Any]) -> list[FieldChange]:
-    """The columns in which two rows differ; ``1`` and ``true`` are different, as are ``1`` and ``1.0``."""
+    """The columns in which two rows differ. ``1`` and ``true`` are different, and so are ``1`` and ``1.0``."""
     found: list[FieldChange] = []
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name, _NONE), after.get(name, _NONE)
@@ -115,7 +115,7 @@ def field_changes(before: dict[str, Any], after: dict[str, Any]) -> list[FieldCh
 
 def _compare(before: Path, after: Path) -> tuple[pa.Table, int]:
     old_texts, new_texts = _text_hashes(before), _text_hashes(after)
-    # The number of the old row with the same id, for each new row.
+    # For each new row the number of the old row with the same id.
     partner = np.full(len(new_texts), _NOWHERE, dtype=np.int32)
     start = 0
     for ids in _ids_in_chunks(before):
@@ -145,7 +145,7 @@ def _compare(before: Path, after: Path) -> tuple[pa.Table, int]:
 
 
 def _text_hashes(path: Path) -> np.ndarray:
-    """64 bits of the hash of each row's JSON text; uint64 of shape [rows]."""
+    """64-bit hash of each row's JSON text; uint64 of shape [rows]."""
     hashes = array("Q")
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(2_000, columns=["row"]):
@@ -195,7 +195,7 @@ def _document(
     kind: Kind, old: tuple[int, str, dict[str, Any]] | None, new: tuple[int, str, dict[str, Any]] | None
 ) -> RowDiff:
     either = new or old
-    assert either is not None  # a pair has one row at least
+    assert either is not None  # a pair has at least one row
     return {
         "change": kind,
         "id": either[1],

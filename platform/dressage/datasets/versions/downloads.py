@@ -1,6 +1,6 @@
-"""Downloads of a version's rows in the formats that uploads come in, as streams in constant memory.
+"""Downloads of a version's rows in the upload formats, streamed in constant memory.
 
-Whole numbers are written as they are, whatever their size.
+Integers are written exactly, whatever their size.
 """
 
 import csv
@@ -24,20 +24,20 @@ CONTENT_TYPES: dict[DownloadFormat, str] = {
 }
 Packing = Literal["gzip", "zstd"]
 PACKED: dict[Packing, tuple[str, str]] = {"gzip": ("application/gzip", ".gz"), "zstd": ("application/zstd", ".zst")}
-"""(Content type, ending of the name) of what is packed."""
+"""(content type, file extension) of packed files."""
 _EXACT_IN_DOUBLE = 2**53
 _INT64 = range(-(2**63), 2**63)
 _CHAT = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
 
 
 def stream(file: BinaryIO, format: DownloadFormat, columns: list[str], packing: Packing | None) -> Iterator[bytes]:
-    """The rows of a stored file in a format, packed where wanted.
+    """The rows of a stored file in the given format, packed if requested.
 
     Args:
         file: the stored file, open.
-        format: what is written.
-        columns: names of all columns of the rows, which tables have in this order.
-        packing: how it is packed; None for not at all.
+        format: output format.
+        columns: names of all columns of the rows, in the order of tables.
+        packing: packing of the output; None for none.
     """
     writers: dict[DownloadFormat, Callable[[], Iterator[bytes]]] = {
         "jsonl": lambda: _jsonl(file),
@@ -55,7 +55,7 @@ def stream(file: BinaryIO, format: DownloadFormat, columns: list[str], packing: 
 
 
 def _texts(file: BinaryIO) -> Iterator[list[str]]:
-    """The JSON of the rows, some thousand at a time."""
+    """The JSON of the rows, a few thousand at a time."""
     with pq.ParquetFile(file) as opened:
         for batch in opened.iter_batches(ROWS_PER_GROUP, columns=["row"]):
             yield batch.column("row").to_pylist()
@@ -75,7 +75,7 @@ def _json(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _csv(file: BinaryIO, columns: list[str]) -> Iterator[bytes]:
-    """Texts as they are, nothing for null, all else as JSON."""
+    """Texts unchanged, null as empty, everything else as JSON."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns)
@@ -99,7 +99,7 @@ def _compact(value: Any) -> str:
 
 
 def _parquet(file: BinaryIO, columns: list[str]) -> Iterator[bytes]:
-    """One column for each of the rows' keys. What has no plain type that all rows share is written as JSON text."""
+    """One column per key of the rows. If the rows share no plain type for it, its values are written as JSON text."""
     schema = _schema(file, columns)
     buffer = io.BytesIO()
     with pq.ParquetWriter(pa.PythonFile(_WriteOnly(buffer), "w"), schema, compression="zstd") as writer:
@@ -112,7 +112,7 @@ def _parquet(file: BinaryIO, columns: list[str]) -> Iterator[bytes]:
 
 
 class _WriteOnly(io.RawIOBase):
-    """A file that hands on what is written, and knows how much that was."""
+    """A file that passes on what is written, and counts the bytes."""
 
     def __init__(self, buffer: io.BytesIO) -> None:
         self._buffer, self._written = buffer, 0

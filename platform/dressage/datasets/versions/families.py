@@ -1,4 +1,4 @@
-"""Families of rows: a row and its variations, which belong on the same side of every split."""
+"""Families of rows: a row and its variations, which must be on the same side of every split."""
 
 import json
 from pathlib import Path
@@ -9,15 +9,15 @@ import pyarrow.compute as pc
 from dressage.datasets.versions import storage
 
 VARIATION_OF = "variation_of"
-"""Column of a variation with the id of the row that it was made of."""
+"""Column of a variation: the id of its source row."""
 PASS_RATE = "variation_pass_rate"  # nosec B105
-"""Column of a variation with the share of right answers by which it was verified, from 0 to 1."""
+"""Column of a variation: the share of right answers in its verification, from 0 to 1."""
 MARK = f'"{VARIATION_OF}"'
-"""Text that the JSON of every variation holds."""
+"""Text that occurs in the JSON of every variation."""
 
 
 def source_of(text: str) -> str | None:
-    """Id of the row that a row, given by its JSON, is a variation of; None for any other."""
+    """Id of the source if the row, given as JSON, is a variation; None otherwise."""
     if MARK not in text:
         return None
     found = json.loads(text).get(VARIATION_OF)
@@ -25,7 +25,7 @@ def source_of(text: str) -> str | None:
 
 
 def heads(table: pa.Table) -> list[str]:
-    """Ids by which stored rows go into parts of a split, a whole family into one: each row's source's, or its own."""
+    """Ids that assign stored rows to parts of a split: the id of each row's source, or its own."""
     found: list[str] = table.column("id").to_pylist()
     marked = pc.indices_nonzero(pc.match_substring(table.column("row"), MARK)).to_pylist()
     for place, text in zip(marked, table.column("row").take(marked).to_pylist() if marked else [], strict=True):
@@ -34,7 +34,7 @@ def heads(table: pa.Table) -> list[str]:
 
 
 class Kin:
-    """Variations of one file whose sources get other ids: what they are named by follows. Sources come before them.
+    """Renames the sources of variations in one file if these get other ids. Sources must precede their variations.
 
     Memory: the ids of the sources that the file's variations name.
     """
@@ -46,13 +46,13 @@ class Kin:
         self._ids: dict[str, str] = {}
 
     def told(self, old: str, new: str) -> str:
-        """The new id of a row of the file, which is remembered where a variation names the old one."""
+        """Return the new id of a row. It is recorded if a variation names the old one."""
         if old in self._named:
             self._ids[old] = new
         return new
 
     def renamed(self, table: pa.Table) -> pa.Table:
-        """The rows, of which variations name their sources by the new ids."""
+        """The rows, with variations that name their sources by the new ids."""
         if not self._ids:
             return table
         texts = table.column("row").to_pylist()

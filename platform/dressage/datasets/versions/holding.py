@@ -1,4 +1,4 @@
-"""Holds on versions: who is about to name one keeps it from deletion until the transaction ends."""
+"""Holds on versions: a transaction that is about to name a version prevents its deletion until it ends."""
 
 from collections.abc import Iterable
 
@@ -24,11 +24,11 @@ _SHARED = f"""
 
 
 def hold(team: Team, refs: Iterable[str]) -> None:
-    """Wait for deletions of the versions ``slug@number`` that have begun, and let none begin before the commit.
+    """Wait for deletions of the versions ``slug@number`` in progress, and prevent new ones until the commit.
 
-    So it is with the end of a share, where a version belongs to another team.
+    If a version belongs to another team, the same applies to the end of the share.
 
-    To be called in a transaction, before it is looked whether they are there. Who holds waits for no other who does.
+    Call it in a transaction, before checking that the versions exist. Holders do not wait for each other.
     """
     with connection.cursor() as cursor:
         wanted = sorted(set(refs))

@@ -1,4 +1,4 @@
-"""Lineage of versions: what each was made of, and how."""
+"""Lineage of versions: what each was derived from, and how."""
 
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ class OperationCounts(TypedDict):
     """What an operation did, row by row."""
 
     before: int
-    """Rows of the version that it was made of."""
+    """Number of rows in the version that it was derived from."""
     after: int
     added: int
     removed: int
@@ -17,11 +17,11 @@ class OperationCounts(TypedDict):
 
 
 class VersionOperation(TypedDict):
-    """How a version was made."""
+    """How a version was created."""
 
     name: Literal["upload", "import", "edit", "filter", "split", "merge", "integers", "synthesis"]
     arguments: dict[str, Any]
-    """What was asked for; of an edit, no more than the ids of the rows."""
+    """The arguments of the request; for an edit only the ids of the rows."""
     counts: OperationCounts
 
 

@@ -1,7 +1,7 @@
-"""Row notes: facts about the rows of a version that operations find, such as difficulty, kept beside the rows.
+"""Row notes: facts that operations find about the rows of a version, such as difficulty, stored next to the rows.
 
-A version never changes, so what is found about its rows later stands in files of its own: one Parquet file per name,
-with exactly the version's rows in order and null where nothing is known. Row groups are those of the version's file.
+A version never changes, so later findings are stored in separate files: one Parquet file per name, with exactly the
+version's rows in order, and null if nothing is known. The row groups match those of the version's file.
 """
 
 import os
@@ -33,23 +33,23 @@ TYPES: dict[pa.DataType, str] = {
     pa.float64(): "number",
     pa.string(): "string",
 }
-"""Types of columns, and what the API calls them."""
+"""Column types, and their names in the API."""
 
 
 class NoteSource(TypedDict):
-    """What found the notes."""
+    """The operation that found the notes."""
 
     kind: str
     """Kind of the operation, such as ``duplicates``."""
     id: str
     """Id of the job that carried it out."""
     arguments: dict[str, Any]
-    """What it was asked for."""
+    """Arguments of the job."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenNotes:
-    """Notes in a temporary file, which whoever wrote it removes if nobody keeps it."""
+    """Notes in a temporary file. Its writer removes it if the notes are not stored."""
 
     path: Path
     rows: int
@@ -66,19 +66,19 @@ def write(
     source: NoteSource,
     carried: bool = True,
 ) -> RowNotes:
-    """Keep notes of a version's rows in the place of those of the same name.
+    """Store notes of a version's rows. Replaces notes of the same name.
 
     Args:
-        version: the version, whose rows are there.
+        version: the version, with its rows present.
         name: name of the notes, such as ``difficulty``.
-        tables: as many rows as the version has, in its order, in one table or several of one schema.
-        by: who asked for them.
-        source: what found them.
-        carried: whether they hold as well for a row in other versions, as difficulty does and a cluster does not.
+        tables: as many rows as the version has, in its order, in one or more tables of the same schema.
+        by: who requested them.
+        source: the operation that found them.
+        carried: whether they also hold for the same row in other versions, as difficulty does and a cluster does not.
 
     Raises:
-        ValueError: where a column's type is none of ``TYPES``, or the number of rows is another.
-        DatasetVersion.DoesNotExist: where the version was deleted meanwhile. Then nothing is kept.
+        ValueError: the type of a column is not in ``TYPES``, or the number of rows is wrong.
+        DatasetVersion.DoesNotExist: the version has been deleted. Nothing is stored then.
     """
     written = prepare([tables] if isinstance(tables, pa.Table) else tables)
     try:
@@ -96,7 +96,7 @@ def write(
 
 
 def prepare(tables: Iterable[pa.Table]) -> WrittenNotes:
-    """Write notes into a temporary file. Raises ValueError where a column's type is none of ``TYPES``."""
+    """Write notes to a temporary file. Raises ValueError if the type of a column is not in ``TYPES``."""
     settings.DATASET_ROOT.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix="notes-", suffix=".tmp", dir=settings.DATASET_ROOT)
     os.close(descriptor)
@@ -122,7 +122,7 @@ def prepare(tables: Iterable[pa.Table]) -> WrittenNotes:
 def keep(
     version: DatasetVersion, name: str, written: WrittenNotes, *, by: Actor, source: NoteSource, carried: bool = True
 ) -> RowNotes:
-    """Give written notes their place, in the caller's transaction, for a version that has none of that name."""
+    """Move written notes into place, in the caller's transaction. The version must not have notes of that name."""
     made = RowNotes(version=version, name=name, carried=carried, source=source, created_by=by.label)
     made.columns = written.columns
     made.file = f"{version.dataset_id}/notes/{made.id}.parquet"
@@ -139,12 +139,12 @@ def of(version: DatasetVersion) -> list[RowNotes]:
 
 
 def visible(version: DatasetVersion) -> QuerySet[RowNotes]:
-    """Notes of a version. A guest sees none: they tell of the owner's jobs and of other datasets."""
+    """Notes that the team may see. A guest sees none: they contain the owner's jobs and other datasets."""
     return RowNotes.objects.none() if version.seen_by_guest else RowNotes.objects.filter(version=version)
 
 
 def named(version: DatasetVersion, name: str) -> RowNotes:
-    """The notes of that name. Raises a 404 problem."""
+    """The notes with that name. Raises a 404 problem."""
     found = visible(version).filter(name=name).first()
     if found is None:
         raise not_found("row notes")
@@ -152,26 +152,26 @@ def named(version: DatasetVersion, name: str) -> RowNotes:
 
 
 def difficulty(version: DatasetVersion) -> RowNotes | None:
-    """The notes that tell with what pass rate, and by how many samples, each row was solved; None without such."""
+    """The notes with the pass rate and number of samples of each row; None if there are none."""
     found = visible(version).filter(name="difficulty").first()
     told = set() if found is None else {column["name"] for column in found.columns}
     return found if {"pass_rate", "samples"} <= told else None
 
 
 def read(version: DatasetVersion, name: str, columns: Collection[str] | None = None) -> pa.Table:
-    """Notes of all rows in order, or some of their columns. Raises a 404 problem where there are none."""
+    """Notes of all rows in order, or some of their columns. Raises a 404 problem if there are none."""
     return pq.read_table(named(version, name).path, columns=list(columns) if columns is not None else None)
 
 
 def groups(notes: RowNotes, columns: Collection[str] | None = None) -> Iterator[pa.Table]:
-    """Notes of the rows of each row group of the version's file, one after the other."""
+    """Notes for each row group of the version's file, in order."""
     with pq.ParquetFile(notes.path) as file:
         for group in range(file.num_row_groups):
             yield file.read_row_group(group, columns=list(columns) if columns is not None else None)
 
 
 def at(version: DatasetVersion, numbers: Collection[int]) -> dict[int, dict[str, dict[str, Any]]]:
-    """``{number: {name: {column: value}}}`` of rows by their number, of all notes that know something about them."""
+    """``{number: {name: {column: value}}}`` of rows by number, from all notes with data about them."""
     found: dict[int, dict[str, dict[str, Any]]] = {number: {} for number in numbers}
     for notes in of(version):
         for number, values in _values_at(notes, sorted(set(numbers))):
@@ -182,7 +182,7 @@ def at(version: DatasetVersion, numbers: Collection[int]) -> dict[int, dict[str,
 
 @transaction.atomic
 def delete(notes: RowNotes, actor: Actor) -> None:
-    """Remove notes and their file; the rows stay."""
+    """Delete notes and their file. The rows stay."""
     dataset = notes.version.dataset
     before = {"ref": notes.version.ref, "notes": notes.name, "source": notes.source}
     _discard([notes])
@@ -190,7 +190,7 @@ def delete(notes: RowNotes, actor: Actor) -> None:
 
 
 def discard_all(versions: Collection[str]) -> None:
-    """Remove all notes of versions, given by their primary keys, in the caller's transaction."""
+    """Delete all notes of versions, given by primary keys, in the caller's transaction."""
     _discard(list(RowNotes.objects.filter(version__in=versions)))
 
 

@@ -1,6 +1,7 @@
-"""Retention: versions that a newer one has replaced go by themselves, where the card of their dataset says so.
+"""Retention: replaced versions are deleted automatically if the card of their dataset says so.
 
-What somebody needs now stays (``pins``), and so does what a run has ever read: its result could not be made again.
+Versions in use stay (``pins``), and so does every version that a run has read, since its result would no longer be
+reproducible.
 """
 
 import itertools
@@ -20,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 def due(dataset: Dataset, now: datetime) -> list[DatasetVersion]:
-    """The versions of a dataset that go at ``now``, oldest first. The newest never does."""
+    """The versions of a dataset to delete at ``now``, oldest first. The newest is never deleted."""
     days = dataset.written_card.keep_days if hasattr(dataset, "written_card") else None
     if days is None:
         return []
@@ -32,7 +33,7 @@ def due(dataset: Dataset, now: datetime) -> list[DatasetVersion]:
 
 
 def sweep(now: datetime | None = None) -> int:
-    """Delete all versions that are due; what is needed at present is tried again the next time. Returns how many."""
+    """Delete all versions that are due. Versions in use are tried again next time. Returns how many."""
     at, count = now or timezone.now(), 0
     kept = Dataset.objects.filter(deleted_at=None, written_card__keep_days__isnull=False)
     for dataset in kept.select_related("team", "written_card").order_by("pk"):
@@ -47,7 +48,7 @@ def sweep(now: datetime | None = None) -> int:
 
 
 def _ever_read(dataset: Dataset, numbers: list[int]) -> set[int]:
-    """Numbers of versions that a run of the team, or of a guest's, has read."""
+    """Numbers of versions that a run of the team or of a guest has read."""
     readers = [(dataset.team, dataset.slug)]
     for share in DatasetShare.objects.filter(dataset=dataset, guest__isnull=False).select_related("guest"):
         assert share.guest is not None

@@ -1,4 +1,4 @@
-"""Dataset versions on disk: one Parquet file each, named by its hash, never changed."""
+"""Dataset versions on disk: one immutable Parquet file each, named by its hash."""
 
 import hashlib
 import json
@@ -28,18 +28,18 @@ SCHEMA = pa.schema(
         pa.field("row", pa.string(), nullable=False),  # the whole row as JSON text
         pa.field("prompt", pa.string(), nullable=False),
         pa.field("answer", pa.string()),
-        pa.field("id", pa.string(), nullable=False),  # which files of before it was kept do not have
+        pa.field("id", pa.string(), nullable=False),  # missing in files from earlier releases
     ]
 )
 
 
 _AHEAD = 2
-"""Row groups that wait to be written."""
+"""Number of row groups queued for writing."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that is written completely and on disk."""
+    """A complete file on disk."""
 
     path: Path
     bytes: int
@@ -47,9 +47,9 @@ class StoredFile:
 
 
 def write(parts: Iterable[Row | TakenRows], folder: Path | None = None) -> Path:
-    """Stream rows into a temporary Parquet file, each with an id. The caller places it with ``keep`` or removes it.
+    """Stream rows with ids into a temporary Parquet file. The caller moves it into place with ``keep`` or removes it.
 
-    ``folder`` is where the file lies until then; None is the folder of all datasets.
+    ``folder`` is where the temporary file is created; None means the folder of all datasets.
     """
     ids = _Ids()
     path = write_tables(_batches(parts, ids), folder)
@@ -61,7 +61,7 @@ def write(parts: Iterable[Row | TakenRows], folder: Path | None = None) -> Path:
 
 
 def write_tables(tables: Iterable[pa.Table], folder: Path | None = None) -> Path:
-    """Stream tables of ``SCHEMA`` into a temporary Parquet file, regrouped. As ``write``, for rows that have ids."""
+    """Stream tables of ``SCHEMA`` into a temporary Parquet file, regrouped. Like ``write``, for rows that have ids."""
     folder = folder or settings.DATASET_ROOT
     folder.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix="upload-", suffix=".tmp", dir=folder)
@@ -69,7 +69,7 @@ def write_tables(tables: Iterable[pa.Table], folder: Path | None = None) -> Path
     path = Path(name)
     try:
         with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer, ThreadPoolExecutor(1) as thread:
-            # The next rows are made while these are packed, which Arrow does without Python's lock.
+            # The next rows are prepared while these are compressed, which Arrow does without Python's lock.
             under_way: deque[Future[None]] = deque()
             for table in regrouped(tables):
                 under_way.append(thread.submit(writer.write_table, table))
@@ -84,13 +84,13 @@ def write_tables(tables: Iterable[pa.Table], folder: Path | None = None) -> Path
 
 
 def sha256_of(path: Path) -> str:
-    """The content hash. Equal rows in equal order give equal files."""
+    """The content hash. Equal rows in the same order give equal files."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def keep(temporary: Path, folder: str) -> StoredFile:
-    """Give a written file its final name, ``<folder>/<sha256>.parquet``, so that a power cut cannot halve it."""
+    """Rename a written file to ``<folder>/<sha256>.parquet``, after flushing it to disk."""
     digest = sha256_of(temporary)
     with temporary.open("rb") as file:
         os.fsync(file.fileno())
@@ -105,7 +105,7 @@ def keep(temporary: Path, folder: str) -> StoredFile:
 
 
 def same_rows(one: Path, other: Path) -> bool:
-    """Whether two files hold equal rows in equal order, with ids or without."""
+    """Whether two files contain equal rows in the same order, with or without ids."""
     with pq.ParquetFile(one) as left, pq.ParquetFile(other) as right:
         if left.metadata.num_rows != right.metadata.num_rows:
             return False
@@ -114,9 +114,9 @@ def same_rows(one: Path, other: Path) -> bool:
 
 
 def read_rows(path: Path, after: int, limit: int) -> Iterator[dict[str, Any]]:
-    """Rows ``after``, ``after + 1``, …, at most ``limit``: ``{index, id, prompt, answer, row}``. Reads few row groups.
+    """Rows from ``after`` on, at most ``limit``: ``{index, id, prompt, answer, row}``. Reads few row groups.
 
-    Rows of files without ids get those that follow from their content, which equal rows have in common.
+    Rows of files without ids get ids derived from their content, which equal rows share.
     """
     with pq.ParquetFile(path) as file:
         start = 0
@@ -137,12 +137,12 @@ def read_rows(path: Path, after: int, limit: int) -> Iterator[dict[str, Any]]:
 
 
 def read_rows_at(path: Path, numbers: Collection[int]) -> dict[int, Any]:
-    """The JSON of rows by their number; numbers beyond the end are left out. Reads each row group at most once."""
+    """The JSON of rows by number. Numbers beyond the end are skipped. Reads each row group at most once."""
     return {number: json.loads(text) for number, text in read_column_at(path, "row", numbers).items()}
 
 
 def read_column_at(path: Path, column: str, numbers: Collection[int]) -> dict[int, Any]:
-    """Values of one column by the rows' numbers; those beyond the end are left out."""
+    """Values of one column by row number. Numbers beyond the end are skipped."""
     found: dict[int, Any] = {}
     wanted, start = sorted(set(numbers)), 0
     with pq.ParquetFile(path) as file:
@@ -157,7 +157,7 @@ def read_column_at(path: Path, column: str, numbers: Collection[int]) -> dict[in
 
 
 def read_identified(path: Path, numbers: Collection[int]) -> list[tuple[int, str, dict[str, Any]]]:
-    """(number, id, row) of rows by their number, in order."""
+    """(number, id, row) of rows by number, in order."""
     rows = read_rows_at(path, numbers)
     with pq.ParquetFile(path) as file:
         has_ids = "id" in file.schema_arrow.names
@@ -166,7 +166,7 @@ def read_identified(path: Path, numbers: Collection[int]) -> list[tuple[int, str
 
 
 def tables(path: Path) -> Iterator[pa.Table]:
-    """All rows in order as tables of ``SCHEMA``, one row group at a time, each row with an id of its own."""
+    """All rows in order as tables of ``SCHEMA``, one row group at a time, each row with a unique id."""
     with pq.ParquetFile(path) as file:
         if "id" in file.schema_arrow.names:
             for group in range(file.num_row_groups):
@@ -176,7 +176,7 @@ def tables(path: Path) -> Iterator[pa.Table]:
 
 
 def ids(path: Path) -> Iterator[pa.ChunkedArray]:
-    """Ids of all rows in order, as ``tables`` tells them, one row group at a time."""
+    """Ids of all rows in order, as in ``tables``, one row group at a time."""
     with pq.ParquetFile(path) as file:
         if "id" in file.schema_arrow.names:
             for group in range(file.num_row_groups):
@@ -187,7 +187,7 @@ def ids(path: Path) -> Iterator[pa.ChunkedArray]:
 
 
 def number_of(path: Path, wanted: str) -> int | None:
-    """Number, from 0, of the row with an id; None where there is none."""
+    """Number, from 0, of the row with an id; None if there is none."""
     start = 0
     for column in ids(path):
         found = pc.index(column, wanted).as_py()
@@ -198,7 +198,7 @@ def number_of(path: Path, wanted: str) -> int | None:
 
 
 def _with_ids(file: pq.ParquetFile) -> Iterator[pa.Table]:
-    """The tables of a file that has no ids, or whose ids are not to be kept."""
+    """The tables of a file without ids, or with ids that must be replaced."""
     known = row_ids.Occurrences()
     for group in range(file.num_row_groups):
         known.add(_content_ids(file.read_row_group(group, columns=["row"])))
@@ -222,17 +222,17 @@ def _identified(table: pa.Table, ids: list[str]) -> pa.Table:
 
 
 class _Ids:
-    """Ids of rows that are written: the rows' own as long as they serve, else such as follow from the content."""
+    """Ids of rows being written: the rows' own if usable, otherwise derived from their content."""
 
     def __init__(self) -> None:
         self._known = row_ids.Occurrences()
         self._begun = False
         self._column: str | None = None
         self._failed = False
-        """Whether the own column serves no longer: some row lacks it."""
+        """Whether the rows' own column has become unusable, because a row lacks it."""
 
     def of(self, rows: list[Row]) -> tuple[list[str], Any]:
-        """The JSON texts of the next rows, and their ids, which ``settle`` may have to change."""
+        """The JSON texts of the next rows and their ids. ``settle`` may change the ids."""
         self._begin(rows[0].data)
         if self._column is None:
             both = [both_texts_of(row.data) for row in rows]
@@ -270,7 +270,7 @@ class _Ids:
         return found
 
     def settle(self, path: Path) -> Path:
-        """The file itself where all ids differ, else another one in its place."""
+        """The same file if all ids differ, otherwise a new one that replaces it."""
         ranks = self._known.ranks()
         if ranks is None and not self._failed:
             return path
@@ -298,7 +298,7 @@ def _texts(file: pq.ParquetFile) -> Iterator[str]:
 
 
 def _batches(parts: Iterable[Row | TakenRows], ids: _Ids) -> Iterator[pa.Table]:
-    """Tables of ``SCHEMA``: of rows that come one by one, and of those that come by the block."""
+    """Tables of ``SCHEMA`` from single rows and from blocks of rows."""
     waiting: list[Row] = []
     for part in parts:
         if isinstance(part, Row):
@@ -322,7 +322,7 @@ def _table(rows: list[Row], ids: _Ids) -> pa.Table:
 
 
 def regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in tables of ``ROWS_PER_GROUP``, of which the last may have fewer."""
+    """The same rows in tables of ``ROWS_PER_GROUP`` rows. The last may have fewer."""
     waiting: list[pa.Table] = []
     count = 0
     for table in tables:

@@ -33,7 +33,7 @@ from dressage.teams.models import Team
 
 @contextmanager
 def given_file(team: Team, fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The file of a request as the services take it: the body's own, or an upload's, which goes at the block's end."""
+    """The file of a request as the services expect it: from the body, or from an upload that is removed afterwards."""
     if "upload" in fields:
         with uploads.finished(team, fields["upload"]) as file:
             yield file
@@ -54,7 +54,7 @@ class DatasetsView(ApiView):
 
     @extend_schema(operation_id="listDatasets", tags=["datasets"], responses=DatasetSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """The team's datasets, newest first."""
+        """List the team's datasets, newest first."""
         return self.page(selectors.datasets(request.team), DatasetSerializer)
 
     @extend_schema(
@@ -68,10 +68,10 @@ class DatasetsView(ApiView):
         """Upload a dataset.
 
         Rows of known shapes (GSM8K, MATH, MBPP, verl, TRL and others) are mapped to `prompt` or `messages`, `answer`
-        and what graders read; `origin` says how. Other rows are read by a `mapping`, or by the saved one of
-        `mapping_id`. Faulty rows come back as `errors` with pointers such as
-        `/file/lines/17`, or `/file/rows/17` where a format has no lines. They are the first hundred; where there are
-        more, `report` lists up to ten thousand as `{place, detail}`.
+        and the columns that graders read; `origin` says how. Other rows are read by a `mapping`, or by the saved
+        mapping `mapping_id`. Faulty rows are returned as `errors` with pointers such as `/file/lines/17`, or
+        `/file/rows/17` if the format has no lines. `errors` contains the first hundred. If there are more, `report`
+        lists up to ten thousand as `{place, detail}`.
         """
         fields = self.body(CreateDatasetSerializer)
         with given_file(request.team, fields) as file:
@@ -97,7 +97,7 @@ class DatasetView(ApiView):
 
     @extend_schema(operation_id="getDataset", tags=["datasets"], responses=DatasetSerializer)
     def get(self, request: TeamRequest, dataset_id: str) -> Response:
-        """A dataset with all its versions."""
+        """Return a dataset with all its versions."""
         return Response(DatasetSerializer(selectors.readable_dataset(request.team, dataset_id)).data)
 
     @extend_schema(operation_id="deleteDataset", tags=["datasets"], responses={204: None})
@@ -124,7 +124,7 @@ class DatasetVersionsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, dataset_id: str) -> Response:
-        """Upload the next version. Runs that name an earlier one keep it."""
+        """Upload the next version. Runs that use an earlier version keep it."""
         found = selectors.dataset(request.team, dataset_id)
         fields = self.body(UploadSerializer)
         mapping = mapping_of(request.team, fields.get("mapping"), fields.get("mapping_id"))
@@ -142,12 +142,12 @@ class DatasetVersionView(ApiView):
 
     @extend_schema(operation_id="getDatasetVersion", tags=["datasets"], responses=DatasetVersionSerializer)
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
-        """A version of a dataset."""
+        """Return a version of a dataset."""
         return Response(DatasetVersionSerializer(selectors.known_version(request.team, dataset_id, number)).data)
 
     @extend_schema(operation_id="deleteDatasetVersion", tags=["datasets"], responses={204: None})
     def delete(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
-        """Delete the rows of a version, unless a run, a rehearsal or a bench job needs them; its lineage stays."""
+        """Delete the rows of a version, unless a run, a rehearsal or a bench job needs them. Its lineage stays."""
         deletion.delete_version(selectors.stored_version(request.team, dataset_id, number), request.actor)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -175,7 +175,7 @@ class DatasetRowsView(ApiView):
         responses=DatasetRowPageSerializer,
     )
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
-        """Rows in the order of the upload."""
+        """List rows in the order of the upload."""
         version = selectors.readable_version(request.team, dataset_id, number)
         limit, after = self.query["limit"], self.query["after"]
         start = 0 if after is None else after + 1

@@ -21,20 +21,20 @@ class NotesView(ApiView):
 
     @extend_schema(operation_id="listRowNotes", tags=["datasets"], responses=RowNotesSerializer(many=True))
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
-        """Facts that operations have found about the rows of a version, newest first."""
+        """List what operations have found about the rows of a version, newest first."""
         version = selectors.readable_version(request.team, dataset_id, number)
         return self.page(notes.visible(version), RowNotesSerializer)
 
 
 class OneNotesView(ApiView):
-    """Notes of one name."""
+    """Notes with one name."""
 
     noun = Noun.DATASETS
     roles = {"DELETE": IsEditor}
 
     @extend_schema(operation_id="deleteRowNotes", tags=["datasets"], responses={204: None})
     def delete(self, request: TeamRequest, dataset_id: str, number: int, name: str) -> Response:
-        """Remove what an operation has found. The rows stay as they are."""
+        """Delete the results of an operation. The rows do not change."""
         found = notes.named(selectors.stored_version(request.team, dataset_id, number), name)
         notes.delete(found, request.actor)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,4 +1,4 @@
-"""Bodies of the datasets' endpoints."""
+"""Request and response bodies of the dataset endpoints."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ class ColumnSerializer(serializers.Serializer):
 
 
 class OriginSerializer(DocumentSerializer, document=Origin):
-    """What a version was made from."""
+    """What a version was created from."""
 
 
 class VersionOperationSerializer(DocumentSerializer, document=lineage.VersionOperation):
-    """How a version was made."""
+    """How a version was created."""
 
 
 class ParentVersionSerializer(serializers.Serializer):
-    """The version that one was made of."""
+    """The version that another version was derived from."""
 
     dataset_id = serializers.CharField()
     number = serializers.IntegerField()
@@ -37,7 +37,7 @@ class ParentVersionSerializer(serializers.Serializer):
 
 
 class DatasetVersionSerializer(serializers.Serializer):
-    """An immutable version: an upload, or what an operation made of another version."""
+    """An immutable version: an upload, or the result of an operation on another version."""
 
     number = serializers.IntegerField()
     ref = serializers.CharField(help_text="How a run spec names it: `slug@number`.")
@@ -94,7 +94,7 @@ class UploadSerializer(serializers.Serializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Take a file or an upload, and not both."""
+        """Require either a file or an upload, not both."""
         if ("file" in attrs) == ("upload" in attrs):
             told = "Send one of `file` and `upload`" + (", not both." if "file" in attrs else ".")
             raise serializers.ValidationError({"file": told})
@@ -125,7 +125,7 @@ class DatasetRowPageSerializer(serializers.Serializer):
 
 
 class NoteSourceSerializer(DocumentSerializer, document=notes.NoteSource):
-    """What found the notes."""
+    """The operation that found the notes."""
 
 
 class NoteColumnSerializer(serializers.Serializer):
@@ -134,7 +134,7 @@ class NoteColumnSerializer(serializers.Serializer):
 
 
 class RowNotesSerializer(serializers.Serializer):
-    """Facts about the rows of a version that an operation found, such as their difficulty."""
+    """Facts that an operation found about the rows of a version, such as their difficulty."""
 
     id = serializers.CharField()
     name = serializers.CharField()
@@ -146,11 +146,11 @@ class RowNotesSerializer(serializers.Serializer):
 
 
 class DatasetOperationField(PydanticField, model=operations.DatasetOperation):
-    """What is to be made of a version."""
+    """The operation to apply to a version."""
 
 
 class NewDatasetSerializer(serializers.Serializer):
-    """A new dataset for the result; the parts of a split are named after it."""
+    """A new dataset for the result. The parts of a split are named after it."""
 
     name = serializers.CharField(max_length=120)
     slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
@@ -158,7 +158,7 @@ class NewDatasetSerializer(serializers.Serializer):
 
 
 class DeriveSerializer(serializers.Serializer):
-    """An operation on a version."""
+    """An operation to apply to a version."""
 
     operation = DatasetOperationField()
     into = NewDatasetSerializer(
@@ -176,11 +176,11 @@ class DeriveSerializer(serializers.Serializer):
 
 
 class DerivedSerializer(DocumentSerializer, document=Derived):
-    """What an operation made, or would make."""
+    """What an operation created, or would create."""
 
 
 class DiffCountsSerializer(DocumentSerializer, document=diff.DiffCounts):
-    """Rows of each kind."""
+    """Number of rows of each kind."""
 
 
 class RowDiffSerializer(DocumentSerializer, document=diff.RowDiff):

@@ -1,4 +1,4 @@
-"""REST views of what is made of a version: other versions, differences, downloads."""
+"""REST views that use versions: derived versions, differences, downloads."""
 
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ class DeriveView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
-        """Make versions of this one: edit, filter, split or merge. `dry_run` counts, and makes nothing."""
+        """Derive versions from this one: edit, filter, split or merge. `dry_run` only counts and creates nothing."""
         parent = selectors.readable_version(request.team, dataset_id, number)
         fields = self.body(DeriveSerializer)
         into = Into(**fields["into"]) if fields["into"] else None
@@ -56,7 +56,7 @@ class DeriveView(ApiView):
 
 
 class DiffView(ApiView):
-    """Difference of two versions."""
+    """Difference between two versions."""
 
     noun = Noun.DATASETS
     problem_statuses = {"GET": (429, 503)}
@@ -75,7 +75,7 @@ class DiffView(ApiView):
 
     @extend_schema(operation_id="diffDatasetVersions", tags=["datasets"], responses=DiffPageSerializer)
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
-        """Rows that were added, removed and changed since another version of the dataset, matched by their ids."""
+        """List the rows added, removed or changed since another version of the dataset, matched by their ids."""
         after = selectors.readable_version(request.team, dataset_id, number)
         against = self.query["against"] or selectors.number_before(after)
         if against is None:
@@ -107,7 +107,7 @@ def _diff(team_id: str, before: Path, after: Path) -> Path:
 
 
 def _stretch(counts: diff.DiffCounts, kind: diff.Kind | None) -> tuple[int, int]:
-    """First number of the differences of a kind, and the one behind its last."""
+    """First index of the differences of a kind, and the index after its last."""
     if kind is None:
         return 0, counts["added"] + counts["removed"] + counts["changed"]
     start = sum(counts[before] for before in diff.KINDS[: diff.KINDS.index(kind)])
@@ -118,7 +118,7 @@ _DOWNLOADED = (*downloads.CONTENT_TYPES.values(), *(kind for kind, _ in download
 
 
 class DownloadView(ApiView):
-    """The rows of a version as a file."""
+    """Download of a version's rows as a file."""
 
     noun = Noun.DATASETS
     queries = {
@@ -140,11 +140,11 @@ class DownloadView(ApiView):
         },
     )
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Any:
-        """All rows in order, as JSON lines, a JSON array, CSV or Parquet."""
+        """Download all rows in order, as JSON lines, a JSON array, CSV or Parquet."""
         version = selectors.readable_version(request.team, dataset_id, number)
         wanted, packing = self.query["type"], self._packing()
         with selectors.missing_files("/type"):
-            file = version.path.open("rb")  # what is open is read to its end, whatever is deleted meanwhile
+            file = version.path.open("rb")  # an open file can be read to its end, even if it is deleted
         columns = [column["name"] for column in version.columns]
         kind, ending = downloads.PACKED[packing] if packing else (downloads.CONTENT_TYPES[wanted], "")
         name = f"{version.dataset.slug}-{version.number}.{wanted}{ending}"

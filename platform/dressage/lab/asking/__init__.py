@@ -1,1 +1,1 @@
-"""Questions to a judge endpoint about rows of a version: what the operations have in common that a model assists."""
+"""Queries to a judge endpoint about the rows of a version: shared code of all operations that use a model."""

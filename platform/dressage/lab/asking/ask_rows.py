@@ -1,4 +1,4 @@
-"""Asks about many rows, a few at once. A row without an answer is an error of that row, never a zero."""
+"""Asks a model about many rows, a few at a time. A row without an answer is an error of that row, never a zero."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
@@ -14,17 +14,17 @@ from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards.errors import GraderError
 
 FIRST = 20
-"""Rows of which one at least must have been answered: else nothing is asked any more, and the job fails."""
+"""Number of first rows of which at least one must be answered; otherwise the job stops and fails."""
 IN_A_ROW = 50
-"""Rows that fail one after the other before the rest is left unasked."""
+"""Number of consecutive failures after which the remaining rows are skipped."""
 MOST_SIGNS = 400_000
-"""Length up to which a model is asked about a row: some hundred thousand tokens."""
+"""Maximum length of a row that a model is asked about: a few hundred thousand tokens."""
 AskRow = Callable[[AskedRow, RowAsker], dict[str, Any]]
-"""Asks about one row: what is found, as JSON, or ``LEFT_OUT``. It raises GraderError where the model did not answer."""
+"""Asks about one row. Returns the result as JSON, or ``LEFT_OUT``. Raises GraderError if the model did not answer."""
 
 
 def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutcome]:
-    """Outcomes of all rows, in their order; those that an earlier process of the job has kept are not asked again.
+    """Outcomes of all rows, in order. Rows with outcomes from an earlier process of the job are not asked again.
 
     Raises:
         UnfitError: none of the first rows was answered.
@@ -66,7 +66,7 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
             outcome = kept.keep(answered)
             told()
             if outcome.row in too_long or outcome.left_out:
-                continue  # which tells nothing of the model
+                continue  # this says nothing about the model
             failed = failed + 1 if outcome.error else 0
             if outcome.error and failed >= IN_A_ROW and not stopped:
                 stopped = outcome.error
@@ -85,7 +85,7 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
 
 
 def client_of(config: JudgeEndpoint, name: str, work: LabWork) -> AskedModel:
-    """The way to a model: over HTTP, or to one that the cluster serves, which questions call ``name``."""
+    """The client for a model: over HTTP, or for one that the cluster serves and that questions refer to by ``name``."""
     if config.model_dir is None:
         return EndpointClient(config)
     assert work.pipe is not None
@@ -95,7 +95,10 @@ def client_of(config: JudgeEndpoint, name: str, work: LabWork) -> AskedModel:
 def _as_answered(
     pool: ThreadPoolExecutor, one: Callable[[AskedRow], AskedOutcome], rows: Iterable[AskedRow], most: int
 ) -> Iterator[AskedOutcome]:
-    """Outcomes as they come. No more than ``most`` rows are held at once: ten thousand long ones fill a memory."""
+    """Outcomes as they arrive.
+
+    At most ``most`` rows are held at a time, since ten thousand long rows would fill the memory.
+    """
     under_way: set[Future[AskedOutcome]] = set()
     for row in rows:
         under_way.add(pool.submit(one, row))
@@ -106,7 +109,7 @@ def _as_answered(
 
 
 def _none_answered(kept: KeptOutcomes) -> list[AskedOutcome]:
-    """The rows that were asked about, in their order, if none was answered; else nothing."""
+    """The rows asked about, in order, if none of them was answered; otherwise nothing."""
     if any(each.error is None and not each.left_out for each in kept.outcomes.values()):
         return []
     return [kept.outcomes[number] for number in sorted(kept.outcomes) if not kept.outcomes[number].left_out]

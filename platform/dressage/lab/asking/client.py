@@ -1,7 +1,7 @@
-"""A judge endpoint with an address, asked by a few threads of a job's process.
+"""A judge endpoint with a URL, called by a few threads of a job's process.
 
-Where a run asks hundreds at a time over an event loop (``worker.judge``), a job asks a few and blocks; what is sent,
-how answers are read, and when it is asked again are the same (``trainer_core.link``).
+A run sends hundreds of requests at a time from an event loop (``worker.judge``). A job sends a few and blocks.
+Requests, parsing of answers, and retries are the same (``trainer_core.link``).
 """
 
 import threading
@@ -29,25 +29,25 @@ from trainer_core.networks import may_ask
 from trainer_core.rewards.graders.judge import TRIES, JudgeError, JudgeRequest
 
 MOST_AT_ONCE = 16
-"""Questions of a job that are under way at once, whatever its endpoint allows."""
+"""Maximum number of concurrent requests of a job, whatever its endpoint allows."""
 _MOST_BYTES = 16 << 20
-"""A longer body is no answer."""
+"""Maximum size of a response body."""
 _ANOTHER_SEED = 1_000_003
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class AskedTokens:
-    """What was asked, and what it took."""
+    """Number of requests and tokens used."""
 
     questions: int = 0
-    """Answers that came, unreadable ones included."""
+    """Answers received, including unreadable ones."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
     @classmethod
     def sum_of(cls, uses: Iterable["AskedTokens"]) -> "AskedTokens":
-        """All of them together."""
+        """The sum of all of them."""
         found = cls()
         for use in uses:
             found.questions += use.questions
@@ -57,27 +57,27 @@ class AskedTokens:
 
 
 class AskedModel(Protocol):
-    """A model that a job asks. Thread-safe."""
+    """A model that a job calls. Thread-safe."""
 
     @property
     def config(self) -> JudgeEndpoint:
         """Its limits and prices."""
 
     def ask(self, request: JudgeRequest) -> Answer:
-        """The answer. Raises JudgeError where there is none, CutOffError where it was cut off."""
+        """The answer. Raises JudgeError if there is none, CutOffError if it was cut off."""
 
     def complete(self, request: CompletionRequest) -> Answer:
-        """The continuation of a text, whether or not it was cut off. Raises JudgeError where there is none."""
+        """The continuation of a text, whether cut off or not. Raises JudgeError if there is none."""
 
     def embed(self, texts: Sequence[str]) -> Embedded:
-        """Vectors of texts. Raises JudgeError where there are none: then one text may be too long for the model."""
+        """Embeddings of texts. Raises JudgeError if there are none; one text may then be too long for the model."""
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release its resources."""
 
 
 class EndpointClient:
-    """One endpoint that has an address. Thread-safe."""
+    """An endpoint with a URL. Thread-safe."""
 
     def __init__(self, config: JudgeEndpoint) -> None:
         assert config.base_url is not None
@@ -91,10 +91,10 @@ class EndpointClient:
         self._client = guarded(client, self._open_addresses)
         self._lock = threading.Lock()
         self._resume_at = 0.0
-        """The endpoint has asked to be left alone until then, on the monotonic clock."""
+        """Time on the monotonic clock until which the endpoint has asked us to wait."""
 
     def ask(self, request: JudgeRequest) -> Answer:
-        """Implements ``AskedModel.ask``; there is no answer where all tries have failed."""
+        """Implements ``AskedModel.ask``. There is no answer if all attempts have failed."""
         return self._tried(lambda: self._once(request))
 
     def complete(self, request: CompletionRequest) -> Answer:
@@ -125,7 +125,7 @@ class EndpointClient:
         raise AssertionError("the last try returns or raises")
 
     def close(self) -> None:
-        """Give back connections."""
+        """Close connections."""
         self._client.close()
 
     def _wait(self) -> None:
@@ -143,7 +143,7 @@ class EndpointClient:
         return read(self._chat, *self._post(path, body))
 
     def _post(self, path: str, body: bytes) -> tuple[int, str, float | None]:
-        """(status, body, seconds that it asks to be left alone). Raises Transient where there was no answer."""
+        """(status, body, seconds to wait as requested by the server). Raises Transient if there was no response."""
         until, data = time.monotonic() + self.config.timeout_s, b""
         late = f"it did not answer within {self.config.timeout_s:g} s"
         try:
@@ -171,20 +171,20 @@ class EndpointClient:
 
 
 class RowAsker:
-    """Asks about one row, and counts what that takes."""
+    """Asks about one row, and counts requests and tokens."""
 
     def __init__(self, client: AskedModel, other: AskedModel | None = None) -> None:
-        """``other``: a second model, which answers what the first has written."""
+        """``other``: a second model, which answers what the first one has written."""
         self._client = client
         self.use = AskedTokens()
         self.other = self if other is None else RowAsker(other)
-        """Asks the second model; where there is none, the first."""
+        """Asks the second model; if there is none, the first."""
 
     def ask(self, request: JudgeRequest, read: Callable[[str], T]) -> T:
-        """The value that ``read`` makes of an answer; one that it cannot read is asked for again, with another seed.
+        """The value that ``read`` returns for an answer. Unreadable answers are requested again with another seed.
 
         Raises:
-            JudgeError: there was no answer, or none that could be read.
+            JudgeError: there was no answer, or no readable one.
         """
         for left in reversed(range(TRIES)):
             try:

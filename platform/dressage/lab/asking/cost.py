@@ -1,4 +1,4 @@
-"""Cost of an operation that asks a model: questions, tokens and price, told before it is started."""
+"""Cost of an operation that uses a model: requests, tokens and price, estimated before it is started."""
 
 import json
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from dressage.rewards.models import JudgeEndpoint
 
 _STARTUP_S = 2.0
 _SECONDS_A_QUESTION = 3.0
-"""Told until this installation has asked the endpoint itself."""
+"""Default until this installation has called the endpoint itself."""
 _LOOKED_AT = 50
-"""Rows, the first of the version, by whose length the tokens are estimated."""
+"""Number of rows at the start of the version whose lengths are used to estimate tokens."""
 _SIGNS_A_TOKEN = 4
 _INSTRUCTIONS = 250
-"""Tokens of what a question has beside the row."""
+"""Tokens of a request besides the row."""
 _SOLUTION = 300
 """Tokens of a worked answer to a question."""
 _LEAST_ROWS = 10
@@ -34,13 +34,13 @@ _BYTES_A_ROW = 20_000
 
 @dataclass(frozen=True, slots=True)
 class _Questions:
-    """Questions of one kind about a row."""
+    """Requests of one kind about a row."""
 
     endpoint: JudgeEndpoint
     number: int
-    """Questions of a row."""
+    """Number of requests per row."""
     beside: float
-    """Tokens of each beside the row."""
+    """Tokens of each request besides the row."""
     answer: float
     """Tokens of an answer."""
 
@@ -52,17 +52,17 @@ def cost_of_asking(
     solver: JudgeEndpoint | None = None,
     chosen: ChosenRows | None = None,
 ) -> LabCost:
-    """The cost of an operation.
+    """Estimate the cost of an operation.
 
     Args:
-        version: the version whose rows are asked about.
-        operation: what is asked.
+        version: the version with the rows.
+        operation: the operation.
         endpoint: the model.
-        solver: the model that answers what the other writes, where it is another one.
-        chosen: the rows, where something else than a sample has chosen them.
+        solver: the model that answers what the other one writes, if it is a different one.
+        chosen: the rows, if they are not chosen by a sample.
 
     Raises:
-        Problem: 422 where it would ask about too many rows.
+        Problem: 422 if it would ask about too many rows.
     """
     rows = len(chosen.numbers) if chosen is not None else _sampled(version, operation)
     row = tokens_of_rows(version, operation.columns)
@@ -104,7 +104,7 @@ def _sampled(version: DatasetVersion, operation: AnyAsking) -> int:
 
 
 def _questions(operation: AnyAsking, endpoint: JudgeEndpoint, solver: JudgeEndpoint, row: float) -> list[_Questions]:
-    """Questions about a row of ``row`` tokens, where each is answered at once."""
+    """Requests about a row of ``row`` tokens, if each succeeds at the first attempt."""
     longest = operation.max_tokens
     match operation:
         case AssessQuality():
@@ -124,7 +124,7 @@ def _questions(operation: AnyAsking, endpoint: JudgeEndpoint, solver: JudgeEndpo
 
 
 def tokens_of_rows(version: DatasetVersion, columns: Sequence[str]) -> float:
-    """Mean tokens of what the model sees of the first rows."""
+    """Average number of tokens that the model sees of the first rows."""
     with missing_files("/operation"):
         rows = list(storage.read_rows(version.path, 0, _LOOKED_AT))
     signs = sum(len(text_of(row["prompt"], row["answer"], json.dumps(row["row"]), columns)) for row in rows)
@@ -132,7 +132,7 @@ def tokens_of_rows(version: DatasetVersion, columns: Sequence[str]) -> float:
 
 
 def _speed(operation: AnyAsking, endpoint: JudgeEndpoint) -> float | None:
-    """Rows a second of jobs that asked the endpoint before; None without such."""
+    """Rows per second of earlier jobs with this endpoint; None if there are none."""
     done = LabJob.objects.for_team(endpoint.team).filter(
         kind=operation.kind, operation__endpoint=endpoint.slug, state=LabState.DONE, attempt=1, **_alike(operation)
     )
@@ -146,7 +146,7 @@ def _speed(operation: AnyAsking, endpoint: JudgeEndpoint) -> float | None:
 
 
 def _alike(operation: AnyAsking) -> dict[str, int]:
-    """Arguments by which jobs ask as many questions about a row."""
+    """Arguments that determine the number of requests per row."""
     match operation:
         case SynthesiseRows():
             return {"operation__variations": operation.variations, "operation__attempts": operation.attempts}

@@ -1,4 +1,4 @@
-"""Endpoints that jobs ask: which a team may name, and what their processes are told of them."""
+"""Endpoints that jobs call: which ones a team may name, and what job processes receive about them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,12 +15,12 @@ from trainer_core.link.serving import EMBEDDING
 
 
 def asked_endpoint(team: Team, operation: AnyAsking | FindParaphrases) -> JudgeEndpoint:
-    """The endpoint that an operation names. Raises a 422 problem where there is none, or it cannot be asked."""
+    """The endpoint of an operation. Raises a 422 problem if it does not exist or cannot be called."""
     return _named(team, operation.endpoint, "/operation/endpoint")
 
 
 def solving_endpoint(team: Team, operation: AnyAsking) -> JudgeEndpoint | None:
-    """The second endpoint that an operation names; None without one. Raises a 422 problem as ``asked_endpoint``."""
+    """The second endpoint of an operation; None if it has none. Raises a 422 problem as ``asked_endpoint``."""
     if not isinstance(operation, SynthesiseRows) or operation.solver in (None, operation.endpoint):
         return None
     assert operation.solver is not None
@@ -38,16 +38,16 @@ def _named(team: Team, slug: str, pointer: str) -> JudgeEndpoint:
 
 
 def endpoint_for(job: LabJob) -> dict[str, Any] | None:
-    """The endpoint as the job's process is told it, with its key; None for a job that asks none.
+    """The endpoint as passed to the job's process, with its key; None for a job that calls none.
 
     Raises:
-        LookupError: with a sentence, where it cannot be asked any more.
+        LookupError: it can no longer be called. The message is a sentence.
     """
     return _wired(job.team, job.operation["endpoint"]) if job.kind in ASKING else None
 
 
 def solver_for(job: LabJob) -> dict[str, Any] | None:
-    """The second endpoint as the job's process is told it; None for a job without. Raises as ``endpoint_for``."""
+    """The second endpoint as passed to the job's process; None if the job has none. Raises as ``endpoint_for``."""
     slug = job.operation.get("solver")
     return None if slug in (None, job.operation.get("endpoint")) else _wired(job.team, slug)
 
@@ -66,7 +66,7 @@ def _wired(team: Team, slug: str) -> dict[str, Any]:
 
 
 def job_that_asks(team: Team, slug: str) -> str | None:
-    """A sentence that names a job of the team that asks the judge, or will; None when there is none."""
+    """A sentence that names an open job of the team that uses the judge; None if there is none."""
     named = Q(operation__endpoint=slug) | Q(operation__solver=slug)
     jobs = LabJob.objects.for_team(team).filter(named, state__in=LabJob.open_states(), kind__in=ASKING)
     found = jobs.select_related("version__dataset").order_by("created_at").first()
@@ -76,6 +76,6 @@ def job_that_asks(team: Team, slug: str) -> str | None:
 
 
 def served_endpoints(job: LabJob, plan: Mapping[str, Any]) -> dict[str, str]:
-    """Slugs of the endpoints that the cluster must serve to a job's process, by their names in its ``plan``."""
+    """Slugs of the endpoints that the cluster must serve for a job's process, by their names in its ``plan``."""
     found = {name: job.operation[name] for name in ("endpoint", "solver") if (plan.get(name) or {}).get("model_dir")}
     return {EMBEDDING: found["endpoint"]} if found and job.kind == LabKind.PARAPHRASES else found

@@ -1,4 +1,4 @@
-"""Outcomes of the rows, kept on disk line by line: whoever comes after a killed worker asks only about the others."""
+"""Outcomes of rows, stored on disk line by line, so that a process that follows a killed worker skips finished rows."""
 
 import json
 import threading
@@ -11,31 +11,31 @@ from dressage.lab.asking.client import AskedTokens
 
 PATTERN = "outcomes-*.jsonl"
 LEFT_OUT = {"left_out": True}
-"""What is found of a row that an operation asks nothing about: it tells nothing of the model."""
+"""Outcome of a row that an operation does not ask about. It says nothing about the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedOutcome:
-    """What came of a row."""
+    """Outcome of a row."""
 
     row: int
     """Its number, from 0."""
     found: dict[str, Any] | None
-    """What the operation has made of the answers; None where there was none."""
+    """The operation's result for the row; None if there was no answer."""
     error: str | None
-    """Why there is none."""
+    """Why there is no result."""
     use: AskedTokens
     other_use: AskedTokens = field(default_factory=AskedTokens)
-    """What was asked of a second model."""
+    """Requests and tokens of the second model."""
 
     @property
     def left_out(self) -> bool:
-        """Whether the operation asked nothing about the row."""
+        """Whether the operation did not ask about the row."""
         return self.found == LEFT_OUT
 
 
 class KeptOutcomes:
-    """Outcomes of a job, in files of its folder: each process that works on it begins one. Thread-safe."""
+    """Outcomes of a job, in files of its folder. Each process of the job starts its own file. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         files = sorted(folder.glob(PATTERN))
@@ -50,10 +50,10 @@ class KeptOutcomes:
         self._lock = threading.Lock()
 
     def keep(self, given: AskedOutcome) -> AskedOutcome:
-        """Keep one, so that it survives the process, as it is returned: of a model's text what can be stored."""
+        """Store an outcome, and return it as stored. Characters that cannot be stored are replaced."""
         outcome = replace(given, found=clean(given.found), error=clean(given.error))
         with self._lock:
-            if self._file is None:  # a process that keeps nothing leaves no file, by which its loss is told
+            if self._file is None:  # a process without outcomes leaves no file, which is how its loss is detected
                 self._file = self._path.open("w")
             self._file.write(json.dumps(asdict(outcome)) + "\n")
             self._file.flush()
@@ -67,7 +67,7 @@ class KeptOutcomes:
 
 
 def _read(line: str) -> AskedOutcome | None:
-    """The outcome of a line; None for one that was cut off."""
+    """The outcome in a line; None for a truncated line."""
     try:
         data = json.loads(line)
         use, other = AskedTokens(**data["use"]), AskedTokens(**data.get("other_use", {}))

@@ -1,4 +1,4 @@
-"""Carries the questions of a job's process to the models that the cluster serves, and the answers back."""
+"""Relays requests of a job's process to models that the cluster serves, and returns the answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,28 +13,28 @@ from dressage.serving.models import Serving, WaitingQuestion
 from trainer_core.link.serving import ServedAnswer
 
 EVERY_S = 0.2
-"""Seconds between two looks for answers."""
+"""Interval at which answers are polled, in seconds."""
 
 
 class ServedRelay:
-    """The serving of one job, while one process of it asks."""
+    """The serving of one job, while one of its processes runs."""
 
     def __init__(self, job: LabJob, endpoints: Mapping[str, str]) -> None:
-        """``endpoints``: slugs of the judge endpoints that are served, by the names that questions call them."""
+        """``endpoints``: slugs of the judge endpoints served, by the names that requests use."""
         self._serving = services.open_serving(job.team, Actor(**job.actor), job.pk, endpoints)
         self._keys: dict[str, str] = {}
-        """Keys of the process by the ids of its questions."""
+        """Keys of the process, by the ids of its requests."""
         self._has_answered = False
 
     @property
     def stage(self) -> str | None:
-        """Stage of the job before the first answer; None behind it."""
+        """Stage of the job before the first answer; None after it."""
         if self._has_answered:
             return None
         return "Waiting for the cluster" if self._serving.state == JobState.QUEUED else "The cluster starts the model"
 
     def ask(self, asked: list[dict[str, Any]]) -> None:
-        """Pass on what the process has asked."""
+        """Forward the requests of the process."""
         if not asked:
             return
         ids = {new_id(WaitingQuestion.id_prefix): one for one in asked}
@@ -42,7 +42,7 @@ class ServedRelay:
         services.put(self._serving.pk, {question_id: one["question"] for question_id, one in ids.items()})
 
     def answers(self) -> dict[str, dict[str, Any]]:
-        """The answers that have come, by the process's own keys; all that are awaited, once nobody serves any more."""
+        """The answers received, by the process's own keys. Once nothing serves any more, all pending ones."""
         services.touch(self._serving.pk)
         self._serving = Serving.objects.get(pk=self._serving.pk)
         found = services.fetch(self._serving.pk)

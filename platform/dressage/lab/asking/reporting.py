@@ -1,4 +1,4 @@
-"""The part of reports that all operations have which ask a model."""
+"""The common part of the reports of operations that use a model."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _SHOWN = 30
 
 
 def asked_report(work: LabWork, outcomes: Sequence[AskedOutcome]) -> AskedReport:
-    """Tell what was asked, what it took and cost, and the rows that were not answered."""
+    """Report requests, tokens, cost, and the rows that were not answered."""
     assert work.endpoint is not None
     own = AskedTokens.sum_of(one.use for one in outcomes)
     others = AskedTokens.sum_of(one.other_use for one in outcomes)
@@ -34,7 +34,7 @@ def asked_report(work: LabWork, outcomes: Sequence[AskedOutcome]) -> AskedReport
 
 
 def models_of(endpoint: JudgeEndpoint, solver: JudgeEndpoint | None) -> str:
-    """Names of the models that are asked."""
+    """Names of the models used."""
     return endpoint.model if solver is None else f"{endpoint.model} and {solver.model}"
 
 
@@ -45,7 +45,7 @@ def _price_of_all(uses: Sequence[tuple[JudgeEndpoint, AskedTokens]]) -> float | 
 
 
 def price_of(endpoint: JudgeEndpoint, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """The price of tokens; None where the endpoint's prices are not known."""
+    """The price of tokens; None if the endpoint's prices are unknown."""
     if endpoint.price_prompt is None or endpoint.price_completion is None:
         return None
     return (prompt_tokens * endpoint.price_prompt + completion_tokens * endpoint.price_completion) / 1e6

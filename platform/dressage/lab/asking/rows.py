@@ -1,4 +1,4 @@
-"""Rows that a model is asked about: all of a version, or a random sample that is the same each time."""
+"""Rows to ask a model about: all rows of a version, or a reproducible random sample."""
 
 import hashlib
 import heapq
@@ -23,17 +23,17 @@ class AskedRow:
     """The whole row as JSON."""
 
     def text(self, column: str) -> str:
-        """The text of a column, empty where the row lacks it; of a prompt, what user and assistant say."""
+        """The text of a column, empty if the row lacks it. For a prompt, the user and assistant messages."""
         return text_of(self.prompt, self.answer, self.data, (column,))
 
 
 def rank(row_id: str, seed: Any) -> int:
-    """A row's place in a random order, which is the same wherever the id and the seed are."""
+    """A row's position in a random order that depends only on the id and the seed."""
     return int.from_bytes(hashlib.sha256(f"{seed}\0{row_id}".encode()).digest()[:8], "big")
 
 
 def number_of_asked(stored: StoredRows, sample: int | None, chosen: frozenset[int] | None = None) -> int:
-    """Number of rows that ``asked_rows`` has."""
+    """Number of rows that ``asked_rows`` yields."""
     if chosen is not None:
         return len(chosen)
     return stored.rows if sample is None else min(sample, stored.rows)
@@ -42,7 +42,7 @@ def number_of_asked(stored: StoredRows, sample: int | None, chosen: frozenset[in
 def asked_rows(
     stored: StoredRows, sample: int | None, seed: int, chosen: frozenset[int] | None = None
 ) -> Iterator[AskedRow]:
-    """The rows, in order: those of the numbers ``chosen``, all, or those ``sample`` that come first by ``rank``."""
+    """The rows, in order: those with the numbers ``chosen``, all, or the ``sample`` rows that are first by ``rank``."""
     wanted = chosen
     if wanted is None and sample is not None and sample < stored.rows:
         wanted = _drawn(stored, sample, seed)

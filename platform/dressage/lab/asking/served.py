@@ -1,4 +1,4 @@
-"""A model that the cluster serves, asked from a job's process: questions go to its parent, which knows the database."""
+"""Client for models that the cluster serves. The job's process sends requests to its parent, which has the database."""
 
 import itertools
 import threading
@@ -13,21 +13,24 @@ from trainer_core.link.serving import unpacked
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 
 ASKED, ANSWERS = "asked", "answers"
-"""Members of the lines by which a process asks its parent, and is answered."""
+"""Keys of the messages between a process and its parent: requests and answers."""
 
 
 class QuestionPipe:
-    """Questions on their way to the parent, and its answers. Thread-safe."""
+    """Requests to the parent, and its answers. Thread-safe."""
 
     def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
-        """``write`` sends a line to the parent; it is called by one thread at a time."""
+        """``write`` sends a line to the parent. Only one thread calls it at a time."""
         self._write = write
         self._numbers = itertools.count()
         self._waiting: dict[str, Future[dict[str, Any]]] = {}
         self._lock = threading.Lock()
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a question, a ``ServedAnswer`` without its id. Blocks; the parent answers each in the end."""
+        """The answer to a request: a ``ServedAnswer`` without its id.
+
+        Blocks; the parent eventually answers every request.
+        """
         key, answered = str(next(self._numbers)), Future[dict[str, Any]]()
         with self._lock:
             self._waiting[key] = answered
@@ -35,7 +38,7 @@ class QuestionPipe:
         return answered.result()
 
     def take(self, line: dict[str, Any]) -> None:
-        """Take in a line of the parent's."""
+        """Process a line from the parent."""
         for key, answer in line[ANSWERS].items():
             with self._lock:
                 waiting = self._waiting.pop(key)
@@ -43,10 +46,10 @@ class QuestionPipe:
 
 
 class ServedClient:
-    """One model that the cluster serves; has the methods of ``EndpointClient``. Thread-safe."""
+    """A model that the cluster serves, with the methods of ``EndpointClient``. Thread-safe."""
 
     def __init__(self, config: JudgeEndpoint, name: str, pipe: QuestionPipe) -> None:
-        """``name`` is what questions call the model."""
+        """``name`` is the model's name in requests."""
         self.config = config
         self._name, self._pipe = name, pipe
 
@@ -74,10 +77,10 @@ class ServedClient:
         return Embedded(unpacked(answer.text, len(texts)), answer.prompt_tokens)
 
     def close(self) -> None:
-        """Nothing to give back: the parent ends the serving."""
+        """Does nothing: the parent ends the serving."""
 
     def _reply(self, **question: Any) -> tuple[Answer, str]:
-        """(answer, reason of its end)."""
+        """(answer, finish reason)."""
         reply = self._pipe.ask({"model": self._name, **question})
         if reply["error"]:
             raise JudgeError(reply["error"])

@@ -1,1 +1,1 @@
-"""Contamination: rows that evaluation sets have, by equal texts, near ones, and runs of words that both have."""
+"""Contamination: rows that occur in evaluation sets, detected by equal texts, near texts, and shared runs of words."""

@@ -1,4 +1,4 @@
-"""Rows of evaluation sets, in memory: their tokens, and which rows have which run of words."""
+"""Rows of evaluation sets in memory: their tokens, and an index from runs of words to rows."""
 
 from dataclasses import dataclass
 
@@ -10,26 +10,26 @@ from dressage.lab.texts import read_texts
 from dressage.lab.tokens import Hashes, Marks, Places, TextTokens, Tokenizer, grams
 
 LEAST_COMMON = 10
-"""Rows that may have a run in any case before it is taken for common."""
+"""Number of rows that may contain a run before it can count as common."""
 _HOLDERS = 16
-"""Rows of evaluation sets that are looked at for one run, the first ones."""
+"""Maximum number of evaluation rows examined per run; the first ones are used."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRows:
-    """Rows of several versions, one version after the other."""
+    """Rows of several versions, concatenated."""
 
     tokens: TextTokens
     runs: Hashes
-    """Different runs, sorted, without the common ones: of shape [runs]."""
+    """Distinct runs, sorted, without the common ones: of shape [runs]."""
     owners: Places
-    """Rows that have each run, one run after the other: of shape [pairs]."""
+    """Rows that contain each run, concatenated over the runs: of shape [pairs]."""
     owned: Places
     """Run of each pair: of shape [pairs]."""
     first: Places
-    """First pair of each run, and the end of the last: of shape [runs + 1]."""
+    """First pair of each run, followed by the end of the last: of shape [runs + 1]."""
     common: int
-    """Runs that are common among the rows of a version."""
+    """Number of runs that are common among the rows of a version."""
 
     @property
     def rows(self) -> int:
@@ -37,28 +37,28 @@ class EvaluationRows:
         return len(self.tokens.digests)
 
     def of_row(self, row: int) -> tuple[Hashes, Marks]:
-        """The tokens of a row, and which are figures."""
+        """The tokens of a row, and a mask of its figures."""
         here = slice(self.tokens.offsets[row], self.tokens.offsets[row + 1])
         return self.tokens.hashes[here], self.tokens.is_figure[here]
 
     def run_of(self, hashes: Hashes) -> Places:
-        """Number of each run, -1 for one that no row has. Of the shape of ``hashes``."""
+        """Index of each run, -1 for one that no row contains. Same shape as ``hashes``."""
         if not len(self.runs):
             return np.full(len(hashes), -1, np.int64)
         places = np.minimum(np.searchsorted(self.runs, hashes), len(self.runs) - 1)
         return np.where(self.runs[places] == hashes, places, -1)
 
     def last(self) -> Places:
-        """End of the pairs of each run that are looked at. Of shape [runs]."""
+        """End of the examined pairs of each run. Of shape [runs]."""
         return np.minimum(self.first[1:], self.first[:-1] + _HOLDERS)
 
     def sizes(self, left_out: Marks) -> Places:
-        """Different runs of each row, but for those of shape [runs] that are left out. Of shape [rows]."""
+        """Number of distinct runs per row, except those in the mask ``left_out`` of shape [runs]. Of shape [rows]."""
         return np.bincount(self.owners[~left_out[self.owned]], minlength=self.rows)
 
 
 def evaluation_rows(stored: list[StoredRows], operation: FindContamination) -> EvaluationRows:
-    """The rows of evaluation sets. Memory: 16 bytes a word, 24 where it begins a run, 40 a row."""
+    """The rows of evaluation sets. Memory: 16 bytes per word, 24 if it begins a run, 40 per row."""
     tokens, ends = _tokens(stored, operation)
     found, rows = grams(tokens.hashes, tokens.offsets, operation.run, whole=False)
     order = np.lexsort((rows, found))
@@ -76,7 +76,7 @@ def evaluation_rows(stored: list[StoredRows], operation: FindContamination) -> E
 
 
 def most_rows(rows: int, common: float) -> int:
-    """Rows of so many that may have a run which is not common."""
+    """Maximum number of rows, out of ``rows``, that may contain a run that is not common."""
     return max(LEAST_COMMON, int(rows * common))
 
 
@@ -93,7 +93,7 @@ def _tokens(stored: list[StoredRows], operation: FindContamination) -> tuple[Tex
 
 
 def joined(parts: list[TextTokens]) -> TextTokens:
-    """Texts of several parts, one part after the other."""
+    """Concatenate the texts of several parts."""
     starts = np.cumsum([0, *(len(part.hashes) for part in parts)])
     offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
     return TextTokens(
@@ -106,7 +106,7 @@ def joined(parts: list[TextTokens]) -> TextTokens:
 
 
 def _common(digests: Hashes, numbers: Places, rows: Places, runs: int, ends: list[int], share: float) -> Marks:
-    """Whether more different rows of one version have a run than may. Of shape [runs]."""
+    """Whether more distinct rows of one version contain a run than allowed. Of shape [runs]."""
     found, start = np.zeros(runs, bool), 0
     for end in ends:
         first = np.unique(digests[start:end], return_index=True)[1] + start

@@ -1,4 +1,4 @@
-"""The operation: what each row shares with evaluation sets, notes and report."""
+"""The contamination operation: what each row shares with evaluation sets, notes and report."""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -23,17 +23,17 @@ _MATCH: dict[int, Match] = dict(enumerate(get_args(Match), start=_EQUAL))
 
 @dataclass(frozen=True, slots=True)
 class _FoundRows:
-    """What is noted of each row; all of shape [rows]."""
+    """Data for the notes of each row; all of shape [rows]."""
 
     match: np.ndarray
     share: np.ndarray
     longest: Places
     other: Places
-    """Row of the evaluation sets, one set after the other, or -1."""
+    """Index of the row in the concatenated evaluation sets, or -1."""
 
 
 def find_contamination(work: LabWork, operation: FindContamination) -> Result:
-    """Rows of the version that evaluation sets have."""
+    """Find rows of the version that evaluation sets contain."""
     rows = work.version.rows
     work.told("Reading evaluation sets", 0, 0)
     evaluation = evaluation_rows(work.against, operation)

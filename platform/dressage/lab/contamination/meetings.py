@@ -1,4 +1,4 @@
-"""Rows that meet a row of an evaluation set in any way, kept on disk slice by slice for who comes after."""
+"""Rows that match a row of an evaluation set in any way, stored on disk slice by slice so that work can be resumed."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,44 +14,44 @@ from dressage.lab.texts import Texts, read_texts
 from dressage.lab.tokens import Hashes, Marks, Places, TextTokens, Tokenizer, grams
 
 _SLICES_AT_ONCE = 16
-"""Slices of rows that one file holds."""
+"""Number of slices of rows per file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """Rows of one file, those alone that share a run with an evaluation set, equal a row of one, or are near one."""
+    """Rows of one file that share a run with an evaluation set, or are equal or near to one of its rows."""
 
     numbers: Places
     """Numbers of the rows: of shape [rows]."""
     digests: Hashes
     """Digests of their normal forms: of shape [rows]."""
     equal: Places
-    """The row of the evaluation sets that says the same, or -1: of shape [rows]."""
+    """The equal row of the evaluation sets, or -1: of shape [rows]."""
     near: Places
-    """The one that is most like it, or -1: of shape [rows]."""
+    """The nearest row of the evaluation sets, or -1: of shape [rows]."""
     likeness: np.ndarray
-    """Jaccard similarity with that one: of shape [rows]."""
+    """Jaccard similarity to that row: of shape [rows]."""
     hashes: Hashes
     """Tokens: of shape [tokens]."""
     is_figure: Marks
     """Whether each token is a number or an operator: of shape [tokens]."""
     offsets: Places
-    """First token of each row, and the end of the last: of shape [rows + 1]."""
+    """First token of each row, followed by the end of the last: of shape [rows + 1]."""
     end: Places
-    """Number of the row behind the last that was looked at: of shape [1]."""
+    """Number of the row after the last one examined: of shape [1]."""
 
 
 def keep_meetings(
     path: Path, folder: Path, evaluation: EvaluationRows, operation: FindContamination, told: Callable[[int], None]
 ) -> list[Path]:
-    """Look at all rows of a version, behind those that an earlier process has looked at.
+    """Examine all rows of a version, continuing after those of an earlier process.
 
     Args:
         path: the version's file.
-        folder: where files are kept.
+        folder: where files are stored.
         evaluation: the rows of the evaluation sets.
-        operation: what rows are compared by.
-        told: is called with the number of rows that are done.
+        operation: how rows are compared.
+        told: called with the number of rows done.
 
     Returns:
         Files of ``Meetings``, in the order of the rows.
@@ -82,7 +82,7 @@ def load(path: Path) -> Meetings:
 
 
 def counted(files: list[Path], evaluation: EvaluationRows, run: int) -> Places:
-    """Different rows that have each run. Of shape [runs]. Memory: 8 bytes for each row that is kept."""
+    """Number of distinct rows that contain each run. Of shape [runs]. Memory: 8 bytes per stored row."""
     counts = np.zeros(len(evaluation.runs), np.int64)
     seen = np.zeros(0, np.uint64)
     for meetings in _loaded(files):
@@ -157,7 +157,7 @@ def _of(
 
 
 def _equal(digests: Hashes, known: Hashes) -> Places:
-    """The first known text that is the same, or -1."""
+    """Index of the first known text that is equal, or -1."""
     order = np.argsort(known, kind="stable")
     places = np.searchsorted(known[order], digests)
     found = order[np.minimum(places, len(known) - 1)]

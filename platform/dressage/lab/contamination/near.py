@@ -1,4 +1,4 @@
-"""Near rows: those that share so many three-word runs with a row of an evaluation set that they say the same."""
+"""Near rows: rows that share so many three-word runs with a row of an evaluation set that they say the same."""
 
 import numpy as np
 
@@ -8,17 +8,17 @@ from dressage.lab.tokens import Hashes, Places, TextTokens, grams, mixed
 
 _SHINGLE = 3
 _SAME_KEY = 16
-"""Rows of evaluation sets with the same band that are compared, the first ones."""
+"""Maximum number of evaluation rows with the same band to compare; the first ones are used."""
 
 
 class NearRows:
-    """Finds the row of an evaluation set that is most like a text."""
+    """Finds the row of an evaluation set that is most similar to a text."""
 
     def __init__(self, tokens: TextTokens, threshold: float, *, same_figures: bool) -> None:
         """
         Args:
-            tokens: those of the evaluation sets' rows.
-            threshold: least Jaccard similarity, below 1.
+            tokens: tokens of the rows of the evaluation sets.
+            threshold: minimum Jaccard similarity, below 1.
             same_figures: whether numbers and operators must be the same.
         """
         self._threshold, self._same_figures = threshold, same_figures
@@ -30,7 +30,7 @@ class NearRows:
         self._sorted = np.take_along_axis(keys, self._order, axis=0)
 
     def of(self, tokens: TextTokens) -> tuple[Places, np.ndarray]:
-        """(row of the evaluation sets or -1, similarity) of each text."""
+        """(row of the evaluation sets or -1, similarity) for each text."""
         count = len(tokens.digests)
         rows, likeness = np.full(count, -1, np.int64), np.zeros(count)
         shingles, offsets = shingles_of(tokens)
@@ -49,7 +49,7 @@ class NearRows:
         return mixed(keys ^ figures[:, None]) if self._same_figures else keys
 
     def _candidates(self, shingles: Hashes, offsets: Places) -> Places:
-        """Texts of whose shingles evaluation sets have enough: fewer than all that are alike no row has."""
+        """Indices of texts that share enough shingles with the evaluation sets that they may be similar to a row."""
         if not len(self._known):
             return np.zeros(0, np.int64)
         places = np.minimum(np.searchsorted(self._known, shingles), len(self._known) - 1)
@@ -75,7 +75,7 @@ class NearRows:
 
 
 def shingles_of(tokens: TextTokens) -> tuple[Hashes, Places]:
-    """(different shingles of each text, sorted, the first of each and the end of the last)."""
+    """(distinct shingles of each text, sorted; index of the first of each text, followed by the end of the last)."""
     found, rows = grams(tokens.hashes, tokens.offsets, _SHINGLE, whole=True)
     order = np.lexsort((found, rows))
     found, rows = found[order], rows[order]

@@ -1,4 +1,4 @@
-"""Runs that a row shares with rows of evaluation sets: with which one most, what share, and how long in one piece."""
+"""Runs that a row shares with evaluation rows: the row that shares most, the share, and the longest stretch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,29 +10,29 @@ from dressage.lab.contamination.meetings import Meetings
 from dressage.lab.tokens import Hashes, Marks, Places, grams, rows_of
 
 _AT_ONCE = 2_000_000
-"""Pairs of a run and a row of an evaluation set that are looked at together."""
+"""Number of (run, evaluation row) pairs processed at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Runs that rows share, each with the row of the evaluation sets with which it shares most."""
+    """Runs that rows share, each with the evaluation row that it shares most with."""
 
     other: Places
-    """Row of the evaluation sets, or -1: of shape [rows]."""
+    """Index of the row in the evaluation sets, or -1: of shape [rows]."""
     share: np.ndarray
-    """Share of the different runs of the shorter of both: of shape [rows]."""
+    """Share of the distinct runs of the shorter of the two texts: of shape [rows]."""
     longest: Places
-    """Words of the longest stretch of shared runs: of shape [rows]."""
+    """Length in words of the longest stretch of shared runs: of shape [rows]."""
 
 
 def shared(meetings: Meetings, evaluation: EvaluationRows, common: Marks, run: int) -> Shared:
-    """Share and longest stretch of each row.
+    """Compute share and longest stretch for each row.
 
     Args:
         meetings: the rows.
-        evaluation: those of the evaluation sets.
-        common: runs that are left out, of shape [runs].
-        run: words of a run.
+        evaluation: the rows of the evaluation sets.
+        common: mask of runs to ignore, of shape [runs].
+        run: words per run.
     """
     found, rows = grams(meetings.hashes, meetings.offsets, run, whole=False)
     numbers = evaluation.run_of(found)
@@ -48,7 +48,7 @@ def shared(meetings: Meetings, evaluation: EvaluationRows, common: Marks, run: i
 
 
 def same_figures(tokens: tuple[Hashes, Marks], others: tuple[Hashes, Marks], run: int) -> bool:
-    """Whether numbers and operators beside the shared runs of two texts agree, as far as both texts reach."""
+    """Whether numbers and operators outside the shared runs of two texts agree, as far as both extend."""
     mine, theirs = (grams(one[0], np.array([0, len(one[0])]), run, whole=False)[0] for one in (tokens, others))
     figures = [_beside(one, np.isin(a, b), run) for one, a, b in ((tokens, mine, theirs), (others, theirs, mine))]
     (head, between, tail), (their_head, their_between, their_tail) = figures
@@ -62,7 +62,7 @@ def same_figures(tokens: tuple[Hashes, Marks], others: tuple[Hashes, Marks], run
 
 
 def _beside(tokens: tuple[Hashes, Marks], begins: Marks, run: int) -> tuple[Hashes, Hashes, Hashes]:
-    """Tokens before, between and behind the shared runs, 0 for one that is no figure or in such a run."""
+    """Tokens before, between and after the shared runs; 0 for tokens that are no figures or belong to such a run."""
     hashes, is_figure = tokens
     places = np.flatnonzero(begins)
     covered = np.zeros(len(hashes) + 1, np.int64)
@@ -75,7 +75,7 @@ def _beside(tokens: tuple[Hashes, Marks], begins: Marks, run: int) -> tuple[Hash
 
 
 def _different(found: Hashes, rows: Places, count: int) -> Places:
-    """Number of different runs of each row."""
+    """Number of distinct runs per row."""
     order = np.lexsort((found, rows))
     found, rows = found[order], rows[order]
     new = np.ones(len(found), bool)
@@ -84,7 +84,7 @@ def _different(found: Hashes, rows: Places, count: int) -> Places:
 
 
 def _stretches(hits: Places, rows: Places, numbers: Places, evaluation: EvaluationRows) -> Iterator[Places]:
-    """The places of hits, those of one row together, as many as make ``_AT_ONCE`` pairs; one row at least."""
+    """Indices of hits in batches of about ``_AT_ONCE`` pairs. Hits of one row stay together."""
     sizes = (evaluation.last() - evaluation.first[:-1])[numbers[hits]]
     ends = np.cumsum(sizes)
     edges = np.flatnonzero(np.diff(rows[hits], append=-1)) + 1

@@ -1,1 +1,1 @@
-"""Duplicates of rows: equal ones by their normal form, near ones by MinHash, verified shingle by shingle."""
+"""Duplicate rows: equal ones by their normal form, near ones by MinHash, verified by their shingles."""

@@ -1,6 +1,6 @@
-"""Bands of MinHash signatures: rows that are alike most likely agree in a whole band (locality-sensitive hashing).
+"""Bands of MinHash signatures: similar rows very likely agree in a whole band (locality-sensitive hashing).
 
-Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4. Signatures are made by rensa.
+Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4. Signatures are computed by rensa.
 """
 
 from typing import Any
@@ -14,11 +14,11 @@ PERMUTATIONS = 128
 SEED = 20260
 _RECALL = 0.995
 _AT_ONCE = 4_000
-"""Rows whose signatures pass through Python at once."""
+"""Number of rows whose signatures are processed in Python at a time."""
 
 
 def shape_for(threshold: float) -> tuple[int, int]:
-    """(bands, rows of a band): the longest bands that a pair just at the threshold shares with probability 0.995."""
+    """(bands, rows per band): the longest bands that a pair at the threshold shares with probability 0.995."""
     fitting = [1]
     for length in range(2, 17):
         if 1 - (1 - threshold**length) ** (PERMUTATIONS // length) >= _RECALL:
@@ -30,9 +30,9 @@ def band_keys(shingles: Hashes, offsets: Places, threshold: float) -> Hashes:
     """A hash of each band of each row.
 
     Args:
-        shingles: hashes, those of one row after the other.
-        offsets: first shingle of each row, and the end of the last.
-        threshold: Jaccard similarity from which rows are to be found.
+        shingles: hashes, concatenated over the rows.
+        offsets: first shingle of each row, followed by the end of the last.
+        threshold: Jaccard similarity at or above which rows should be found.
 
     Returns:
         uint64 of shape [rows, bands].

@@ -1,4 +1,4 @@
-"""Clusters of rows: equal ones, and near ones in chains of verified pairs."""
+"""Clusters of rows: equal rows, and near rows connected by verified pairs."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,19 +8,19 @@ from dressage.lab.duplicates.fingerprints import Fingerprints
 from dressage.lab.tokens import Hashes, Places, mixed
 
 _ALL_PAIRS = 8
-"""Rows of a bucket of which every two are compared; of larger ones, leaders are compared with all others."""
+"""Size of a bucket up to which all pairs are compared. In larger buckets, leaders are compared with all others."""
 _LEADERS = 16
-"""Leaders of a bucket. What is like none of them may still meet its like in another band's bucket."""
+"""Number of leaders per bucket. A row that is similar to none of them may still match in another band's bucket."""
 
 
 class UnionFind:
-    """Sets that are joined two by two."""
+    """Disjoint sets that can be merged."""
 
     def __init__(self, size: int) -> None:
         self._above = list(range(size))
 
     def find(self, member: int) -> int:
-        """The smallest member of the set."""
+        """The smallest member of the set that contains ``member``."""
         above = self._above
         while above[member] != member:
             above[member] = above[above[member]]
@@ -28,17 +28,17 @@ class UnionFind:
         return member
 
     def join(self, one: int, other: int) -> None:
-        """Make one set of two."""
+        """Merge two sets."""
         one, other = sorted((self.find(one), self.find(other)))
         self._above[other] = one
 
     def roots(self) -> Places:
-        """The smallest member of each one's set."""
+        """The smallest member of the set of each element."""
         return np.array([self.find(member) for member in range(len(self._above))], np.int64)
 
 
 def equal_rows(digests: Hashes) -> Places:
-    """The first row with the same normal form, for each row; rows without text are like none. Of shape [rows]."""
+    """First row with the same normal form for each row. Rows without text match no other row. Of shape [rows]."""
     _, first, inverse = np.unique(digests, return_index=True, return_inverse=True)
     found = first[inverse].astype(np.int64)
     blank = digests == 0
@@ -54,18 +54,18 @@ def join_near(
     same_figures: bool,
     told: Callable[[int, int], None],
 ) -> tuple[Places, dict[int, float]]:
-    """Join rows that are alike. Each pair is verified; of pairs at the threshold, one in 200 is not looked at.
+    """Merge similar rows. Each pair is verified. Of pairs at the threshold, about one in 200 is missed.
 
     Args:
         prints: fingerprints of all rows.
         first: the first equal row of each row.
-        threshold: least Jaccard similarity of a pair.
+        threshold: minimum Jaccard similarity of a pair.
         same_figures: whether numbers and operators must be the same.
-        told: is called with the band and the number of bands.
+        told: called with the index of the band and the number of bands.
 
     Returns:
-        The first row of the cluster of each row, of shape [rows]; and the least similarity of a verified pair by the
-        row that brought it in.
+        The first row of the cluster of each row, of shape [rows]; and the minimum similarity of a verified pair, by the
+        row that was merged by it.
     """
     sets = UnionFind(prints.rows)
     similarity: dict[int, float] = {}
@@ -84,7 +84,7 @@ def join_near(
 
 
 def _buckets(keys: Hashes, rows: Places) -> Iterator[list[int]]:
-    """Rows with equal keys, two at least, each bucket in the order of its rows."""
+    """Rows with equal keys, at least two per bucket, each bucket in row order."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
@@ -121,7 +121,7 @@ def _compare(
     sets: UnionFind,
     similarity: dict[int, float],
 ) -> list[int]:
-    """Join the others with the leader that are like it. Returns those that are not."""
+    """Merge the rows that are similar to the leader. Returns the others."""
     shingles, figures, left = prints.of_row(leader), prints.figures[leader], []
     for other in others:
         if sets.find(leader) == sets.find(other):
@@ -136,7 +136,7 @@ def _compare(
 
 
 def jaccard(one: Hashes, other: Hashes, least: float) -> float:
-    """Jaccard similarity of two sorted sets; 0 where their sizes alone put it below ``least``."""
+    """Jaccard similarity of two sorted sets; 0 if their sizes alone imply that it is below ``least``."""
     small, large = sorted((len(one), len(other)))
     if not small or small < least * large:
         return 0.0

@@ -1,4 +1,4 @@
-"""The operation: fingerprints, clusters, notes and report."""
+"""The duplicates operation: fingerprints, clusters, notes and report."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _SHOWN_ROWS = 4
 
 
 def find_duplicates(work: LabWork, operation: FindDuplicates) -> Result:
-    """Clusters of the version's rows, with those of other versions that are like them."""
+    """Find clusters of the version's rows, including similar rows of other versions."""
     stored = [work.version, *work.against]
     total = sum(one.rows for one in stored)
     prints = fingerprints(
@@ -53,13 +53,13 @@ def find_duplicates(work: LabWork, operation: FindDuplicates) -> Result:
 
 
 def kept_rows(roots: Places, outside: np.ndarray[Any, Any], own: int) -> np.ndarray[Any, Any]:
-    """Whether each row of the version is the first of its cluster, and no other version has one of it."""
+    """Whether each row of the version is the first of its cluster, and no other version has a row in that cluster."""
     keep = (roots[:own] == np.arange(own)) & ~outside[roots[:own]]
     return np.asarray(keep)
 
 
 def cluster_numbers(roots: Places, sizes: Places) -> Places:
-    """Numbers of clusters from 1 on in the order of their first rows; -1 for a row that is alone."""
+    """Cluster numbers from 1, in order of their first rows; -1 for a row without a cluster."""
     together = sizes[roots] > 1
     numbers = np.full(len(roots), -1, np.int64)
     numbers[together] = np.unique(roots[together], return_inverse=True)[1] + 1
@@ -128,7 +128,7 @@ def _answers_differ(prints: Fingerprints, rows: Places) -> bool:
 
 
 def _shown(stored: list[StoredRows], rows: list[int]) -> dict[int, ShownRow]:
-    """Rows by their number among those of all versions together."""
+    """Rows by their index in the concatenation of all versions."""
     found: dict[int, ShownRow] = {}
     start = 0
     for one in stored:

@@ -1,4 +1,4 @@
-"""Fingerprints of rows, kept on disk slice by slice: whoever comes after a killed worker goes on behind the last."""
+"""Fingerprints of rows, stored on disk slice by slice, so that work continues after a killed worker."""
 
 import os
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from dressage.lab.texts import Texts, read_texts
 from dressage.lab.tokens import Hashes, Places, Tokenizer, digest, grams
 
 _SLICES_AT_ONCE = 16
-"""Slices of rows that one file holds."""
+"""Number of slices of rows per file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """What rows are compared by. Rows without any text have the digest 0 and no shingles."""
+    """Data by which rows are compared. Rows without any text have the digest 0 and no shingles."""
 
     digests: Hashes
     """Digests of the normal forms: of shape [rows]."""
@@ -27,9 +27,9 @@ class Fingerprints:
     answers: Hashes
     """Digests of the gold answers, 0 for none: of shape [rows]."""
     shingles: Hashes
-    """Sorted and each once within a row: of shape [shingles]."""
+    """Sorted, without repetition within a row: of shape [shingles]."""
     offsets: Places
-    """First shingle of each row, and the end of the last: of shape [rows + 1]."""
+    """First shingle of each row, followed by the end of the last: of shape [rows + 1]."""
     bands: Hashes
     """Keys of shape [rows, bands]."""
 
@@ -46,13 +46,13 @@ class Fingerprints:
 def fingerprints(
     paths: list[Path], folder: Path, operation: FindDuplicates, told: Callable[[int], None]
 ) -> Fingerprints:
-    """Fingerprints of all rows of several files, one file after the other.
+    """Fingerprints of all rows of several files, concatenated.
 
     Args:
         paths: the versions' files.
-        folder: where slices are kept.
-        operation: what rows are compared by.
-        told: is called with the number of rows that are done.
+        folder: where slices are stored.
+        operation: how rows are compared.
+        told: called with the number of rows done.
     """
     parts: list[Fingerprints] = []
     done = 0

@@ -1,1 +1,1 @@
-"""Rows that a model knows by heart: it is shown their beginning, and what it writes is held against the rest."""
+"""Rows that a model has memorised: it sees their beginning, and its continuation is compared with the rest."""

@@ -1,4 +1,4 @@
-"""The operation: continuations of rows, notes and report."""
+"""The memorisation operation: continuations of rows, notes and report."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -25,17 +25,17 @@ from trainer_core.profiling.interval import wilson_interval
 NOTES = "memorisation"
 """Name of the row notes."""
 _BYTES_A_TOKEN = 3
-"""Bytes of text that a token has, at the least that is usual."""
+"""Minimum typical number of bytes of text per token."""
 _SPARE = 16
 _SHOWN = 20
 _LONGEST = 400
-"""Signs of a text that reports show."""
+"""Maximum length of a text in reports, in characters."""
 _GRADING = 2
-"""Processes that grade at once."""
+"""Number of parallel grading processes."""
 
 
 def find_memorised(work: LabWork, operation: FindMemorised) -> Result:
-    """Have the rows continued that are asked about."""
+    """Have a model continue the selected rows."""
     grading = AnswerGrading(EQUALITY, _GRADING)
     try:
         outcomes = ask_rows(work, operation, partial(_continue, operation, grading))
@@ -45,7 +45,7 @@ def find_memorised(work: LabWork, operation: FindMemorised) -> Result:
 
 
 def _continue(operation: FindMemorised, grading: AnswerGrading, row: AskedRow, asker: RowAsker) -> dict[str, Any]:
-    """The outcome of a row: ``LEFT_OUT``, or what came in the place of its rest."""
+    """The outcome of a row: ``LEFT_OUT``, or the result for the model's continuation."""
     parts = cut(row.prompt, operation.shown)
     if parts.words < operation.least_rest or not parts.shown.strip():
         return LEFT_OUT
@@ -54,7 +54,7 @@ def _continue(operation: FindMemorised, grading: AnswerGrading, row: AskedRow, a
     found = likeness(parts.rest, answer.text)
     answered = None
     if row.answer and row.answer.strip():
-        # Behind the words that are the rest's: a number of the question is no answer to it.
+        # Only after the words of the rest: a number in the question is not an answer to it.
         said = behind(answer.text, found.longest)
         answered = grading.grade(said, read_source(row).data).right
     return {
@@ -67,7 +67,7 @@ def _continue(operation: FindMemorised, grading: AnswerGrading, row: AskedRow, a
 
 
 def _table(work: LabWork, outcomes: Sequence[AskedOutcome]) -> pa.Table:
-    """The notes of rows that were tried; null where nothing is known."""
+    """The notes of rows that were tried; null if nothing is known."""
     types = {
         "completed": pa.bool_(),
         "overlap": pa.float64(),

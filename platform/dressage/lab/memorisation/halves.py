@@ -1,4 +1,4 @@
-"""Prompts cut in two, and what a model writes in the place of the second part held against it."""
+"""Prompts cut in two, and the comparison of a model's continuation with the second part."""
 
 import unicodedata
 from itertools import islice
@@ -14,27 +14,27 @@ _WORDS = regex.compile(rf"[{_SPACELESS}]|[^\W_{_SPACELESS}]+|[^\w\s.,;:!?'\"â€™â
 
 
 class CutPrompt(NamedTuple):
-    """A prompt in two parts."""
+    """A prompt cut into two parts."""
 
     shown: str
     rest: str
     words: int
-    """Number of words of the rest."""
+    """Number of words in the rest."""
 
 
 class Likeness(NamedTuple):
-    """What came in the place of a rest."""
+    """Comparison of a continuation with the rest."""
 
     completed: bool
-    """Whether it is the rest, word for word."""
+    """Whether the continuation is the rest, word for word."""
     overlap: float
-    """ROUGE-L, as F1, of the rest and as many words of what came (Lin 2004)."""
+    """ROUGE-L, as F1, of the rest and the same number of words of the continuation (Lin 2004)."""
     longest: int
-    """Words that are the same from the cut on."""
+    """Number of consecutive equal words after the cut."""
 
 
 def cut(text: str, shown: float) -> CutPrompt:
-    """A prompt, cut behind a share of its words."""
+    """Cut a prompt after a share of its words."""
     pieces = _PIECES.findall(text)
     place = round(len(pieces) * shown)
     rest = "".join(pieces[place:])
@@ -42,24 +42,24 @@ def cut(text: str, shown: float) -> CutPrompt:
 
 
 def words_of(text: str) -> list[str]:
-    """The words that are compared: case and the punctuation of sentences count for nothing, operators do."""
+    """The words to compare. Case and sentence punctuation are ignored, operators are not."""
     return [one.group().casefold() for one in _WORDS.finditer(_composed(text))]
 
 
 def behind(continuation: str, words: int) -> str:
-    """The part of a continuation that comes behind so many words."""
+    """The part of a continuation that follows its first ``words`` words."""
     text = _composed(continuation)
     ends = [one.end() for one in islice(_WORDS.finditer(text), words)]
     return text[ends[-1] :] if ends else text
 
 
 def _composed(text: str) -> str:
-    """The text with letters and their accents in one sign, as all comparisons of the lab have it."""
+    """The text with accents composed into letters, as in all comparisons of the lab."""
     return unicodedata.normalize("NFC", text)
 
 
 def likeness(rest: str, continuation: str) -> Likeness:
-    """Hold a continuation against the rest; what comes behind as many words is an answer, and left out."""
+    """Compare a continuation with the rest. Anything beyond the length of the rest is an answer and is ignored."""
     expected = words_of(rest)
     said = words_of(continuation)[: len(expected)]
     longest = next((n for n, pair in enumerate(zip(expected, said, strict=False)) if pair[0] != pair[1]), len(said))

@@ -1,1 +1,1 @@
-"""Rows that say the same in other words: a model makes vectors of them, which are compared."""
+"""Rows that say the same in other words, found by comparing a model's embeddings of them."""

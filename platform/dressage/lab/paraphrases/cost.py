@@ -1,4 +1,4 @@
-"""Cost of vectors: questions, tokens and price, told before they are asked for."""
+"""Cost of embeddings: requests, tokens and price, estimated in advance."""
 
 from math import ceil
 
@@ -11,17 +11,17 @@ from dressage.lab.paraphrases.vectors import BATCH
 from dressage.rewards.models import JudgeEndpoint
 
 MAX_ROWS = 50_000
-"""Rows whose vectors are compared, each with each."""
+"""Maximum number of rows. Every pair of embeddings is compared."""
 _STARTUP_S = 2.0
 _SECONDS_A_QUESTION = 1.0
 _PAIRS_A_SECOND = 1e7
 _BYTES_A_ROW = 3 * 2 * 4096 + 8_000
-"""Vectors of a large model, thrice for a moment, and a text."""
+"""Embeddings of a large model, temporarily three copies, plus a text."""
 _BASE_BYTES = 200 << 20
 
 
 def cost_of_vectors(version: DatasetVersion, operation: FindParaphrases, endpoint: JudgeEndpoint) -> LabCost:
-    """The cost. Raises a 422 problem where the version has too many rows."""
+    """Estimate the cost. Raises a 422 problem if the version has too many rows."""
     if version.rows > MAX_ROWS:
         detail = (
             f"{version.ref} has {version.rows:,} rows, and vectors of {MAX_ROWS:,} at most are compared, each with "

@@ -1,4 +1,4 @@
-"""The operation: vectors, clusters, notes and report."""
+"""The paraphrases operation: embeddings, clusters, notes and report."""
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from dressage.lab.tokens import Tokenizer, digest
 
 
 def find_paraphrases(work: LabWork, operation: FindParaphrases) -> Result:
-    """Clusters of rows that say the same in other words, those included that say it in the same."""
+    """Find clusters of rows that say the same, in other words or in the same words."""
     found = row_vectors(work, operation)
     texts, prints = _prints(work, operation)
     first = equal_rows(prints.digests)
@@ -50,7 +50,7 @@ def find_paraphrases(work: LabWork, operation: FindParaphrases) -> Result:
 
 
 def _prints(work: LabWork, operation: FindParaphrases) -> tuple[list[str], Fingerprints]:
-    """The texts of all rows, and what they are told apart by where they are the same."""
+    """The texts of all rows, and their fingerprints for finding equal texts."""
     tokenizer, texts, digests, figures, answers = Tokenizer(), list[str](), [], [], list[int]()
     for part in read_texts(work.version.path, operation.columns):
         tokens = tokenizer.of(part.texts)

@@ -1,4 +1,4 @@
-"""Pairs of rows whose vectors point the same way, all of them: blocks of products, without an index."""
+"""All pairs of rows with similar embeddings, found by block products without an index."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from dressage.lab.tokens import Places
 
 _ROWS, _COLUMNS = 512, 8192
 MOST_PAIRS = 2_000_000
-"""Pairs above the threshold that are looked at: more tell that the model does not keep rows apart."""
+"""Maximum number of pairs above the threshold. More of them show that the model does not distinguish rows."""
 _DRAWN = 20_000
 _RARE = 0.999
 
@@ -27,22 +27,22 @@ def join_alike(
     same_numbers: bool,
     told: Callable[[int, int], None],
 ) -> tuple[Places, dict[int, float]]:
-    """Join rows whose vectors are alike.
+    """Merge rows with similar embeddings.
 
     Args:
-        vectors: unit vectors of shape [rows, size]; rows of 0 are like none.
-        texts: the rows' texts.
-        first: the first row with the same text, for each row: they are joined without a look at vectors.
-        threshold: least cosine similarity.
+        vectors: unit vectors of shape [rows, size]; zero rows match none.
+        texts: the texts of the rows.
+        first: for each row the first row with the same text. These are merged without comparing vectors.
+        threshold: minimum cosine similarity.
         same_numbers: whether the texts must have the same numbers.
-        told: is called with the rows that are compared, and the number of all.
+        told: called with the number of rows compared, and the number of all.
 
     Returns:
-        The first row of the cluster of each row, of shape [rows]; and the least similarity of a pair by the row that
-        it brought in.
+        The first row of the cluster of each row, of shape [rows]; and the minimum similarity of a pair, by the row that
+        was merged by it.
 
     Raises:
-        UnfitError: too many pairs are alike.
+        UnfitError: too many pairs are similar.
     """
     rows = len(vectors)
     sets = UnionFind(rows)

@@ -1,4 +1,4 @@
-"""Vectors of all rows, kept on disk slice by slice: whoever comes after a killed worker goes on behind the last."""
+"""Embeddings of all rows, stored on disk slice by slice, so that work continues after a killed worker."""
 
 import json
 import os
@@ -22,45 +22,45 @@ from trainer_core.link.serving import EMBEDDING
 from trainer_core.rewards.graders.judge import JudgeError
 
 SLICE = 1024
-"""Rows of a file."""
+"""Rows per file."""
 BATCH = 32
-"""Rows of a question."""
+"""Rows per request."""
 FIRST = 20
-"""Rows of which one at least must get a vector: else nothing is asked any more, and the job fails."""
+"""Number of first rows of which at least one must get an embedding; otherwise the job stops and fails."""
 
 
 @dataclass(slots=True)
 class VectorSlice:
-    """Rows in a line."""
+    """Consecutive rows."""
 
     vectors: NDArray[np.float16]
-    """Vectors of shape [rows, size]; 0 where there is none."""
+    """Embeddings of shape [rows, size]; 0 if there is none."""
     errors: dict[int, str]
-    """Why there is none, by the place in the slice."""
+    """Why there is no embedding, by index in the slice."""
     use: AskedTokens
 
 
 @dataclass(frozen=True, slots=True)
 class RowVectors:
-    """All rows."""
+    """Embeddings of all rows."""
 
     vectors: NDArray[np.float16]
-    """Vectors of shape [rows, size], of length 1; 0 for rows without text, or that the model has refused."""
+    """Embeddings of shape [rows, size], of length 1; 0 for rows without text or that the model refused."""
     outcomes: list[AskedOutcome]
 
 
 class _Failures:
-    """Rows that fail one after the other, by whichever thread: the rest is left unasked behind ``IN_A_ROW`` of them."""
+    """Consecutive failures over all threads. After ``IN_A_ROW`` of them the remaining rows are skipped."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._in_a_row = 0
         self._answered = False
         self.stopped = ""
-        """Why nothing is asked any more."""
+        """Why no more requests are sent."""
 
     def count(self, error: str) -> None:
-        """A row was refused. Raises UnfitError where none of the first rows has got a vector."""
+        """Record a refused row. Raises UnfitError if none of the first rows got an embedding."""
         with self._lock:
             self._in_a_row += 1
             if self._in_a_row >= FIRST and not self._answered:
@@ -70,16 +70,16 @@ class _Failures:
                 self.stopped = f"It was not asked: {last}"
 
     def forget(self) -> None:
-        """Rows have got vectors."""
+        """Record that rows got embeddings."""
         with self._lock:
             self._in_a_row, self._answered = 0, True
 
 
 def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
-    """Vectors of the version's rows.
+    """Embeddings of the version's rows.
 
     Raises:
-        UnfitError: none of the first rows has got one, or they are of different sizes.
+        UnfitError: none of the first rows got an embedding, or their sizes differ.
     """
     assert work.endpoint is not None
     client = client_of(work.endpoint, EMBEDDING, work)
@@ -100,7 +100,7 @@ def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
             uses.append(found.use)
             done += len(texts)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # a job that fails waits for no answer
+        pool.shutdown(wait=False, cancel_futures=True)  # a failing job waits for no answer
         client.close()
     work.told("Making vectors", done, total)
     if errors and not any(part.any() for part in parts):
@@ -116,14 +116,14 @@ def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
 
 
 def _slices(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """(number of the first row, texts), ``SLICE`` rows at most."""
+    """(number of the first row, texts), at most ``SLICE`` rows at a time."""
     for texts in read_texts(path, columns):
         for place in range(0, len(texts), SLICE):
             yield texts.start + place, texts.texts[place : place + SLICE]
 
 
 def _ask(client: AskedModel, texts: list[str], pool: ThreadPoolExecutor, failures: _Failures) -> VectorSlice:
-    """Ask for the vectors of a slice."""
+    """Request the embeddings of a slice."""
     use = AskedTokens()
     found: dict[int, list[float]] = {}
     errors = {

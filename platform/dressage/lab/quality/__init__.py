@@ -1,1 +1,1 @@
-"""Quality of rows by a judge's rubric, and how far a person agrees with it."""
+"""Quality of rows by a judge's rubric, and how much people agree with the judge."""

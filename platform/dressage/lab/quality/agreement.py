@@ -1,4 +1,4 @@
-"""Agreement of a judge with people: how often both say the same of rows."""
+"""Agreement of a judge with people on the same rows."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -10,12 +10,12 @@ from trainer_core.profiling.interval import wilson_interval
 
 
 def agreements(scores: Mapping[int, float], said: Sequence[QualityMark], threshold: float) -> list[ReviewerAgreement]:
-    """The agreement of each person who has marked rows, by their name.
+    """The agreement of each person who has marked rows, by name.
 
     Args:
-        scores: the judge's scores by the rows' numbers.
+        scores: the judge's scores by row number.
         said: all marks.
-        threshold: score from which a row is good for the judge.
+        threshold: score at or above which the judge considers a row good.
     """
     found = []
     for _, group in groupby(sorted(said, key=lambda one: one.reviewer), key=lambda one: one.reviewer):
@@ -26,7 +26,7 @@ def agreements(scores: Mapping[int, float], said: Sequence[QualityMark], thresho
 
 
 def agreement_of(reviewer: str, pairs: Sequence[tuple[bool, bool]]) -> ReviewerAgreement:
-    """The agreement of one person: of each row whether it is good for (the judge, the person); one row at least."""
+    """The agreement of one person. ``pairs`` has (judge says good, person says good) for at least one row."""
     both_good, both_bad = pairs.count((True, True)), pairs.count((False, False))
     judge_only, person_only = pairs.count((True, False)), pairs.count((False, True))
     low, high = wilson_interval(len(pairs), both_good + both_bad)

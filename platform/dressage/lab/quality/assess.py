@@ -1,4 +1,4 @@
-"""The operation: a judge's verdicts on each row, notes and report."""
+"""The quality operation: a judge's verdicts on each row, notes and report."""
 
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ _SHOWN = 30
 
 
 def assess_quality(work: LabWork, operation: AssessQuality) -> Result:
-    """Have a judge score each row that is asked about."""
+    """Have a judge score each selected row."""
     outcomes = ask_rows(work, operation, partial(_judge, operation))
     scores = {one.row: one.found["score"] for one in outcomes if one.found}
     ids = {row.number: row.id for row in asked_rows(work.version, operation.sample, operation.seed)}
@@ -50,7 +50,7 @@ def _judge(operation: AssessQuality, row: AskedRow, asker: RowAsker) -> dict[str
     possible = sum(max(item.weight, 0.0) for item in operation.items)
     won = sum(item.weight * one.score for item, one in zip(operation.items, verdicts, strict=True))
     return {
-        "score": round(max(won / possible, 0.0), 9),  # 0.1 + 0.2 is not to be more than 0.3
+        "score": round(max(won / possible, 0.0), 9),  # 0.1 + 0.2 must not exceed 0.3
         "scores": [one.score for one in verdicts],
         "reasons": [one.reason[:1000] for one in verdicts],
     }
@@ -62,7 +62,7 @@ def _mean(outcomes: list[AskedOutcome], place: int) -> float:
 
 
 def _table(work: LabWork, operation: AssessQuality, outcomes: list[AskedOutcome]) -> pa.Table:
-    """A column for the score, the reasons and the error, and one for each criterion; null where nothing is known."""
+    """Columns for the score, the reasons and the error, and one per criterion; null if nothing is known."""
     rows = work.version.rows
     columns: dict[str, list[Any]] = {name: [None] * rows for name in ("score", "reasons", "error")}
     columns |= {_column(place): [None] * rows for place in range(len(operation.items))}

@@ -1,4 +1,4 @@
-"""Rows to mark and agreement, as the API tells them."""
+"""Shapes of the API's documents about rows to mark and agreement."""
 
 from typing import Literal
 
@@ -10,48 +10,48 @@ Word = Literal["good", "bad"]
 
 
 class AskedMark(TypedDict):
-    """What a person says of one row."""
+    """A person's opinion of one row."""
 
     row: int
     """Its number, from 0."""
     word: Word | None
-    """None takes back what was said."""
+    """None withdraws an earlier opinion."""
 
 
 class ShownColumn(TypedDict):
-    """What the judge saw of a row under one name."""
+    """What the judge saw of a row in one column."""
 
     name: str
     text: str
 
 
 class RowToMark(TypedDict):
-    """A row that is to be marked. The judge's score is not told."""
+    """A row to mark. The judge's score is not included."""
 
     index: int
     id: str
     columns: list[ShownColumn]
     mine: Word | None
-    """What the caller has said of it."""
+    """The caller's own mark of the row."""
 
 
 class ReviewerAgreement(TypedDict):
-    """How far a person and the judge say the same of the rows that the person has marked."""
+    """Agreement between a person and the judge on the rows that the person has marked."""
 
     reviewer: str
     marked: int
     both_good: int
     judge_only: int
-    """Rows that are good for the judge alone."""
+    """Number of rows that only the judge considers good."""
     person_only: int
     both_bad: int
     agreement: float
-    """Share of the marked rows of which both say the same."""
+    """Share of the marked rows on which both agree."""
     low: float
     """Lower end of its 95 % interval (Wilson)."""
     high: float
     kappa: float | None
-    """Cohen's kappa: agreement beyond chance; null where both said the same word of every row."""
+    """Cohen's kappa: agreement beyond chance; null if both gave the same mark to every row."""
     kappa_low: float | None
     """Lower end of its 95 % interval (Fleiss, Cohen and Everitt)."""
     kappa_high: float | None
@@ -61,6 +61,6 @@ class MarksDocument(TypedDict):
     """Rows to mark, and the agreement so far."""
 
     threshold: float
-    """Score from which a row is good for the judge."""
+    """Score at or above which the judge considers a row good."""
     rows: list[RowToMark]
     reviewers: list[ReviewerAgreement]

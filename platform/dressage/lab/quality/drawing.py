@@ -1,4 +1,4 @@
-"""Rows that a person is to mark: as many of low as of high scores, the same ones each time."""
+"""Rows that a person should mark: evenly spread over low and high scores, and reproducible."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 from dressage.lab.asking.rows import rank
 
 STRATA = 5
-"""Parts of equal width that scores from 0 to 1 are divided into."""
+"""Number of equally wide intervals that scores from 0 to 1 are divided into."""
 MOST_MARKS = 200
-"""Rows that are drawn, and marks of one request, at most."""
+"""Maximum number of rows drawn, and of marks in one request."""
 TO_MARK = 40
-"""Rows that a person is to mark, unless they ask for more or less."""
+"""Default number of rows that a person should mark."""
 
 
 class ScoredRow(NamedTuple):
@@ -23,10 +23,10 @@ class ScoredRow(NamedTuple):
 
 
 def drawn(rows: Sequence[ScoredRow], size: int, seed: Any) -> list[ScoredRow]:
-    """Rows, ``size`` at most, spread evenly over the strata of scores that have any.
+    """Draw at most ``size`` rows, spread evenly over the non-empty strata of scores.
 
-    They come in the order in which they are drawn, a row of each stratum in turn, in turns of random order: where fewer
-    are drawn, they are the first of these. Which they are follows from their ids and the seed.
+    They are returned in drawing order: one row per stratum in turn, in random order within each turn. A smaller draw
+    gives the first of these rows. The result depends only on the ids and the seed.
     """
     strata: list[list[ScoredRow]] = [[] for _ in range(STRATA)]
     for row in sorted(rows, key=lambda one: (rank(one.id, f"{seed} drawn"), one.number)):
@@ -38,5 +38,5 @@ def drawn(rows: Sequence[ScoredRow], size: int, seed: Any) -> list[ScoredRow]:
 
 
 def shuffled(rows: Sequence[ScoredRow], seed: Any) -> list[ScoredRow]:
-    """The rows in an order that does not tell their scores."""
+    """The rows in an order that does not reveal their scores."""
     return sorted(rows, key=lambda one: (rank(one.id, seed), one.number))

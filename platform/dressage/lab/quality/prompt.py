@@ -1,4 +1,4 @@
-"""Prompt that puts a row and a rubric to a judge. The row is data: it stands between marks that it cannot forge.
+"""Prompt that presents a row and a rubric to a judge. The row is data, enclosed in markers that it cannot forge.
 
 Source: Gemini 2.5 (arXiv 2507.06261), section 2, which has models help with the quality of its data.
 """
@@ -24,7 +24,7 @@ _VALUES = {"binary": '"met": true', "likert": '"score": 3'}
 
 
 def request(row: AskedRow, operation: AssessQuality) -> JudgeRequest:
-    """The question about a row."""
+    """The request about a row."""
     form = f'{{"verdicts": [{{"criterion": 1, "reason": "why, in a sentence", {_VALUES[operation.scale]}}}]}}'
     system = _SYSTEM.format(choices=_CHOICES[operation.scale], form=form)
     shown = "\n\n".join(f"{column}:\n{shown_text(row.text(column))}" for column in operation.columns)
@@ -41,5 +41,5 @@ def request(row: AskedRow, operation: AssessQuality) -> JudgeRequest:
 
 
 def shown_text(text: str) -> str:
-    """Text of a row between marks that hold its own hash, which it therefore cannot hold itself."""
+    """Text of a row, enclosed in markers with its own hash, which it therefore cannot contain."""
     return fenced("sample", text) if text else "(nothing)"

@@ -1,4 +1,4 @@
-"""Reads of marks: rows that people mark without seeing the judge's scores, and how far both agree."""
+"""Queries for marks: rows that people mark without seeing the judge's scores, and the agreement of both."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from dressage.lab.quality.documents import NOTES, MarksDocument, RowToMark
 from dressage.lab.quality.drawing import TO_MARK, ScoredRow, shuffled
 
 _LONGEST = 8_000
-"""Signs of a text that a person is shown."""
+"""Maximum length of a text shown to people, in characters."""
 
 
 def marks(job: LabJob, actor: Actor, *, size: int, threshold: float) -> MarksDocument:
-    """The rows that a person is to mark, with their own marks, and the agreement of all who have marked.
+    """The rows that a person should mark, with their own marks, and the agreement of everyone who has marked rows.
 
     Raises:
-        Problem: 409 where the job is no judgement, or has left no notes any more.
+        Problem: 409 if the job is not a quality assessment, or its notes no longer exist.
     """
     rows = rows_to_mark(job)
     said = list(QualityMark.objects.filter(job=job))
@@ -32,7 +32,7 @@ def marks(job: LabJob, actor: Actor, *, size: int, threshold: float) -> MarksDoc
 
 
 def rows_to_mark(job: LabJob) -> list[ScoredRow]:
-    """The rows that people may mark, in the order in which they are drawn. Raises a 409 problem as ``marks``."""
+    """The rows that people may mark, in drawing order. Raises a 409 problem as ``marks``."""
     if job.kind != LabKind.QUALITY:
         raise conflict("Only rows that a judge has scored can be marked.", code="not_a_judgement")
     if not _has_scores(job):
@@ -41,7 +41,7 @@ def rows_to_mark(job: LabJob) -> list[ScoredRow]:
 
 
 def report_for_marker(job: LabJob, actor: Actor) -> Any:
-    """The job's report as one who marks rows is told it: without the verdicts on rows that they have yet to mark."""
+    """The job's report for a person who marks rows: without verdicts on rows that they still have to mark."""
     report = job.report
     if job.kind != LabKind.QUALITY or not report or not _has_scores(job):
         return report

@@ -1,4 +1,4 @@
-"""Bodies of the marks' endpoints."""
+"""Request and response bodies of the marks endpoints."""
 
 from typing import get_args
 
@@ -14,13 +14,13 @@ class MarksSerializer(DocumentSerializer, document=MarksDocument):
 
 
 class AskedMarkSerializer(serializers.Serializer):
-    """What a person says of one row."""
+    """A person's opinion of one row."""
 
     row = serializers.IntegerField(min_value=0, max_value=2**31 - 1, help_text="Number of the row, from 0.")
     word = serializers.ChoiceField(choices=get_args(Word), allow_null=True, help_text="Null takes back what was said.")
 
 
 class MarkRowsSerializer(serializers.Serializer):
-    """Marks of rows, each in the place of an earlier one of the same person."""
+    """Marks of rows. Each replaces an earlier mark by the same person."""
 
     marks = serializers.ListField(child=AskedMarkSerializer(), allow_empty=False, max_length=MOST_MARKS)

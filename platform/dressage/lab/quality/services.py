@@ -1,4 +1,4 @@
-"""Writes of marks: what people say of rows that a judge has scored."""
+"""Changes to marks: people's opinions of rows that a judge has scored."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ from dressage.teams.services import record_audit
 
 @transaction.atomic
 def mark(job: LabJob, actor: Actor, asked: Sequence[AskedMark]) -> None:
-    """Keep what the caller says of rows, each in the place of what they have said of it before.
+    """Store the caller's marks of rows. Each replaces their earlier mark of the same row.
 
     Raises:
-        Problem: 409 where the job has no rows to mark; 422 for a row that was not drawn, or that is named twice. Then
-            nothing changes.
+        Problem: 409 if the job has no rows to mark; 422 for a row that was not drawn or occurs twice. Nothing changes
+            then.
     """
     locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
     known = {one.number for one in rows_to_mark(locked)}

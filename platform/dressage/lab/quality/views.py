@@ -1,4 +1,4 @@
-"""REST views of marks: what people say of rows that a judge has scored."""
+"""REST views of marks: people's opinions of rows that a judge has scored."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -16,7 +16,7 @@ from dressage.teams.api import ApiView, TeamRequest
 
 
 class MarksView(ApiView):
-    """What people say of rows."""
+    """People's opinions of rows."""
 
     noun = Noun.DATASETS
     roles = {"PUT": IsEditor}
@@ -30,16 +30,17 @@ class MarksView(ApiView):
 
     @extend_schema(operation_id="getLabMarks", tags=["datasets"], responses=MarksSerializer)
     def get(self, request: TeamRequest, job_id: str) -> Response:
-        """Rows that a person is to mark, drawn evenly over the judge's scores, which are not told; and the agreement.
+        """List the rows that a person should mark, and the agreement so far.
 
-        The same rows are drawn for everybody. Agreement is told for each person who has marked rows.
+        The rows are drawn evenly over the judge's scores, which are not shown. Everyone gets the same rows. Agreement
+        is reported for each person who has marked rows.
         """
         job = selectors.job(request.team, job_id)
         return Response(MarksSerializer(marks(job, request.actor, **self.query)).data)
 
     @extend_schema(operation_id="markLabRows", tags=["datasets"], request=MarkRowsSerializer, responses={204: None})
     def put(self, request: TeamRequest, job_id: str) -> Response:
-        """Say of rows that they are good or bad. What was said of other rows stays."""
+        """Mark rows as good or bad. Marks of other rows stay."""
         job = selectors.job(request.team, job_id)
         mark(job, request.actor, self.body(MarkRowsSerializer)["marks"])
         return Response(status=status.HTTP_204_NO_CONTENT)

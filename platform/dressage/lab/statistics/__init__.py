@@ -1,1 +1,1 @@
-"""Statistics of rows: length, words, language, script, and the kind of the gold answer."""
+"""Statistics of rows: length, words, language, script, and type of the gold answer."""

@@ -1,4 +1,4 @@
-"""Kinds of gold answers, by their form alone."""
+"""Types of gold answers, determined by form alone."""
 
 from typing import Literal, get_args
 
@@ -15,11 +15,11 @@ _MATHEMATICS = regex.compile(
     r"\\[a-zA-Z]+|[\^_=<>≤≥√π∞±]|\d\s*[-+*/]\s*\d|\d[a-z]\b|\b[a-z]\s*[-+*/]\s*\w|[(\[{]\s*[-\d]"
 )
 _LOOKED_AT = 10_000
-"""Signs of an answer by which its kind is told."""
+"""Number of characters of an answer that determine its type."""
 
 
 def answer_type(answer: str | None) -> AnswerType:
-    """The kind of an answer. Delimiters of mathematics, a box, a percent sign and a currency count for nothing."""
+    """The type of an answer. Math delimiters, a box, a percent sign and a currency sign are ignored."""
     if answer is None or not answer.strip():
         return "none"
     text = _bare(answer[:_LOOKED_AT])

@@ -1,4 +1,4 @@
-"""The operation: what is told of each row, and how it is spread over all."""
+"""The statistics operation: facts about each row, and their distribution."""
 
 from collections import Counter
 
@@ -13,12 +13,12 @@ from dressage.lab.texts import read_texts
 from trainer_core.rewards.graders.language import detect, load
 
 _NAMES = 30
-"""Languages and scripts that a report lists, the most frequent first."""
+"""Maximum number of languages and scripts in a report, most frequent first."""
 _BINS = 20
 
 
 def find_statistics(work: LabWork) -> Result:
-    """Characters, words, language, script and kind of answer of each row."""
+    """Determine characters, words, language, script and answer type of each row."""
     load()
     characters: list[int] = []
     counted: list[int] = []
@@ -58,7 +58,7 @@ def _names(values: list[str]) -> list[CountedName]:
 
 
 def _histogram(values: list[int]) -> list[Bin]:
-    """Bins of whole numbers, equally wide up to the 99th percentile; what is above is in the last."""
+    """Integer bins of equal width up to the 99th percentile. Larger values are in the last bin."""
     numbers = np.array(values, np.int64)
     least, most = int(numbers.min()), int(numbers.max())
     top = max(least, int(np.percentile(numbers, 99)))

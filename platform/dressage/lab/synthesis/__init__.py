@@ -1,1 +1,1 @@
-"""Variations of rows that a model writes, verified by the graders of a reward before they enter a version."""
+"""Variations of rows, written by a model and verified by the graders of a reward before they enter a version."""

@@ -1,4 +1,4 @@
-"""Checks of a variation that cost nothing, made before a model is asked to answer it."""
+"""Cheap checks of a variation, made before a model answers it."""
 
 import json
 import re
@@ -14,9 +14,9 @@ from trainer_core.datasets import control_tokens
 from trainer_core.datasets.invisible import is_blank
 
 _TIMES = 3
-"""Times as long as its source that a variation may be, or as short."""
+"""Factor by which a variation may be longer or shorter than its source."""
 _SPARE = 200
-"""Signs that it may be longer or shorter in any case."""
+"""Difference in characters that is always allowed."""
 _WHOLE = re.compile(r"-?[0-9]{1,30}")
 _UNREADABLE = re.compile("[\0\ud800-\udfff\ufffd]")
 
@@ -31,14 +31,14 @@ class VariationRefusal(NamedTuple):
 def refusal_of(
     source: SourceRow, written: WrittenQuestion, others: list[str], *, same_numbers: bool, near: float
 ) -> VariationRefusal | None:
-    """The reason why a text cannot be a variation of a row; None where nothing is wrong with it.
+    """Reason why a text is not a valid variation of a row; None if it is valid.
 
     Args:
         source: the row.
-        written: what the model has written.
-        others: variations of the row that came before.
+        written: the text from the model.
+        others: earlier variations of the row.
         same_numbers: whether it must have the same numbers.
-        near: Jaccard similarity from which two texts say the same.
+        near: Jaccard similarity at or above which two texts say the same.
     """
     text, answer = written.text, written.answer
     if is_blank(text):
@@ -56,7 +56,7 @@ def refusal_of(
             return VariationRefusal("answer_told", f"It tells the answer, {_short(told)}, which its source does not.")
     if same_numbers and (detail := other_numbers(source.text, text)):
         return VariationRefusal("other_numbers", detail)
-    # With an answer of its own a variation asks for something else, in most of the words of its source.
+    # A variation with its own answer asks for something else, although most of its words are those of its source.
     if near_one(text, [source.text], near if answer is None else 1.0):
         return VariationRefusal("alike", "It says the same as its source, word for word or nearly.")
     if near_one(text, others, near):
@@ -65,7 +65,7 @@ def refusal_of(
 
 
 def leaks(source: str, answer: str, text: str) -> bool:
-    """Whether a text holds the answer as a word or number of its own where its source does not."""
+    """Whether a text contains the answer as a separate word or number, and its source does not."""
     answer = answer.strip()
     if not answer:
         return False
@@ -76,7 +76,7 @@ def leaks(source: str, answer: str, text: str) -> bool:
 
 
 def _holds(text: str, answer: str) -> bool:
-    flags = re.I if len(answer) > 1 else 0  # a letter that is an option is not the word "a"
+    flags = re.I if len(answer) > 1 else 0  # the option letter A is not the word "a"
     return re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text, flags) is not None
 
 

@@ -1,4 +1,4 @@
-"""Choice of the rows of which variations are made: those that a query finds, with an answer that can be compared."""
+"""Chooses the rows to create variations of: those that a query finds and whose answer can be compared."""
 
 import heapq
 import json
@@ -27,16 +27,16 @@ class ChosenRows:
     """Rows of a version."""
 
     numbers: list[int]
-    """Their numbers from 0, in order."""
+    """Row numbers from 0, in order."""
     left_out: int
-    """Rows that the query finds of which no variations are made."""
+    """Number of rows found by the query that get no variations."""
 
 
 def choose(version: DatasetVersion, operation: SynthesiseRows) -> ChosenRows:
-    """The rows; with a sample, those that come first by ``rank``.
+    """Choose the rows; for a sample, those that are first by ``rank``.
 
     Raises:
-        Problem: 422 where there is none, or too many, or the query asks for notes that are not there.
+        Problem: 422 if there are none or too many, or the query uses notes that do not exist.
     """
     found = _FitRows()
     with missing_files("/operation"):
@@ -61,7 +61,7 @@ def choose(version: DatasetVersion, operation: SynthesiseRows) -> ChosenRows:
 
 
 def kept_choice(folder: Path, version: DatasetVersion, operation: SynthesiseRows) -> list[int]:
-    """The numbers of the chosen rows, which stay the same for all processes of a job. Raises as ``choose``."""
+    """The numbers of the chosen rows, the same for all processes of a job. Raises as ``choose``."""
     path = folder / _FILE
     if not path.exists():
         temporary = path.with_suffix(".tmp")
@@ -72,13 +72,13 @@ def kept_choice(folder: Path, version: DatasetVersion, operation: SynthesiseRows
 
 
 class _FitRows:
-    """Rows that a query finds, read once."""
+    """Rows that a query finds, read in one pass."""
 
     def __init__(self) -> None:
         self.left_out = 0
 
     def read(self, version: DatasetVersion, operation: SynthesiseRows) -> Iterator[tuple[int, str]]:
-        """(number, id) of each that is fit."""
+        """(number, id) of each suitable row."""
         noted = of_notes(version, operation.query.notes, "/operation/query")
         find = finder(operation.query, noted)
         start = 0
@@ -96,5 +96,5 @@ class _FitRows:
 
 
 def _whole(table: pa.Table) -> pa.Array:
-    """Whether the answer of each row is a whole number."""
+    """Whether the answer of each row is an integer."""
     return pa.array([answer_type(answer) == "integer" for answer in table.column("answer").to_pylist()])

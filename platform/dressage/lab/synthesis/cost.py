@@ -1,4 +1,4 @@
-"""Cost of a synthesis, with all that speaks against it before anything is asked."""
+"""Cost of a synthesis, with all checks that can fail before any request."""
 
 from dressage.common.api.problems import invalid
 from dressage.common.lengthy import FILES
@@ -16,16 +16,16 @@ from dressage.lab.synthesis.rewards import verifying_reward
 from dressage.teams.models import Team
 
 MAX_VARIATIONS = 20_000
-"""Variations that one job asks for."""
+"""Maximum number of variations that one job may request."""
 
 
 def cost_of_synthesis(team: Team, version: DatasetVersion, operation: SynthesiseRows) -> LabCost:
-    """The cost.
+    """Estimate the cost.
 
     Raises:
-        Problem: 409 where the slug of the new dataset is taken, or the team may not keep the version with as many
-            variations as are asked for; 422 where the operation names what is not there, or asks for too much; 429 or
-            503 where too many files are read at once.
+        Problem: 409 if the slug of the new dataset is taken, or the version with all requested variations would exceed
+            the team's quota; 422 if the operation refers to something that does not exist, or requests too much; 429 or
+            503 if too many files are being read.
     """
     endpoint, solver = asked_endpoint(team, operation), solving_endpoint(team, operation)
     verifying_reward(team, operation)

@@ -1,5 +1,8 @@
-"""Grades answers to variations by a reward, in the process of a job: graders that need no tool in processes that can
-be ended, and mathematical equality as far as it is told by form."""
+"""Grades answers to variations with a reward, in the process of a job.
+
+Graders that need no tools run in processes that can be killed. Mathematical equality is decided as far as the form
+allows.
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -15,22 +18,22 @@ from trainer_core.rewards.score import score
 from trainer_core.rewards.success import least
 
 EQUALITY = RewardDefinition.model_validate({"components": [{"name": "answer", "grader": {"type": "math"}}]})
-"""The reward where none is named."""
+"""The default reward."""
 _LIMITS = GradeLimits(cpu_s=2.0, wall_s=50.0)
 
 
 class GradedAnswer(NamedTuple):
-    """What the reward says of an answer."""
+    """The reward's result for an answer."""
 
     right: bool | None
-    """None where it could not be graded."""
+    """None if it could not be graded."""
     said: str
-    """What the answer says, at the place that the reward reads; empty where it reads none."""
+    """The final answer that the reward reads; empty if it finds none."""
     error: str
 
 
 class AnswerGrading:
-    """Grades by one reward. Thread-safe."""
+    """Grades with one reward. Thread-safe."""
 
     def __init__(self, definition: RewardDefinition, at_once: int) -> None:
         self._definition = definition

@@ -1,4 +1,4 @@
-"""Likeness of variations: to their source, to one another, and to all rows of the version, as duplicates are found."""
+"""Similarity of variations to their source, to each other, and to all rows of the version, as for duplicates."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from dressage.lab.tokens import Tokenizer
 
 
 def near_one(text: str, others: Sequence[str], threshold: float) -> int:
-    """The place, from 1 on, of the first of some texts that equals a text or is near it; 0 where none is."""
+    """Position, from 1, of the first text that equals a text or is near it; 0 if there is none."""
     tokens = Tokenizer().of([text, *others])
     shingles, offsets = shingles_of(tokens)
     own = shingles[: offsets[1]]
@@ -27,9 +27,10 @@ def near_one(text: str, others: Sequence[str], threshold: float) -> int:
 
 
 def alike_among(texts: Sequence[str], threshold: float) -> set[int]:
-    """Places of texts that equal an earlier one, are near it, or are joined with it by a chain of near ones.
+    """Indices of texts that equal or are near an earlier one, directly or by a chain of near texts.
 
-    As among duplicates, near ones have the same numbers and operators: with others, a question is another.
+    As for duplicates, near texts must have the same numbers and operators: with other numbers a question is a different
+    one.
     """
     if not texts:
         return set()
@@ -49,9 +50,9 @@ def alike_among(texts: Sequence[str], threshold: float) -> set[int]:
 
 
 def alike_in_version(path: Path, texts: Sequence[str], threshold: float) -> dict[int, int]:
-    """Places of texts that equal a row of a version or are near it with the same numbers, with the number of the row.
+    """Texts that equal a row of a version, or are near one with the same numbers: the row number by index of the text.
 
-    The rows are read slice by slice: memory holds those of the texts alone.
+    The rows are read slice by slice, so memory contains only the data of the texts.
     """
     found: dict[int, int] = {}
     if not texts:
@@ -71,7 +72,7 @@ def alike_in_version(path: Path, texts: Sequence[str], threshold: float) -> dict
                 break
             found.update({left[place]: slice_.start + row for place, row in hits.items()})
             left = [one for place, one in enumerate(left) if place not in hits]
-            tokens = tokenizer.of([texts[one] for one in left])  # a row tells only the one that it is most like
+            tokens = tokenizer.of([texts[one] for one in left])  # a row reports only its most similar text
             if left:
                 near = NearRows(tokens, threshold, same_figures=True)
         if not left:

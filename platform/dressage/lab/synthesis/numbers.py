@@ -1,4 +1,4 @@
-"""Numbers that a text has: written in digits, or as English words where the other text has the digits."""
+"""Numbers in a text: in digits, or as English words if the other text has them in digits."""
 
 import re
 
@@ -15,17 +15,17 @@ _WORDS = {
 
 
 def numbers_in(text: str) -> set[str]:
-    """The numbers that stand in digits, without commas of thousands and zeros that say nothing."""
+    """The numbers written in digits, without thousands separators and insignificant zeros."""
     return {_plain(found) for found in _NUMBER.findall(text)}
 
 
 def spoken_in(text: str) -> set[str]:
-    """The numbers that English words of a text stand for, in any of their senses."""
+    """The numbers that English words in a text may denote."""
     return {_WORDS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in _WORDS}
 
 
 def other_numbers(source: str, variation: str) -> str | None:
-    """A sentence that names the numbers that one of two texts has and the other has not; None where there are none."""
+    """A sentence that names the numbers that occur in only one of two texts; None if there are none."""
     before, after = numbers_in(source), numbers_in(variation)
     lost = sorted(before - after - spoken_in(variation))
     new = sorted(after - before - spoken_in(source))

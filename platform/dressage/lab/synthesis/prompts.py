@@ -1,7 +1,7 @@
-"""Prompts by which variations are written and answered. A row is data: it stands between marks that it cannot forge.
+"""Prompts for writing and answering variations. A row is data, enclosed in markers that it cannot forge.
 
-Sources: MetaMath (arXiv 2309.12284), section 3, which has models rephrase questions and keeps what is answered alike;
-DAPO (arXiv 2503.14476), section 3.5, which has a model change questions so that their answers become whole numbers.
+Sources: MetaMath (arXiv 2309.12284), section 3, which has models rephrase questions and keeps those with the same
+answer; DAPO (arXiv 2503.14476), section 3.5, which has a model change questions so that their answers become integers.
 """
 
 from collections.abc import Callable
@@ -46,15 +46,15 @@ _ANSWERED: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class WrittenQuestion:
-    """A variation as a model has written it."""
+    """A variation as written by a model."""
 
     text: str
     answer: str | None
-    """Its gold answer; None where it is that of the row."""
+    """Its gold answer; None if it is the source row's."""
 
 
 def writing(source: SourceRow, operation: SynthesiseRows) -> JudgeRequest:
-    """The question that asks for variations of a row."""
+    """The request for variations of a row."""
     before = "\n\n".join(f"{message['role']}: {message['content']}" for message in source.before)
     whole = operation.answers == "whole"
     system = (_WHOLE if whole else _SYSTEM).format(
@@ -76,7 +76,10 @@ def writing(source: SourceRow, operation: SynthesiseRows) -> JudgeRequest:
 
 
 def reader(operation: SynthesiseRows) -> Callable[[str], list[WrittenQuestion]]:
-    """Reads the variations of an answer, as many as are asked for. It raises JudgeError where there are none."""
+    """A function that reads the requested number of variations from an answer.
+
+    It raises JudgeError if there are none.
+    """
 
     def read(text: str) -> list[WrittenQuestion]:
         if operation.answers == "whole":
@@ -92,12 +95,12 @@ def reader(operation: SynthesiseRows) -> Callable[[str], list[WrittenQuestion]]:
 
 
 def _plain(answer: str | int) -> str:
-    """An answer without delimiters of mathematics and separators of thousands."""
+    """An answer without math delimiters and thousands separators."""
     return str(answer).strip().strip("$").replace(",", "").replace("−", "-")
 
 
 def answering(source: SourceRow, text: str, operation: SynthesiseRows, attempt: int) -> JudgeRequest:
-    """The question that has a variation answered, as the policy will be asked it; each attempt has another seed."""
+    """The request to answer a variation, in the form in which a policy would see it. Each attempt has another seed."""
     asked = f"{text}\n\n{operation.answer_format}" if operation.answer_format.strip() else text
     messages = [{"role": message["role"], "content": message["content"]} for message in source.before] + [
         {"role": "user", "content": asked}

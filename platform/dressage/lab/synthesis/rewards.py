@@ -1,4 +1,4 @@
-"""Rewards whose graders verify variations: which a team may name."""
+"""Rewards whose graders verify variations, and which of them a team may name."""
 
 from dressage.common.api.problems import invalid
 from dressage.lab.arguments import SynthesiseRows
@@ -10,10 +10,10 @@ from trainer_core.rewards.graders.math import MathGrader
 
 
 def verifying_reward(team: Team, operation: SynthesiseRows) -> RewardDefinition | None:
-    """The reward that an operation names; None where it names none.
+    """The reward of an operation; None if it names none.
 
     Raises:
-        Problem: 422 where there is none, or it has graders that need the cluster.
+        Problem: 422 if the reward does not exist, or has graders that need the cluster.
     """
     if operation.reward is None:
         return None

@@ -1,4 +1,4 @@
-"""Writes of the versions that syntheses make: stored together with the job's end, or not at all."""
+"""Stores the versions that syntheses create, together with the end of the job or not at all."""
 
 import errno
 import json
@@ -26,7 +26,7 @@ from dressage.lab.models import LabJob
 _EVERY_S = 2.0
 _BUSY = (429, 503)
 _LONGEST = 56
-"""Characters of a slug that leave room for a number behind it."""
+"""Length of a slug that leaves room for a numeric suffix."""
 _KEPT = (
     "What was written and verified is kept, and nobody is asked again: resume the job once there is room. To cancel it "
     "throws that away."
@@ -34,22 +34,22 @@ _KEPT = (
 
 
 class NotStored(Unfinished):
-    """A version for which there is no room now, with a sentence for whoever asked for it."""
+    """There is no room for the version now. The message is a sentence for the user who started the job."""
 
 
 def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVersion | None], None]) -> None:
-    """Make the version of a job's verified rows, if there are any, and end the job with it.
+    """Create the version of a job's verified rows, if there are any, and finish the job with it.
 
     Args:
-        job: the job, of the calling worker.
-        folder: the job's folder, in which its process has left the rows.
-        finish: ends the job, whose row is locked, in the transaction of the version.
+        job: the job, claimed by the calling worker.
+        folder: the job's folder, with the rows that its process wrote.
+        finish: finishes the locked job, in the transaction of the version.
 
     Raises:
-        NotOurs: the job was ended meanwhile, or is another worker's. Nothing is stored.
-        Stopping: too many files are read at once, or its slug was taken in this moment: another worker tries again.
-        NotStored: the team's quota or the disk is full. The folder keeps the rows.
-        Problem: it cannot be stored, for a reason that whoever asked can do something about.
+        NotOurs: the job has ended, or another worker has it. Nothing is stored.
+        Stopping: too many files are being read, or its slug has just been taken: another worker tries again.
+        NotStored: the team's quota or the disk is full. The rows stay in the folder.
+        Problem: it cannot be stored, for a reason that the user can fix.
     """
     rows: list[Any] = json.loads((folder / ROWS).read_text())
     if not rows:
@@ -82,7 +82,7 @@ def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVe
 
 
 def _target(job: LabJob) -> Into | None:
-    """The new dataset that the version goes into; under another slug where somebody has taken its own meanwhile."""
+    """The new dataset for the version, under another slug if its own has been taken in the meantime."""
     into = job.operation["into"]
     if into is None:
         return None
@@ -98,7 +98,7 @@ def _target(job: LabJob) -> Into | None:
 
 
 def arguments_of(job: LabJob) -> dict[str, Any]:
-    """The arguments of a synthesis as the lineage keeps them."""
+    """The arguments of a synthesis as the lineage stores them."""
     asked = SynthesiseRows.model_validate(job.operation)
     kept = asked.model_dump(mode="json", exclude={"kind", "into", "query"})
     return {"job": job.id, **kept, "query": noted_query(asked.query)}
@@ -113,7 +113,7 @@ def _locked(job: LabJob) -> LabJob:
 
 @contextmanager
 def _heard(job: LabJob) -> Iterator[None]:
-    """Tell that the worker is there while it writes a file, which may take longer than one is waited for."""
+    """Keep sending heartbeats while a file is written, which may take longer than the timeout for lost workers."""
     over = threading.Event()
 
     def tell() -> None:

@@ -1,4 +1,4 @@
-"""The operation: variations of rows, checked, verified, and without those that say what another row says."""
+"""The synthesis operation: variations of rows, checked, verified, and without those that repeat other rows."""
 
 import json
 from collections import Counter
@@ -31,11 +31,11 @@ NOTES = "synthesis"
 _SHOWN_KEPT = 50
 _SHOWN_REFUSED = 200
 _GRADING = 2
-"""Processes that grade at once."""
+"""Number of parallel grading processes."""
 
 
 def synthesise(work: LabWork, operation: SynthesiseRows) -> Result:
-    """Have variations written and verified."""
+    """Have a model write variations, and verify them."""
     grading = AnswerGrading(work.reward or EQUALITY, _GRADING)
     try:
         outcomes = ask_rows(work, operation, partial(_vary, operation, grading))
@@ -67,12 +67,12 @@ def _vary(operation: SynthesiseRows, grading: AnswerGrading, row: AskedRow, aske
         fields = {"text": written.text, "answer": written.answer}
         made.append({**fields, "reason": reason, "detail": detail, "pass_rate": rate})
     if failure is not None and not answered:
-        raise failure  # which says something of the model, and nothing of the row
+        raise failure  # this concerns the model, not the row
     return {"variations": made}
 
 
 def _verified(work: LabWork, operation: SynthesiseRows, found: list[Variation]) -> list[tuple[str, dict[str, Any]]]:
-    """The new rows; variations that say what another row says are refused in their places."""
+    """The new rows. Variations that repeat another row are marked as refused in ``found``."""
     kept = [one for one in found if one.refusal is None]
     wanted = {one.row for one in kept}
     work.told("Comparing with all rows", 0, len(kept))
@@ -85,7 +85,7 @@ def _verified(work: LabWork, operation: SynthesiseRows, found: list[Variation]) 
     texts = [text_of(one.text, None, json.dumps(row), ("prompt",)) for one, (_, row) in zip(kept, made, strict=True)]
     for place, number in alike_in_version(work.version.path, texts, operation.near).items():
         if number == kept[place].row and kept[place].answer is not None:
-            continue  # it was compared with its source before, and asks for something else
+            continue  # it has already been compared with its source, and asks for something else
         kept[place].refusal = VariationRefusal("alike", f"Row {number + 1:,} says the same, word for word or nearly.")
     left = [place for place, one in enumerate(kept) if one.refusal is None]
     for place in alike_among([texts[one] for one in left], operation.near):
@@ -96,7 +96,7 @@ def _verified(work: LabWork, operation: SynthesiseRows, found: list[Variation]) 
 
 
 def _table(work: LabWork, outcomes: list[AskedOutcome], found: list[Variation]) -> pa.Table:
-    """The notes of rows that were asked about: variations kept and refused, reasons, and the error; else null."""
+    """The notes of the selected rows: variations kept and refused, reasons, and the error; otherwise null."""
     rows = work.version.rows
     columns: dict[str, list[Any]] = {name: [None] * rows for name in ("kept", "refused", "reasons", "error")}
     for outcome in outcomes:

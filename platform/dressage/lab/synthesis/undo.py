@@ -1,4 +1,4 @@
-"""Versions that syntheses have made, taken back."""
+"""Deletion of versions that syntheses have created."""
 
 from dressage.common.actors import Actor
 from dressage.datasets.versions import deletion
@@ -6,10 +6,10 @@ from dressage.lab.models import LabJob
 
 
 def take_back(job: LabJob, actor: Actor) -> bool:
-    """Delete the version that a job has made, with its dataset where it was the only one. False: there is none.
+    """Delete the version that a job created, and its dataset if it was the only version. False if there is none.
 
     Raises:
-        Problem: 409 where something needs it. Then nothing changes.
+        Problem: 409 if something needs it. Nothing changes then.
     """
     version = job.made_version
     if version is None:

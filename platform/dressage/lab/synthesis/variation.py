@@ -1,4 +1,4 @@
-"""Variations as the process of a job holds them."""
+"""Variations as represented in a job's process."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ class Variation:
     """A variation of a row."""
 
     row: int
-    """Number of the row that it was made of, from 0."""
+    """Number of the source row, from 0."""
     text: str
     answer: str | None
-    """Its gold answer; None for that of the row."""
+    """Its gold answer; None if it is the source row's."""
     pass_rate: float | None
     refusal: VariationRefusal | None
     """Why it is not kept."""

@@ -1,6 +1,6 @@
-"""Verification of a variation: a model answers it several times, and the answers are compared with the gold one.
+"""Verifies a variation: a model answers it several times, and the answers are compared with the gold answer.
 
-Source: majority voting as in self-consistency (arXiv 2203.11171), held against the gold answer.
+Source: majority voting as in self-consistency (arXiv 2203.11171), compared with the gold answer.
 """
 
 from collections import Counter
@@ -18,19 +18,19 @@ from trainer_core.rewards.graders.judge import JudgeError
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of the answers to a variation."""
+    """Result of the answers to a variation."""
 
     pass_rate: float | None
-    """Share of right ones among those that were graded; None where none was."""
+    """Share of right answers among those graded; None if none was graded."""
     refusal: VariationRefusal | None
 
 
 def verify(
     source: SourceRow, written: WrittenQuestion, operation: SynthesiseRows, asker: RowAsker, grading: AnswerGrading
 ) -> Verdict:
-    """Have a variation answered, until it is known what becomes of it.
+    """Have a variation answered until its result is certain.
 
-    An answer that was cut off is wrong, as it is in a run. One that could not be graded does not count.
+    A truncated answer is wrong, as in a run. An answer that could not be graded does not count.
 
     Raises:
         JudgeError: the model did not answer.
@@ -55,7 +55,7 @@ def verify(
                 said.update([graded.said] if graded.said else [])
         left = operation.attempts - attempt
         if (right + left) < operation.least_pass_rate * (right + wrong + left) - 1e-9:
-            break  # whatever the others say
+            break  # the other answers no longer matter
     if right + wrong == 0:
         return Verdict(None, VariationRefusal("ungraded", f"No answer could be graded: {error}"))
     rate = right / (right + wrong)

@@ -1,4 +1,4 @@
-"""Sentences that are put to models, which whoever starts a synthesis may change."""
+"""Sentences sent to models. The user who starts a synthesis may change them."""
 
 REPHRASE = (
     "Write the question in other words. Change the order and the build of its sentences, not single words alone. Keep "

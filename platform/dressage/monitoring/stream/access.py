@@ -1,4 +1,4 @@
-"""Access to the stream: for the same people and tokens as may read the API. Asked again before every message."""
+"""Access to the stream: for the same people and tokens that may read the API. Checked before every message."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ class Watcher:
     session_key: str | None = None
     secret: str | None = None
     address: str | None = None
-    """Where it calls from, if that is known."""
+    """Client address, if known."""
 
 
 def identify(scope: Mapping[str, Any]) -> Watcher | None:
     """The caller of a WebSocket: a session by its cookie, or an API token in the Authorization header.
 
     Raises:
-        PasswordIsTemporary: see there.
+        PasswordIsTemporary: the caller's password is temporary.
     """
     headers = dict(scope.get("headers", ()))
     scheme, _, secret = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
@@ -54,7 +54,7 @@ def identify(scope: Mapping[str, Any]) -> Watcher | None:
 
 
 def still_allowed(watcher: Watcher) -> bool:
-    """Whether the session or token is still good and still belongs to the team."""
+    """Whether the session or token is still valid and still belongs to the team."""
     if watcher.secret is not None:
         return _team_of_token(watcher.secret, watcher.address) == watcher.team_id
     try:
@@ -65,7 +65,7 @@ def still_allowed(watcher: Watcher) -> bool:
 
 
 def _team_of_token(secret: str, address: str | None) -> str | None:
-    """Id of the team whose runs a token may see; None for one that does not act, or lacks the scope."""
+    """Id of the team whose runs a token may see; None if the token does not act, or lacks the scope."""
     try:
         token, _ = use_token(secret, address)
     except TokenRefused:
@@ -74,15 +74,15 @@ def _team_of_token(secret: str, address: str | None) -> str | None:
 
 
 def _session_user(key: str | None) -> tuple[Any, str | None]:
-    """(user, chosen team) of a session that has not ended. Reads the database each time.
+    """(user, selected team) of a session that has not ended. Reads the database each time.
 
     Raises:
-        PasswordIsTemporary: the user has a password that opens nothing but the choice of another.
+        PasswordIsTemporary: the user's password only allows choosing a new one.
     """
-    if not key or "\0" in key:  # PostgreSQL stores no NUL, so there is no such session
+    if not key or "\0" in key:  # PostgreSQL cannot store NUL, so there is no such session
         return None, None
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key=key)
-    # Without a user in it the session is gone, or is one of somebody who never signed in.
+    # A session without a user is gone, or belongs to someone who never signed in.
     request = HttpRequest()
     request.session = session
     user = get_user(request)

@@ -1,7 +1,7 @@
-"""Base of both consumers: admission, waking, pacing, pings.
+"""Base of both consumers: admission, wake-ups, pacing, pings.
 
-One task per connection reads the database and sends. It is woken by a message, and every two seconds in any case. A
-client that reads slowly is sent less often and then more at once: nothing is queued for it in memory, and nobody waits
+One task per connection reads the database and sends. A message wakes it, and so does a timer every two seconds. A
+client that reads slowly gets fewer but larger messages: nothing is queued for it in memory, and no other client waits
 for it.
 """
 
@@ -21,17 +21,17 @@ from dressage.monitoring.stream.wakeups import wakeups
 logger = structlog.get_logger(__name__)
 NOT_SIGNED_IN, REVOKED, NOT_FOUND, BAD_REQUEST = 4401, 4403, 4404, 4400
 FAILED = 1011
-"""Close code after a fault of ours, such as a database that is away: the client connects again and resumes."""
+"""Close code after a fault of ours, such as a database that is down: the client reconnects and resumes."""
 FRAME_S = 0.25
-"""Shortest time between two frames."""
+"""Minimum time between two frames."""
 POLL_S = 2.0
-"""Longest time between two looks into the database."""
+"""Maximum time between two checks of the database."""
 PING_S = 15.0
 _PING = '{"type": "ping"}'
 
 
 class StreamConsumer(AsyncWebsocketConsumer, ABC):
-    """Subclasses say what is watched, and what is new."""
+    """Subclasses define what is watched, and what is new."""
 
     watcher: Watcher
     more: bool
@@ -39,7 +39,7 @@ class StreamConsumer(AsyncWebsocketConsumer, ABC):
     _pump: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
-        # Accepted first, so that browsers get to see why they are refused.
+        # Accepted first, so that browsers learn why they are refused.
         await self.accept()
         try:
             watcher = await in_thread(identify)(self.scope)
@@ -64,7 +64,7 @@ class StreamConsumer(AsyncWebsocketConsumer, ABC):
                 await self._pump
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
-        """Nothing travels up: commands are REST calls, so that they are authorised, idempotent and audited."""
+        """Clients send nothing: commands are REST calls, so that they are authorised, idempotent and audited."""
 
     @abstractmethod
     def topic(self) -> str:
@@ -72,7 +72,7 @@ class StreamConsumer(AsyncWebsocketConsumer, ABC):
 
     @abstractmethod
     def open(self) -> int | None:
-        """Prepare, in a thread with the database. Returns a close code to refuse."""
+        """Prepare, in a thread with access to the database. Returns a close code to refuse the connection."""
 
     @abstractmethod
     async def frames(self) -> list[str]:

@@ -6,9 +6,9 @@ from dressage.monitoring.stream.base import NOT_FOUND
 
 
 class NowhereConsumer(AsyncWebsocketConsumer):
-    """Tells that there is no stream at this address."""
+    """Reports that there is no stream at this address."""
 
     async def connect(self) -> None:
-        # Accepted first, so that browsers get to see why they are refused.
+        # Accepted first, so that browsers learn why they are refused.
         await self.accept()
         await self.close(NOT_FOUND)

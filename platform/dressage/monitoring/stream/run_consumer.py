@@ -1,4 +1,4 @@
-"""``/ws/v1/runs/{id}?after=<seq>``: the events of one run, without gaps or doubles, and the run as it is."""
+"""``/ws/v1/runs/{id}?after=<seq>``: the events of one run, without gaps or duplicates, and its current state."""
 
 import json
 from functools import partial
@@ -15,13 +15,13 @@ from dressage.telemetry.documents import event_document
 from dressage.telemetry.models import Event
 
 MAX_EVENTS = 200
-"""Events of one frame; the rest follows in the next ones."""
+"""Events in one frame; the rest follows in the next ones."""
 _RESTLESS = "lease_age_s"
-"""Grows by itself: no reason to send the run again."""
+"""Field that grows by itself: no reason to send the run again."""
 
 
 class News:
-    """What has happened in a run since an event. The same object serves all who have seen the same events."""
+    """News of a run since an event. All clients that have seen the same events share the same object."""
 
     def __init__(self, run_id: str, seq: int) -> None:
         events = list(Event.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")[:MAX_EVENTS])
@@ -34,7 +34,7 @@ class News:
         self._frames: dict[int | None, str] = {}
 
     def frame(self, seq: int | None) -> str:
-        """The message; it is written once."""
+        """The message; it is serialized once."""
         if seq not in self._frames:
             frame = {"type": "events", "seq": seq, "events": self.events, "run": self.run}
             self._frames[seq] = json.dumps(frame)
@@ -45,7 +45,7 @@ class RunConsumer(StreamConsumer):
     """Sends ``{type: "events", seq, events, run}``.
 
     Without ``after``, the first frame names the newest ``seq`` and holds no events. ``seq`` is null in frames that
-    carry no events but a run that has changed, such as a new phase.
+    carry no events but a changed run, such as a new phase.
     """
 
     def topic(self) -> str:
@@ -60,7 +60,7 @@ class RunConsumer(StreamConsumer):
         if after and not (after.isascii() and after.isdigit() and len(after) < 18):
             return BAD_REQUEST
         self._greet = not after
-        # A client that claims to have seen the future would wait for ever: it is brought back to the present.
+        # A client that claims a future event would wait forever: it is reset to the newest one.
         self._seq = min(int(after), run.event_seq) if after else run.event_seq
         self._last: dict[str, Any] | None = None
         return None

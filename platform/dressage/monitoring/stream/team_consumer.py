@@ -16,13 +16,13 @@ from dressage.runs.facts.selectors import with_facts
 from dressage.runs.states import ACTIVE, RunState
 
 MAX_RUNS = 200
-"""Runs looked at in one round: the ones that changed last."""
+"""Runs that are read in one round: the most recently changed ones."""
 _RECENT = timedelta(seconds=30)
-"""Runs that changed this recently are looked at in every round, so a lost message only delays."""
+"""Runs that changed this recently are read in every round, so a lost message only causes a delay."""
 
 
 class LiveRun:
-    """A run as it is now. The same object serves all who watch the team."""
+    """A run in its current state. All watchers of the team share the same object."""
 
     def __init__(self, document: LiveRunDocument) -> None:
         self.document = document
@@ -31,19 +31,19 @@ class LiveRun:
 
     @cached_property
     def frame(self) -> str:
-        """The message; it is written once."""
+        """The message; it is serialized once."""
         return json.dumps({"type": "run", "run": self.document})
 
 
 def live_runs(team_id: str) -> list[LiveRun]:
-    """Runs of the team that are at work or have changed of late."""
+    """Runs of the team that are active or have changed recently."""
     alive = Q(updated_at__gt=Now() - _RECENT) | Q(state__in=[*ACTIVE, RunState.QUEUED])
     runs = with_facts().filter(alive, team_id=team_id).defer("spec", "effective_spec")
     return [LiveRun(live_run_document(run)) for run in runs.order_by("-updated_at")[:MAX_RUNS]]
 
 
 class TeamConsumer(StreamConsumer):
-    """Sends ``{type: "run", run}`` for each run whose document differs from the one sent last."""
+    """Sends ``{type: "run", run}`` for each run whose document differs from the last one sent."""
 
     def topic(self) -> str:
         return self.watcher.team_id

@@ -1,4 +1,4 @@
-"""Messages that wake streams: one subscription of the process to Redis, however many browsers watch."""
+"""Messages that wake streams: one Redis subscription per process, however many browsers watch."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from dressage.telemetry.wakeup import CHANNEL
 
 logger = structlog.get_logger(__name__)
 RETRY_S = 1.0
-"""Time between two tries to reach Redis. Meanwhile streams look into the database every two seconds."""
+"""Time between two attempts to reach Redis. In the meantime, streams read the database every two seconds."""
 _PING_S = 30.0
-"""Silence after which Redis is asked whether it is still there, and as long again after which it is not."""
+"""Silence after which Redis is pinged. After the same time without a response, the connection counts as lost."""
 
 
 class Wakeups:
-    """Who is woken by what. The subscription lives while somebody listens."""
+    """Listeners of each topic. The subscription lives while there is a listener."""
 
     def __init__(self) -> None:
         self._listeners: dict[str, set[asyncio.Event]] = {}
@@ -31,7 +31,7 @@ class Wakeups:
 
     @contextmanager
     def listening(self, topic: str, awake: asyncio.Event) -> Iterator[None]:
-        """Set ``awake`` whenever the run or the team whose id ``topic`` is has changed."""
+        """Set ``awake`` whenever the run or the team whose id is ``topic`` has changed."""
         self._listeners.setdefault(topic, set()).add(awake)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._subscribe())
@@ -48,7 +48,7 @@ class Wakeups:
                 self._task = None
 
     def round(self, topic: str) -> int:
-        """Count of the times ``topic`` has been woken: what was read in an earlier round may be out of date."""
+        """Number of times ``topic`` has been woken: data that was read in an earlier round may be out of date."""
         return self._rounds.get(topic, 0)
 
     async def _subscribe(self) -> None:
@@ -62,7 +62,7 @@ class Wakeups:
             await asyncio.sleep(RETRY_S)
 
     async def _deliver(self, inbox: PubSub) -> None:
-        """Wake whom messages name. Raises RedisError where the connection is lost, or as silent as a lost one."""
+        """Wake the listeners of each message. Raises RedisError if the connection is lost or has gone silent."""
         asked = False
         while True:
             message = await inbox.get_message(timeout=_PING_S)
@@ -74,7 +74,7 @@ class Wakeups:
                 continue
             asked = False
             if message["type"] == "subscribe":
-                self._wake(*self._listeners)  # there may have been messages while nobody heard them
+                self._wake(*self._listeners)  # messages may have been missed while disconnected
             elif message["type"] == "message":
                 self._wake(*message["data"].decode().split())
 
@@ -90,5 +90,5 @@ _of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, Wakeups] = WeakKeyDictio
 
 
 def wakeups() -> Wakeups:
-    """Those of the running event loop."""
+    """The wake-ups of the running event loop."""
     return _of_loops.setdefault(asyncio.get_running_loop(), Wakeups())

@@ -54,7 +54,7 @@ class EventsView(ApiView):
         responses=EventPageSerializer,
     )
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """What happened, newest first."""
+        """Events of the run, newest first."""
         run = plain_run(request.team, run_id)
         limit, forward, after = self.query["limit"], self.query["order"] == "asc", self.query["after"]
         found = selectors.events(run.id, self.query["kind"])
@@ -73,7 +73,7 @@ class EventsView(ApiView):
 
 
 class RolloutPage(CursorPage):
-    """Rollouts in the order that was asked for."""
+    """Rollouts in the requested order."""
 
     def __init__(self, ordering: tuple[str, ...]) -> None:
         self.ordering = ordering

@@ -26,7 +26,7 @@ from dressage.telemetry.axes import Axes, XAxis
 MAX_KEYS, MAX_RUNS = 64, 20
 DEFAULT_POINTS, MAX_POINTS = 1000, 10_000
 MOST_VALUES = MAX_KEYS * MAX_POINTS
-"""Points of one answer, over all runs."""
+"""Points of one response, over all runs."""
 _AXIS = (
     "Time is in seconds since the start. GPU hours are those that all attempts have held by then; cost is their price, "
     "where the installation has one."
@@ -55,7 +55,7 @@ class MetricsView(ApiView):
         responses=MetricsSerializer,
     )
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """Metrics with min, mean and max per bucket. A step that was done twice counts once: as it was done last."""
+        """Metrics with min, mean and max per bucket. A step that was repeated counts once, with its latest values."""
         return Response(_chart(plain_run(request.team, run_id), self.query))
 
 
@@ -65,7 +65,7 @@ class RunsMetricsView(ApiView):
 
     @extend_schema(operation_id="getMetricsOfRuns", tags=["telemetry"], responses=RunsMetricsSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """The same of several runs, to be laid over each other; those that are not there are named."""
+        """The same for several runs, to be overlaid; runs that do not exist are named."""
         query = self.query
         most = MOST_VALUES // (len(query["runs"]) * len(query["keys"]))
         if query["max_points"] > most:
@@ -92,7 +92,7 @@ class RunsMetricNamesView(ApiView):
 
     @extend_schema(operation_id="listMetricNamesOfRuns", tags=["telemetry"], responses=RunsMetricNamesSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """Every metric that each of several runs has reported; runs that are not there are named."""
+        """Every metric that each of several runs has reported; runs that do not exist are named."""
         found = plain_runs(request.team, self.query["runs"])
         names = [{"run": run.id, "data": selectors.metric_names(run.id)} for run in found]
         return Response({"object": "list", "data": names, "missing": _missing(self.query["runs"], found)})
@@ -118,7 +118,7 @@ def _missing(asked: Sequence[str], found: Sequence[Run]) -> list[str]:
 
 
 def _axes(run: Run, x: XAxis) -> Axes:
-    """What the axes are computed from. Raises a 422 problem for a cost without a price."""
+    """Data from which the axes are computed. Raises a 422 problem for a cost without a price."""
     price = settings.GPU_HOUR_PRICE
     if x == "cost" and price is None:
         detail = "This installation has no price of a GPU hour (GPU_HOUR_PRICE): ask for gpu_hours."

@@ -17,8 +17,8 @@ class RowHistoryView(ApiView):
     def get(self, request: TeamRequest, dataset_id: str, number: int, index: int) -> Response:
         """Pass rates of a row in the team's runs, by step.
 
-        Runs on other versions of the dataset count where these have the row by the same id. What a later attempt has
-        done again does not count.
+        Runs on other versions of the dataset count if these have the row with the same id. Steps that a later attempt
+        has repeated count once.
         """
         version = selectors.readable_version(request.team, dataset_id, number)
         with selectors.missing_files("/number"):

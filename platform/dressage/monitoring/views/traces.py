@@ -38,9 +38,10 @@ class GroupsView(ApiView):
 
     @extend_schema(operation_id="listGroups", tags=["telemetry"], responses=GroupPageSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """Kept groups, newest step first, the dead of each step last.
+        """Stored groups, newest step first, the dead groups of each step last.
 
-        A page of a search may hold fewer groups than asked for, or none, and yet have a `next`: it goes on from there.
+        A page of a search may hold fewer groups than requested, or none, and still have a `next`: the search continues
+        there.
         """
         run = plain_run(request.team, run_id)
         after = None
@@ -59,7 +60,7 @@ class KeptView(ApiView):
 
     @extend_schema(operation_id="retrieveKeptRollouts", tags=["telemetry"], responses=KeptSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """What is kept of the run's rollouts, and by which rule."""
+        """The stored rollouts of the run, and their retention rule."""
         run = plain_run(request.team, run_id, with_spec=True)
         rule = Traces.model_validate(run.effective_spec.get("traces", {}))
         return Response(kept(run.id, rule))
@@ -80,7 +81,7 @@ class ExportView(ApiView):
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
     def get(self, request: TeamRequest, run_id: str) -> Any:
-        """Every kept sample that fits, with its texts and tokens, newest step first."""
+        """Every stored sample that matches, with its texts and tokens, newest step first."""
         run = plain_run(request.team, run_id)
         kind = self.query["type"]
         return StreamingHttpResponse(
@@ -95,7 +96,7 @@ class RolloutTokensView(ApiView):
 
     @extend_schema(operation_id="retrieveRolloutTokens", tags=["telemetry"], responses=RolloutTokensSerializer)
     def get(self, request: TeamRequest, run_id: str, rollout_id: str) -> Response:
-        """Every token of a sample with all that is known of it."""
+        """Every token of a sample with everything known about it."""
         run = plain_run(request.team, run_id)
         try:
             found = sample_tokens(_rollout(run, rollout_id))
@@ -123,7 +124,7 @@ def _rollout(run: Run, rollout_id: str) -> Rollout:
 
 
 def _bytes(values: Any) -> bytes:
-    """Little-endian; truth values as bytes."""
+    """Little-endian; booleans as bytes."""
     kind = values.dtype.newbyteorder("<") if values.dtype.itemsize > 1 else "uint8"
     data: bytes = values.astype(kind, copy=False).tobytes()
     return data

@@ -1,1 +1,1 @@
-"""Credentials of teams for the places from which policies are imported."""
+"""Team credentials for the places that policies are imported from."""

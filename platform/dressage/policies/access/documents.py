@@ -1,4 +1,4 @@
-"""Shapes of what the API tells of places that policies are imported from."""
+"""Shapes of the API's documents about places that policies are imported from."""
 
 from typing_extensions import TypedDict
 
@@ -9,17 +9,17 @@ class PolicySourceDocument(TypedDict):
     """A place that policies may be imported from."""
 
     endpoint: str | None
-    """The address that the operator has set; null for Amazon's own."""
+    """The URL set by the operator; null for Amazon's own endpoint."""
     available: bool
-    """Whether the installation asks it at all."""
+    """Whether the installation uses it at all."""
     has_credentials: bool
-    """Whether the team has credentials for it; they are never shown."""
+    """Whether the team has credentials for it. They are never shown."""
     set_by: str | None
     set_at: Moment | None
 
 
 class PolicySourcesDocument(TypedDict):
-    """The places beside folders that policies may be imported from."""
+    """The places other than folders that policies may be imported from."""
 
     hub: PolicySourceDocument
     bucket: PolicySourceDocument

@@ -1,4 +1,4 @@
-"""Reads of a team's credentials: whether there are some, for people; the credentials themselves, for imports alone."""
+"""Queries for a team's credentials. People only see whether they exist; imports get the credentials themselves."""
 
 import json
 
@@ -21,7 +21,7 @@ def sources(team: Team) -> PolicySourcesDocument:
 
 
 def hub_token(team: Team) -> str | None:
-    """The team's token; None where it has none. For imports alone. Raises ImportRefused when it cannot be read."""
+    """The team's token; None if it has none. For imports only. Raises ImportRefused if it cannot be decrypted."""
     held = _credentials(team, SourceKind.HUB)
     return held["token"] if held else None
 
@@ -38,7 +38,7 @@ def _credentials(team: Team, kind: SourceKind) -> dict[str, str] | None:
     try:
         return _opened(access.credentials_sealed)
     except UnsealError:
-        # A rotation may have sealed them anew since the row was read, and have forgotten the old key.
+        # A rotation may have re-encrypted them since the row was read, and dropped the old key.
         access.refresh_from_db()
     try:
         return _opened(access.credentials_sealed)

@@ -1,4 +1,4 @@
-"""Bodies of the endpoints of credentials."""
+"""Request bodies of the credentials endpoints."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class PolicySourcesSerializer(DocumentSerializer, document=PolicySourcesDocument
 
 
 class _SecretField(serializers.RegexField):
-    """A secret as one line of visible ASCII: it travels in headers."""
+    """A secret as one line of printable ASCII, since it is sent in headers."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
@@ -29,13 +29,13 @@ class _SecretField(serializers.RegexField):
 
 
 class SetHubTokenSerializer(serializers.Serializer):
-    """A token of the hub."""
+    """An access token for the hub."""
 
     token = _SecretField(help_text="With the right to read; stored encrypted and never shown again.")
 
 
 class SetBucketKeysSerializer(serializers.Serializer):
-    """Keys of the object store."""
+    """Access keys for the object store."""
 
     access_key_id = _SecretField(help_text="Stored encrypted and never shown again.")
     secret_access_key = _SecretField(help_text="Stored encrypted and never shown again.")

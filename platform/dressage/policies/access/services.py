@@ -1,4 +1,4 @@
-"""Writes of a team's credentials. The audit log records that they were set, never what they are."""
+"""Changes to a team's credentials. The audit log records that they were set, never their values."""
 
 import json
 
@@ -15,8 +15,8 @@ from dressage.teams.services import record_audit
 
 @transaction.atomic
 def set_credentials(team: Team, actor: Actor, kind: str, credentials: dict[str, str]) -> None:
-    """Store the team's credentials for one kind of place, encrypted, instead of those of before."""
-    hold_keys()  # before any row is locked: a rotation, which this waits for, locks rows as well
+    """Store the team's encrypted credentials for one kind of place. Replaces earlier ones."""
+    hold_keys()  # before any row is locked, because a rotation, which this waits for, locks rows as well
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     replaced = SourceAccess.objects.for_team(team).filter(kind=kind).exists()
     access, _ = SourceAccess.objects.update_or_create(
@@ -34,7 +34,7 @@ def set_credentials(team: Team, actor: Actor, kind: str, credentials: dict[str, 
 
 @transaction.atomic
 def forget_credentials(team: Team, actor: Actor, kind: str) -> None:
-    """Forget the team's credentials for one kind of place. Raises a 404 problem when there are none."""
+    """Delete the team's credentials for one kind of place. Raises a 404 problem if there are none."""
     access = SourceAccess.objects.for_team(team).select_for_update().filter(kind=kind).first()
     if access is None:
         raise not_found("credential")
@@ -43,7 +43,7 @@ def forget_credentials(team: Team, actor: Actor, kind: str) -> None:
 
 
 def seal_credentials_anew() -> Resealed:
-    """Seal all credentials under the newest encryption key. For a rotation, in its transaction."""
+    """Re-encrypt all credentials with the newest encryption key. For a rotation, in its transaction."""
     count, unreadable = 0, []
     for access in SourceAccess.objects.select_for_update(of=("self",)).select_related("team"):
         try:

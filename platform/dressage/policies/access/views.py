@@ -23,7 +23,7 @@ class PolicySourcesView(ApiView):
 
     @extend_schema(operation_id="getPolicySources", tags=["policies"], responses=PolicySourcesSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """The places that policies may be imported from, and whether the team has credentials for each."""
+        """List the places that policies may be imported from, and whether the team has credentials for each."""
         return Response(selectors.sources(request.team))
 
 
@@ -40,14 +40,14 @@ class HubSourceView(ApiView):
         responses=PolicySourceSerializer,
     )
     def put(self, request: TeamRequest) -> Response:
-        """Store the team's token for the hub, instead of the one of before."""
+        """Store the team's token for the hub. It replaces an earlier one."""
         body = self.body(SetHubTokenSerializer)
         services.set_credentials(request.team, request.actor, SourceKind.HUB, body)
         return Response(selectors.sources(request.team)["hub"])
 
     @extend_schema(operation_id="forgetHubToken", tags=["policies"], responses={204: None})
     def delete(self, request: TeamRequest) -> Response:
-        """Forget the team's token for the hub."""
+        """Delete the team's token for the hub."""
         services.forget_credentials(request.team, request.actor, SourceKind.HUB)
         return Response(status=204)
 
@@ -65,13 +65,13 @@ class BucketSourceView(ApiView):
         responses=PolicySourceSerializer,
     )
     def put(self, request: TeamRequest) -> Response:
-        """Store the team's keys for the object store, instead of those of before."""
+        """Store the team's keys for the object store. They replace earlier ones."""
         body = self.body(SetBucketKeysSerializer)
         services.set_credentials(request.team, request.actor, SourceKind.BUCKET, body)
         return Response(selectors.sources(request.team)["bucket"])
 
     @extend_schema(operation_id="forgetBucketKeys", tags=["policies"], responses={204: None})
     def delete(self, request: TeamRequest) -> Response:
-        """Forget the team's keys for the object store."""
+        """Delete the team's keys for the object store."""
         services.forget_credentials(request.team, request.actor, SourceKind.BUCKET)
         return Response(status=204)

@@ -1,1 +1,1 @@
-"""Imports of policies from the Hugging Face hub and from object stores, in the background and to be gone on with."""
+"""Policy imports from the Hugging Face hub and object stores. They run in the background and can be resumed."""

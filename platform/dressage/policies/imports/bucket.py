@@ -1,7 +1,7 @@
 """Folders in buckets of an S3-compatible object store, read and written with Amazon's own client.
 
-The endpoint is the operator's, and the credentials are the team's: what the platform's environment or machine may read
-is never used, since it would open to every team whatever the operator may see.
+The endpoint is the operator's; the credentials are the team's. Credentials of the platform's environment or machine are
+never used, since they would give every team the operator's access.
 """
 
 import base64
@@ -31,7 +31,7 @@ from dressage.imports.remote import (
 )
 
 ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.\-]{1,61}[a-z0-9])(?:/([^\s\\?#]*?))?/*")
-"""``s3://bucket/prefix``. Neither an ARN nor another host can be named."""
+"""``s3://bucket/prefix``. An ARN or another host is not accepted."""
 _CHUNK = 1 << 20
 _MOST_OBJECTS = 2_000
 _MD5 = re.compile(r"[0-9a-f]{32}")
@@ -40,29 +40,29 @@ _PASSING = ("SlowDown", "RequestTimeout", "InternalError", "ServiceUnavailable",
 
 
 _HASH = "sha256"
-"""Name under which an object knows the hash of its content."""
+"""Metadata key under which an object stores the hash of its content."""
 
 
 class UploadedPart(NamedTuple):
-    """A part of an object that is written in parts."""
+    """A part of a multipart upload."""
 
     bytes: int
     tag: str
 
 
 class Bucket:
-    """The objects right below one prefix."""
+    """The objects directly below one prefix."""
 
     _needed = "list or read"
-    """What is done there, for the sentence that it is not allowed."""
+    """Required permission, for the message when it is missing."""
     _permissions = "s3:ListBucket and s3:GetObject"
 
     def __init__(self, address: str, credentials: dict[str, str] | None) -> None:
         """
         Args:
             address: ``s3://bucket/prefix``.
-            credentials: ``access_key_id`` and ``secret_access_key`` of the team; None asks as nobody, which public
-                buckets allow.
+            credentials: ``access_key_id`` and ``secret_access_key`` of the team; None for anonymous access, which
+                public buckets allow.
         """
         match = ADDRESS.fullmatch(address)
         if match is None:
@@ -72,7 +72,7 @@ class Bucket:
         self._client: Any = _client(credentials)
 
     def objects(self) -> dict[str, RemoteFile]:
-        """The objects right below the prefix, by their names."""
+        """The objects directly below the prefix, by name."""
         files: dict[str, RemoteFile] = {}
         with self._told(self._prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(
@@ -89,7 +89,7 @@ class Bucket:
 
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:
-        """The client's errors as ours."""
+        """Converts the client's errors to ours."""
         try:
             yield
         except ClientError as error:
@@ -122,26 +122,26 @@ class BucketSource(Bucket):
     """A policy to import."""
 
     def listing(self) -> Listing:
-        """The objects right below the prefix."""
+        """The objects directly below the prefix."""
         files = self.objects()
         if not files:
             raise ImportRefused(f"There is nothing at s3://{self._bucket}/{self._prefix}. Check bucket and prefix.")
         return Listing(files, "", "")
 
     def described(self, file: RemoteFile) -> RemoteFile:
-        """The file with the checksum that the store keeps of it, where it keeps one of the whole content."""
+        """The file with the store's checksum, if it has one of the whole content."""
         with self._told(file.name):
             head = self._client.head_object(Bucket=self._bucket, Key=self._prefix + file.name, ChecksumMode="ENABLED")
         sha256, tag = head.get("ChecksumSHA256", ""), file.tag.strip('"')
         if _SHA256.fullmatch(sha256):
             return replace(file, checksum=Checksum("sha256", base64.b64decode(sha256).hex()))
-        # The tag of an object that came in one piece is its MD5, unless the store encrypts with keys of others.
+        # The entity tag of an object uploaded in one part is its MD5, unless the store encrypts with customer keys.
         if _MD5.fullmatch(tag) and head.get("ServerSideEncryption", "AES256") == "AES256":
             return replace(file, checksum=Checksum("md5", tag))
         return file
 
     def fetch(self, file: RemoteFile, target: Path, tick: Tick) -> None:
-        """Append to ``target`` what it lacks of the object, which must still be the one that was listed."""
+        """Append to ``target`` the missing bytes of the object, which must still be the one that was listed."""
         with target.open("ab") as out, self._told(file.name):
             if out.tell() == file.size:
                 return
@@ -159,13 +159,13 @@ class BucketSource(Bucket):
 
 
 class BucketTarget(Bucket):
-    """A folder to write. An object is there as a whole or not at all, and knows the SHA-256 of its content."""
+    """A folder to write to. Each object is written completely or not at all, and stores the SHA-256 of its content."""
 
     _needed = "list or write"
     _permissions = "s3:ListBucket, s3:GetObject, s3:PutObject and s3:AbortMultipartUpload"
 
     def holds(self, name: str, size: int, sha256: str) -> bool:
-        """Whether an object of this content is there, as an earlier try has written it."""
+        """Whether an object with this content already exists, written by an earlier attempt."""
         with self._told(name):
             head = self._client.head_object(Bucket=self._bucket, Key=self._prefix + name)
         return head["ContentLength"] == size and head.get("Metadata", {}).get(_HASH) == sha256
@@ -178,7 +178,7 @@ class BucketTarget(Bucket):
             )
 
     def begin(self, name: str, sha256: str) -> str:
-        """Begin an object that comes in parts. Returns the upload's id."""
+        """Start a multipart upload. Returns its id."""
         with self._told(name):
             begun = self._client.create_multipart_upload(
                 Bucket=self._bucket, Key=self._prefix + name, Metadata={_HASH: sha256}
@@ -186,7 +186,7 @@ class BucketTarget(Bucket):
         return str(begun["UploadId"])
 
     def parts(self, name: str, upload: str) -> dict[int, UploadedPart] | None:
-        """The parts that are there, by their numbers from 1; None if the store knows no such upload any more."""
+        """The uploaded parts by number, from 1; None if the store no longer knows the upload."""
         found: dict[int, UploadedPart] = {}
         try:
             pages = self._client.get_paginator("list_parts").paginate(**self._upload(name, upload))
@@ -201,19 +201,19 @@ class BucketTarget(Bucket):
         return found
 
     def put_part(self, name: str, upload: str, number: int, content: IO[bytes]) -> str:
-        """Write a part. Returns its tag."""
+        """Upload a part. Returns its entity tag."""
         with self._told(name):
             answer = self._client.upload_part(**self._upload(name, upload), PartNumber=number, Body=content)
         return str(answer["ETag"])
 
     def complete(self, name: str, upload: str, tags: Mapping[int, str]) -> None:
-        """Make the object of its parts."""
+        """Create the object from its parts."""
         parts = [{"PartNumber": number, "ETag": tag} for number, tag in sorted(tags.items())]
         with self._told(name):
             self._client.complete_multipart_upload(**self._upload(name, upload), MultipartUpload={"Parts": parts})
 
     def abort(self, name: str, upload: str) -> None:
-        """Throw the parts away; harmless when they are gone."""
+        """Delete the parts. Harmless if they no longer exist."""
         try:
             with self._told(name):
                 self._client.abort_multipart_upload(**self._upload(name, upload))
@@ -226,7 +226,7 @@ class BucketTarget(Bucket):
 
 
 def _code_of(error: BaseException | None) -> str:
-    """The store's code of an error of its client; empty if it has none."""
+    """The store's error code in an exception of its client; empty if it has none."""
     return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
 
 
@@ -244,6 +244,6 @@ def _client(credentials: dict[str, str] | None) -> Any:
         s3={"addressing_style": "path" if own else "auto"},
         **({} if keys else {"signature_version": UNSIGNED}),
     )
-    # A session of its own: Amazon's clients are made in one thread alone.
+    # A separate session, because Amazon's clients must be created in a single thread.
     session = boto3.session.Session()
     return session.client("s3", endpoint_url=own or None, region_name=settings.BUCKET_REGION, config=config, **keys)

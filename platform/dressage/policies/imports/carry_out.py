@@ -1,7 +1,7 @@
-"""An import, carried out by a worker of the platform: list, look at the small files, fetch, compare, register.
+"""Runs an import on a worker of the platform: list, check the small files, fetch, compare, register.
 
-It may be killed anywhere. Then the next worker lists the same commit, goes on behind what lies on the disk, and
-compares everything in the end.
+The process may be killed at any point. The next worker then lists the same commit, continues after the bytes on disk,
+and compares everything at the end.
 """
 
 import os
@@ -33,16 +33,16 @@ from dressage.policies.services import store_policy
 from dressage.teams.models import Team
 
 _PLACES = threading.BoundedSemaphore(MAX_ACTIVE)
-"""Imports that this process works on. One whose network hangs writes nothing and has its thread all the same."""
+"""Imports that this process works on. An import whose network hangs reports nothing, but still occupies its thread."""
 
 
 def carry_out(import_id: str) -> None:
-    """Go on with an import, unless it is over, another worker has it, or it is not its turn."""
+    """Continue an import, unless it is over, another worker has it, or it must wait its turn."""
     row = PolicyImport.objects.select_related("team").filter(pk=import_id).first()
     if row is None or row.state not in OPEN:
         return
     if not _PLACES.acquire(blocking=False):
-        return  # the sweep asks again; the other threads of this worker are for runs
+        return  # the sweep will try again; the worker's other threads are for runs
     try:
         _go_on(row)
     finally:
@@ -60,16 +60,16 @@ def _go_on(row: PolicyImport) -> None:
 
 
 def _workplace(target: Path) -> Path | None:
-    """The folder of what was fetched; None while another worker registers it, and when it was registered.
+    """The folder for fetched files; None while another worker registers it, and once it is registered.
 
-    It may have got its last name before its worker was killed; then it gets the former one again.
+    If the folder had its final name when its worker was killed, it is renamed back.
     """
     part = unfinished(target)
     if target.is_dir():
         with alone_in(target) as alone:
             if not alone or Policy.objects.filter(pk=target.name).exists():
                 return None
-            if part.is_dir() and not any(part.iterdir()):  # an earlier release made it beside the other
+            if part.is_dir() and not any(part.iterdir()):  # an earlier release created it next to the other
                 part.rmdir()
             if not part.exists():
                 target.rename(part)
@@ -78,7 +78,7 @@ def _workplace(target: Path) -> Path | None:
 
 
 class _PolicyImportWork(ImportWork):
-    """One worker's try at the import of a policy."""
+    """One worker's attempt to import a policy."""
 
     refusals = (ImportRefused, UnfitFolder)
 
@@ -87,7 +87,7 @@ class _PolicyImportWork(ImportWork):
         self._row: PolicyImport = row
 
     def carry_out(self) -> None:
-        """List, look at the small files, fetch, compare, register."""
+        """List, check the small files, fetch, compare, register."""
         source = self._source()
         listing = source.listing()
         self.progress.write(commit=listing.commit)
@@ -105,7 +105,7 @@ class _PolicyImportWork(ImportWork):
         self._register(listing, digests)
 
     def _source(self) -> Source:
-        # Loaded where they are used: nothing else of the platform needs these libraries.
+        # Imported lazily: nothing else in the platform needs these libraries.
         if self._row.source == SourceKind.HUB:
             from dressage.imports.hub import HubSource
 
@@ -115,14 +115,14 @@ class _PolicyImportWork(ImportWork):
         return BucketSource(self._row.location, bucket_credentials(self._row.team))
 
     def _remove_others(self, files: list[RemoteFile]) -> None:
-        """Remove what an earlier try has fetched and this one does not want."""
+        """Remove files from an earlier attempt that this one does not need."""
         wanted = {file.name for file in files}
         for path in self.part.iterdir():
             if path.name not in wanted:
                 path.unlink()
 
     def _require_room(self, files: list[RemoteFile]) -> None:
-        """Require that the policy is within the limits and fits on the disk; tell its size."""
+        """Require that the policy is within the limits and fits on the disk. Records its size."""
         total = sum(file.size for file in files)
         if total > settings.IMPORT_GIB * GIB:
             raise ImportRefused(
@@ -130,14 +130,14 @@ class _PolicyImportWork(ImportWork):
                 "may allow more by POLICY_IMPORT_GIB."
             )
         with transaction.atomic():
-            # Under the team's lock: of two at once that only fit one by one, the second finds the first's size.
+            # Under the team's lock: if two imports fit only one at a time, the second sees the first's size.
             Team.objects.select_for_update(no_key=True).get(pk=self._row.team_id)
             self._require_share(total)
             self.progress.write(bytes_total=total, files_total=len(files))
         self.require_disk(files)
 
     def _require_share(self, total: int) -> None:
-        """Require that the team may have so many bytes more."""
+        """Require that the team may store this many more bytes."""
         if settings.TEAM_IMPORTS_GIB is None:
             return
         taken = _imported(self._row.team) + _on_the_way(self._row)
@@ -174,7 +174,7 @@ class _PolicyImportWork(ImportWork):
             sync_folder(target.parent)
 
     def _sync(self) -> None:
-        """Have the files survive a power cut before the row says that they are there."""
+        """Flush the files to disk before the database row says that they exist."""
         for path in self.part.iterdir():
             descriptor = os.open(path, os.O_RDONLY)
             try:
@@ -185,13 +185,13 @@ class _PolicyImportWork(ImportWork):
 
 
 def _imported(team: Team) -> int:
-    """Bytes of the weights of the team's imported policies."""
+    """Total size of the weights of the team's imported policies."""
     imported = Policy.objects.for_team(team).filter(origin__isnull=False)
     return imported.aggregate(total=Sum("bytes"))["total"] or 0
 
 
 def _on_the_way(row: PolicyImport) -> int:
-    """Bytes of the team's other imports: the sizes of those that are open, and what failed ones have left to retry."""
+    """Bytes of the team's other imports: sizes of open ones, and what failed ones have left for a retry."""
     root = own_root(row.team)
     kept = {part.stem: _on_disk(part) for part in root.glob(unfinished(root / "*").name)}
     others = PolicyImport.objects.for_team(row.team).exclude(pk=row.pk)
@@ -203,7 +203,7 @@ def _on_the_way(row: PolicyImport) -> int:
 
 
 def _on_disk(folder: Path) -> int:
-    """Bytes in a folder that another worker may be removing."""
+    """Total size of a folder that another worker may be removing."""
     total = 0
     with suppress(FileNotFoundError):
         for path in folder.iterdir():

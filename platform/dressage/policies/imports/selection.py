@@ -1,4 +1,4 @@
-"""Selection of the files that make a policy. Pickles, code and whatever lies in folders below are never among them."""
+"""Selects the files of a policy. Pickles, code and anything in subfolders are never selected."""
 
 import json
 import re
@@ -16,14 +16,14 @@ _SMALL = re.compile(
 )
 _WEIGHTS = re.compile(r"(?!adapter_)[\w.\-]{1,200}\.safetensors")
 MAX_SMALL_BYTES = 256 << 20
-"""Bytes of one file beside the weights; tokenizers have up to 40 MB."""
+"""Maximum size of a file other than the weights. Tokenizers have up to 40 MB."""
 
 
 def small_files(listing: Listing) -> list[str]:
-    """Names of configuration, tokenizer, template and licence, which are fetched before the weights.
+    """Names of configuration, tokenizer, template and licence files, which are fetched before the weights.
 
     Raises:
-        ImportRefused: there is no configuration or nothing to train, or a file is larger than such files are.
+        ImportRefused: there is no configuration or nothing to train, or a file is too large for its kind.
     """
     names = listing.files.keys()
     if "config.json" not in names:
@@ -38,18 +38,18 @@ def small_files(listing: Listing) -> list[str]:
 
 
 def weights(listing: Listing, index: bytes | None) -> list[str]:
-    """Names of the weights' files: those that the index names where there is one, else the whole safetensors files.
+    """Names of the weight files: those in the index if there is one, otherwise all safetensors files.
 
     Args:
-        listing: the files that there are.
+        listing: the available files.
         index: content of ``model.safetensors.index.json``.
 
     Raises:
-        ImportRefused: the index cannot be read, or names what is no such file or not there.
+        ImportRefused: the index cannot be read, or names files that are invalid or missing.
     """
     found = sorted(name for name in listing.files if _WEIGHTS.fullmatch(name))
     if index is None:
-        # Some repositories hold the same weights a second time, in the form of another library.
+        # Some repositories contain the same weights a second time, in another library's format.
         own = [name for name in found if not name.startswith("consolidated")]
         return ["model.safetensors"] if "model.safetensors" in found else own or found
     try:

@@ -1,4 +1,4 @@
-"""Bodies of the endpoints of imports."""
+"""Request and response bodies of the import endpoints."""
 
 from rest_framework import serializers
 
@@ -7,7 +7,7 @@ from dressage.policies.models import ImportState, SourceKind
 
 
 class StartImportSerializer(serializers.Serializer):
-    """A policy elsewhere."""
+    """A policy to import."""
 
     name = serializers.CharField(max_length=120)
     slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
@@ -25,7 +25,7 @@ class StartImportSerializer(serializers.Serializer):
 
 
 class PolicyImportSerializer(serializers.Serializer):
-    """A policy on its way from elsewhere."""
+    """A policy that is being imported."""
 
     id = serializers.CharField()
     name = serializers.CharField()

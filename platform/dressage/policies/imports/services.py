@@ -1,4 +1,4 @@
-"""Writes of imports by people."""
+"""User actions on imports."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 
 MAX_OPEN = 20
-"""Imports of one team that are not over."""
+"""Maximum number of unfinished imports per team."""
 OFFLINE = (
     "This installation never asks the hub (HF_HUB_OFFLINE). Have the operator put the folder among the platform's "
     "policies, and register it from there."
@@ -34,19 +34,19 @@ _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9](/[^\s\\?#]*)?", re
 def start_import(
     team: Team, actor: Actor, *, name: str, slug: str | None, source: str, location: str, revision: str = ""
 ) -> PolicyImport:
-    """A new import; a worker is told on commit.
+    """Start an import. A worker is notified on commit.
 
     Args:
-        team: the owner of the policy to be.
-        actor: who asks.
-        name: what people call the policy.
-        slug: how specs name it; made from the name when None.
+        team: the owner of the future policy.
+        actor: who makes the request.
+        name: display name of the policy.
+        slug: name of the policy in specs; derived from the name if None.
         source: a value of ``SourceKind``.
         location: ``owner/name`` of a repository, or ``s3://bucket/prefix``.
         revision: a branch, tag or commit of the repository; empty for the main branch.
 
     Raises:
-        Problem: 422 for what is no such name, 409 when the slug is taken, 429 when too many of the team are open.
+        Problem: 422 if the name is invalid; 409 if the slug is taken; 429 if the team has too many open imports.
     """
     slug = slug_for(name, slug)
     _check_place(source, location, revision)
@@ -72,10 +72,10 @@ def start_import(
 
 @transaction.atomic
 def cancel_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
-    """End an import, or put one away that has failed; what it has fetched is removed.
+    """Cancel an import, or dismiss a failed one. Its files are removed.
 
     Raises:
-        Problem: 409 when it is over otherwise.
+        Problem: 409 if it has already ended in another way.
     """
     locked = PolicyImport.objects.select_for_update().get(pk=row.pk)
     if locked.state not in (*OPEN, ImportState.FAILED):
@@ -83,7 +83,7 @@ def cancel_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
     was_active = locked.state in ACTIVE
     end(locked, ImportState.CANCELLED)
     record_audit(team, actor, "policy.import_cancel", "policy_import", row.id, after={"slug": row.slug})
-    if not was_active:  # a worker that has it removes it
+    if not was_active:  # otherwise the worker that has it removes it
         part = unfinished(own_root(team) / row.policy_id)
         transaction.on_commit(lambda: shutil.rmtree(part, ignore_errors=True))
     return locked
@@ -91,10 +91,10 @@ def cancel_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
 
 @transaction.atomic
 def retry_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
-    """Try an import again that has failed or was cancelled; files that are still there are not fetched again.
+    """Retry an import that failed or was cancelled. Files that are still on disk are not fetched again.
 
     Raises:
-        Problem: 409 when it is not over, is ready, or its slug was taken meanwhile; 429 as for a new one.
+        Problem: 409 if it is not over, is ready, or its slug has been taken; 429 as for a new import.
     """
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     locked = PolicyImport.objects.select_for_update().get(pk=row.pk)

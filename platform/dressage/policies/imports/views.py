@@ -23,7 +23,7 @@ class PolicyImportsView(ApiView):
 
     @extend_schema(operation_id="listPolicyImports", tags=["policies"], responses=PolicyImportSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """The team's imports of policies, newest first, with how far each has come."""
+        """List the team's imports of policies with their progress, newest first."""
         return self.page(selectors.imports(request.team), PolicyImportSerializer)
 
     @extend_schema(
@@ -46,12 +46,12 @@ class PolicyImportView(ApiView):
 
     @extend_schema(operation_id="getPolicyImport", tags=["policies"], responses=PolicyImportSerializer)
     def get(self, request: TeamRequest, import_id: str) -> Response:
-        """An import, with how far it has come."""
+        """Return an import with its progress."""
         return Response(PolicyImportSerializer(selectors.policy_import(request.team, import_id)).data)
 
 
 class CancelImportView(ApiView):
-    """The end of an import."""
+    """Cancellation of an import."""
 
     noun = Noun.POLICIES
     roles = {"POST": IsEditor}
@@ -61,13 +61,13 @@ class CancelImportView(ApiView):
     @extend_schema(operation_id="cancelPolicyImport", tags=["policies"], request=None, responses=PolicyImportSerializer)
     @idempotent
     def post(self, request: TeamRequest, import_id: str) -> Response:
-        """End an import, or put one away that has failed; what it has fetched is removed."""
+        """Cancel an import, or dismiss a failed one. Its files are removed."""
         row = selectors.policy_import(request.team, import_id)
         return Response(PolicyImportSerializer(services.cancel_import(request.team, request.actor, row)).data)
 
 
 class RetryImportView(ApiView):
-    """Another try."""
+    """Retry of an import."""
 
     noun = Noun.POLICIES
     roles = {"POST": IsEditor}
@@ -77,6 +77,6 @@ class RetryImportView(ApiView):
     @extend_schema(operation_id="retryPolicyImport", tags=["policies"], request=None, responses=PolicyImportSerializer)
     @idempotent
     def post(self, request: TeamRequest, import_id: str) -> Response:
-        """Try an import again that has failed or was cancelled. What was fetched is not fetched again."""
+        """Retry an import that failed or was cancelled. Files that were already fetched are not fetched again."""
         row = selectors.policy_import(request.team, import_id)
         return Response(PolicyImportSerializer(services.retry_import(request.team, request.actor, row)).data)

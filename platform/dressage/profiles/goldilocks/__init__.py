@@ -1,4 +1,4 @@
-"""Goldilocks in two stages: rows that one policy, then a stronger one, neither always solves nor never.
+"""Goldilocks in two stages: rows that one policy, and then a stronger one, solves sometimes but not always.
 
 Source: Magistral (arXiv 2506.10910), section 4.
 """

@@ -1,4 +1,4 @@
-"""Steps behind each stage: the next one, or the version. A sweep takes them every two seconds; it may be repeated."""
+"""Steps after each stage: start the next one, or create the version. A sweep runs them every two seconds."""
 
 import structlog
 from django.db import transaction
@@ -16,7 +16,7 @@ _WORDS = {GoldilocksState.FIRST: "Stage one", GoldilocksState.SECOND: "Stage two
 
 
 def sweep_goldilocks() -> None:
-    """One round: a failure of one does not stop the rest."""
+    """One round. A failure of one goldilocks does not stop the rest."""
     for job_id in list(Goldilocks.objects.filter(state__in=GOLDILOCKS_OPEN).values_list("pk", flat=True)):
         try:
             if _advance(job_id):
@@ -27,7 +27,7 @@ def sweep_goldilocks() -> None:
 
 @transaction.atomic
 def _advance(job_id: str) -> bool:
-    """Begin the next stage, or end what cannot go on. Returns whether all stages are done."""
+    """Start the next stage, or end a goldilocks that cannot continue. Returns whether all stages are done."""
     found = Goldilocks.objects.select_for_update(of=("self",), skip_locked=True)
     job = found.select_related("version__dataset", "team").filter(pk=job_id, state__in=GOLDILOCKS_OPEN).first()
     if job is None:
@@ -48,7 +48,7 @@ def _advance(job_id: str) -> bool:
     try:
         begin_stage(job, asked, "second")
     except Problem as problem:
-        if problem.status != 429:  # else too many profiles of the team are open: asked again in the next round
+        if problem.status != 429:  # 429: too many profiles of the team are open, so the next round tries again
             _fail(job, f"Stage two could not begin: {problem.detail}")
     return False
 

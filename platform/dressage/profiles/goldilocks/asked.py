@@ -1,4 +1,4 @@
-"""A goldilocks as it is asked for and stored."""
+"""The request for a goldilocks, as it is stored."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ SUSPECT_GOLDS: tuple[SuspectGolds, ...] = ("leave_out", "keep")
 
 
 class SecondStage(BaseModel):
-    """The stronger policy, and how much it is to sample."""
+    """The stronger policy, and how much to sample with it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -25,26 +25,26 @@ class SecondStage(BaseModel):
 
 
 class AskedGoldilocks(BaseModel):
-    """All that was asked for."""
+    """The complete request."""
 
     model_config = ConfigDict(frozen=True)
 
     spec: RunSpec
-    """Spec of a run over the version alone; its policy is the first one."""
+    """Spec of a run over only the version; its policy is the first one."""
     plan: ProfilePlan
-    """Bounds of the first stage; its band is the stage's."""
+    """Limits and band of the first stage."""
     second: SecondStage | None
     """None for stage one only."""
     outside_first: OutsideFirst
-    """What becomes of rows outside the first band that lie inside the second one."""
+    """Treatment of rows outside the first band that are inside the second one."""
     suspects: SuspectGolds
     reuse: bool
-    """Whether a stored profile takes the place of sampling."""
+    """Whether a stored profile may replace sampling."""
     threshold: float
-    """Reward from which an answer counts as right."""
+    """Minimum reward at which an answer counts as right."""
     cluster: str | None
     into: Into | None
-    """A new dataset for the result; None makes the next version of the dataset."""
+    """A new dataset for the result; None creates the next version of the dataset."""
 
     def spec_of(self, stage: StageName) -> RunSpec:
         """Spec of the stage's profile."""
@@ -54,10 +54,10 @@ class AskedGoldilocks(BaseModel):
         return self.spec.model_copy(update={"policy": policy})
 
     def plan_of(self, stage: StageName) -> ProfilePlan:
-        """Bounds of the stage's profile."""
+        """Limits of the stage's profile."""
         return self.plan if stage == "first" or self.second is None else self.second.plan
 
     @property
     def stages(self) -> tuple[StageName, ...]:
-        """The stages that are asked for, in order."""
+        """The requested stages, in order."""
         return ("first",) if self.second is None else ("first", "second")

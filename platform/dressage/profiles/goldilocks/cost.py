@@ -1,4 +1,4 @@
-"""The cost of both stages before anything is sampled, with all that speaks against them."""
+"""The cost of both stages before anything is sampled, with all warnings."""
 
 from typing import Literal
 
@@ -19,27 +19,27 @@ from dressage.profiles.services import require_budget, version_of
 from dressage.teams.models import Team
 
 _SECOND = {"/spec/policy/base": "/second/policy", "/plan": "/second/plan"}
-"""Where the faults of the second stage's profile stand in what was asked for."""
+"""Pointers in the request for faults of the second stage's profile."""
 
 
 class GoldilocksStageCost(TypedDict):
-    """What one stage would take."""
+    """Estimated cost of one stage."""
 
     stage: StageName
     policy: str
     reuses: Literal["stored", "first"] | None
-    """Source of the profile that takes the place of sampling: a stored one, or the first stage's; null: none does."""
+    """The profile that replaces sampling: a stored one, or the first stage's; null: the stage samples."""
     profile: str | None
     """Id of the stored profile."""
     measured_at: Moment | None
     samples: int | None
-    """Samples that the stored profile has taken."""
+    """Number of samples in the stored profile."""
     cost: ProfileCost | None
-    """Null where nothing is sampled."""
+    """Null if nothing is sampled."""
 
 
 class GoldilocksCost(TypedDict):
-    """What a goldilocks would take."""
+    """Estimated cost of a goldilocks."""
 
     stages: list[GoldilocksStageCost]
     warnings: list[str]
@@ -49,8 +49,9 @@ def cost_of_goldilocks(team: Team, asked: AskedGoldilocks) -> GoldilocksCost:
     """The cost.
 
     Raises:
-        Problem: 409 where the slug of the new dataset is taken, or the team may not keep the version were all its rows
-            to stay; 422 for what stands for nothing, or a budget that cannot give every row its first samples.
+        Problem: 409 if the slug of the new dataset is taken, or if the version with all its rows would exceed the
+            team's quota; 422 for a reference that does not exist, or a budget too small to give every row its first
+            samples.
     """
     version = require_stages(team, asked)
     _require_room(team, version, asked)
@@ -67,7 +68,7 @@ def cost_of_goldilocks(team: Team, asked: AskedGoldilocks) -> GoldilocksCost:
 
 
 def require_stages(team: Team, asked: AskedGoldilocks) -> DatasetVersion:
-    """The version, of which every stage can make its profile. Raises a 422 problem that points to what hinders one."""
+    """The version, after checking that every stage can profile it. Raises a 422 problem that points to the obstacle."""
     for stage in asked.stages:
         try:
             version = version_of(team, asked.spec_of(stage))
@@ -88,7 +89,7 @@ def _of_second(error: FieldError) -> FieldError:
 
 
 def _require_room(team: Team, version: DatasetVersion, asked: AskedGoldilocks) -> None:
-    """Require that the version could be kept if no row were dropped: known before anything is sampled."""
+    """Require that the version with all its rows fits the quota, so that this is known before sampling."""
     pointer = "/into/slug"
     try:
         if asked.into is not None:

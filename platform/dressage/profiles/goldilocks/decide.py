@@ -1,4 +1,4 @@
-"""Choice of the rows that a goldilocks keeps: by the band of each stage, and without suspect golds."""
+"""Selection of the rows that a goldilocks keeps: by the band of each stage, and without suspect golds."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -12,64 +12,64 @@ from dressage.profiles.outcomes import RowOutcomes
 from trainer_core.link.profile import ProfilePlan
 
 OutsideReason = Literal["never", "always", "harder", "easier", "untried"]
-"""Never solved, always solved, solved too seldom or too often for the band, or without a graded sample."""
+"""Never solved, always solved, solved too rarely or too often for the band, or without a graded sample."""
 DroppedBy = Literal["first", "second", "suspect"]
 
 
 class OutsideRows(TypedDict):
-    """Rows outside a band for one reason."""
+    """Rows that are outside a band for the same reason."""
 
     reason: OutsideReason
     rows: int
 
 
 class GoldilocksStageReport(TypedDict):
-    """What one policy has said of all rows."""
+    """Result of one stage over all rows."""
 
     stage: StageName
     profile: str
     policy: str
     reused: bool
-    """Whether the profile was there before."""
+    """Whether the stage used an existing profile."""
     min_pass_rate: float
     max_pass_rate: float
     samples: int
-    """Graded samples of all rows."""
+    """Number of graded samples over all rows."""
     inside: int
     """Rows inside the band."""
     outside: list[OutsideRows]
 
 
 class GoldilocksReport(TypedDict):
-    """What was kept and what was dropped, at which stage and why."""
+    """The rows that were kept and dropped, by stage and reason."""
 
     rows: int
     kept: int
     stages: list[GoldilocksStageReport]
     dropped_by_first: int
-    """Rows that are missing because of the first policy: none where the second one decides about all rows."""
+    """Rows dropped because of the first policy; 0 if the second one decides about all rows."""
     dropped_by_second: int
     suspects: int
-    """Rows inside the band whose gold the last stage's samples contradict, those included that people called right."""
+    """Rows inside the band whose gold the last stage's samples contradict, including those that people confirmed."""
     suspects_left_out: int
     returned: int
-    """Rows that are kept although they lie outside the first band."""
+    """Rows that are kept although they are outside the first band."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of each row, in the order of the rows."""
+    """The decision on each row, in row order."""
 
     rates: dict[StageName, list[float | None]]
     """Pass rates of each stage; None for a row without a graded sample."""
     dropped: list[tuple[DroppedBy, str] | None]
-    """(By what, reason); None for a row that is kept."""
+    """(Dropped by, reason); None for a row that is kept."""
     report: GoldilocksReport
 
 
 @dataclass(frozen=True, slots=True)
 class PastStage:
-    """One stage that is over."""
+    """One completed stage."""
 
     name: StageName
     profile: str
@@ -83,9 +83,9 @@ def decide(asked: AskedGoldilocks, stages: list[PastStage], trusted: Collection[
     """Decide about every row.
 
     Args:
-        asked: what was asked for.
-        stages: the stages, all of one version, in order.
-        trusted: numbers of the rows whose gold a person has called right.
+        asked: the request.
+        stages: the stages in order, all of the same version.
+        trusted: numbers of the rows whose gold a person has confirmed.
     """
     rates = {stage.name: _rates(stage.outcomes) for stage in stages}
     reasons = {stage.name: [_reason(rate, stage.plan) for rate in rates[stage.name]] for stage in stages}
@@ -125,7 +125,7 @@ def _rates(outcomes: RowOutcomes) -> list[float | None]:
 
 
 def _reason(rate: float | None, plan: ProfilePlan) -> OutsideReason | None:
-    """The reason why a row lies outside the band, whose edges are inside; None where it does not."""
+    """The reason a row is outside the band, whose edges are included; None if it is inside."""
     if rate is None:
         return "untried"
     if plan.min_pass_rate <= rate <= plan.max_pass_rate:

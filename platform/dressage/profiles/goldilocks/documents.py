@@ -15,20 +15,20 @@ from trainer_core.spec import RunSpec
 
 
 class GoldilocksStage(TypedDict):
-    """One stage as it was asked for, and its profile."""
+    """One requested stage, and its profile."""
 
     stage: StageName
     policy: str
     plan: ProfilePlan
-    """Its band is the stage's."""
+    """Limits and band of the stage."""
     profile: str | None
-    """Null before the stage has begun."""
+    """Null before the stage has started."""
     reused: bool
-    """Whether the profile was there before."""
+    """Whether the stage used an existing profile."""
 
 
 class GoldilocksVersion(TypedDict):
-    """The version that was made."""
+    """The created version."""
 
     dataset_id: str
     number: int
@@ -37,36 +37,36 @@ class GoldilocksVersion(TypedDict):
 
 
 class GoldilocksDocument(TypedDict):
-    """A goldilocks in one stage or two, with how far it has come."""
+    """A goldilocks in one or two stages, with its progress."""
 
     id: str
     state: Annotated[str, OneOf(GoldilocksState)]
     error: str | None
-    """Why it failed, and what to do."""
+    """Reason it failed, and what to do."""
     version: str
     """The version whose rows are tried: ``slug@number``."""
     spec: Annotated[dict[str, Any], Stored(RunSpec)]
-    """Spec of the first stage; the second one differs by its policy."""
+    """Spec of the first stage; the second one differs in its policy."""
     threshold: float
     outside_first: OutsideFirst
-    """What becomes of rows outside the first band that lie inside the second."""
+    """Treatment of rows outside the first band that are inside the second one."""
     suspects: SuspectGolds
-    """What becomes of rows with a suspect gold."""
+    """Treatment of rows with a suspect gold."""
     stages: list[GoldilocksStage]
     report: GoldilocksReport | None
     made: GoldilocksVersion | None
-    """Null where none was made, or it was deleted."""
+    """Null if none was created, or it was deleted."""
     created_at: Moment
     finished_at: Moment | None
     created_by: str
 
 
 class StartedGoldilocks(TypedDict):
-    """The cost of a goldilocks, and the job where it was started."""
+    """The cost of a goldilocks, and the job if it was started."""
 
     cost: GoldilocksCost
     job: GoldilocksDocument | None
-    """Null where only the cost was asked for."""
+    """Null if only the cost was requested."""
 
 
 def goldilocks_document(job: Goldilocks) -> GoldilocksDocument:

@@ -14,14 +14,14 @@ from dressage.runs.facts.serializers import ClusterField, RunSpecField
 
 
 class SecondStageSerializer(serializers.Serializer):
-    """The stronger policy, and how much it is to sample."""
+    """The stronger policy, and how much to sample with it."""
 
     policy = serializers.CharField(max_length=63)
     plan = PlanField()
 
 
 class StartGoldilocksSerializer(serializers.Serializer):
-    """A spec over one version, with the policies, the bands and the bounds of both stages."""
+    """A spec over one version, with the policies, bands and limits of both stages."""
 
     spec = RunSpecField(
         help_text="Of a run over the version alone: its policy is the first one; of the rest the reward, the format of "
@@ -68,8 +68,8 @@ class StartGoldilocksSerializer(serializers.Serializer):
 
 
 class GoldilocksSerializer(DocumentSerializer, document=GoldilocksDocument):
-    """A goldilocks in one stage or two."""
+    """A goldilocks in one or two stages."""
 
 
 class StartedGoldilocksSerializer(DocumentSerializer, document=StartedGoldilocks):
-    """The cost, and the job where it was started."""
+    """The cost, and the job if it was started."""

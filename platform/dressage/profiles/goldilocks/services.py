@@ -1,4 +1,4 @@
-"""Writes of goldilocks by people: start, cancel, undo."""
+"""Actions of people on goldilocks: start, cancel, undo."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,7 @@ from trainer_core.rewards import RewardDefinition
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A goldilocks that may be started, with its cost; and the job, where it was."""
+    """The cost of a goldilocks, and the job if it was started."""
 
     cost: GoldilocksCost
     job: Goldilocks | None
@@ -33,18 +33,18 @@ class Started:
 def start_goldilocks(
     team: Team, actor: Actor, *, threshold: float | None = None, dry_run: bool = False, **fields: Any
 ) -> Started:
-    """A new goldilocks, whose first profile waits or was there before; the sweep does what comes after it.
+    """A new goldilocks. Its first profile waits, or already existed; the sweep does the rest.
 
     Args:
         team: the owner.
-        actor: who asks.
-        threshold: reward from which an answer counts as right; None for that of the reward's definition.
-        dry_run: whether only to tell the cost.
-        fields: those of ``AskedGoldilocks``.
+        actor: who requests it.
+        threshold: minimum reward at which an answer counts as right; None for that of the reward's definition.
+        dry_run: whether only to return the cost.
+        fields: the fields of ``AskedGoldilocks``.
 
     Raises:
-        Problem: as ``cost_of_goldilocks``; 409 where one of the version is open; 429 where too many profiles of the
-            team are open. Then nothing is made.
+        Problem: as ``cost_of_goldilocks``; 409 if one of the version is already open; 429 if too many profiles of the
+            team are open. Nothing is created then.
     """
     require_cluster(fields["cluster"])
     reward = references.require(team, fields["spec"], new=True).reward
@@ -56,7 +56,7 @@ def start_goldilocks(
         return Started(cost, None)
     with transaction.atomic():
         references.hold(team, asked.spec)
-        version = require_stages(team, asked)  # which may have been deleted until then
+        version = require_stages(team, asked)  # may have been deleted in the meantime
         Team.objects.select_for_update(no_key=True).get(pk=team.pk)
         if Goldilocks.objects.for_team(team).filter(version=version, state__in=GOLDILOCKS_OPEN).exists():
             detail = f"A goldilocks of {version.ref} is not over yet. Wait for its end, or cancel it."
@@ -77,10 +77,10 @@ def start_goldilocks(
 
 @transaction.atomic
 def cancel_goldilocks(team: Team, actor: Actor, goldilocks_id: str) -> Goldilocks:
-    """End a goldilocks, and the profile that is made for it. Profiles that are done stay; no version is made.
+    """End a goldilocks, and its unfinished profile. Finished profiles remain; no version is created.
 
     Raises:
-        Problem: 404 for one that is not there, 409 for one that is over.
+        Problem: 404 if it does not exist, 409 if it is over.
     """
     job = _locked(team, goldilocks_id)
     if job.state not in GOLDILOCKS_OPEN:
@@ -96,11 +96,11 @@ def cancel_goldilocks(team: Team, actor: Actor, goldilocks_id: str) -> Goldilock
 
 @transaction.atomic
 def undo_goldilocks(team: Team, actor: Actor, goldilocks_id: str) -> Goldilocks:
-    """Delete the version that a goldilocks has made, and its notes; its profiles stay, for the next one to use.
+    """Delete the version that a goldilocks has created, and its notes. Its profiles remain for later use.
 
     Raises:
-        Problem: 404 for one that is not there; 409 where it has left nothing, or something needs the version. Then
-            nothing changes.
+        Problem: 404 if it does not exist; 409 if it has no version, or something needs the version. Nothing changes
+            then.
     """
     job = _locked(team, goldilocks_id)
     made = job.made_version

@@ -1,4 +1,4 @@
-"""Writes of a stage's beginning: it takes a stored profile, or has one made."""
+"""Start of a stage: it uses a stored profile, or requests a new one."""
 
 from dressage.common.actors import Actor
 from dressage.profiles.goldilocks.asked import AskedGoldilocks, StageName
@@ -8,10 +8,10 @@ from dressage.profiles.services import create_profile
 
 
 def begin_stage(job: Goldilocks, asked: AskedGoldilocks, stage: StageName) -> None:
-    """Give a stage its profile, in the caller's transaction.
+    """Assign a profile to a stage, in the caller's transaction.
 
     Raises:
-        Problem: as ``create_profile``. Then nothing changes.
+        Problem: as ``create_profile``. Nothing changes then.
     """
     spec, reused = asked.spec_of(stage), list(job.reused)
     profile = stored_profile(job.team, job.version, spec, asked.threshold) if asked.reuse else None

@@ -1,4 +1,4 @@
-"""Writes of the version that a goldilocks makes: stored together with its end and its notes, or not at all."""
+"""Writes of the version that a goldilocks creates: stored together with its end and its notes, or not at all."""
 
 from collections.abc import Callable
 
@@ -25,13 +25,13 @@ _BUSY = (429, 503)
 
 
 class _Over(Exception):
-    """It was ended meanwhile."""
+    """It was ended in the meantime."""
 
 
 def store_version(job: Goldilocks) -> None:
-    """Make the version of the rows that stay, and end the job with it; or end it with what hinders that.
+    """Create the version from the kept rows and end the job, or end the job with the reason that prevents it.
 
-    Where too many files are read at once, nothing changes: another round tries again.
+    If too many files are being read at the same time, nothing changes: the next round tries again.
     """
     asked = AskedGoldilocks.model_validate(job.asked)
     stages = [_stage(job, asked, name) for name in asked.stages]
@@ -53,7 +53,7 @@ def store_version(job: Goldilocks) -> None:
 
 
 def _stage(job: Goldilocks, asked: AskedGoldilocks, name: StageName) -> PastStage | None:
-    """A stage with its outcomes; None where these are gone."""
+    """A stage with its outcomes; None if these are gone."""
     profile_id = job.first_id if name == "first" else job.second_id
     profile = Profile.objects.select_related("version__dataset").get(pk=profile_id)
     outcomes = outcomes_of(profile)
@@ -94,7 +94,7 @@ def _derive(job: Goldilocks, asked: AskedGoldilocks, decision: Decision) -> None
 
 
 def _table(decision: Decision) -> pa.Table:
-    """Columns of the notes: pass rates of both stages, and by what and why a row was dropped; null where it stays."""
+    """Columns of the notes: pass rates of both stages, and by what and why a row was dropped; null if it was kept."""
     untold: list[float | None] = [None] * len(decision.dropped)
     return pa.table(
         {
@@ -108,7 +108,7 @@ def _table(decision: Decision) -> pa.Table:
 
 @transaction.atomic
 def _fail(job: Goldilocks, reason: str, decision: Decision | None) -> None:
-    """End it without a version, unless it is over; what was decided stays to be looked at."""
+    """End it without a version, unless it is over. The decision is stored so that people can look at it."""
     try:
         locked = _locked(job)
     except _Over:

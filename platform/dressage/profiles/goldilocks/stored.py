@@ -1,4 +1,4 @@
-"""Stored profiles that say already what a stage would find out."""
+"""Stored profiles that already contain the result of a stage."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from dressage.teams.models import Team
 from trainer_core.spec import RunSpec
 
 _WHOLE = ("settled", "most", "budget")
-"""Ends of a profile that had all the samples which its plan asked for."""
+"""Reasons to stop that mean a profile took all the samples of its plan."""
 
 
 def stored_profile(team: Team, version: DatasetVersion, spec: RunSpec, threshold: float) -> Profile | None:
-    """The newest profile of the version that sampled as the spec says and whose outcomes are there; None for none.
+    """The newest profile of the version with the sampling of the spec and stored outcomes; None if there is none.
 
-    A policy that was registered after the profile is another one, whatever its name.
+    A policy that was registered after the profile counts as a different one, even with the same name.
     """
     policy = Policy.objects.for_team(team).filter(slug=spec.policy.base).first()
     if policy is None:
@@ -39,6 +39,6 @@ def stored_profile(team: Team, version: DatasetVersion, spec: RunSpec, threshold
 
 
 def _sampling(spec: dict[str, Any]) -> dict[str, Any]:
-    """Parts of a spec that decide about samples and their grades: the name of its source does not."""
+    """Parts of a spec that affect samples and their grades. The name of its source does not."""
     sources = [{key: value for key, value in one.items() if key != "name"} for one in spec["data"]["sources"]]
     return {"sources": sources, **{part: spec.get(part) for part in ("policy", "reward", "rollout", "thinking")}}

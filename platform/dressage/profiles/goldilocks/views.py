@@ -34,10 +34,10 @@ class GoldilocksView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Have two policies try the rows of a version one after the other, and keep what lies inside the bands.
+        """Let two policies try the rows of a version one after the other, and keep the rows inside their bands.
 
-        The end is one version, whose lineage names both profiles and what was dropped. `dry_run` tells the cost of both
-        stages and starts nothing.
+        The result is one version. Its lineage names both profiles and what was dropped. `dry_run` returns the cost of
+        both stages and starts nothing.
         """
         started = services.start_goldilocks(request.team, request.actor, **self.body(StartGoldilocksSerializer))
         job = None if started.job is None else goldilocks_document(started.job)
@@ -67,12 +67,12 @@ class OneGoldilocksView(ApiView):
 
     @extend_schema(operation_id="getGoldilocks", tags=["profiles"], responses=GoldilocksSerializer)
     def get(self, request: TeamRequest, goldilocks_id: str) -> Response:
-        """A goldilocks: its stage and profiles, then what was kept and what was dropped at which stage."""
+        """A goldilocks: its stage and profiles, then the rows that were kept and dropped at each stage."""
         return Response(goldilocks_document(selectors.goldilocks(request.team, goldilocks_id)))
 
 
 class CancelGoldilocksView(ApiView):
-    """End of a goldilocks before its time."""
+    """Cancellation of a goldilocks."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -82,13 +82,13 @@ class CancelGoldilocksView(ApiView):
     @extend_schema(operation_id="cancelGoldilocks", tags=["profiles"], request=None, responses=GoldilocksSerializer)
     @idempotent
     def post(self, request: TeamRequest, goldilocks_id: str) -> Response:
-        """End a goldilocks and the profile that is made for it. Profiles that are done stay; no version is made."""
+        """Cancel a goldilocks and its unfinished profile. Finished profiles remain; no version is created."""
         job = services.cancel_goldilocks(request.team, request.actor, goldilocks_id)
         return Response(goldilocks_document(job))
 
 
 class UndoGoldilocksView(ApiView):
-    """The version of a goldilocks, taken back."""
+    """Deletion of the version of a goldilocks."""
 
     noun = Noun.DATASETS
     roles = {"POST": IsEditor}
@@ -98,6 +98,6 @@ class UndoGoldilocksView(ApiView):
     @extend_schema(operation_id="undoGoldilocks", tags=["profiles"], request=None, responses=GoldilocksSerializer)
     @idempotent
     def post(self, request: TeamRequest, goldilocks_id: str) -> Response:
-        """Delete the version that a goldilocks has made, and its row notes. Its profiles stay."""
+        """Delete the version that a goldilocks has created, and its row notes. Its profiles remain."""
         job = services.undo_goldilocks(request.team, request.actor, goldilocks_id)
         return Response(goldilocks_document(job))

@@ -1,1 +1,1 @@
-"""Judge endpoints of a team: who may be asked, with keys that never leave the platform except to its workers."""
+"""Judge endpoints of a team: who may be called, with keys that only the workers receive."""

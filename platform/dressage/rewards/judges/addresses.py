@@ -1,7 +1,7 @@
-"""Addresses at which judges may be: on the public internet, and in the networks of ``settings.JUDGE_NETWORKS``.
+"""Addresses that judges may have: on the public internet, or in the networks of ``settings.JUDGE_NETWORKS``.
 
-Whoever may name a judge makes the cluster send requests: it must not thereby reach what only the cluster can. Here
-addresses that are written out are refused; a name is looked up where it is connected to, by the worker.
+Users who define judges make the cluster send requests. They must not reach hosts that only the cluster can reach.
+Literal addresses are checked here; names are resolved by the worker when it connects.
 """
 
 import socket
@@ -14,7 +14,7 @@ from trainer_core.networks import Address, may_ask
 
 
 def refusal(base_url: str) -> str | None:
-    """Reason why a judge cannot be at this address; None when it can."""
+    """Reason why a judge cannot have this address; None if it can."""
     host = urlsplit(base_url).hostname or ""
     address = _written_out(host)
     if address is None or may_ask(address, settings.JUDGE_NETWORKS):
@@ -23,7 +23,7 @@ def refusal(base_url: str) -> str | None:
 
 
 def _written_out(host: str) -> Address | None:
-    """The address of a host that needs no look-up, also in the old spellings such as 0x7f.1; None for a name."""
+    """The address of a host that needs no lookup, including old notations such as 0x7f.1; None for a name."""
     if host == "localhost" or host.endswith(".localhost"):  # RFC 6761
         return IPv4Address("127.0.0.1")
     try:

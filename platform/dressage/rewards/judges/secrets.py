@@ -1,6 +1,6 @@
-"""Keys of judges at rest: sealed as all secrets of teams are; those of before under a key made of the Django secret.
+"""Encryption of judge keys. Keys from earlier releases are encrypted with a key derived from the Django secret.
 
-Source of that key: RFC 5869 (HKDF). The derivation's ``info`` keeps it apart from everything else that it signs.
+Source of that key: RFC 5869 (HKDF). The derivation's ``info`` separates it from everything else that the secret signs.
 """
 
 import base64
@@ -20,7 +20,7 @@ _PURPOSE = b"dressage.rewards.judges.api_key"
 
 
 def unseal(sealed: str) -> str:
-    """The key. Raises UnsealError when it was sealed under a key that is not here, or has been tampered with."""
+    """The key. Raises UnsealError if its encryption key is not available, or the text has been tampered with."""
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return sealing.unseal(sealed, tuple(_former(secret) for secret in secrets))
 

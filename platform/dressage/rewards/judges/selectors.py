@@ -1,4 +1,4 @@
-"""Reads of judge endpoints."""
+"""Queries for judge endpoints."""
 
 from pathlib import Path
 
@@ -29,8 +29,7 @@ def judge_endpoint(team: Team, endpoint_id: str) -> JudgeEndpoint:
 
 
 def unfit(endpoint: JudgeEndpoint) -> str | None:
-    """Reason why the judge cannot be asked: its address is not allowed (any more), its key cannot be read any more, or
-    the policy that it serves is gone."""
+    """Reason why the judge cannot be called: its address is not allowed, its key is unreadable, or its policy gone."""
     reason = refusal(endpoint.base_url) if endpoint.base_url else None
     if reason:
         return f"The judge endpoint {endpoint.slug!r} cannot be asked: {reason}"
@@ -46,10 +45,11 @@ def unfit(endpoint: JudgeEndpoint) -> str | None:
 
 
 def for_workers(endpoint: JudgeEndpoint) -> LinkJudgeEndpoint:
-    """The judge as workers need it, with its key. For the link alone: never for the API, logs, events or the audit log.
+    """The judge in the form for workers, with its key. Only for the link; never for the API, logs, events or the audit
+    log.
 
     Raises:
-        Problem: 422 when it is not fit for use; see ``unfit``.
+        Problem: 422 if it is not fit for use; see ``unfit``.
     """
     reason = unfit(endpoint)
     if reason:
@@ -71,9 +71,9 @@ def for_workers(endpoint: JudgeEndpoint) -> LinkJudgeEndpoint:
 
 
 def _api_key(endpoint: JudgeEndpoint) -> str | None:
-    """The key in clear, None where there is none. Raises UnsealError.
+    """The decrypted key; None if there is none. Raises UnsealError.
 
-    A rotation may have sealed it anew since the row was read, and have forgotten the old key: then it is read again.
+    A rotation may have re-encrypted it since the row was read, and dropped the old key. The row is then read again.
     """
     sealed = endpoint.api_key_sealed
     try:

@@ -1,4 +1,4 @@
-"""Bodies of the judges' endpoints."""
+"""Request and response bodies of the judge endpoints."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ from dressage.rewards.judges.addresses import refusal
 
 
 class BaseUrlField(serializers.CharField):
-    """``http(s)://host[:port]/path`` without credentials, query or fragment, where judges may be."""
+    """``http(s)://host[:port]/path`` without credentials, query or fragment, at an allowed address."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=500, **kwargs)
@@ -40,7 +40,7 @@ class PriceField(serializers.FloatField):
 
 
 class UpdateJudgeEndpointSerializer(serializers.Serializer):
-    """What may change; the slug may not, since definitions name it. Give either ``base_url`` or ``policy``."""
+    """Changes to a judge. The slug cannot change, since definitions use it. Give either ``base_url`` or ``policy``."""
 
     name = serializers.CharField(max_length=120, required=False)
     base_url = BaseUrlField(
@@ -75,7 +75,7 @@ class CreateJudgeEndpointSerializer(UpdateJudgeEndpointSerializer):
 
 
 class JudgeEndpointSerializer(serializers.Serializer):
-    """A judge that definitions name by its slug."""
+    """A judge that definitions refer to by its slug."""
 
     id = serializers.CharField()
     slug = serializers.CharField()

@@ -1,4 +1,4 @@
-"""Writes of judge endpoints. The audit log records whether there is a key, never the key."""
+"""Changes to judge endpoints. The audit log records whether there is a key, never the key itself."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ _AUDITED = ("slug", *_PLAIN, "has_key")
 
 @transaction.atomic
 def create_judge_endpoint(team: Team, actor: Actor, *, name: str, slug: str | None, **fields: Any) -> JudgeEndpoint:
-    """A new judge.
+    """Create a judge.
 
     Raises:
-        Problem: 409 when the slug is taken; 422 unless there is either an address or a policy of the team, and for a
-            key beside a policy.
+        Problem: 409 if the slug is taken; 422 unless there is either an address or a policy of the team, and for a key
+            together with a policy.
     """
-    hold_keys()  # before any row is locked: a rotation, which this waits for, locks rows as well
+    hold_keys()  # before any row is locked, because a rotation, which this waits for, locks rows as well
     slug = slug_for(name, slug)
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if JudgeEndpoint.objects.for_team(team).filter(slug=slug).exists():
@@ -45,12 +45,12 @@ def create_judge_endpoint(team: Team, actor: Actor, *, name: str, slug: str | No
 
 @transaction.atomic
 def update_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint, fields: dict[str, Any]) -> JudgeEndpoint:
-    """Change what ``fields`` names; ``api_key`` None forgets the key.
+    """Change the fields in ``fields``. If ``api_key`` is None, the key is deleted.
 
     Raises:
-        Problem: 422 as for a new one, and when the address changes while a key is stored and ``fields`` has none.
+        Problem: 422 as for a new judge, and if the address changes while a key is stored and ``fields`` has no key.
     """
-    hold_keys()  # before the row is locked: see above
+    hold_keys()  # before the row is locked, as above
     locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
     before = _facts(locked)
     _assign(locked, fields)
@@ -62,7 +62,7 @@ def update_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint, fie
 
 @transaction.atomic
 def delete_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint) -> None:
-    """Forget a judge and its key. Raises a 409 problem while somebody uses it, such as a run that has not ended."""
+    """Delete a judge and its key. Raises a 409 problem while it is in use, for example by an unfinished run."""
     locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
     user = user_of_judge(team, locked.slug)
     if user is not None:
@@ -72,7 +72,7 @@ def delete_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint) -> 
 
 
 def seal_keys_anew() -> Resealed:
-    """Seal every stored key under the newest encryption key. For a rotation, in its transaction."""
+    """Re-encrypt every stored key with the newest encryption key. For a rotation, in its transaction."""
     count, unreadable = 0, []
     for endpoint in (
         JudgeEndpoint.objects.select_for_update(of=("self",)).select_related("team").exclude(api_key_sealed="")
@@ -105,7 +105,7 @@ def _assign(endpoint: JudgeEndpoint, fields: dict[str, Any]) -> None:
         if endpoint.has_key:
             raise invalid("/api_key", "A judge that the cluster serves has no key: null forgets the stored one.")
     elif endpoint.has_key and endpoint.base_url != address and "api_key" not in fields:
-        # Whoever changes the address must not thereby be sent a key that someone else has entered.
+        # A user who changes the address must not receive a key that somebody else has entered.
         detail = "The stored key was given for another address: enter the key of this one, or null for none."
         raise invalid("/api_key", detail, code="key_needed")
 

@@ -27,7 +27,7 @@ class JudgeEndpointsView(ApiView):
 
     @extend_schema(operation_id="listJudgeEndpoints", tags=["rewards"], responses=JudgeEndpointSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """The team's judges, newest first."""
+        """List the team's judges, newest first."""
         return self.page(selectors.judge_endpoints(request.team), JudgeEndpointSerializer)
 
     @extend_schema(
@@ -38,7 +38,7 @@ class JudgeEndpointsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Name a judge. Its key is stored encrypted and never shown again."""
+        """Create a judge. Its key is stored encrypted and never shown again."""
         endpoint = services.create_judge_endpoint(
             request.team, request.actor, **self.body(CreateJudgeEndpointSerializer)
         )
@@ -59,7 +59,7 @@ class JudgeEndpointView(ApiView):
         responses=JudgeEndpointSerializer,
     )
     def patch(self, request: TeamRequest, endpoint_id: str) -> Response:
-        """Change a judge. Runs that go on keep what they started with until their next attempt."""
+        """Change a judge. Active runs keep their settings until their next attempt."""
         endpoint = selectors.judge_endpoint(request.team, endpoint_id)
         fields = self.body(UpdateJudgeEndpointSerializer)
         updated = services.update_judge_endpoint(request.team, request.actor, endpoint, fields)
@@ -67,7 +67,7 @@ class JudgeEndpointView(ApiView):
 
     @extend_schema(operation_id="deleteJudgeEndpoint", tags=["rewards"], responses={204: None})
     def delete(self, request: TeamRequest, endpoint_id: str) -> Response:
-        """Forget a judge and its key."""
+        """Delete a judge and its key."""
         endpoint = selectors.judge_endpoint(request.team, endpoint_id)
         services.delete_judge_endpoint(request.team, request.actor, endpoint)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,4 +1,4 @@
-"""The rows of rewards: definitions, judges, bench jobs, proposals for rubrics."""
+"""Database models of rewards: definitions, judges, bench jobs, proposals for rubrics."""
 
 from dressage.rewards.models.judge import JudgeEndpoint
 from dressage.rewards.models.proposal import RubricProposal

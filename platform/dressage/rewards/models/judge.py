@@ -1,4 +1,4 @@
-"""Endpoints at which judges are asked: an OpenAI-compatible address, or a policy that the cluster serves itself."""
+"""Judge endpoints: an OpenAI-compatible URL, or a policy that the cluster serves itself."""
 
 from typing import ClassVar
 
@@ -8,26 +8,26 @@ from dressage.common.models import TeamModel
 
 
 class JudgeEndpoint(TeamModel):
-    """A judge of a team. Definitions name it by its slug."""
+    """A judge of a team. Definitions refer to it by its slug."""
 
     id_prefix: ClassVar[str] = "judge"
 
     slug = models.CharField(max_length=63)
     name = models.CharField(max_length=120)
     base_url = models.CharField(max_length=500, blank=True)
-    """Address of the API up to its version, such as ``https://host/v1``; empty when ``policy`` is served instead."""
+    """URL of the API including its version, such as ``https://host/v1``; empty if ``policy`` is served instead."""
     policy = models.CharField(max_length=63, blank=True)
-    """Slug of a policy of the team that the cluster serves with vLLM."""
+    """Slug of the team's policy that the cluster serves with vLLM."""
     model = models.CharField(max_length=200)
     api_key_sealed = models.TextField(blank=True)
-    """The key, encrypted; see ``dressage.common.sealing``. Empty when there is none."""
+    """The encrypted key; see ``dressage.common.sealing``. Empty if there is none."""
     max_in_flight = models.PositiveIntegerField(default=32)
     timeout_s = models.FloatField(default=60.0)
     retries = models.PositiveIntegerField(default=3)
     price_prompt = models.FloatField(null=True)
-    """Per million prompt tokens; null when unknown."""
+    """Price per million prompt tokens; null if unknown."""
     price_completion = models.FloatField(null=True)
-    """Per million completion tokens; null when unknown."""
+    """Price per million completion tokens; null if unknown."""
     created_by = models.CharField(max_length=300)
 
     class Meta:
@@ -42,5 +42,5 @@ class JudgeEndpoint(TeamModel):
 
     @property
     def has_key(self) -> bool:
-        """Whether a key is stored; the key itself is never shown."""
+        """Whether a key is stored. The key itself is never shown."""
         return bool(self.api_key_sealed)

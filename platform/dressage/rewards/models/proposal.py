@@ -1,4 +1,4 @@
-"""Items that a run proposes for a rubric, kept with what they came from until a person decides."""
+"""Items that a run proposes for a rubric, stored with their origin until a person decides."""
 
 from typing import ClassVar
 
@@ -24,12 +24,12 @@ class RubricProposal(PrefixedModel):
 
     reward = models.ForeignKey(Reward, on_delete=models.CASCADE, related_name="proposals")
     reward_version = models.ForeignKey(RewardVersion, on_delete=models.CASCADE, related_name="+")
-    """Reward version under which the rollouts were scored."""
+    """Reward version that scored the rollouts."""
     run = models.ForeignKey("runs.Run", on_delete=models.SET_NULL, null=True, related_name="+")
     attempt = models.PositiveIntegerField()
     step = models.PositiveIntegerField()
     component = models.CharField(max_length=63)
-    """Name of the definition's component whose rubric would get the item."""
+    """Name of the component of the definition whose rubric would get the item."""
     name = models.CharField(max_length=200)
     description = models.TextField()
     weight = models.FloatField()
@@ -45,9 +45,9 @@ class RubricProposal(PrefixedModel):
     decided_at = models.DateTimeField(null=True)
     note = models.CharField(max_length=2000, blank=True)
     accepted_version = models.ForeignKey(RewardVersion, on_delete=models.SET_NULL, null=True, related_name="+")
-    """The version that was made with the item."""
+    """The version that was created with the item."""
     accepted_name = models.CharField(max_length=200, blank=True)
-    """The item's name in that version: people may have edited it."""
+    """The item's name in that version, since people may edit it."""
 
     objects = TeamQuerySet.as_manager()
 

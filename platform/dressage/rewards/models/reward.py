@@ -22,12 +22,12 @@ class Reward(TeamModel):
 
     @property
     def latest_version(self) -> "RewardVersion":
-        """The newest version. Every reward has one, since both are made together."""
+        """The newest version. Every reward has one, since both are created together."""
         return max(self.versions.all(), key=lambda version: version.number)
 
 
 class RewardVersion(PrefixedModel):
-    """One definition, never changed afterwards."""
+    """One definition, never changed."""
 
     id_prefix: ClassVar[str] = "rwv"
     team_path: ClassVar[str] = "reward__team"
@@ -47,5 +47,5 @@ class RewardVersion(PrefixedModel):
 
     @property
     def ref(self) -> str:
-        """Reference by which specs name it: ``slug@number``."""
+        """Its reference in specs: ``slug@number``."""
         return f"{self.reward.slug}@{self.number}"

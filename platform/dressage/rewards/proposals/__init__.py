@@ -1,1 +1,1 @@
-"""Evolving rubrics: what runs propose, and what people make of it."""
+"""Evolving rubrics: proposals of runs, and the decisions of people about them."""

@@ -14,7 +14,7 @@ def with_item(definition: dict[str, Any], component: str, item: dict[str, Any]) 
     """The definition with ``item`` appended to the component's rubric.
 
     Raises:
-        Problem: 409 when there is no such rubric, or it has an item of that name; 422 when the item makes none.
+        Problem: 409 if there is no such rubric, or it already has an item of that name; 422 if the item is invalid.
     """
 
     def append(items: Items) -> Items:
@@ -30,10 +30,10 @@ def with_item(definition: dict[str, Any], component: str, item: dict[str, Any]) 
 
 
 def without_item(definition: dict[str, Any], component: str, name: str) -> RewardDefinition | None:
-    """The definition without the item ``name`` of the component's rubric; None when it is not there any more.
+    """The definition without the item ``name`` of the component's rubric; None if the item no longer exists.
 
     Raises:
-        Problem: 409 when the rubric needs it, such as its only criterion of positive weight.
+        Problem: 409 if the rubric needs it, for example as its only criterion with a positive weight.
     """
     try:
         present = [item["name"] for item in _rubric(definition, component)["items"]]
@@ -48,7 +48,7 @@ def without_item(definition: dict[str, Any], component: str, name: str) -> Rewar
 
 
 def _changed(definition: dict[str, Any], component: str, change: Callable[[Items], Items]) -> RewardDefinition:
-    # The stored document is left alone: a version never changes.
+    # Do not modify the stored document: versions never change.
     document = RewardDefinition.model_validate(definition).model_dump(mode="json")
     rubric = _rubric(document, component)
     rubric["items"] = change(list(rubric["items"]))
@@ -56,7 +56,7 @@ def _changed(definition: dict[str, Any], component: str, change: Callable[[Items
 
 
 def _of_item(problem: Problem, item: dict[str, Any]) -> Problem:
-    """The same problem with pointers into the item, which is what the caller has sent."""
+    """The same problem with pointers into the item, which is what the caller sent."""
     faults = [(error["pointer"].rpartition("/")[2], error["detail"]) for error in problem.errors]
     if problem.status != 422:
         return problem
@@ -65,7 +65,7 @@ def _of_item(problem: Problem, item: dict[str, Any]) -> Problem:
 
 
 def _rubric(document: dict[str, Any], component: str) -> dict[str, Any]:
-    """The component's only rubric, wherever it stands in it."""
+    """The component's only rubric, at any depth."""
     found = next((entry for entry in document["components"] if entry["name"] == component), None)
     if found is None:
         raise conflict(f"The reward's newest version has no component {component!r}.", code="no_rubric")

@@ -1,4 +1,4 @@
-"""Reads of proposals."""
+"""Queries for proposals."""
 
 from django.db.models import QuerySet
 
@@ -7,7 +7,7 @@ from dressage.rewards.models import Reward, RubricProposal
 
 
 def proposals(reward: Reward, state: str = "", run: str = "") -> QuerySet[RubricProposal]:
-    """The reward's proposals, all or those in a state or of a run."""
+    """The reward's proposals, optionally only those in a state or of a run."""
     found = RubricProposal.objects.filter(reward=reward)
     found = found.select_related("reward_version__reward", "accepted_version__reward", "run")
     if state:

@@ -1,4 +1,4 @@
-"""Bodies of the proposals' endpoints."""
+"""Request and response bodies of the proposal endpoints."""
 
 from rest_framework import serializers
 
@@ -7,7 +7,7 @@ from dressage.rewards.serializers import RewardVersionSerializer
 
 
 class RubricProposalSerializer(serializers.Serializer):
-    """A proposed item of a rubric with the two rollouts that it tells apart."""
+    """A proposed rubric item with the two rollouts that it distinguishes."""
 
     id = serializers.CharField()
     state = serializers.ChoiceField(ProposalState.choices)
@@ -35,7 +35,7 @@ class RubricProposalSerializer(serializers.Serializer):
 
 
 class AcceptProposalSerializer(serializers.Serializer):
-    """What to change of the item before it enters the rubric."""
+    """Changes to the item before it is added to the rubric."""
 
     name = serializers.CharField(max_length=200, required=False)
     description = serializers.CharField(max_length=4000, required=False)

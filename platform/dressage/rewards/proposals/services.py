@@ -1,4 +1,4 @@
-"""Writes of proposals: runs make them, people decide. Accepting and taking back make versions; none is ever changed."""
+"""Changes to proposals. Runs propose, people decide. Decisions create new versions and never change existing ones."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,18 +20,18 @@ from trainer_core.rewards import RewardDefinition
 def store_proposals(
     run: Any, version: RewardVersion, *, attempt: int, step: int, component: str, found: Iterable[dict[str, Any]]
 ) -> list[RubricProposal]:
-    """Keep what a run proposes. One that says the same as a proposal that waits or was decided is not kept again.
+    """Store what a run proposes. Proposals that repeat an open or decided one are not stored again.
 
     Args:
-        run: the run that proposes.
-        version: under which the rollouts were scored.
+        run: the run that makes the proposals.
+        version: the version that scored the rollouts.
         attempt: the attempt of the run.
-        step: at which they were found.
+        step: the step at which they were found.
         component: the component whose rubric would get the items.
         found: ``{name, description, weight, prompt_id, prompt_text, better, worse, better_reward, worse_reward,
             reason}``.
     """
-    # Two runs may find the same at once: what comes to one reward is in a line.
+    # Two runs may find the same item at the same time, so proposals for one reward are serialised.
     Reward.objects.select_for_update(no_key=True).get(pk=version.reward_id)
     known = set(
         RubricProposal.objects.filter(reward=version.reward, component=component).values_list("name", "description")
@@ -59,17 +59,17 @@ def store_proposals(
 def accept_proposal(
     proposal: RubricProposal, actor: Actor, *, edits: dict[str, Any], note: str = ""
 ) -> tuple[RubricProposal, RewardVersion]:
-    """Make the reward's next version, which is its newest one with the item appended to the component's rubric.
+    """Create the reward's next version: its newest one with the item appended to the component's rubric.
 
     Args:
-        proposal: the proposal that waits; one that was retired may be accepted after all.
+        proposal: the open proposal; a retired one may be accepted as well.
         actor: who decides.
-        edits: what the person has changed of the item: ``name``, ``description``, ``weight``.
-        note: the person's words.
+        edits: changes to the item: ``name``, ``description``, ``weight``.
+        note: the person's comment.
 
     Raises:
-        Problem: 409 when it was accepted already, or the newest version has no such rubric or has the item's name;
-            422 when the edited item makes no valid rubric.
+        Problem: 409 if it has already been accepted, or the newest version has no such rubric or already has an item of
+            that name; 422 if the edited item does not give a valid rubric.
     """
     reward, proposal = _locked(proposal)
     if proposal.state == ProposalState.ACCEPTED:
@@ -87,13 +87,13 @@ def accept_proposal(
 def retire_proposal(
     proposal: RubricProposal, actor: Actor, *, note: str = ""
 ) -> tuple[RubricProposal, RewardVersion | None]:
-    """Put a proposal away. If it was accepted and the newest version still has the item, the next one is without it.
+    """Retire a proposal. If it was accepted and the newest version still has the item, create a version without it.
 
     Returns:
-        The proposal, and the version that was made, if any.
+        The proposal, and the new version, if any.
 
     Raises:
-        Problem: 409 when the rubric needs that item.
+        Problem: 409 if the rubric needs the item.
     """
     reward, proposal = _locked(proposal)
     if proposal.state == ProposalState.RETIRED:
@@ -109,7 +109,7 @@ def retire_proposal(
 
 
 def _locked(proposal: RubricProposal) -> tuple[Reward, RubricProposal]:
-    """Both rows, the reward first: decisions about one reward are in a line."""
+    """Both rows, locked. The reward comes first, so that decisions about one reward are serialised."""
     reward = Reward.objects.select_for_update(no_key=True).get(pk=proposal.reward_id)
     return reward, RubricProposal.objects.select_for_update().get(pk=proposal.pk)
 

@@ -38,14 +38,14 @@ class ProposalsView(ApiView):
         responses=RubricProposalSerializer(many=True),
     )
     def get(self, request: TeamRequest, reward_id: str) -> Response:
-        """Items that runs have proposed, newest first."""
+        """List the items that runs have proposed, newest first."""
         reward = reward_of(request.team, reward_id)
         found = selectors.proposals(reward, self.query["state"] or "", self.query["run"] or "")
         return self.page(found, RubricProposalSerializer)
 
 
 class AcceptProposalView(ApiView):
-    """The decision for an item."""
+    """Acceptance of an item."""
 
     noun = Noun.REWARDS
     roles = {"POST": IsEditor}
@@ -59,7 +59,10 @@ class AcceptProposalView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, reward_id: str, proposal_id: str) -> Response:
-        """Make the reward's next version: its newest one with the item, edited or not. Runs keep what they named."""
+        """Create the reward's next version: its newest one with the item, edited or not.
+
+        Runs keep the version they use.
+        """
         found = selectors.proposal(reward_of(request.team, reward_id), proposal_id)
         edits = self.body(AcceptProposalSerializer)
         note = edits.pop("note")
@@ -68,7 +71,7 @@ class AcceptProposalView(ApiView):
 
 
 class RetireProposalView(ApiView):
-    """The decision against an item."""
+    """Rejection of an item."""
 
     noun = Noun.REWARDS
     roles = {"POST": IsEditor}
@@ -82,7 +85,7 @@ class RetireProposalView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, reward_id: str, proposal_id: str) -> Response:
-        """Put an item away. One that was accepted is left out of the reward's next version."""
+        """Retire an item. If it was accepted, the reward's next version is created without it."""
         found = selectors.proposal(reward_of(request.team, reward_id), proposal_id)
         proposal, version = services.retire_proposal(found, request.actor, **self.body(RetireProposalSerializer))
         return Response(RetiredProposalSerializer({"proposal": proposal, "version": version}).data)

@@ -1,1 +1,1 @@
-"""Checkpoints that leave: as an archive, or to an object store."""
+"""Export of checkpoints: as an archive, or to an object store."""

@@ -1,4 +1,4 @@
-"""A folder as a streamed tar archive: nothing is copied, and a file that is deleted meanwhile is still read whole."""
+"""A folder as a streamed tar archive: nothing is copied, and files deleted during streaming are still complete."""
 
 import os
 import stat
@@ -13,12 +13,12 @@ _BLOCK = tarfile.BLOCKSIZE
 
 
 class Archive:
-    """The regular files under a folder; links are not followed. Opens every file at once, so that none can vanish."""
+    """The regular files under a folder; links are not followed. Opens all files first, so that none can disappear."""
 
     def __init__(self, folder: Path, prefix: str, without: frozenset[str] = frozenset()) -> None:
         """
         Args:
-            folder: what to pack.
+            folder: the folder to pack.
             prefix: name of the folder inside the archive.
             without: names directly under ``folder`` to leave out.
 
@@ -37,12 +37,12 @@ class Archive:
         self.size = sum(len(header) + size + -size % _BLOCK for header, _, size in self._members) + 2 * _BLOCK
 
     def close(self) -> None:
-        """Close the files; harmless when repeated."""
+        """Close the files; may be repeated."""
         for _, file, _ in self._members:
             file.close()
 
     def read(self, start: int, end: int) -> Iterator[bytes]:
-        """The bytes of the archive from ``start`` up to ``end``, without it, in chunks. What is before is not read."""
+        """The bytes of the archive from ``start`` up to, but excluding, ``end``, in chunks. No earlier byte is read."""
         position = 0
         for header, file, size in self._members:
             yield from _cut(header, position, start, end)
@@ -66,7 +66,7 @@ class Archive:
 
 
 def _cut(block: bytes, position: int, start: int, end: int) -> Iterator[bytes]:
-    """The bytes of ``block``, which stands at ``position``, that lie between ``start`` and ``end``."""
+    """The bytes of ``block``, which begins at ``position``, that are between ``start`` and ``end``."""
     if found := block[max(start - position, 0) : max(end - position, 0)]:
         yield found
 

@@ -1,7 +1,7 @@
-"""Exports of checkpoints: people ask for them, and a worker of the platform sends the files to an object store.
+"""Exports of checkpoints: people request them, and a worker of the platform sends the files to an object store.
 
-The worker may be killed anywhere. The next one skips files that are there, and continues one that comes in parts after
-its last part. An object appears only once its whole content has the hash that the checkpoint's manifest lists.
+The worker may be killed at any point. The next one skips files that exist, and continues a multipart upload after its
+last part. An object appears only once its content has the hash from the checkpoint's manifest.
 """
 
 import hashlib
@@ -31,26 +31,26 @@ from dressage.teams.services import record_audit
 logger = structlog.get_logger(__name__)
 
 MAX_OPEN = 10
-"""Exports of one team that are not over."""
+"""Exports of one team that may be open at a time."""
 PART_BYTES = 8 << 20
-"""Bytes of a part. The store takes no smaller ones, and a slow network sends one before its worker seems silent."""
+"""Bytes of a part. The store accepts no smaller ones, and a slow network sends one before the worker seems silent."""
 MOST_PARTS = 10_000
-"""Parts that the store takes of one object."""
+"""Maximum number of parts of one object in the store."""
 
 
 @transaction.atomic
 def start_export(team: Team, actor: Actor, checkpoint: Checkpoint, address: str) -> CheckpointExport:
-    """Ask for an export. A worker is notified on commit.
+    """Request an export. A worker is notified on commit.
 
     Args:
         team: the checkpoint's team.
-        actor: who asks.
-        checkpoint: what is sent.
-        address: ``s3://bucket/folder``, which must be empty.
+        actor: who requests it.
+        checkpoint: the checkpoint to send.
+        address: ``s3://bucket/folder``; the folder must be empty.
 
     Raises:
-        Problem: 422 if there is no such address or the team has no credentials, 410 if the files are gone, 409 if
-            another export goes to that place, 429 if too many of the team are open.
+        Problem: 422 if the address is not valid or the team has no credentials, 410 if the files are gone, 409 if
+            another export goes to the same address, 429 if too many of the team are open.
     """
     if ADDRESS.fullmatch(address) is None:
         raise invalid("/address", "Give the address of a folder in a bucket, such as s3://bucket/folder.")
@@ -78,10 +78,10 @@ def start_export(team: Team, actor: Actor, checkpoint: Checkpoint, address: str)
 
 @transaction.atomic
 def cancel_export(team: Team, actor: Actor, row: CheckpointExport) -> CheckpointExport:
-    """End an export, or give up one that has failed. A worker throws away parts; whole files stay in the bucket.
+    """Cancel an export, or give up a failed one. A worker deletes partial uploads; complete files stay in the bucket.
 
     Raises:
-        Problem: 409 if it is over otherwise.
+        Problem: 409 if it has already ended in another way.
     """
     locked = CheckpointExport.objects.select_for_update().get(pk=row.pk)
     if locked.state in (ExportState.DONE, ExportState.CANCELLED):
@@ -94,10 +94,10 @@ def cancel_export(team: Team, actor: Actor, row: CheckpointExport) -> Checkpoint
 
 @transaction.atomic
 def retry_export(team: Team, actor: Actor, row: CheckpointExport) -> CheckpointExport:
-    """Continue an export that has failed or was cancelled. What is in the bucket is not sent again.
+    """Continue a failed or cancelled export. Files that are already in the bucket are not sent again.
 
     Raises:
-        Problem: 409 if it is not over, is done, or another export goes to that place; 429 as for a new one.
+        Problem: 409 if it is not over, is done, or another export goes to the same address; 429 as for a new one.
     """
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     locked = CheckpointExport.objects.select_for_update().get(pk=row.pk)
@@ -112,7 +112,7 @@ def retry_export(team: Team, actor: Actor, row: CheckpointExport) -> CheckpointE
 
 
 def export(job_id: str) -> None:
-    """Continue an export, unless another worker has it or no slot is free. One that was cancelled is tidied up."""
+    """Continue an export, unless another worker has it or no slot is free. A cancelled one is cleaned up."""
     row = claim(CheckpointExport, job_id)
     if row is None:
         _tidy_up(job_id)
@@ -128,7 +128,7 @@ def export(job_id: str) -> None:
 
 
 class _Export:
-    """One worker's try."""
+    """One worker's attempt at an export."""
 
     def __init__(self, row: CheckpointExport) -> None:
         self._row = row
@@ -137,7 +137,7 @@ class _Export:
         """Whether something has been sent."""
 
     def send(self) -> None:
-        """Send what is not there yet, and end the export."""
+        """Send the missing files, and finish the export."""
         row = self._row
         target = BucketTarget(row.address, bucket_credentials(row.team))
         with _opened(row.checkpoint) as files:
@@ -188,7 +188,7 @@ class _Export:
         self._forget(name)
 
     def _upload(self, target: BucketTarget, name: str, file: RecordedFile) -> tuple[str, dict[int, Any]]:
-        """Id of the upload of a file, and its parts that are there."""
+        """Id of the upload of a file, and its existing parts."""
         upload = self._row.uploads.get(name)
         if upload is not None and (there := target.parts(name, upload)) is not None:
             return upload, there
@@ -209,7 +209,7 @@ class _Export:
 
 
 class _Heard(io.BytesIO):
-    """Bytes that are being sent: while the store takes them, the worker is heard of."""
+    """Bytes being sent. While the store reads them, the worker reports that it is alive."""
 
     def __init__(self, content: bytes, tell: Callable[[], object]) -> None:
         super().__init__(content)
@@ -225,7 +225,7 @@ class _Heard(io.BytesIO):
 
 @contextmanager
 def _opened(checkpoint: Checkpoint) -> Iterator[dict[str, RecordedFile]]:
-    """The checkpoint's open files, by their names. Raises ImportRefused."""
+    """The checkpoint's open files by name. Raises ImportRefused."""
     try:
         folder = checkpoint.folder.resolve()
         if not folder.is_relative_to(checkpoint.run.run_dir.resolve()):
@@ -237,12 +237,12 @@ def _opened(checkpoint: Checkpoint) -> Iterator[dict[str, RecordedFile]]:
 
 
 def part_bytes(size: int) -> int:
-    """Bytes of each part of a file of ``size`` bytes but its last. The same for every try."""
+    """Bytes of each part, except the last, of a file of ``size`` bytes. The same for every attempt."""
     return max(PART_BYTES, -(-size // MOST_PARTS))
 
 
 def _tidy_up(job_id: str) -> None:
-    """Throw away the parts of an export that was cancelled. The store's own rules do it for one that fails here."""
+    """Delete the parts of a cancelled export. If this fails, the store's own rules delete them later."""
     row = CheckpointExport.objects.select_related("team").filter(pk=job_id).first()
     if row is None or not row.uploads or not is_cancelled(row):
         return

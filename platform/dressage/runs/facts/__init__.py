@@ -1,1 +1,1 @@
-"""What is known of a run: its documents, place, cost, health, and what it waits for."""
+"""Facts about a run: its documents, slot, cost, health, and what it waits for."""

@@ -21,14 +21,14 @@ from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
 
 MOST_RUNS = 20
-"""Runs that the list of GPU hours names."""
+"""Maximum number of runs in the list of GPU hours."""
 
 
 class GpuDocument(TypedDict):
     """GPUs of one kind."""
 
     kind: str
-    """Name that Ray gives it; GPU where it gives none."""
+    """Name that Ray reports for it; GPU if Ray reports none."""
     total: float
     free: float
 
@@ -38,11 +38,11 @@ class ClusterDocument(TypedDict):
 
     name: str
     state: Literal["up", "silent", "unknown", "fault"]
-    """Its worker tells its size; has said nothing for a while; has never said anything; or tells why it cannot."""
+    """``up``: reports a size; ``silent``: no recent message; ``unknown``: no message ever; ``fault``: cannot report."""
     fault: str | None
-    """Why its worker cannot tell its size; null otherwise."""
+    """The reason its worker cannot report its size; null otherwise."""
     last_seen: Moment | None
-    """When its size was last told."""
+    """Time of the last report of its size."""
     ray_version: str | None
     nodes: int
     cpus: float
@@ -51,18 +51,18 @@ class ClusterDocument(TypedDict):
     memory_bytes: float
     memory_free_bytes: float
     cpus_at_most: float | None
-    """CPUs to which it may grow; null where it does not grow."""
+    """CPUs to which it may grow; null if it does not grow."""
     gpus_at_most: float | None
-    """GPUs to which it may grow; null where it does not grow."""
+    """GPUs to which it may grow; null if it does not grow."""
     places: int
-    """Runs that may train on it at once, of all teams."""
+    """Runs, of all teams, that may train on it at the same time."""
     places_free: int
     own: list[HolderDocument]
-    """The team's runs that hold a place on it."""
+    """The team's runs that hold a slot on it."""
     others: int
-    """Places that other teams hold."""
+    """Number of slots that other teams hold."""
     waiting: int
-    """Runs of all teams that wait for it, and for no other."""
+    """Runs, of all teams, that wait only for this cluster."""
 
 
 class RunGpuHoursDocument(TypedDict):
@@ -74,8 +74,8 @@ class RunGpuHoursDocument(TypedDict):
 
 
 class GpuHoursDocument(TypedDict):
-    """A team's GPU hours of this month: GPUs that its runs reserve times the time for which they hold them. CPUs do not
-    count."""
+    """A team's GPU hours of this month: the GPUs that its runs reserve, multiplied by the time for which they hold
+    them. CPUs do not count."""
 
     month: str
     """The month in UTC, such as 2026-11."""
@@ -83,15 +83,15 @@ class GpuHoursDocument(TypedDict):
     limit: float | None
     """Null: no limit."""
     percent: float | None
-    """Share of the limit that is used; null without a limit."""
+    """Used share of the limit; null without a limit."""
     resets_at: Moment
-    """When the next month begins."""
+    """Start of the next month."""
     runs: list[RunGpuHoursDocument]
-    """The runs that used most of them, the largest first."""
+    """The runs that used the most, largest first."""
 
 
 def clusters(team: Team) -> list[ClusterDocument]:
-    """Every cluster, as members of the team see it."""
+    """Every cluster, as shown to members of the team."""
     rows = {row.name: row for row in Cluster.objects.all()}
     own = _own(team)
     waiting = Counter(Run.objects.filter(state=RunState.QUEUED).exclude(cluster="").values_list("cluster", flat=True))

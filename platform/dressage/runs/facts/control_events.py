@@ -1,4 +1,4 @@
-"""The event that tells of a control, with its whole document."""
+"""The event that reports a control, with its whole document."""
 
 from dressage.runs.facts.documents import control_document
 from dressage.runs.models import Control, Run
@@ -6,5 +6,5 @@ from dressage.telemetry.events import append_event
 
 
 def record_control_event(run: Run, control: Control, step: int | None = None) -> None:
-    """A control has changed: an event with its whole document."""
+    """Record that a control has changed: an event with its whole document."""
     append_event(run, "control", {"control": control_document(control)}, step=step)

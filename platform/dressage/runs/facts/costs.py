@@ -1,4 +1,4 @@
-"""Costs of runs until now: time on its places, GPU hours, and money where the installation has a price."""
+"""Costs of runs so far: hours on their slots, GPU hours, and money if the installation has a price."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,20 +12,20 @@ from dressage.telemetry.axes import HeldSpan
 
 
 class CostDocument(TypedDict):
-    """Cost of a run until now, all its attempts together."""
+    """Cost of a run so far, over all its attempts."""
 
     place_hours: float
-    """Hours for which its attempts have held a place on a cluster."""
+    """Hours for which its attempts have held a slot on a cluster."""
     gpu_hours: float
-    """GPUs times the hours for which it held them."""
+    """GPU hours: number of GPUs multiplied by the hours for which it held them."""
     price: float | None
-    """Price of its GPU hours; null where the installation sets none."""
+    """Price of its GPU hours; null if the installation sets none."""
     currency: str | None
-    """Currency of the price, as ISO 4217 writes it."""
+    """Currency of the price, as an ISO 4217 code."""
 
 
 def costs_of(runs: Sequence[Run]) -> list[CostDocument]:
-    """Cost of each run: from each attempt's first sync to its end, and never beyond its last lease."""
+    """Cost of each run: from each attempt's first sync to its end, but never beyond its last lease."""
     price = settings.GPU_HOUR_PRICE
     currency = None if price is None else settings.GPU_HOUR_CURRENCY
     found: list[CostDocument] = []
@@ -37,13 +37,13 @@ def costs_of(runs: Sequence[Run]) -> list[CostDocument]:
 
 
 def held_spans(run: Run) -> list[HeldSpan]:
-    """Spans in which its attempts have held GPUs, with how many: its cost until now is their sum."""
+    """Spans in which its attempts have held GPUs, with their number: the cost so far is their sum."""
     [(_, spans)] = _held([run])
     return spans
 
 
 def _held(runs: Sequence[Run]) -> list[tuple[float, list[HeldSpan]]]:
-    """(hours on places, spans with GPUs) of each run."""
+    """(hours on slots, spans with GPUs) of each run."""
     places = dict.fromkeys((run.id for run in runs), 0.0)
     spans: dict[str, list[HeldSpan]] = {run.id: [] for run in runs}
     columns = ("run_id", "first_sync_at", "gpus", "gpus_since", "ended_at", "lease_expires_at", "now")

@@ -1,6 +1,6 @@
 """Reservation of the queue: what each cluster must be able to hold, for its autoscaler.
 
-Where no run trains or waits it is nothing.
+It is empty if no run trains or waits.
 """
 
 import math
@@ -25,13 +25,13 @@ from trainer_core.link.cluster import ResourceBundle
 from trainer_core.planning.reservation import Reservation, ReservedShape
 
 ASK_EVERY_S = 10
-"""Seconds between two questions for a cluster's size, while its worker answers."""
+"""Seconds between two questions for a cluster's size while its worker answers."""
 ASK_SILENT_EVERY_S = 60
-"""Seconds between two questions to a cluster whose worker does not answer: they wait in its queue."""
+"""Seconds between two questions to a cluster whose worker does not answer, because they pile up in its queue."""
 
 
 def ask_clusters() -> None:
-    """Ask every cluster whose answer has grown old, and hand its autoscaler the demand; at once where that is new."""
+    """Ask every cluster whose last answer is old or whose demand has changed, and pass on the demand."""
     found = sizes()
     wanted = demand_by_cluster(found)
     rows = Cluster.objects.annotate(
@@ -50,9 +50,9 @@ def ask_clusters() -> None:
 
 
 def demand_by_cluster(found: Sequence[ClusterSize]) -> dict[str, tuple[ResourceBundle, ...]]:
-    """Demand by cluster: what its runs reserve, and what those will that are next for a free place.
+    """Demand by cluster: the reservations of its active runs, and of the runs that are next for a free slot.
 
-    Together it is no more than the cluster may hold: an autoscaler that is asked for more adds nothing at all.
+    The total never exceeds what the cluster may hold: an autoscaler that is asked for more adds nothing at all.
     """
     by_name = {size.name: size for size in found}
     wanted: dict[str, list[Reservation]] = defaultdict(list)
@@ -66,7 +66,7 @@ def demand_by_cluster(found: Sequence[ClusterSize]) -> dict[str, tuple[ResourceB
 
 
 def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Reservation]]:
-    """(cluster, demand) of the waiting runs that would get the free places, once their clusters have grown."""
+    """(cluster, demand) of the waiting runs that would get the free slots once their clusters have grown."""
     waiting = Run.objects.filter(state=RunState.QUEUED).order_by("queued_at", "id")
     free = {size.name: size.free for size in found}
     if not any(free.values()):
@@ -87,7 +87,7 @@ def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Reservation]]:
 
 
 def _held_together(demands: Sequence[Reservation], size: ClusterSize) -> Counter[tuple[float, float]]:
-    """Shapes of as many runs as there is room for, the first in any case, and then of engines that they do without."""
+    """Shapes of the runs that fit together, at least the first one, and then of their optional engines."""
     counter, gpus = Counter[tuple[float, float]](), size.gpus_at_most
     chosen: list[Reservation] = []
     cpus_left, gpus_left = (size.cpus_at_most, gpus) if size.is_known else (math.inf, math.inf)

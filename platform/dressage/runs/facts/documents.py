@@ -1,4 +1,4 @@
-"""The JSON documents of runs, controls and checkpoints: the same in answers, in events and on the live stream."""
+"""The JSON documents of runs, controls and checkpoints: the same in responses, events and the live stream."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 
 class ProgressDocument(PhaseData):
-    """What a run is doing."""
+    """Current activity of a run."""
 
     step: int | None
     at: Moment
-    """When the worker told of it last."""
+    """Time of the worker's latest report of it."""
     since: Moment | None
-    """When it was first told of; null where a platform of before has taken it in."""
+    """Time of its first report; null if an earlier release of the platform received it."""
 
 
 class ParentDocument(TypedDict):
-    """Where a run comes from."""
+    """Origin of a run."""
 
     run: str
     name: str
     checkpoint: str | None
     step: int | None
     continues: bool
-    """True for a rewind, which goes on at ``step`` + 1."""
+    """True for a rewind, which continues at ``step`` + 1."""
 
 
 class SummaryDocument(TypedDict):
-    """How a run fares."""
+    """Key figures of a run."""
 
     reward: float | None
     """Mean reward of the last step."""
@@ -57,12 +57,12 @@ class SummaryDocument(TypedDict):
     seconds_per_step: float | None
     eta_seconds: float | None
     eta_low_seconds: float | None
-    """Lower end of the range within which it ends in 80 % of cases if steps stay as the last ones; null before five
+    """Lower end of the 80 % interval of the remaining time, if steps continue like the recent ones; null before five
     steps."""
     eta_high_seconds: float | None
-    """Upper end of that range."""
+    """Upper end of that interval."""
     p95_seconds: dict[str, float]
-    """Time that each phase stayed within in 95 % of the last steps; empty before five steps."""
+    """95th percentile of the duration of each phase over the recent steps; empty before five steps."""
 
 
 class LastCheckpointDocument(TypedDict):
@@ -75,14 +75,14 @@ class LastCheckpointDocument(TypedDict):
 
 
 class PauseDocument(TypedDict):
-    """How long a run has stood still, and what becomes of its place."""
+    """Duration of a pause, and what happens to the run's slot."""
 
     since: Moment
-    """When it paused, or, once its place was given back, when that was."""
+    """Time at which it paused or, once it has given its slot back, time at which it did so."""
     has_place: bool
-    """False once its place was given back: resuming queues it, and it goes on from its checkpoint."""
+    """False once its slot was given back: resuming queues it, and it continues from its checkpoint."""
     gives_place_back_at: Moment | None
-    """When its time is over; past while its worker saves it. Null once it has given the place back."""
+    """Time limit for the slot, in the past while the worker saves the run. Null once the slot is given back."""
 
 
 class LiveRunDocument(TypedDict):
@@ -96,19 +96,19 @@ class LiveRunDocument(TypedDict):
     state_reason: str
     health: HealthDocument
     queue_position: int | None
-    """Its place in the team's queue, from 1; null when it does not wait."""
+    """Its position in the team's queue, from 1; null if it is not waiting."""
     waiting: WaitingDocument | None
-    """What a queued run waits for; null for any other."""
+    """Reason a queued run waits; null in any other state."""
     cluster: str | None
-    """The cluster that people chose for it; null: the platform chooses whenever it starts."""
+    """The cluster that people chose for it; null: the platform chooses at each start."""
     placed_on: str | None
-    """The cluster that its newest attempt was given a place on; null before its first start."""
+    """The cluster on which its newest attempt was given a slot; null before its first start."""
     pause: PauseDocument | None
-    """Facts of a run that stands paused or suspended; null for any other."""
+    """Facts about the pause of a paused or suspended run; null in any other state."""
     step: int
     total_steps: int
     revision: int
-    """Number of the newest control: the ``If-Match`` of the next one."""
+    """Number of the newest control, to send as ``If-Match`` with the next one."""
     attempt: int
     progress: ProgressDocument | None
     policy: str
@@ -120,7 +120,7 @@ class LiveRunDocument(TypedDict):
     summary: SummaryDocument
     last_checkpoint: LastCheckpointDocument | None
     lease_age_s: float | None
-    """Seconds since the worker was last heard of."""
+    """Seconds since the worker's last message."""
 
 
 class RunDocument(LiveRunDocument):
@@ -129,16 +129,16 @@ class RunDocument(LiveRunDocument):
     cost: CostDocument
     spec: Annotated[dict[str, Any], Stored(RunSpec)]
     effective_spec: Annotated[dict[str, Any], Stored(RunSpec)]
-    """The spec with every applied control."""
+    """The spec with all applied controls."""
 
 
 class ControlDocument(TypedDict):
-    """A change of one field while the run goes."""
+    """A change of one field while the run trains."""
 
     id: str
     revision: int
     change_set: str | None
-    """The same for changes that were staged together; None for one that was staged alone."""
+    """The same for changes that were staged together; null for one that was staged alone."""
     target: str
     boundary: Boundary
     before: Any
@@ -148,7 +148,7 @@ class ControlDocument(TypedDict):
     state: Annotated[str, OneOf(ControlState)]
     apply_at: Literal["next"] | Annotated[int, Field(ge=1)]
     ramp_steps: int | None
-    """Steps over which the value moves from `before` to `value`; null: it counts at once."""
+    """Steps over which the value moves from `before` to `value`; null: it takes effect in one step."""
     reason: str
     actor: str
     created_at: Moment
@@ -173,7 +173,7 @@ class CheckpointDocument(TypedDict):
     policy_version: int
     created_at: Moment
     available: bool
-    """False once the worker has deleted the files of an old one."""
+    """False once the worker has deleted the files of an old checkpoint."""
 
 
 class RunFacts(TypedDict):
@@ -229,7 +229,7 @@ def checkpoint_document(checkpoint: Checkpoint) -> CheckpointDocument:
 
 
 def run_documents(runs: "Sequence[WithAnnotations[Run, RunFacts]]") -> list[RunDocument]:
-    """Runs as the API shows them. They come from ``selectors.runs``, which adds what is computed in the database."""
+    """Runs as the API shows them. They must come from ``selectors.runs``, which adds facts computed in the database."""
     return [
         cast(
             RunDocument,
@@ -240,7 +240,7 @@ def run_documents(runs: "Sequence[WithAnnotations[Run, RunFacts]]") -> list[RunD
 
 
 def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
-    """A run without its specs, which lists leave out and the live stream does not repeat."""
+    """A run without its specs. Lists omit the specs, and the live stream does not repeat them."""
     waiting = None if run.queue_facts is None else waiting_document(run.queue_facts)
     return {
         "id": run.id,

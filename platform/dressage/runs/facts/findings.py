@@ -1,7 +1,7 @@
-"""Findings: what guards of a run object to now. They stand on the run's row, whose lock the caller holds.
+"""Findings: current objections of a run's guards. They are stored in the run's row, whose lock the caller holds.
 
-A finding lasts from the step at which its guard acts to the one at which it is calm; what was done about it stands
-beside it. Events tell of both.
+A finding lasts from the step at which its guard acts to the step at which the guard is calm again. The finding also
+holds the outcome of the guard's action. Events report both.
 """
 
 from typing import Literal, cast
@@ -15,50 +15,50 @@ from trainer_core.link.events import AlertData, GuardNews
 
 Action = Literal["alert", "pause", "change", "roll_back"]
 MOST = 100
-"""Findings that a run keeps; a run has fewer guards than that."""
+"""Maximum number of findings of a run; a run has fewer guards than that."""
 
 
 class OutcomeDocument(TypedDict):
-    """What came of a guard's action."""
+    """Outcome of a guard's action."""
 
     control: str | None
-    """Id of the newest control that it has made."""
+    """Id of the newest control that it has created."""
     run: str | None
-    """Id of the run that goes on from before it."""
+    """Id of the run that continues from before the objection."""
     refused: str | None
-    """Reason why it could not be done."""
+    """Reason the action could not be carried out."""
 
 
 class FindingDocument(TypedDict):
-    """What a guard objects to, or that a run is stuck."""
+    """An objection of a guard, or the finding that a run is stuck."""
 
     guard: str
-    """Name of the guard, or its metric's; ``stuck`` for a run that does not move."""
+    """Name of the guard, or of its metric; ``stuck`` for a run that makes no progress."""
     metric: str | None
     severity: Literal["warn", "error"]
     since: int
     """Step of the first objection."""
     step: int | None
-    """Step at which the guard acted last."""
+    """Step of the guard's latest action."""
     message: str
     """Sentence with the value and the threshold."""
     action: Action
     outcome: OutcomeDocument | None
-    """Null while nothing is to be done, or nothing was done yet."""
+    """Null if there is nothing to do, or nothing has been done yet."""
 
 
 def findings_of(run: Run) -> list[FindingDocument]:
-    """The run's findings, the oldest first."""
+    """The run's findings, oldest first."""
     return cast("list[FindingDocument]", run.findings or [])
 
 
 def guard_actor(guard: str) -> Actor:
-    """The actor of what a guard does."""
+    """The actor to record for a guard's actions."""
     return Actor("guard", guard[:120], guard)
 
 
 def note(run: Run, step: int, alert: AlertData, news: GuardNews) -> FindingDocument | None:
-    """Take over what a guard has done. Returns the finding while it objects. The caller saves the run."""
+    """Record a guard's news. Returns the finding while the guard objects. The caller saves the run."""
     others = [one for one in findings_of(run) if one["guard"] != news.guard]
     before = next((one for one in findings_of(run) if one["guard"] == news.guard), None)
     if news.state == "calm":
@@ -85,18 +85,18 @@ def note(run: Run, step: int, alert: AlertData, news: GuardNews) -> FindingDocum
 def set_outcome(
     run: Run, guard: str, *, control: str | None = None, child: str | None = None, refused: str | None = None
 ) -> None:
-    """Write down what came of a guard's action, if it still objects."""
+    """Record the outcome of a guard's action, if the guard still objects."""
     outcome = OutcomeDocument(control=control, run=child, refused=refused)
     run.findings = [{**one, "outcome": outcome} if one["guard"] == guard else one for one in findings_of(run)]
     run.save(update_fields=["findings", "updated_at"])
 
 
 def forget_after(run: Run, step: int) -> None:
-    """A new attempt goes on from ``step``: what was found later has not happened."""
+    """Drop later findings, because a new attempt continues from ``step``."""
     run.findings = [one for one in findings_of(run) if one["since"] <= step]
     run.save(update_fields=["findings", "updated_at"])
 
 
 def paused_by(run: Run, reason: str) -> FindingDocument | None:
-    """The finding for which the run paused itself."""
+    """The finding that made the run pause itself."""
     return next((one for one in findings_of(run) if one["action"] != "alert" and one["message"] == reason), None)

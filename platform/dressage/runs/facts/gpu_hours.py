@@ -1,7 +1,7 @@
-"""GPU hours: what a team has used of them in this month, and how many it may use.
+"""GPU hours: how many a team has used this month, and how many it may use.
 
-Each attempt counts the GPUs that it holds times the time for which it does, as its worker tells them: at the earliest
-from that worker's first sync, at the latest to its end, and never beyond its last lease. Months are those of UTC. CPUs
+Each attempt counts the GPUs that its worker reports, multiplied by the time for which it holds them: from the worker's
+first sync at the earliest, to the attempt's end at the latest, and never beyond its last lease. Months are in UTC. CPUs
 do not count.
 """
 
@@ -33,10 +33,10 @@ from dressage.teams.models import Team
 
 @dataclass(frozen=True, slots=True)
 class GpuHours:
-    """One team's GPU hours of the present month."""
+    """One team's GPU hours of the current month."""
 
     month: date
-    """Its first day."""
+    """First day of the month."""
     used: float
     limit: float | None
     """None: no limit."""
@@ -47,7 +47,7 @@ class GpuHours:
 
     @property
     def percent(self) -> float:
-        """Share of the limit that is used; 0 without a limit, and 100 or more once it is spent."""
+        """Used share of the limit; 0 without a limit, and 100 or more once it is used up."""
         if self.limit is None:
             return 0.0
         return 100.0 * self.used / self.limit if self.limit else 100.0
@@ -59,7 +59,7 @@ class _Seconds(Func):
 
 
 def hours_limit(own: float | None) -> float | None:
-    """GPU hours of a month that a team may use: its own number, else that of all teams; None: any."""
+    """GPU hours per month that a team may use: its own limit, otherwise the one for all teams; None: unlimited."""
     return own if own is not None else settings.GPU_HOURS_PER_TEAM
 
 
@@ -69,7 +69,7 @@ def this_month(now: datetime) -> date:
 
 
 def held_from(attempt: Attempt, gpus: float, now: datetime) -> dict[str, Any]:
-    """Columns of an attempt whose worker tells that it holds ``gpus`` GPUs; what it held until now is kept."""
+    """Columns to update when an attempt's worker reports that it holds ``gpus`` GPUs. The previous span is stored."""
     if gpus == attempt.gpus:
         return {}
     begun = attempt.gpus_since or attempt.first_sync_at
@@ -79,7 +79,7 @@ def held_from(attempt: Attempt, gpus: float, now: datetime) -> dict[str, Any]:
 
 
 def used_by(team: OuterRef) -> Expression:
-    """The GPU seconds of this month of the team of an outer run."""
+    """The GPU seconds used this month by the team of an outer run."""
     parts = [
         Coalesce(Subquery(own.order_by().values(found).annotate(used=Sum(_seconds())).values("used")), 0.0)
         for found, own in (
@@ -91,7 +91,7 @@ def used_by(team: OuterRef) -> Expression:
 
 
 def spent_teams(team_ids: Iterable[str]) -> set[str]:
-    """Those of the teams whose GPU hours are used up."""
+    """The teams that have used up their GPU hours."""
     return {team for team, hours in hours_of(team_ids).items() if hours.are_spent}
 
 
@@ -108,7 +108,7 @@ def hours_of(team_ids: Iterable[str]) -> dict[str, GpuHours]:
 
 
 def hours_of_runs(team: Team, most: int) -> list[tuple[str, str, float]]:
-    """(id, name, GPU hours of this month) of the team's runs that used most, the largest first."""
+    """(id, name, GPU hours of this month) of the team's runs that used the most, largest first."""
     used, names = Counter[str](), dict[str, str]()
     for run, own in (("run", _now_held()), ("attempt__run", _once_held())):
         rows = own.filter(**{f"{run}__team": team}).order_by().values_list(f"{run}__id", f"{run}__name")
@@ -129,14 +129,14 @@ def _month() -> Expression:
 
 
 def _now_held() -> QuerySet[Attempt]:
-    """Attempts with the part of this month for which they hold what they hold, or held at their end."""
+    """Attempts with the part of this month for which they have held their current, or last, GPUs."""
     held = Attempt.objects.filter(gpus__gt=0, first_sync_at__isnull=False, lease_expires_at__isnull=False)
     until = Least(Coalesce(F("ended_at"), Now()), F("lease_expires_at"))
     return _in_this_month(held, Coalesce(F("gpus_since"), F("first_sync_at")), until)
 
 
 def _once_held() -> QuerySet[GpuSpan]:
-    """Spans that reach into this month, with their part of it."""
+    """Spans that reach into this month, with the part within it."""
     return _in_this_month(GpuSpan.objects.all(), F("since"), F("until"))
 
 
@@ -147,5 +147,5 @@ def _in_this_month(held: QuerySet[Any], since: Expression | F, until: Expression
 
 
 def _seconds() -> Expression:
-    """GPU seconds of what ``_in_this_month`` has found."""
+    """GPU seconds of the rows of ``_in_this_month``."""
     return ExpressionWrapper(F("gpus") * _Seconds(F("lasts")), output_field=FloatField())

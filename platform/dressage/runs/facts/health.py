@@ -1,4 +1,4 @@
-"""Health of a run: what its guards object to, and whether it moves at all."""
+"""Health of a run: the objections of its guards, and whether it makes progress at all."""
 
 from datetime import UTC, datetime
 from typing import Literal
@@ -12,21 +12,21 @@ from dressage.runs.states import RunState
 from trainer_core.diagnosis.incidents import duration
 
 STUCK_S = 600.0
-"""Shortest time without progress after which a run may be stuck in a phase of which it is not known how long it takes:
-models are loaded, a checkpoint is written."""
+"""Minimum time without progress before a run may be stuck in a phase of unknown duration: models are loaded, a
+checkpoint is written."""
 STUCK_KNOWN_S = 45.0
-"""The same for a phase that the last steps have been through."""
+"""The same for a phase that recent steps have been through."""
 STUCK_STEPS = 10.0
-"""Usual steps that it could have made meanwhile, and times that the phase could have ended, at its slow ones' pace."""
+"""Multiple of the mean step time, and of the phase's 95th percentile, that the time without progress must reach."""
 
 
 class HealthDocument(TypedDict):
-    """How a run is, which its state alone does not say: a policy that has collapsed goes on, and succeeds."""
+    """Health of a run, which its state does not show: a run whose policy has collapsed continues, and succeeds."""
 
     state: Literal["ok", "warn", "error"]
-    """The gravest of its findings."""
+    """The severity of its most severe finding."""
     findings: list[FindingDocument]
-    """What its guards object to now, the gravest first; of a run that has ended: at its end."""
+    """Current objections of its guards, most severe first; for a finished run, those at its end."""
 
 
 def health_document(run: Run) -> HealthDocument:
@@ -38,7 +38,7 @@ def health_document(run: Run) -> HealthDocument:
 
 
 def stuck_for(run: Run) -> float | None:
-    """Seconds for which a running run has told no progress; None unless that is far longer than its steps take."""
+    """Seconds since a running run last reported progress; None unless that is far longer than its steps take."""
     if run.state != RunState.RUNNING or not run.progress or not run.progress.get("at"):
         return None
     silent = (datetime.now(UTC) - datetime.fromisoformat(run.progress["at"])).total_seconds()

@@ -1,6 +1,6 @@
-"""Places: how many runs train at once, on each cluster and per team, who holds them, and whose turn is next.
+"""Slots: how many runs train at the same time per cluster and per team, who holds the slots, and whose turn is next.
 
-A run holds a place from its start to its end, also while it is paused. Nothing here writes; ``admission`` does.
+A run holds a slot from its start to its end, also while it is paused. Nothing here writes; ``admission`` does.
 """
 
 from collections import Counter
@@ -23,24 +23,24 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class TeamQueue:
-    """The queue of one team, as far as the next place depends on it."""
+    """The properties of a team's queue that decide who gets the next slot."""
 
     team_id: str
     held: int
-    """Places that its runs hold."""
+    """Slots that its runs hold."""
     limit: int
-    """Places that it may hold."""
+    """Slots that it may hold."""
     served_at: datetime | None
-    """Time at which it was given its last place."""
+    """Time at which it was last given a slot."""
     waiting_since: datetime
     """Time at which its oldest waiting run was queued."""
 
 
 def next_team(queues: Iterable[TeamQueue]) -> TeamQueue | None:
-    """The team that a free place goes to: it holds the fewest, then was served the longest ago, then waits longest.
+    """The team that gets a free slot: it holds the fewest, then was served longest ago, then has waited longest.
 
-    The length of a queue counts for nothing, so a team with a hundred waiting runs is one team among others. A team
-    that holds as many places as it may is passed over. None: nobody may have the place.
+    The length of a queue does not matter, so a team with a hundred waiting runs is one team among others. A team that
+    holds as many slots as it may is skipped. None: no team may have the slot.
     """
     may = [queue for queue in queues if queue.held < queue.limit]
     return min(may, key=lambda q: (q.held, q.served_at or _NEVER, q.waiting_since, q.team_id), default=None)
@@ -48,7 +48,7 @@ def next_team(queues: Iterable[TeamQueue]) -> TeamQueue | None:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The first run of a team's queue that could begin now, and where."""
+    """The first run of a team's queue that could start now, and its cluster."""
 
     run_id: str
     queued_at: datetime
@@ -56,7 +56,7 @@ class Candidate:
 
 
 def sizes() -> list[ClusterSize]:
-    """Every cluster with the places that are taken on it."""
+    """Every cluster with the number of its taken slots."""
     active = Attempt.objects.filter(run__state__in=ACTIVE, number=F("run__attempt"))
     rows = active.order_by().values_list("cluster").annotate(n=Count("*"))
     taken = Counter[str]()
@@ -66,7 +66,7 @@ def sizes() -> list[ClusterSize]:
 
 
 def candidates(found: Sequence[ClusterSize]) -> dict[str, Candidate]:
-    """The first waiting run of each team that one of the clusters could begin now, by team."""
+    """The first waiting run of each team that one of the clusters could start now, by team."""
     waiting = Run.objects.filter(state=RunState.QUEUED).order_by("queued_at", "id")
     columns = ("id", "team_id", "queued_at", "cluster", "spec__parallelism", "spec__rollout__engine")
     rows = list(waiting.values_list(*columns))
@@ -83,7 +83,7 @@ def candidates(found: Sequence[ClusterSize]) -> dict[str, Candidate]:
 
 
 def queues(first: dict[str, Candidate], places: int) -> list[TeamQueue]:
-    """The queue of every team that has a candidate; ``places`` is the number of places in all."""
+    """The queue of every team that has a candidate; ``places`` is the total number of slots."""
     active = Run.objects.filter(team__in=first, state__in=ACTIVE).order_by().values_list("team")
     held = dict(active.annotate(n=Count("*")).values_list("team", "n"))
     settled = {share.team_id: share for share in TeamPlaces.objects.filter(team__in=first)}
@@ -101,12 +101,12 @@ def queues(first: dict[str, Candidate], places: int) -> list[TeamQueue]:
 
 
 def team_limit(own: int | None, places: int) -> int:
-    """Places that a team may hold: its own number, else that of all teams, never more than there are."""
+    """Slots that a team may hold: its own limit, otherwise the one for all teams, but never more than there are."""
     usual = settings.MAX_ACTIVE_RUNS_PER_TEAM
     wanted = own if own is not None else usual if usual is not None else places
     return min(wanted, places)
 
 
 def places_in_all(found: Iterable[ClusterSize]) -> int:
-    """Places of all clusters together."""
+    """Total number of slots of all clusters."""
     return sum(size.places for size in found)

@@ -1,4 +1,4 @@
-"""Ramps of a run's controls: values that move with its steps. The worker moves them, and the platform reckons alike."""
+"""Ramps of a run's controls: values that move with its steps. The worker moves them; the platform computes the same."""
 
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from trainer_core.spec.ramps import ramp_value
 
 
 def value_at(control: Control, step: int | None) -> Any:
-    """Value of a control's field in ``step``; None asks for the value that it ends with."""
+    """Value of a control's field in ``step``; None returns its final value."""
     if control.ramp_steps is None or control.applied_step is None or step is None:
         return control.value
     before, value = cast(float, control.before), cast(float, control.value)
@@ -19,39 +19,39 @@ def value_at(control: Control, step: int | None) -> Any:
 
 
 def command_part(control: Control) -> dict[str, Ramp]:
-    """``{ramp: …}`` of the command to a worker; empty for a control without one."""
+    """``{ramp: …}`` of the command to a worker; empty for a control without a ramp."""
     if control.ramp_steps is None:
         return {}
     return {"ramp": Ramp(before=control.before, steps=control.ramp_steps)}
 
 
 def under_way(run: Run) -> list[Control]:
-    """Controls whose values still move, oldest first."""
+    """Controls whose values are still moving, oldest first."""
     ramps = run.controls.filter(state=ControlState.APPLIED, ramp_steps__isnull=False)
     return list(ramps.order_by("applied_step", "revision"))
 
 
 def ends(run: Run) -> list[Change]:
-    """Ends of the ramps under way, by field that of the newest."""
+    """Final values of the ramps in progress. If a field has several, the newest counts."""
     return list({control.target: control.value for control in under_way(run)}.items())
 
 
 def follow(run: Run) -> None:
-    """Take the values that move into the effective spec, as the step after the run's last one has them."""
+    """Update the moving values in the effective spec to those of the step after the run's last one."""
     spec = RunSpec.model_validate(run.effective_spec)
     changed = spec
     for control in under_way(run):
         try:
             changed = apply_controls(changed, [(control.target, value_at(control, run.step + 1))])
         except ControlError:
-            continue  # the worker leaves it where it is as well, and says so
+            continue  # the worker also leaves it unchanged, and reports so
     if changed != spec:
         run.effective_spec = changed.model_dump(mode="json")
         run.save(update_fields=["effective_spec", "updated_at"])
 
 
 def settle(run: Run, control: Control) -> None:
-    """Take the end of a ramp into the effective spec, unless a later control of its field has ended it before."""
+    """Enter the final value of a ramp into the effective spec, unless a later control of its field has replaced it."""
     if control.ramp_steps is None:
         return
     in_effect = (ControlState.APPLIED, ControlState.SETTLED)
@@ -60,13 +60,13 @@ def settle(run: Run, control: Control) -> None:
     try:
         spec = apply_controls(RunSpec.model_validate(run.effective_spec), [(control.target, control.value)])
     except ControlError:
-        return  # the worker has told that it stays where it is
+        return  # the worker has reported that the value stays unchanged
     run.effective_spec = spec.model_dump(mode="json")
     run.save(update_fields=["effective_spec", "updated_at"])
 
 
 def carried_on(run: Run) -> tuple[RampUnderWay, ...]:
-    """The ramps that an attempt goes on with."""
+    """The ramps that an attempt continues."""
     controls = under_way(run)
     boundaries = _boundaries(controls)
     return tuple(
@@ -85,7 +85,7 @@ def carried_on(run: Run) -> tuple[RampUnderWay, ...]:
 
 
 def _boundaries(controls: list[Control]) -> dict[str, Boundary]:
-    """The boundary at which each change set moves: the latest of its fields'."""
+    """The boundary at which each change set moves: the latest boundary of its fields."""
     found: dict[str, Boundary] = {}
     for control in controls:
         name = control.change_set or control.id

@@ -42,21 +42,21 @@ if TYPE_CHECKING:
 
 
 def runs(team: Team, *, with_spec: bool = False) -> "QuerySet[WithAnnotations[Run, RunFacts]]":
-    """The team's runs with all that their documents need; without ``with_spec``, the large columns stay unread."""
+    """The team's runs with all facts for their documents. Without ``with_spec``, the large columns are not read."""
     found = with_facts().for_team(team)
     return found if with_spec else found.defer("spec", "effective_spec")
 
 
 def with_facts() -> "TeamQuerySet[WithAnnotations[Run, RunFacts]]":
-    """Runs with what each waits for, lease age, and the latest checkpoint, in one query. The caller filters them."""
+    """Runs with what they wait for, lease age, and the latest checkpoint, in one query. The caller filters them."""
     return _with_facts().all()
 
 
 @cache
 def _with_facts() -> "TeamQuerySet[WithAnnotations[Run, RunFacts]]":
-    """Runs of all teams, which are never fetched: made once, since that takes longer than a query."""
+    """The unfiltered query over runs of all teams. Built once, because building takes longer than a query."""
     attempt = Attempt.objects.filter(run=OuterRef("pk"), number=OuterRef("attempt"))
-    # No attempt after the latest one can have superseded what it wrote, but it can have superseded older ones'.
+    # No attempt after the latest one can have superseded its checkpoints, but it can have superseded older ones'.
     resumed_at = Attempt.objects.filter(run=OuterRef("run"), number=OuterRef("run__attempt")).values("resume_step")
     latest = (
         Checkpoint.objects.filter(run=OuterRef("pk"))
@@ -77,7 +77,7 @@ def _with_facts() -> "TeamQuerySet[WithAnnotations[Run, RunFacts]]":
 
 
 def _queue_facts() -> JSONObject:
-    """A ``waiting.QueueFacts`` of each run. Of other teams' runs it holds no more than their number."""
+    """A ``waiting.QueueFacts`` for each run. About other teams' runs it only contains their number."""
     first = Q(queued_at__lt=OuterRef("queued_at")) | Q(queued_at=OuterRef("queued_at"), id__lt=OuterRef("id"))
     ahead = Run.objects.filter(first, state=RunState.QUEUED, team=OuterRef("team"))
     active = Run.objects.filter(state__in=ACTIVE)
@@ -113,13 +113,13 @@ def run(team: Team, run_id: str) -> "WithAnnotations[Run, RunFacts]":
 
 
 def runs_by_id(team: Team, ids: Sequence[str]) -> "list[WithAnnotations[Run, RunFacts]]":
-    """Those of the runs that are there, each once and in the order of the ids, ready for ``run_documents``."""
+    """The existing runs among the ids, each once and in the order of the ids, ready for ``run_documents``."""
     found = runs(team, with_spec=True).in_bulk(list(ids))
     return [found[run_id] for run_id in dict.fromkeys(ids) if run_id in found]
 
 
 def plain_run(team: Team, run_id: str, *, with_spec: bool = False) -> Run:
-    """One run without computed values, and without its large columns unless asked. Raises a 404 problem."""
+    """One run without computed values, and without its large columns unless requested. Raises a 404 problem."""
     found = Run.objects.for_team(team).filter(pk=run_id)
     run = (found if with_spec else found.defer("spec", "effective_spec")).first()
     if run is None:
@@ -128,7 +128,7 @@ def plain_run(team: Team, run_id: str, *, with_spec: bool = False) -> Run:
 
 
 def plain_runs(team: Team, ids: Sequence[str]) -> list[Run]:
-    """Those of the runs that are there, each once and in the order of the ids; as ``plain_run``."""
+    """The existing runs among the ids, each once and in the order of the ids; as ``plain_run``."""
     found = Run.objects.for_team(team).defer("spec", "effective_spec").in_bulk(list(ids))
     return [found[run_id] for run_id in dict.fromkeys(ids) if run_id in found]
 
@@ -140,7 +140,7 @@ def run_json(team: Team, run_id: str) -> RunDocument:
 
 
 def controls(found: Run) -> QuerySet[Control]:
-    """The run's controls, newest first by the list's order."""
+    """The run's controls, newest first in the order of the list."""
     return Control.objects.filter(run=found)
 
 
@@ -153,7 +153,7 @@ def control(found: Run, control_id: str) -> Control:
 
 
 def checkpoints(found: Run) -> QuerySet[Checkpoint]:
-    """The run's checkpoints, superseded ones included."""
+    """The run's checkpoints, including superseded ones."""
     return Checkpoint.objects.filter(run=found).select_related("run")
 
 
@@ -166,12 +166,12 @@ def checkpoint(team: Team, checkpoint_id: str) -> Checkpoint:
 
 
 def line_of(found: Run) -> Line:
-    """Line of the run as it is now: the points that count, of each attempt."""
+    """Line of the run as it is now: the points of each attempt that count."""
     return Line.from_attempts(list(found.attempts.values_list("number", "resume_step")))
 
 
 def line_as_of(found: Run, instant: datetime) -> Line:
-    """Line of the run as it was then: steps done by then, of the attempts that there were."""
+    """Line of the run at an earlier time: steps done by then, of the attempts that existed then."""
     attempts = list(found.attempts.values_list("number", "resume_step", "created_at"))
     line = Line.from_attempts([(number, resume_step) for number, resume_step, made in attempts if made <= instant])
     later = [number for number, _, made in attempts if made > instant]

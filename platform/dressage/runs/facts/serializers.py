@@ -1,4 +1,4 @@
-"""Bodies of the runs' endpoints. Documents are built in ``documents.py``; these describe them and read requests."""
+"""Bodies of the runs' endpoints. ``documents.py`` builds documents; these classes describe them and parse requests."""
 
 from typing import Any
 
@@ -111,7 +111,7 @@ class TargetListSerializer(serializers.Serializer):
 
 
 class ControlSerializer(DocumentSerializer, document=ControlDocument):
-    """A change of one field while the run goes."""
+    """A change of one field while the run trains."""
 
 
 class RampStepsField(serializers.IntegerField):
@@ -138,7 +138,7 @@ class ChangeSerializer(serializers.Serializer):
 
 
 class StageControlsSerializer(serializers.Serializer):
-    """Changes that are staged, and take effect, together or not at all."""
+    """Changes to stage. They take effect together or not at all."""
 
     changes = serializers.ListField(child=ChangeSerializer(), allow_empty=False, max_length=100)
     apply_at = ApplyAtField(required=False)

@@ -1,4 +1,4 @@
-"""Seconds of a run's last steps, by phase, and what they let people expect of the next."""
+"""Seconds of a run's recent steps, by phase, and estimates for the next ones."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,20 +6,19 @@ from statistics import fmean, variance
 from typing import Any
 
 KEPT = 100
-"""Steps whose times are kept: what was long ago says little of the next."""
+"""Number of steps whose times are stored: old ones say little about the next."""
 LEAST = 5
-"""Steps below which nothing is said of a spread."""
+"""Minimum number of steps for a statement about the spread."""
 _EIGHTY_PERCENT = 1.2816
 """Half the width of the interval that holds 80 % of a normal distribution, in standard deviations."""
 _SHARE = 0.95
 
 StepTimes = dict[str, list[float]]
-"""Seconds of the last steps, oldest first, by ``step`` (the whole) and by phase."""
+"""Seconds of the recent steps, oldest first, by ``step`` (the total) and by phase."""
 
 
 def with_step(known: Mapping[str, Sequence[float]], seconds: float, metrics: Mapping[str, float]) -> StepTimes:
-    """The times with one more step. Its phases follow one another: waiting for a batch is ``generate``, the rest
-    ``learn``."""
+    """Times with one more step. Its phases are sequential: waiting for a batch is ``generate``, the rest ``learn``."""
     found = {"step": seconds}
     waited = metrics.get("timing_s/wait")
     if waited is not None and math.isfinite(waited):
@@ -28,16 +27,16 @@ def with_step(known: Mapping[str, Sequence[float]], seconds: float, metrics: Map
 
 
 def p95_by_phase(known: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """The time that 95 % of the last steps stayed within, by phase; none while there are too few of them."""
+    """The 95th percentile of the recent steps' times, by phase; empty while there are too few steps."""
     found = {name: sorted(times) for name, times in known.items() if name != "step" and len(times) >= LEAST}
     return {name: times[math.ceil(_SHARE * len(times)) - 1] for name, times in found.items()}
 
 
 def range_left(known: Mapping[str, Sequence[float]], steps: int) -> tuple[float, float] | None:
-    """Seconds within which ``steps`` more steps end in 80 % of cases, if they are like the last ones.
+    """The 80 % interval, in seconds, of the time for ``steps`` more steps, if they are like the recent ones.
 
-    The spread of a sum of that many, and how far the mean of the last ones may be off, added as variances. None while
-    there are too few of them.
+    It adds two variances: that of a sum of so many steps, and that of the mean of the recent ones. None while there are
+    too few of them.
     """
     times: Any = known.get("step", ())
     if len(times) < LEAST:

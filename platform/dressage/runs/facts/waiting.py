@@ -1,4 +1,4 @@
-"""The reason why a queued run waits: as members for programs and as a sentence for people."""
+"""The reason a queued run waits: as fields for programs and as a sentence for people."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from dressage.runs.states import RunState
 from trainer_core.planning.reservation import Reservation
 
 MAX_NAMES = 3
-"""Runs that the sentence names; the others are counted."""
+"""Maximum number of runs that the sentence names; the others are counted."""
 
 
 class HolderDocument(TypedDict):
-    """A run that holds a place."""
+    """A run that holds a slot."""
 
     id: str
     name: str
@@ -29,59 +29,59 @@ class HolderDocument(TypedDict):
 
 
 class QueueFacts(TypedDict):
-    """Facts about a queued run's wait, as ``selectors.annotated`` reads them."""
+    """Facts about a queued run's wait, as read by ``selectors.annotated``."""
 
     ahead: int
-    """Runs of the team before it."""
+    """Number of the team's runs ahead of it."""
     taken: int
-    """Places taken, by all teams."""
+    """Slots taken, by all teams."""
     own: list[HolderDocument]
-    """The team's runs that hold places."""
+    """The team's runs that hold slots."""
     own_limit: int | None
-    """Places that the team may hold; None is the installation's usual number."""
+    """Slots that the team may hold; None: the installation's default."""
     cluster: str
     """The cluster that people chose; empty for any."""
     parallelism: Any
-    """The part of its spec that says how many engines and ranks it has."""
+    """The part of its spec with the number of engines and ranks."""
     engine: Any
-    """The part of its spec that says how many devices each engine has."""
+    """The part of its spec with the number of devices per engine."""
     clusters: list[dict[str, Any]]
     """``clusters.selectors.SIZE_COLUMNS`` of each cluster that has a row."""
     active_on: list[str]
-    """The cluster of every run that holds a place, of all teams."""
+    """The cluster of every run that holds a slot, of all teams."""
     gpu_seconds: float | None
     """GPU seconds that the team has used this month."""
     gpu_hours: float | None
-    """GPU hours that the team may use; None is the installation's usual number."""
+    """GPU hours that the team may use; None: the installation's default."""
 
 
 class WaitingDocument(TypedDict):
     """What a queued run waits for."""
 
     reason: Literal["places_taken", "team_limit", "turn", "cluster_grows", "cluster_gone", "too_large", "gpu_hours"]
-    """No place is free; the team holds as many as it may, fewer than there are; a place is free and is about to be
-    given; a place is free and the cluster has yet to grow; the cluster that was chosen is gone; no cluster can hold the
-    run any more; or the team has used its GPU hours up."""
+    """No slot is free; the team holds as many slots as it may, fewer than there are; a slot is free and is about to be
+    assigned; a slot is free, but the cluster must first grow; the chosen cluster is gone; no cluster can hold the run
+    any more; or the team has used up its GPU hours."""
     cluster: str | None
     """The cluster that people chose; None: any."""
     position: int
-    """Its place in the team's own queue, from 1."""
+    """Its position in the team's own queue, from 1."""
     places: int
-    """Runs that may train at once, of all teams."""
+    """Runs, of all teams, that may train at the same time."""
     taken: int
-    """How many of them are taken."""
+    """Number of these slots that are taken."""
     team_limit: int
-    """How many of them the team may hold."""
+    """Number of these slots that the team may hold."""
     own: list[HolderDocument]
-    """The team's runs that hold a place."""
+    """The team's runs that hold a slot."""
     others: int
-    """Places that other teams hold."""
+    """Number of slots that other teams hold."""
     text: str
-    """The same as a sentence."""
+    """The same information as a sentence."""
 
 
 def waiting_document(facts: QueueFacts) -> WaitingDocument:
-    """The document of a queued run's wait. Of other teams it tells how many places they hold and nothing else."""
+    """The document of a queued run's wait. About other teams it only states how many slots they hold."""
     sizes, hours = _sizes(facts), _hours(facts)
     choice = choose(_demand(facts), facts["cluster"], sizes, hours_spent=hours.are_spent)
     places = places_in_all(sizes)
@@ -112,7 +112,7 @@ def _hours(facts: QueueFacts) -> GpuHours:
 
 
 def _special(facts: QueueFacts, choice: ClusterChoice, hours: GpuHours, reason: str) -> str | None:
-    """The sentence of a reason that has to do with clusters; None for one that has to do with places in all."""
+    """The sentence for a reason that concerns clusters; None for one that concerns the number of slots."""
     demand, among = _demand(facts), list(choice.among)
     names = " or ".join(f"“{size.name}”" for size in among)
     place = f"{_ordinal(facts['ahead'] + 1)} in your queue"

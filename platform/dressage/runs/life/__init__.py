@@ -1,1 +1,1 @@
-"""What people ask of a run: create, start, pause, resume, cancel; and its states."""
+"""User actions on a run: create, start, pause, resume, cancel; and the states of runs."""

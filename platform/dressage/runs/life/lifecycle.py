@@ -17,7 +17,7 @@ MAX_REASON = 2000
 
 
 class TransitionRefused(Problem):
-    """409: the lifecycle has no such step from here."""
+    """409: the lifecycle does not allow this step from the current state."""
 
     def __init__(self, run: Run, to: RunState, by: By) -> None:
         detail = f"The run is {run.state}; the {by.value} cannot make it {to.value}."
@@ -25,7 +25,7 @@ class TransitionRefused(Problem):
 
 
 def locked(run_id: str, team: Team | None = None) -> Run:
-    """The run, its row locked until the transaction ends. Raises a 404 problem."""
+    """The run, with its row locked until the transaction ends. Raises a 404 problem."""
     runs = Run.objects.select_for_update(of=("self",)).filter(pk=run_id)
     run = (runs if team is None else runs.for_team(team)).first()
     if run is None:
@@ -43,7 +43,7 @@ def transition(
     detail: str | None = None,
     step: int | None = None,
 ) -> None:
-    """Take a locked run to another state, write the event, and tidy up after an end.
+    """Move a locked run to another state, write the event, and clean up after an end.
 
     Raises:
         TransitionRefused: the table has no such step; nothing was changed.
@@ -67,7 +67,7 @@ def transition(
         changes["progress"] = None
     elif to in FINISHED:
         changes |= {"finished_at": now, "progress": None}
-    # Compare-and-set, though the row is locked: whoever forgot the lock is refused as well.
+    # Compare-and-set, although the row is locked: this also refuses a caller that forgot the lock.
     if not Run.objects.filter(pk=run.pk, state=before).update(**changes):
         raise conflict("The run has changed in the meantime. Try again.", code="wrong_state")
     for name, value in changes.items():
@@ -81,7 +81,7 @@ def transition(
 
 
 def follow_wish(run: Run) -> None:
-    """Take a run that was suspended while people wanted something else of it to where they want it."""
+    """Move a suspended run to the state that users requested while it was being suspended."""
     actor = Actor.system("platform")
     if run.desired_state == DesiredState.CANCELLED:
         transition(run, RunState.CANCELLED, by=By.PLATFORM, actor=actor, reason="cancelled")
@@ -90,7 +90,7 @@ def follow_wish(run: Run) -> None:
 
 
 def _with_reason_of_pause(run: Run, reason: str) -> str:
-    """The reason of a suspension behind that of the run's own pause, which people need before they resume it."""
+    """The reason of a suspension, appended to that of the run's own pause, which people need before they resume it."""
     own = run.state_reason.rstrip()
     if own in ("", ASKED_TO_PAUSE):
         return reason
@@ -99,7 +99,7 @@ def _with_reason_of_pause(run: Run, reason: str) -> str:
 
 
 def _close(run: Run, now: Any) -> None:
-    """Close what can no longer happen: open controls and requests."""
+    """Close everything that can no longer happen: open controls and requests."""
     CheckpointRequest.objects.filter(run=run, closed_at=None).update(closed_at=now)
     _end_attempt(run, now)
     for control in Control.objects.filter(run=run, state=ControlState.STAGED).order_by("revision"):

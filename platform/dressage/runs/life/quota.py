@@ -1,5 +1,5 @@
-"""Quotas of GPU hours, kept every sweep: a team is warned at 80 and 95 % of a month's, and at their end its runs are
-paused, saved, and give their places back. Runs on clusters without GPUs go on."""
+"""Quotas of GPU hours, enforced by every sweep. A team is warned at 80 and 95 % of its monthly hours. Once they are
+used up, its runs are paused and saved, and give their slots back. Runs on clusters without GPUs continue."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -17,14 +17,14 @@ from dressage.telemetry.events import append_event
 logger = structlog.get_logger(__name__)
 
 WARN_AT = (80, 95)
-"""Percent of the limit at which a team is warned, once each and month."""
+"""Percentages of the limit at which a team is warned, once per month each."""
 
 
 def keep_gpu_hours(now: datetime) -> None:
-    """Warn the teams whose hours near their end, and pause the runs of those that have used them up.
+    """Warn teams whose hours are almost used up, and pause the runs of teams that have used them up.
 
     Args:
-        now: the time at which runs are asked for their places.
+        now: the time at which runs are asked to give their slots back.
     """
     teams = set(_on_gpus().order_by().values_list("run__team", flat=True))
     for team_id, hours in (hours_of(teams) if teams else {}).items():
@@ -51,7 +51,7 @@ def _warn(team_id: str, hours: GpuHours) -> None:
 
 @transaction.atomic
 def _is_new(team_id: str, month: date, percent: int) -> bool:
-    """Note the warning. False: the team had it already."""
+    """Record the warning. False: the team was already warned."""
     TeamGpuHours.objects.get_or_create(team_id=team_id)
     row = TeamGpuHours.objects.select_for_update().get(team_id=team_id)
     if row.warned_month == month and row.warned_percent >= percent:
@@ -68,7 +68,7 @@ def _on_gpus() -> QuerySet[Attempt]:
 
 
 def _each(team_id: str, act: Callable[[Run], object]) -> None:
-    """Apply ``act`` to each locked run of the team that holds GPUs; a failure does not stop the rest."""
+    """Apply ``act`` to each locked run of the team that holds GPUs. A failure does not stop the rest."""
     for run_id in list(_on_gpus().filter(run__team=team_id).values_list("run_id", flat=True)):
         try:
             with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Services of users' actions on runs: create, start, pause, resume, cancel, ask for a checkpoint, rename."""
+"""Services for users' actions on runs: create, start, pause, resume, cancel, request a checkpoint, rename."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -37,20 +37,20 @@ def create_run(
     cluster: str | None = None,
     **origin: Any,
 ) -> Run:
-    """Make a draft run and, with ``start``, queue it.
+    """Create a draft run and, with ``start``, queue it.
 
     Args:
         team: the owner.
         actor: who creates it.
-        name: what people call it.
+        name: display name.
         spec: valid in itself; its references are resolved here.
-        start: queue it at once; then files behind the references must exist as well, and a cluster that can hold it.
-        cluster: name of the cluster that it shall train on; None leaves it to the platform.
+        start: queue it immediately; its files and a cluster that can hold it must then exist, too.
+        cluster: name of the cluster that it should train on; None leaves it to the platform.
         origin: ``parent``, ``parent_checkpoint`` and so on of a child run.
 
     Raises:
-        Problem: 422 with a pointer to each reference that stands for nothing in this team, and for a cluster that is
-            none. Nothing is made.
+        Problem: 422 with a pointer to each reference that does not exist in this team, and for an unknown cluster.
+            Nothing is created.
     """
     references.hold(team, spec)
     references.require(team, spec, new=True)
@@ -80,10 +80,10 @@ def create_run(
 
 @transaction.atomic
 def update_run(team: Team, actor: Actor, run_id: str, changes: dict[str, Any]) -> Run:
-    """Change name, notes, or, while it holds no place and has not ended for good, the cluster; null is any.
+    """Change name, notes or, unless the run holds a slot or has ended for good, the cluster; null means any.
 
     Raises:
-        Problem: 404; 409 for the cluster of a run that holds a place or has ended; 422 for a cluster that is none.
+        Problem: 404; 409 for the cluster of a run that holds a slot or has ended; 422 for an unknown cluster.
     """
     run = locked(run_id, team)
     if "cluster" in changes:
@@ -103,11 +103,11 @@ def update_run(team: Team, actor: Actor, run_id: str, changes: dict[str, Any]) -
 
 @transaction.atomic
 def start_run(team: Team, actor: Actor, run_id: str) -> None:
-    """Queue a draft. Starting what is queued or active already is the same as once.
+    """Queue a draft. Starting a run that is already queued or active changes nothing.
 
     Raises:
-        Problem: 409 for a finished run, and for one that gave its place back, which is resumed instead; 422 when a
-            reference or a file behind it is gone, and the draft stays.
+        Problem: 409 for a finished run, and for one that gave its slot back, which must be resumed instead; 422 if a
+            reference or one of its files is gone. The draft then remains.
     """
     run = locked(run_id, team)
     if run.state == RunState.QUEUED or run.state in ACTIVE:
@@ -121,7 +121,7 @@ def start_run(team: Team, actor: Actor, run_id: str) -> None:
 
 @transaction.atomic
 def pause_run(team: Team, actor: Actor, run_id: str) -> None:
-    """Ask the worker to stand still after its step."""
+    """Ask the worker to pause after its step."""
     run = locked(run_id, team)
     if run.state == RunState.SUSPENDED:
         return
@@ -132,7 +132,7 @@ def pause_run(team: Team, actor: Actor, run_id: str) -> None:
 
 @transaction.atomic
 def resume_run(team: Team, actor: Actor, run_id: str) -> None:
-    """Let a paused run go on. One without a place, suspended or failed, is queued and goes on from its checkpoint."""
+    """Let a paused run continue. A suspended or failed one is queued and continues from its checkpoint."""
     run = locked(run_id, team)
     if run.state == RunState.FAILED:
         _queue(run, actor, "resumed after its failure", "run.resume")
@@ -146,10 +146,10 @@ def resume_run(team: Team, actor: Actor, run_id: str) -> None:
 
 @transaction.atomic
 def release_place(team: Team, actor: Actor, run_id: str) -> None:
-    """Ask a paused run to save itself and give its place back now. Asking again is the same as once.
+    """Ask a paused run to save itself and give its slot back now. Repeating the request changes nothing.
 
     Raises:
-        Problem: 409 for a run that does not stand paused, or shall go on or end. Nothing is changed.
+        Problem: 409 for a run that is not paused, or has been asked to continue or end. Nothing is changed.
     """
     run = locked(run_id, team)
     if run.state == RunState.SUSPENDED:
@@ -162,9 +162,9 @@ def release_place(team: Team, actor: Actor, run_id: str) -> None:
 
 
 def pause_for_quota(run: Run, why: str, now: datetime) -> None:
-    """Have a locked, active run stand still and give its place back as soon as it does, because its quota is used up.
+    """Pause a locked, active run because its quota is used up. It gives its slot back as soon as it has paused.
 
-    Who runs it is told once.
+    The user is notified once.
     """
     if run.desired_state == DesiredState.RUNNING:
         _desire(run, QUOTA, DesiredState.PAUSED, "run.pause")
@@ -174,7 +174,7 @@ def pause_for_quota(run: Run, why: str, now: datetime) -> None:
 
 
 def ask_for_place(run: Run, who: str, now: datetime) -> None:
-    """Have the worker of a locked, paused run save and end; it is told with every sync until it has."""
+    """Have the worker of a locked, paused run save and end. The worker is told with every sync until it has done so."""
     run.release_asked_at = now
     run.save(update_fields=["release_asked_at", "updated_at"])
     message = f"{who} asks the run to save itself and give its place back."
@@ -183,13 +183,13 @@ def ask_for_place(run: Run, who: str, now: datetime) -> None:
 
 @transaction.atomic
 def measure_noise(team: Team, actor: Actor, run_id: str) -> None:
-    """Have the noise between engine and learner measured again by the run's next attempt. Asking again is as once.
+    """Have the run's next attempt measure the noise between engine and learner again. Repeating it changes nothing.
 
-    Weights that are read back must be as published before it is measured, whoever asks.
+    The weights that are read back must equal the published ones before it is measured.
 
     Raises:
-        Problem: 409 for a run that does not stand still, and for one without a checkpoint, which measures it anyway.
-            Nothing is changed.
+        Problem: 409 for a run that is neither paused, suspended nor failed, and for one without a checkpoint, which
+            measures it anyway. Nothing is changed.
     """
     run = locked(run_id, team)
     if run.state not in (RunState.PAUSED, RunState.SUSPENDED, RunState.FAILED):
@@ -212,7 +212,7 @@ def measure_noise(team: Team, actor: Actor, run_id: str) -> None:
 
 @transaction.atomic
 def cancel_run(team: Team, actor: Actor, run_id: str) -> None:
-    """End a run: at once while it waits, after the worker has let go of it otherwise."""
+    """Cancel a run: immediately while it waits, otherwise once its worker has stopped."""
     run = locked(run_id, team)
     if run.state == RunState.CANCELLED:
         return
@@ -227,7 +227,7 @@ def cancel_run(team: Team, actor: Actor, run_id: str) -> None:
 
 @transaction.atomic
 def request_checkpoint(team: Team, actor: Actor, run_id: str) -> CheckpointRequest:
-    """Ask the worker for a checkpoint after its step. One open wish is enough for all."""
+    """Ask the worker for a checkpoint after its step. An open request serves all users."""
     run = locked(run_id, team)
     if run.state not in ACTIVE:
         raise conflict(f"{_situation(run)}: there is nothing to save.", code="wrong_state")
@@ -242,7 +242,7 @@ def request_checkpoint(team: Team, actor: Actor, run_id: str) -> CheckpointReque
 
 
 def require_cluster(name: str | None) -> None:
-    """Require that the installation has a cluster of that name; None is any. Raises a 422 problem."""
+    """Require that the installation has a cluster of that name; None means any. Raises a 422 problem."""
     names = cluster_names()
     if name is not None and name not in names:
         raise invalid("/cluster", f"There is no cluster {name!r} here; there is {', '.join(names)}.")
@@ -258,7 +258,7 @@ def _require_movable(run: Run, cluster: str) -> None:
 
 
 def _require_room(cluster: str, spec: Mapping[str, Any]) -> None:
-    """Refuse what no cluster that comes into question can ever hold. Raises a 422 problem."""
+    """Refuse a spec that no eligible cluster can ever hold. Raises a 422 problem."""
     among = [size for size in clusters.sizes({}) if cluster in ("", size.name)]
     sentence = too_large(reservation_of(spec), among)
     if sentence is not None:

@@ -1,1 +1,1 @@
-"""The link: what a worker may ask and tell. It knows one run and one attempt, and nothing else of the platform."""
+"""The link: what a worker may request and report. A worker only knows one run and one attempt of the platform."""

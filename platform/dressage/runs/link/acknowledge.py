@@ -1,4 +1,4 @@
-"""Acknowledgements of controls by workers. Repeated until acknowledged, so each report must be harmless twice."""
+"""Acknowledgements of controls by workers. They are repeated until acknowledged, so each report must be idempotent."""
 
 from collections.abc import Iterable
 
@@ -15,11 +15,11 @@ _NEVERTHELESS: dict[str, str] = {
     ControlState.REJECTED: "In effect without the rest of its set, of which the worker refused a part. Upgrade the "
     "cluster's workers: newer ones leave such a set alone as a whole.",
 }
-"""What is said of a control that is in effect though it was in this state, by that state."""
+"""The note on a control that took effect although it was in this state, by state."""
 
 
 def acknowledge(run: Run, reports: Iterable[Applied]) -> bool:
-    """Take the reports over, in order. Returns whether anything changed."""
+    """Process the reports, in order. Returns whether anything changed."""
     found = list(reports)
     controls = Control.objects.filter(run=run).in_bulk([report.control_id for report in found])
     changed = False
@@ -34,7 +34,7 @@ def acknowledge(run: Run, reports: Iterable[Applied]) -> bool:
 def _take(run: Run, control: Control, report: Applied) -> bool:
     to = ControlState(report.state)
     if not control_may_move(control.state, to, By.WORKER):
-        return False  # repeated, or of a control that was staged anew since
+        return False  # repeated, or about a control that has been staged again since
     was = control.state
     if to == ControlState.REJECTED:
         control.error = report.error or "The worker refused it without a reason."
@@ -54,7 +54,7 @@ def _take(run: Run, control: Control, report: Applied) -> bool:
 
 
 def _reject_set(run: Run, rejected: Control, report: Applied, known: dict[str, Control]) -> None:
-    """Reject the rest of a set with one of it: a set takes effect whole or not at all."""
+    """Reject the rest of a set along with one of its controls: a set takes effect as a whole or not at all."""
     for member in members(rejected).filter(state=ControlState.STAGED):
         control = known.get(member.pk, member)
         control.state, control.error = ControlState.REJECTED, rejected.error
@@ -63,9 +63,9 @@ def _reject_set(run: Run, rejected: Control, report: Applied, known: dict[str, C
 
 
 def _put_in_effect(run: Run, control: Control) -> None:
-    """Enter the control into the effective spec, with those of its set that the worker has told of before.
+    """Enter the control into the effective spec, along with those of its set that the worker has reported before.
 
-    What a part of a set makes of the spec need not be valid: then it is entered with the next report of the set.
+    A part of a set may give an invalid spec. In that case it is entered with the next report of the set.
     """
     others = members(control).exclude(pk=control.pk)
     told = list(others.filter(state__in=IN_EFFECT))
@@ -78,5 +78,5 @@ def _put_in_effect(run: Run, control: Control) -> None:
             run.save(update_fields=["effective_spec", "updated_at"])
             return
     if not others.filter(state=ControlState.STAGED).exists():
-        # The worker has accepted it, and its word about its own state counts.
+        # The worker has accepted it, and its report about its own state counts.
         control.error = f"In effect, though the platform finds: {fault}"

@@ -43,11 +43,11 @@ class IsOwnRun(BasePermission):
 
 
 def require_current(attempt: Attempt, run: Run) -> None:
-    """Require that the attempt is the one that works on the run now.
+    """Require that the attempt is the one that currently works on the run.
 
     Raises:
-        Problem: 409 for an attempt that has been given up, followed by another, or has ended: its token opens nothing
-            any more, and its worker ends itself.
+        Problem: 409 for an attempt that has been given up, replaced by another, or has ended: its token no longer gives
+            access, and its worker stops by itself.
     """
     if attempt.fenced or attempt.number != run.attempt:
         detail = f"Attempt {attempt.number} has been given up; the run is at {run.attempt}."

@@ -1,4 +1,4 @@
-"""Bundle: everything that an attempt starts from."""
+"""Bundle: everything that an attempt needs to start."""
 
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from trainer_core.spec import RunSpec
 
 
 def hand_out(attempt: Attempt) -> Bundle:
-    """The bundle, with the keys of judges while the attempt has not begun: its worker fetches them once.
+    """The bundle, with the keys of judges while the attempt has not started: its worker fetches them once.
 
-    Until the attempt's first sync nobody knows whether the worker has heard the answer, so it may ask again. An attempt
-    that has begun under an earlier release is given them once. Raises a 422 problem when a reference is gone.
+    Until the attempt's first sync, it is unknown whether the worker has received the answer, so it may ask again. An
+    attempt that started under an earlier release gets them once. Raises a 422 problem if a reference is gone.
     """
     document = bundle(attempt)
     if attempt.first_sync_at is not None and attempt.keys_given_at is not None:
@@ -30,7 +30,7 @@ def hand_out(attempt: Attempt) -> Bundle:
 
 
 def bundle(attempt: Attempt) -> Bundle:
-    """The bundle of the run's present attempt. Raises a 422 problem when a reference is gone."""
+    """The bundle of the run's current attempt. Raises a 422 problem if a reference is gone."""
     run = attempt.run
     spec = RunSpec.model_validate(run.effective_spec)
     found = references.require(run.team, spec)
@@ -60,7 +60,7 @@ def bundle(attempt: Attempt) -> Bundle:
 
 
 def _measures_noise(run: Run, attempt: Attempt) -> bool:
-    """Whether the attempt goes on from a checkpoint that was written before people distrusted its noise."""
+    """Whether the attempt continues from a checkpoint written before users asked to measure the noise again."""
     if run.noise_asked_at is None or attempt.number <= run.noise_asked_at:
         return False
     return attempt.checkpoint is None or attempt.checkpoint.attempt <= run.noise_asked_at

@@ -1,4 +1,4 @@
-"""A worker announces a checkpoint: the row that makes its files count."""
+"""Announcement of a checkpoint by a worker: the row that makes its files count."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from dressage.runs.models import Checkpoint, CheckpointRequest, Control, Run
 from trainer_core.link.events import CheckpointData, CheckpointReason
 
 _WEIGHT: tuple[CheckpointReason, ...] = ("schedule", "release", "final", "requested", "before_control")
-"""Order of reasons: of several for one folder, the later in this list is shown."""
+"""Ranks of reasons: if one folder has several, the one later in this list is shown."""
 
 
 def record_checkpoint(run: Run, attempt: int, step: int, data: CheckpointData) -> Checkpoint:
-    """Write or complete the row of a folder; close the wishes that it fulfils.
+    """Write or complete the row of a folder, and close the requests that it fulfils.
 
     Raises:
         ValueError: the folder is not inside the run's folder.
@@ -35,7 +35,7 @@ def record_checkpoint(run: Run, attempt: int, step: int, data: CheckpointData) -
 
 
 def relative_path(run: Run, path: str) -> str:
-    """``path`` relative to the run's folder, links followed. Raises ValueError when it lies outside."""
+    """``path`` relative to the run's folder, with links followed. Raises ValueError if it is outside."""
     root = run.run_dir.resolve()
     try:
         resolved = (root / Path(path)).resolve()

@@ -1,4 +1,4 @@
-"""The authentication of the cluster itself: who may ask for the token of an attempt or of a bench job."""
+"""Authentication of the cluster itself: who may request the token of an attempt or of a bench job."""
 
 import hmac
 import logging
@@ -16,7 +16,7 @@ from trainer_core.link.admission import SCHEME, proof
 log = logging.getLogger(__name__)
 
 CLUSTER = "cluster"
-"""``request.auth`` of a worker that has proved to belong to the cluster."""
+"""``request.auth`` of a worker that has proved that it belongs to the cluster."""
 
 
 class ClusterAuthentication(BaseAuthentication):
@@ -41,7 +41,7 @@ class ClusterAuthentication(BaseAuthentication):
 
 
 class IsCluster(BasePermission):
-    """Nobody but a worker that has proved to belong to the cluster."""
+    """Only workers that have proved that they belong to the cluster."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return request.auth == CLUSTER

@@ -1,4 +1,4 @@
-"""Dataset files for workers, and the row notes that a run starts from."""
+"""Dataset files for workers, and the row notes with which a run starts."""
 
 import os
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ def dataset_refs(
     """Datasets of a bundle.
 
     Args:
-        spec: the run's.
-        versions: what its references stand for.
-        address: under which its worker fetches them.
-        afresh: whether it begins with nothing known: a run that goes on has its priors in the checkpoint.
+        spec: the run's spec.
+        versions: the dataset versions that its references name.
+        address: URL from which its worker fetches them.
+        afresh: whether it starts without prior knowledge: a run that continues has its priors in the checkpoint.
     """
     trained = {source.dataset for source in spec.data.sources} if afresh and reads_notes(spec.curriculum) else set()
     noted = {ref for ref, version in versions.items() if ref in trained and notes.difficulty(version) is not None}
@@ -44,9 +44,9 @@ def dataset_refs(
 
 
 def send_dataset(request: Request, team: Team, ref: str) -> HttpResponseBase:
-    """The Parquet file of a dataset version that the team may read, or might as its use began.
+    """The Parquet file of a dataset version that the team may read, or was allowed to read when it started to use it.
 
-    Raises a 404 problem where it is gone.
+    Raises a 404 problem if it is gone.
     """
     try:
         path = version_by_ref(team, ref, new=False).path
@@ -56,7 +56,7 @@ def send_dataset(request: Request, team: Team, ref: str) -> HttpResponseBase:
 
 
 def send_difficulty(request: Request, team: Team, ref: str) -> HttpResponseBase:
-    """The Parquet file of a version's row notes ``difficulty``. Raises a 404 problem where they are gone."""
+    """The Parquet file of a version's row notes ``difficulty``. Raises a 404 problem if they are gone."""
     try:
         found = notes.named(version_by_ref(team, ref, new=False), "difficulty")
     except LookupError as error:
@@ -73,7 +73,7 @@ def _send(request: Request, path: Path, what: str) -> HttpResponseBase:
         request._request,
         partial(read_part, file),
         size=os.fstat(file.fileno()).st_size,
-        etag=path.stem,  # the hash of what is in it, or the id of notes that never change
+        etag=path.stem,  # the hash of the content, or the id of notes that never change
         content_type="application/vnd.apache.parquet",
         close=file.close,
     )

@@ -1,7 +1,7 @@
-"""Takes the events of one sync into the database. The run is locked; everything commits with the acknowledgement.
+"""Writes the events of one sync to the database. The run is locked; everything commits with the acknowledgement.
 
-A worker's journal cannot be changed, so an event that makes no sense is written down as an error and acknowledged:
-refusing it would cut off everything behind it.
+A worker's journal cannot be changed, so an invalid event is recorded as an error and acknowledged. Refusing it would
+block everything after it.
 """
 
 from datetime import UTC, datetime
@@ -43,12 +43,12 @@ class Ingest:
         self.run, self.attempt, self.bulk = run, attempt, Bulk()
         self.actor = Actor.system(f"worker, attempt {attempt.number}")
         self.changed = False
-        """Whether browsers have something new to see."""
+        """Whether there is something new to show in browsers."""
         self.changes_wanted: list[FindingDocument] = []
         """Findings whose guards change a field."""
 
     def take(self, events: list[LinkEvent]) -> None:
-        """Take new events, in order, and write them. Nothing counts that comes after the run's end."""
+        """Process new events, in order, and write them. Events after the run's end are ignored."""
         for event in events:
             if self.run.state not in ACTIVE:
                 logger.warning("event after the end", run=self.run.id, attempt=self.attempt.number, kind=event.kind)
@@ -96,7 +96,7 @@ class Ingest:
         if to == RunState.PAUSED and not data.by_request and run.desired_state == DesiredState.RUNNING:
             run.desired_state = DesiredState.PAUSED
         if by_guard is not None and by_guard["action"] == "roll_back":
-            ask_for_place(run, actor.label, timezone.now())  # the child needs it
+            ask_for_place(run, actor.label, timezone.now())  # the child needs the slot
         if to == RunState.SUSPENDED:
             follow_wish(run)
         self.changed = True
@@ -114,7 +114,8 @@ class Ingest:
             pace = data.seconds
         else:
             pace = _PACE_MEMORY * pace + (1 - _PACE_MEMORY) * data.seconds
-        # What came before a start says little of how quick it is since: another machine, another number of workers.
+        # Step times from before a start say little about the current speed: the machine or number of workers may
+        # differ.
         known = {} if step == self.attempt.resume_step + 1 else summary.get("times", {})
         times = with_step(known, data.seconds, data.metrics)
         summary |= {"seconds_per_step": pace, "reward": finite(data.metrics.get("critic/score/mean")), "times": times}
@@ -134,7 +135,7 @@ class Ingest:
         place = (self.run.id, self.attempt.number, step)
         scored_by = self.run.effective_spec["reward"]["definition"]
         rows = [rollout_row(*place, row, scored_by) for row in take_texts(*place, data.rows)]
-        # As the worker spelt them: they are checked, and the words for infinities are what JSON can carry.
+        # Spelled as the worker sent them: they are checked, and JSON can carry the words for infinities.
         raw = event.data.get("worst_tokens", ())
         worst = [{key: token[key] for key in link.WorstTokenRow.model_fields if key in token} for token in raw]
         self._event(event, {"count": len(data.rows), "worst_tokens": worst})
@@ -159,7 +160,7 @@ class Ingest:
             self._event(event, {**facts, "count": len(made), "names": [proposal.name for proposal in made]})
 
     def _outcomes(self, event: LinkEvent, data: link.OutcomesData) -> None:
-        # One row per prompt and step: they are read by row, and no event of their own tells browsers of them.
+        # One row per prompt and step: they are read by row, and no event announces them to browsers.
         place = (self.run.id, self.attempt.number, self._step_of(event))
         for one in data.prompts:
             source, _, row = one.prompt_id.rpartition(":")

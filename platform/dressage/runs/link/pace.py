@@ -1,4 +1,4 @@
-"""Pace of syncs: what the platform asks of workers when so many runs are at work that it could not hear all of them."""
+"""Pace of syncs: the interval that the platform requests when active runs would send too many syncs to handle."""
 
 import time
 from collections.abc import Callable
@@ -7,16 +7,16 @@ from dressage.runs.models import Run
 from dressage.runs.states import ACTIVE
 
 SYNCS_PER_S = 125
-"""Syncs of all runs together that two cores take beside what people ask for."""
+"""Syncs per second, of all runs together, that two cores can handle in addition to users' requests."""
 UNASKED_S = 0.5
-"""Time between two syncs of a worker that is asked for nothing."""
+"""Interval between the syncs of a worker without a requested pace."""
 LONGEST_S = 8.0
-"""Longest pace that is asked for. Steering waits as long; leases are longer by it."""
+"""Longest interval that is requested. Steering is delayed by up to this time, and leases are extended by it."""
 COUNTED_EVERY_S = 5.0
 
 
 class Pace:
-    """The time that workers shall leave between two syncs, by the number of runs at work."""
+    """The interval that workers should leave between two syncs, given the number of active runs."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -24,7 +24,7 @@ class Pace:
         self._seconds = 0.0
 
     def seconds(self) -> float:
-        """Seconds; 0 while the usual pace will do. The runs are counted now and then alone."""
+        """Seconds; 0 while the usual pace is sufficient. The runs are only counted from time to time."""
         now = self._clock()
         if now - self._counted_at >= COUNTED_EVERY_S:
             wanted = Run.objects.filter(state__in=ACTIVE).count() / SYNCS_PER_S

@@ -1,4 +1,4 @@
-"""The link's JSON: lenient with text, since a policy may sample anything, and PostgreSQL stores no NUL character."""
+"""The link's JSON parser: lenient with text, as a policy may sample anything. PostgreSQL stores no NUL character."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from trainer_core.link.limits import MAX_REQUEST_BYTES
 
 
 class LinkParser(BaseParser):
-    """JSON; NUL characters and halves of surrogate pairs become U+FFFD."""
+    """JSON in which NUL characters and unpaired surrogates become U+FFFD."""
 
     media_type = "application/json"
 

@@ -1,4 +1,4 @@
-"""One sync of a worker: events up, commands down, the lease renewed; all in one transaction."""
+"""One sync of a worker: events up, commands down, and renewal of the lease, all in one transaction."""
 
 from datetime import timedelta
 from functools import cache
@@ -45,16 +45,16 @@ class AttemptFacts(TypedDict):
 
 @transaction.atomic
 def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
-    """Take over what is new and answer what the worker shall do, from what is in the database then.
+    """Store new events and reports, and return what the worker should do next, from the resulting state.
 
-    An attempt that has ended by its own word is answered once more where it repeats that word, because the answer was
-    lost: nothing is written or renewed then.
+    An attempt that has ended the run itself gets one more answer if it repeats its last message, because the first
+    answer was lost. Nothing is written or renewed then.
 
     Raises:
-        Problem: 409 when the attempt has been given up or has ended; 400 when an event is missing between the
-            acknowledged ones and these. In both cases nothing was changed.
+        Problem: 409 if the attempt has been given up or has ended; 400 if an event is missing between the acknowledged
+            ones and these. Nothing was changed in either case.
     """
-    # Few events need the specs, which are larger than all else together: they are read where one does.
+    # Few events need the specs, which are larger than everything else together. They are read only when needed.
     runs = Run.objects.select_for_update(of=("self",)).defer("spec", "effective_spec")
     run = runs.get(attempts=attempt_id)
     attempt = _attempts().get(pk=attempt_id)
@@ -102,8 +102,8 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
 
 @cache
 def _attempts() -> "QuerySet[WithAnnotations[Attempt, AttemptFacts]]":
-    """Attempts with whether there may be something to tell them, and whether values of their run move. Nothing is
-    added to it while the run is locked."""
+    """Attempts, annotated with whether there may be commands for them, and whether values of their run are moving.
+    Nothing is added to this while the run is locked."""
     staged = Control.objects.filter(run=OuterRef("run"), state=ControlState.STAGED)
     wishes = CheckpointRequest.objects.filter(run=OuterRef("run"), closed_at=None)
     moving = Control.objects.filter(run=OuterRef("run"), state=ControlState.APPLIED, ramp_steps__isnull=False)
@@ -112,13 +112,13 @@ def _attempts() -> "QuerySet[WithAnnotations[Attempt, AttemptFacts]]":
 
 
 def _repeats_its_end(run: Run, attempt: Attempt, body: SyncRequest) -> bool:
-    """Whether a worker that has ended the run itself sends again what it ended with."""
+    """Whether a worker that has ended the run itself repeats its last message."""
     ended_it = run.state in FINISHED | {RunState.SUSPENDED} and attempt.number == run.attempt and not attempt.fenced
     return ended_it and bool(body.events) and body.events[-1].seq == attempt.acked_seq
 
 
 def new_events(events: tuple[LinkEvent, ...], acked_seq: int) -> list[LinkEvent]:
-    """The events behind the acknowledged ones. Raises a 400 problem for a gap or a wrong order."""
+    """The events after the acknowledged ones. Raises a 400 problem for a gap or a wrong order."""
     fresh = [event for event in events if event.seq > acked_seq]
     for expected, event in enumerate(fresh, start=acked_seq + 1):
         if event.seq != expected:
@@ -128,7 +128,7 @@ def new_events(events: tuple[LinkEvent, ...], acked_seq: int) -> list[LinkEvent]
 
 
 def commands(run: Run) -> list[Command]:
-    """Everything the worker has not reported on yet."""
+    """All commands on which the worker has not yet reported."""
     staged = Control.objects.filter(run=run, state=ControlState.STAGED).order_by("revision")
     wishes = run.checkpoint_requests.filter(closed_at=None).order_by("created_at", "id")
     return [
@@ -151,12 +151,12 @@ def commands(run: Run) -> list[Command]:
 
 
 def _definitions(run: Run, control: Control) -> dict[str, Any]:
-    """``{definitions: {ref: …}}`` for a control that names reward versions: the worker has only those it began with."""
+    """``{definitions: {ref: …}}`` for a control that names reward versions: the worker only has its initial ones."""
     refs = reward_versions.named_by(control.target, control.value)
     try:
         versions = reward_versions.for_workers(run.team, refs)
         return {"definitions": {ref: version.wire() for ref, version in versions.items()}} if refs else {}
     except Problem as problem:
-        # A judge has become unfit since the control was staged. The worker, without a definition, rejects the control.
+        # A judge has become invalid since the control was staged. Without a definition, the worker rejects the control.
         logger.warning("control without its definitions", run=run.id, control=control.id, reason=problem.detail)
         return {"definitions": {}}

@@ -1,4 +1,4 @@
-"""Trace files from workers: each stored once, as a whole, and only while its attempt is the run's present one."""
+"""Trace files from workers. Each is stored once, as a whole, and only while its attempt is the run's current one."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from trainer_core.spec.operation.traces import Traces
 
 
 class TraceParser(BaseParser):
-    """The body of an upload, as it is."""
+    """The raw body of an upload."""
 
     media_type = MEDIA_TYPE
 
@@ -37,13 +37,13 @@ class TraceParser(BaseParser):
 
 
 def take_trace(attempt: Attempt, step: int, number: int, data: bytes) -> bool:
-    """Store a trace file and prune by the run's rule. False: it was stored before.
+    """Store a trace file and prune by the run's rule. False: it was already stored.
 
     Raises:
-        Problem: 409 for an attempt that is not the run's present one, and for other bytes than those that are stored;
-            422 for what cannot be read, or is of another step than the address says. Nothing is changed then.
+        Problem: 409 for an attempt that is not the run's current one, and for bytes that differ from the stored ones;
+            422 for an unreadable file, or one of a different step than the URL states. Nothing is changed then.
     """
-    require_current(attempt, attempt.run)  # before the work of reading it
+    require_current(attempt, attempt.run)  # first, to avoid reading the file in vain
     upload = _read(attempt, step, number, data)
     digest = hashlib.sha256(data).hexdigest()
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The link's version, in every request and answer: a worker that does not fit is refused, and its person told."""
+"""The link's version, in every request and response. An incompatible worker is refused, and its user is notified."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -14,16 +14,16 @@ from trainer_core.link.refusal import LINK_VERSION_CODE
 
 
 class VersionedLinkView(APIView, ABC):
-    """Base of the link's views: answers 409 to workers whose messages this platform does not read."""
+    """Base of the link's views: returns 409 to workers whose messages this platform cannot read."""
 
     max_body_bytes = MAX_REQUEST_BYTES
 
     @abstractmethod
     def give_up(self, reason: str) -> None:
-        """End what the worker works on, with a sentence for the person who wants it."""
+        """End the worker's task, with a reason for the user who requested it."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Admit a worker: first by its token, then by its version."""
+        """Check a worker's token first, then its version."""
         super().initial(request, *args, **kwargs)
         objection = version.objection_to_worker(request.headers.get(version.HEADER))
         if objection is not None:
@@ -31,7 +31,7 @@ class VersionedLinkView(APIView, ABC):
             raise conflict(objection, code=LINK_VERSION_CODE)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
-        """Name the version that this platform speaks, on refusals too."""
+        """Add the version that this platform speaks, to refusals too."""
         answer = super().finalize_response(request, response, *args, **kwargs)
         answer[version.HEADER] = str(version.LINK_VERSION)
         return answer

@@ -1,1 +1,1 @@
-"""What a spec of a run names and needs: references, room, reward versions, and what a policy supports."""
+"""References and requirements of a run's spec: references, room, reward versions, and what a policy supports."""

@@ -1,4 +1,4 @@
-"""System checks: what the platform tells whoever starts it."""
+"""System checks: messages of the platform when it starts."""
 
 from importlib import import_module
 from typing import Any
@@ -10,7 +10,7 @@ from trainer_core.spec import plugins
 
 @register()
 def plugins_are_loaded(**_: Any) -> list[CheckMessage]:
-    """A warning for each plug-in that was left out: its methods are unknown types to everybody."""
+    """A warning for each plug-in that could not be loaded: its methods are unknown types to all users."""
     for kind in ("trainer_core.spec.run", "trainer_core.rewards.graders"):
         import_module(kind)
     return [

@@ -1,6 +1,6 @@
-"""ClusterChoice: which cluster a waiting run goes to, or why it goes to none yet.
+"""ClusterChoice: the cluster that a waiting run goes to, or why it goes to none yet.
 
-Nothing is read here, so that admission and the reason of a wait agree.
+Nothing is read from the database here, so that admission and the stated reason of a wait agree.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ from trainer_core.spec.generation.rollout import Engine
 from trainer_core.spec.learner.parallelism import Parallelism
 
 Obstacle = Literal["cluster_gone", "too_large", "gpu_hours", "places_taken", "cluster_grows"]
-"""What keeps a run from beginning: the cluster that was chosen is no longer of the installation; no cluster can hold
-it; its team's GPU hours are used up; no place is free; or a place is, and the cluster has yet to grow."""
+"""The obstacle to a run's start: the chosen cluster is no longer part of the installation; no cluster can hold the run;
+its team's GPU hours are used up; no slot is free; or a slot is free, but the cluster must first grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class ClusterChoice:
 
 
 def reservation_in(parallelism: Any, engine: Any) -> Reservation:
-    """The demand of a spec's ``parallelism`` and ``rollout.engine``, as they are stored; None is a spec without one."""
+    """The demand of a spec's stored ``parallelism`` and ``rollout.engine``; None is a spec without them."""
     return Reservation.of(Parallelism.model_validate(parallelism or {}), Engine.model_validate(engine or {}))
 
 
 def reservation_of(spec: Mapping[str, Any]) -> Reservation:
-    """The demand of a spec, as it is stored."""
+    """The demand of a stored spec."""
     return reservation_in(spec.get("parallelism"), (spec.get("rollout") or {}).get("engine"))
 
 
@@ -45,15 +45,16 @@ def choose(
     hours_spent: bool = False,
     waiting: Mapping[str, int] | None = None,
 ) -> ClusterChoice:
-    """The cluster on which a run begins now.
+    """The cluster on which a run can start now.
 
     Args:
-        demand: what it reserves.
+        demand: the run's reservation.
         wanted: the cluster that people chose; empty for any.
         sizes: all clusters.
-        hours_spent: whether its team has used its GPU hours up: then only clusters without GPUs are left.
-        waiting: runs that wait for each cluster by name. Of several clusters that would do, the one with the fewest of
-            them is taken, then the one with the most free places, then the first; one that is away comes last.
+        hours_spent: whether its team has used up its GPU hours: then only clusters without GPUs are left.
+        waiting: number of runs that wait for each cluster, by name. Among several suitable clusters, those that are
+            away come last. The choice then prefers the fewest waiting runs, then the most free slots, then the first in
+            order.
     """
     left = tuple(size for size in sizes if wanted in ("", size.name))
     steps: tuple[tuple[Obstacle, list[ClusterSize]], ...]

@@ -1,4 +1,4 @@
-"""Objections to training a team's policy as a spec asks, found before anything starts."""
+"""Obstacles to training a team's policy as a spec requests, found before anything starts."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,9 @@ from trainer_core.support import objections
 
 
 def errors(policy: Policy, spec: RunSpec) -> list[FieldError]:
-    """Fields of ``spec`` that this policy cannot do.
+    """Fields of ``spec`` that this policy does not support.
 
-    None where its folder cannot be read, which its start tells, or names no architecture, which its registration does.
+    Empty if its folder cannot be read, or names no architecture. Its start or its registration reports these faults.
     """
     try:
         config = json.loads((Path(policy.path) / "config.json").read_bytes())

@@ -1,4 +1,4 @@
-"""Resolves what a spec names (policy, datasets, reward) within the team."""
+"""Resolves the names in a spec (policy, datasets, reward) within the team."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from trainer_core.spec.data.curriculum import GoldilocksCurriculum
 
 @dataclass
 class References:
-    """Rows that a spec's names stand for; ``errors`` names those that stand for nothing."""
+    """Rows that a spec's names refer to; ``errors`` lists the names that do not exist."""
 
     policy: Policy | None = None
     teacher: Policy | None = None
@@ -35,13 +35,14 @@ class References:
 
 
 def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
-    """Look up every reference. Never raises: the caller decides what a missing one means.
+    """Look up every reference. Never raises: the caller decides how to handle a missing one.
 
     Args:
-        team: the owner of what is named.
-        spec: the spec that names it.
-        new: nothing was trained by the spec yet, so what its policy cannot do counts, too, and datasets of others
-            must be shared still. A run that has begun goes on under a release that would not begin it.
+        team: the owner of the named objects.
+        spec: the spec that names them.
+        new: nothing has been trained by the spec yet, so what its policy does not support counts as a fault, and
+            datasets of other teams must still be shared. A run that has started continues, even if this release would
+            not start it.
     """
     found = References()
 
@@ -72,7 +73,7 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
 
 
 def _without_notes(pointer: str, ref: str, version: DatasetVersion, spec: RunSpec) -> Iterator[FieldError]:
-    """A curriculum that draws by row notes needs them; a run that has begun keeps what it was given."""
+    """A curriculum that draws by row notes needs them. A run that has started uses the notes it was given."""
     curriculum = spec.curriculum
     by_notes = isinstance(curriculum, GoldilocksCurriculum) and curriculum.rates == "notes"
     if by_notes and pointer.startswith("/spec/data/") and notes.difficulty(version) is None:
@@ -89,15 +90,15 @@ def dataset_references(spec: RunSpec) -> Iterator[tuple[str, str]]:
 
 
 def hold(team: Team, spec: RunSpec) -> None:
-    """Keep the datasets that a spec names from deletion until the transaction ends, where something comes to need them.
+    """Protect the datasets of a spec from deletion until the transaction ends, for a caller that will need them.
 
-    Called before they are looked up: what is deleted meanwhile is then found to be gone.
+    Call this before looking them up: a dataset that is deleted in the meantime is then found to be gone.
     """
     holding.hold(team, [ref for _, ref in dataset_references(spec)])
 
 
 def require(team: Team, spec: RunSpec, *, new: bool = False) -> References:
-    """Resolve as ``resolve`` does. Raises a 422 problem that points to every reference that stands for nothing."""
+    """Resolve the references. Raises a 422 problem that points to every reference that does not exist."""
     found = resolve(team, spec, new=new)
     if found.errors:
         raise Problem(422, "Invalid request", found.errors[0]["detail"], errors=found.errors, code="unknown_reference")
@@ -105,7 +106,7 @@ def require(team: Team, spec: RunSpec, *, new: bool = False) -> References:
 
 
 def require_files(team: Team, spec: RunSpec, *, new: bool = False) -> References:
-    """Require as ``require`` does, and that the files behind the names exist: asked before a run is started."""
+    """Require the same as ``require``, and that the named files exist. Called before a run starts."""
     found = require(team, spec, new=new)
     gone = []
     for pointer, policy in (("/spec/policy/base", found.policy), ("/spec/distillation/teacher", found.teacher)):

@@ -1,4 +1,4 @@
-"""The reward versions that a run goes by: the one it is trained on, those that only watch, and what they need."""
+"""The reward versions of a run: the one it is trained on, those that only watch, and their requirements."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -18,10 +18,9 @@ TARGETS = ("reward.definition", "reward.shadow")
 
 
 def errors(team: Team, spec: RunSpec) -> list[FieldError]:
-    """Faults of what the team lacks of the rewards that ``spec`` names: versions that only watch, judges, reward
-    models.
+    """Faults in the rewards that ``spec`` names: missing shadow versions, judges, and reward models.
 
-    Whether the version that is trained on exists is for the caller to say.
+    The caller checks whether the version that is trained on exists.
     """
     found: list[FieldError] = []
     for pointer, ref in _refs(spec):
@@ -42,10 +41,10 @@ def errors(team: Team, spec: RunSpec) -> list[FieldError]:
 
 
 def bundle_parts(team: Team, spec: RunSpec, trained: RewardVersion) -> dict[str, Any]:
-    """``{judges, reward_models, shadow}`` of a bundle, with the keys of judges: for the link alone.
+    """``{judges, reward_models, shadow}`` of a bundle, with the keys of judges: only for the link.
 
-    ``judges`` and ``reward_models`` are all that any version needs, and the judge that proposes rubric items;
-    ``shadow`` has versions by reference. Raises a 422 problem for a version that is gone.
+    ``judges`` and ``reward_models`` are the union over all versions, plus the judge that proposes rubric items.
+    ``shadow`` holds versions by reference. Raises a 422 problem for a version that is gone.
     """
     shadow = for_workers(team, spec.reward.shadow)
     evolve = spec.reward.evolve
@@ -58,7 +57,7 @@ def bundle_parts(team: Team, spec: RunSpec, trained: RewardVersion) -> dict[str,
 
 
 def for_workers(team: Team, refs: Iterable[str]) -> dict[str, LinkRewardVersion]:
-    """Versions by reference, with the keys of judges: for the link alone.
+    """Versions by reference, with the keys of judges: only for the link.
 
     Raises:
         Problem: 422 for a version that is gone.
@@ -76,7 +75,7 @@ def for_workers(team: Team, refs: Iterable[str]) -> dict[str, LinkRewardVersion]
 
 
 def named_by(target: str, value: Any) -> list[str]:
-    """The reward versions that a control's value names."""
+    """The reward versions named by a control's value."""
     if target not in TARGETS:
         return []
     return [value] if isinstance(value, str) else list(value)

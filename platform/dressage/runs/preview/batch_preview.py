@@ -1,7 +1,7 @@
-"""Forecast of a step under another group size or other filters, from the groups that the run has stored.
+"""Forecast of a step with another group size or other filters, from the run's stored groups.
 
-Neither can change while a run goes: a fork carries them. So this asks nothing of the worker, and a run that has ended
-can be asked as well.
+Neither can change while a run trains: a fork applies them. So the forecast needs nothing from the worker, and also
+works for a finished run.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ GROUP_SIZE, FILTERS = "rollout.group_size", "filters"
 
 @dataclass(frozen=True, slots=True)
 class ForecastBasis:
-    """What a forecast rests on."""
+    """Data behind a forecast."""
 
     groups: int
     samples: int
@@ -33,20 +33,20 @@ class ForecastBasis:
 
 @dataclass(frozen=True, slots=True)
 class BatchPreviewDocument:
-    """A step as the spec in force makes it, and as a draft would."""
+    """A step under the current spec, and under a draft."""
 
     now: StepForecast
     draft: StepForecast
     outcomes: ForecastBasis | None
-    """Groups that dead groups are foreseen from: all that came back, learned from or not."""
+    """Groups from which dead groups are predicted: all that were returned, whether learned from or not."""
     stored: ForecastBasis | None
-    """Stored groups that filters and tokens are foreseen from."""
+    """Stored groups from which filters and tokens are predicted."""
     assumptions: list[str]
-    """What must hold for the figures to hold, in sentences."""
+    """Assumptions behind the figures, as sentences."""
 
 
 def preview_batch(run: Run, changes: Sequence[Change]) -> BatchPreviewDocument:
-    """The step now and with ``changes`` of the group size and the filters. Raises a 409 or 422 problem."""
+    """The step now and with ``changes`` to the group size and the filters. Raises a 409 or 422 problem."""
     now = RunSpec.model_validate(run.effective_spec)
     draft = _drafted(now, changes)
     line = selectors.line_of(run)
@@ -84,7 +84,7 @@ def _drafted(spec: RunSpec, changes: Sequence[Change]) -> RunSpec:
 
 
 def _fault(path: list[str | int], detail: str, places: dict[str, int]) -> FieldError:
-    """A fault of the spec at the change that makes it; one of another field is told with that field's path."""
+    """A fault of the spec, located at the change that causes it. A fault of another field is shown with its path."""
     for target, index in places.items():
         parts = target.split(".")
         if path[: len(parts)] == parts:

@@ -19,4 +19,4 @@ class BatchPreviewRequestSerializer(serializers.Serializer):
 
 
 class BatchPreviewSerializer(DocumentSerializer, document=BatchPreviewDocument):
-    """A step now and as drafted."""
+    """A step now and under the draft."""

@@ -1,4 +1,4 @@
-"""Reads of a run's curriculum: the pass rates that its worker has told, and what another band would draw."""
+"""Reads of a run's curriculum: the pass rates reported by its worker, and what another band would draw."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,13 +33,13 @@ class SourceRatesDocument(TypedDict):
     prompts: int
     """All prompts of the source."""
     untried: int
-    """Prompts whose pass rate is not known."""
+    """Prompts with an unknown pass rate."""
     bins: list[int]
-    """Prompts in each twentieth of the pass rates from 0 to 1; the last one holds 1 as well."""
+    """Number of prompts in each of 20 equal bins of the pass rate from 0 to 1; the last bin includes 1."""
 
 
 class PassRatesDocument(TypedDict):
-    """Pass rates of the prompts, as the run's worker has told them last."""
+    """Pass rates of the prompts, from the latest report of the run's worker."""
 
     step: int
     """The step after which they were counted."""
@@ -48,32 +48,32 @@ class PassRatesDocument(TypedDict):
 
 
 class CurriculumDocument(TypedDict):
-    """A run's choice of prompts."""
+    """A run's selection of prompts."""
 
     type: str
     stage: str | None
-    """Name of the stage of the data that prompts were last drawn in; null without stages."""
+    """Name of the data stage from which prompts were last drawn; null without stages."""
     group_size: int
     min_pass_rate: float | None
     """Lower edge of the band; null without one."""
     max_pass_rate: float | None
     target_pass_rate: float | None
-    """The pass rate that is aimed at; null without one."""
+    """The target pass rate; null without one."""
     pass_rates: PassRatesDocument | None
     why: str | None
-    """Reason why there are no pass rates, as a sentence."""
+    """Reason there are no pass rates, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurriculumPreviewDocument:
-    """The next batch as it would be drawn now, and with a draft. Pass rates are taken to stay as they are."""
+    """The next batch as drawn now, and with a draft. Pass rates are assumed to stay unchanged."""
 
     step: int
     """The step of the batch."""
     now: BandPreview
-    """Batch under the spec in force."""
+    """Batch under the current spec."""
     draft: BandPreview
-    """Batch under what is staged, and the draft."""
+    """Batch under the staged changes and the draft."""
 
 
 def curriculum_document(run: Run) -> CurriculumDocument:

@@ -33,11 +33,11 @@ class PlanDocument(RunPlan):
     """Time and cost of a run before it starts."""
 
     run: str | None
-    """The run whose times told the rates."""
+    """The run whose measured times gave the rates."""
 
 
 class PlanSerializer(DocumentSerializer, document=PlanDocument):
-    """A plan and where its rates come from."""
+    """A plan, and the source of its rates."""
 
 
 class ClusterPlanRequestSerializer(serializers.Serializer):
@@ -66,21 +66,21 @@ class ClusterPlanRequestSerializer(serializers.Serializer):
 
 @dataclass(frozen=True, slots=True)
 class ClusterPlanDocument:
-    """Time and cost of a run on clusters of several sizes, from the makers' figures of GPUs and links."""
+    """Time and cost of a run on clusters of several sizes, from manufacturers' figures for GPUs and links."""
 
     gpu: str
-    """Kind of the GPUs."""
+    """Type of the GPUs."""
     parameters: float
-    """Parameters of the policy."""
+    """Number of parameters of the policy."""
     prompt_tokens: float
-    """Mean length of prompts that was reckoned with."""
+    """Mean length of prompts, as used in the estimate."""
     mean_tokens: float
-    """Mean length of completions that was reckoned with."""
+    """Mean length of completions, as used in the estimate."""
     tokens_source: str
-    """Origin of these lengths."""
+    """Source of these lengths."""
     estimates: tuple[ClusterEstimate, ...]
     """One for each number of GPUs."""
 
 
 class ClusterPlanSerializer(DocumentSerializer, document=ClusterPlanDocument):
-    """Plans for clusters that need not exist."""
+    """Plans for hypothetical clusters."""

@@ -1,4 +1,4 @@
-"""Reads for the planner: the rates that a team's runs have shown."""
+"""Reads for the planner: the rates measured by a team's runs."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from trainer_core.planning.lengths import Lengths, LognormalLengths
 from trainer_core.spec import RunSpec
 
 STEPS_READ = 64
-"""Newest steps of a run that its rates are taken from."""
+"""Number of a run's newest steps from which its rates are computed."""
 RUNS_TRIED = 10
-"""Newest runs with the same policy that are asked for rates, where the caller names none."""
+"""Number of newest runs with the same policy to try for rates, if the caller names no run."""
 
 
 def rates_of_run(team: Team, run_id: str) -> tuple[Run, Rates]:
@@ -33,20 +33,20 @@ def rates_of_run(team: Team, run_id: str) -> tuple[Run, Rates]:
 
 
 def rates_for_policy(team: Team, policy: str) -> tuple[Run, Rates]:
-    """Rates from the team's newest run with this policy that can tell them. Raises a 422 problem."""
+    """Rates from the team's newest run with this policy that has enough data. Raises a 422 problem."""
     candidates = Run.objects.for_team(team).filter(spec__policy__base=policy, started_at__isnull=False)
     for run in candidates.order_by("-started_at")[:RUNS_TRIED]:
         try:
             return run, _rates(run)
         except PlanError:
-            continue  # it has hardly begun; an older one may know
+            continue  # it has hardly started; an older one may have data
     detail = f"No run of this team with the policy {policy!r} has shown its rates yet; give some, or start one."
     raise Problem(422, "Invalid request", detail, code="no_rates")
 
 
 @dataclass(frozen=True, slots=True)
 class TokenLengths:
-    """Lengths of prompts and completions, and their origin."""
+    """Lengths of prompts and completions, and their source."""
 
     prompt_tokens: float
     lengths: Lengths
@@ -54,7 +54,7 @@ class TokenLengths:
 
 
 def tokens_of(team: Team, spec: RunSpec, prompt_tokens: float | None, median_tokens: float | None) -> TokenLengths:
-    """Lengths as given; what is missing is told by the team's newest run with the same policy, or assumed."""
+    """Lengths as given. Missing ones come from the team's newest run with the same policy, or are assumed."""
     if prompt_tokens is not None and median_tokens is not None:
         return TokenLengths(prompt_tokens, LognormalLengths(median=median_tokens), "the request")
     try:
@@ -73,7 +73,7 @@ def tokens_of(team: Team, spec: RunSpec, prompt_tokens: float | None, median_tok
 
 
 def scale_of(team: Team, policy: str) -> Scale:
-    """Numbers of a policy's weights. Raises a 422 problem where there is no such policy, or its files do not tell."""
+    """Scale of a policy's weights. Raises a 422 problem if there is no such policy, or its files lack the scale."""
     try:
         return Scale.of(Path(policy_by_name(team, policy).path))
     except (LookupError, OSError, ValueError) as error:

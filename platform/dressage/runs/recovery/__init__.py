@@ -1,1 +1,1 @@
-"""How a run continues: attempts, checkpoints, forks and rewinds, places given back, and acts of guards."""
+"""Continuation of a run: attempts, checkpoints, forks and rewinds, returned slots, and actions of guards."""

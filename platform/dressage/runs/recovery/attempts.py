@@ -1,4 +1,4 @@
-"""Attempts: a new one begins at the last good checkpoint; an old one is fenced. The run's row is locked."""
+"""Attempts: a new one starts at the last good checkpoint; an old one is fenced. The run's row is locked."""
 
 from itertools import takewhile
 
@@ -22,17 +22,17 @@ from dressage.telemetry.events import append_event
 from dressage.telemetry.models import Moment
 
 LEASE_S = 15
-"""Seconds without a sync after which an attempt is believed dead."""
+"""Seconds without a sync after which an attempt is assumed dead."""
 FRUITLESS_LIMIT = 5
-"""Attempts in a row from the same step before the run fails."""
+"""Number of consecutive attempts from the same step after which the run fails."""
 RECONCILER = Actor.system("reconciler")
 
 
 def begin(run: Run, reason: str, cluster: str | None = None) -> Attempt:
-    """Make the next attempt of a queued or active run and send the cluster a message on commit.
+    """Create the next attempt of a queued or active run, and notify the cluster on commit.
 
-    The run goes on from the newest checkpoint that is whole, else from its origin or from the beginning. Without
-    ``cluster`` it stays on that of the attempt before.
+    The run continues from the newest complete checkpoint, otherwise from its origin or from the beginning. Without
+    ``cluster`` it stays on the cluster of the previous attempt.
     """
     cluster = cluster or _present_cluster(run)
     resume_step, checkpoint = resume_point(run)
@@ -62,7 +62,7 @@ def begin(run: Run, reason: str, cluster: str | None = None) -> Attempt:
 
 
 def _present_cluster(run: Run) -> str:
-    """The cluster of the run's newest attempt, unless the installation has it no more."""
+    """The cluster of the run's newest attempt, unless it is no longer part of the installation."""
     before = run.attempts.filter(number=run.attempt).values_list("cluster", flat=True).first()
     names = clusters.cluster_names()
     options = (clusters.known_as(before or ""), run.cluster)
@@ -70,7 +70,7 @@ def _present_cluster(run: Run) -> str:
 
 
 def fence(attempt: Attempt, reason: str) -> None:
-    """Give an attempt up: its requests are answered 409 from now on, and the cluster is asked to kill it."""
+    """Give an attempt up: from now on its requests are answered with 409, and the cluster is asked to kill it."""
     attempt.fenced, attempt.ended_at, attempt.end_reason = True, timezone.now(), reason[:500]
     attempt.save(update_fields=["fenced", "ended_at", "end_reason"])
     enqueue_stop(attempt.run_id, attempt.number, attempt.cluster)
@@ -78,9 +78,9 @@ def fence(attempt: Attempt, reason: str) -> None:
 
 @transaction.atomic
 def fail_attempt(attempt_id: int, reason: str) -> None:
-    """End the run of an attempt with which the platform cannot work, for a reason that no further attempt would mend.
+    """End the run of an attempt that the platform cannot work with, for a reason that another attempt would not fix.
 
-    A run that has ended, or that another attempt works on, stays as it is.
+    A run that has ended, or that another attempt works on, is left unchanged.
     """
     run = Run.objects.select_for_update(of=("self",)).get(attempts=attempt_id)
     attempt = Attempt.objects.get(pk=attempt_id)
@@ -92,7 +92,7 @@ def fail_attempt(attempt_id: int, reason: str) -> None:
 
 
 def replace(run: Run, attempt: Attempt, why: str) -> None:
-    """The attempt is lost: fence it, and go on with a new one, or end the run when that leads nowhere."""
+    """Handle a lost attempt: fence it, and continue with a new one, or end the run if further attempts are futile."""
     fence(attempt, why)
     if run.desired_state == DesiredState.CANCELLED:
         transition(run, RunState.CANCELLED, by=By.PLATFORM, actor=RECONCILER, reason=f"Cancelled; {why}.")
@@ -105,20 +105,20 @@ def replace(run: Run, attempt: Attempt, why: str) -> None:
     previous = run.state
     begun = begin(run, f"Attempt {run.attempt + 1}: {why}.")
     if previous == RunState.STARTING:
-        # No change of state to tell of, but a new attempt is news.
+        # The state has not changed, so there is no event for that, but the new attempt must be reported.
         message = f"Attempt {begun.number} goes on from step {begun.resume_step}: {why}."
         append_event(run, "alert", {"level": "warn", "title": "New attempt", "message": message})
 
 
 def _fruitless(run: Run) -> int:
-    """Number of the newest attempts (since the run was last queued) that began at the step where a new one would."""
+    """Number of latest attempts, since the run was last queued, that started at the step where a new one would."""
     step = resume_point(run)[0]
     begun = run.attempts.filter(created_at__gte=run.queued_at).order_by("-number").values_list("resume_step", flat=True)
     return len(list(takewhile(lambda resume_step: resume_step == step, begun)))
 
 
 def resume_point(run: Run) -> tuple[int, Checkpoint | None]:
-    """(step, checkpoint) from which the next attempt goes on: the newest whole checkpoint, else the origin, else 0."""
+    """(step, checkpoint) where the next attempt continues: the newest whole checkpoint, otherwise the origin, or 0."""
     checkpoint = next(good_checkpoints(run), None)
     if checkpoint is not None:
         return checkpoint.step, checkpoint

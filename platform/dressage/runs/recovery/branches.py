@@ -1,4 +1,4 @@
-"""Child runs: a fork takes a checkpoint's weights, a rewind goes on from it as if a control had never been."""
+"""Child runs: a fork takes a checkpoint's weights; a rewind continues from it as if a control had never been made."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from dressage.teams.models import Team
 from trainer_core.spec import Change, ControlError, RunSpec, apply_controls
 
 LATEST: Any = object()
-"""The parent's newest checkpoint, or its base policy when it has none."""
+"""The parent's newest checkpoint, or its base policy if it has none."""
 OF_THE_PARENT: Any = object()
 """The cluster that people chose for the parent, unless it is gone."""
 
@@ -34,20 +34,20 @@ def fork_run(
     checkpoint_id: Any = LATEST,
     cluster: Any = OF_THE_PARENT,
 ) -> Run:
-    """A draft run that begins with the weights of a checkpoint and counts its steps from 1.
+    """A draft run that starts with the weights of a checkpoint and counts its steps from 1.
 
     Args:
-        team: the caller's.
+        team: the caller's team.
         actor: who forks.
         run_id: the parent.
-        name: by default the parent's with a mark.
+        name: by default the parent's name with a suffix.
         spec: by default the parent's effective spec.
-        checkpoint_id: the id of a checkpoint of the parent or any other run of the team; None begins with the base
+        checkpoint_id: the id of a checkpoint of the parent or any other run of the team; None starts with the base
             policy.
-        cluster: where it shall train; None leaves it to the platform.
+        cluster: the cluster to train on; None leaves it to the platform.
 
     Raises:
-        Problem: 404 for an unknown run, 409 when the checkpoint's files are gone, 422 for the rest.
+        Problem: 404 for an unknown run, 409 if the checkpoint's files are gone, 422 for other faults.
     """
     parent = selectors.plain_run(team, run_id, with_spec=True)
     if checkpoint_id is LATEST:
@@ -64,10 +64,10 @@ def fork_run(
 
 
 def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, name: str | None = None) -> Run:
-    """A draft run that goes on from the checkpoint before a control, without that control, its set and what came after.
+    """A draft run that continues from the checkpoint before a control, without that control, its set and later ones.
 
     Raises:
-        Problem: 404; 409 when the control never took effect or no checkpoint from before it is left.
+        Problem: 404; 409 if the control never took effect, or no checkpoint from before it exists any more.
     """
     with transaction.atomic():
         parent = locked(run_id, team)
@@ -96,18 +96,18 @@ def roll_back_to(
     changes: Callable[[RunSpec], Sequence[Change]],
     reason: str,
 ) -> Run:
-    """A draft run that goes on from a checkpoint of a locked run, with the controls from before it and ``changes``.
+    """A draft run that continues from a checkpoint of a locked run, with the controls from before it and ``changes``.
 
     Args:
-        team: the parent's.
+        team: the parent's team.
         actor: who rolls back.
         parent: the run, locked.
-        checkpoint: one of its own.
-        changes: given the spec at the checkpoint, what shall be different in it.
-        reason: goes into the child's notes.
+        checkpoint: one of the parent's own.
+        changes: function from the spec at the checkpoint to the changes to make.
+        reason: is added to the child's notes.
 
     Raises:
-        Problem: 409 when the checkpoint's files are gone; 422 when the changes make no valid spec.
+        Problem: 409 if the checkpoint's files are gone; 422 if the changes give no valid spec.
     """
     before = parent.controls.filter(state__in=IN_EFFECT, applied_step__lte=checkpoint.step)
     spec = spec_with(parent.spec, before.order_by("applied_step", "revision"))
@@ -152,7 +152,7 @@ def _child(
             if checkpoint is not None:
                 copy_as_origin(checkpoint, child)
     except BaseException:
-        # The row is gone with the transaction; the copy must go as well.
+        # The transaction removes the row; the copy must be removed, too.
         if child is not None:
             shutil.rmtree(child.run_dir, ignore_errors=True)
         raise

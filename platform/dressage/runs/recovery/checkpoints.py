@@ -1,4 +1,4 @@
-"""Checkpoints: which one to go on from, copies for child runs, and people's wishes for one."""
+"""Checkpoints: which one to continue from, copies for child runs, and users' requests for one."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ MANIFEST = "manifest.json"
 
 
 def good_checkpoints(run: Run, before_step: int | None = None) -> Iterator[Checkpoint]:
-    """Checkpoints on the run's surviving line whose files are there, newest first.
+    """Checkpoints on the run's surviving line whose files exist, newest first.
 
     Args:
         run: the run that wrote them.
@@ -30,7 +30,7 @@ def good_checkpoints(run: Run, before_step: int | None = None) -> Iterator[Check
 
 
 def is_whole(folder: Path, manifest_sha256: str) -> bool:
-    """Whether the folder holds the manifest that was announced. The worker checks every file before it loads them."""
+    """Whether the folder holds the announced manifest. The worker checks every file before loading it."""
     try:
         return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest() == manifest_sha256
     except OSError:
@@ -38,10 +38,10 @@ def is_whole(folder: Path, manifest_sha256: str) -> bool:
 
 
 def copy_as_origin(checkpoint: Checkpoint, child: Run) -> None:
-    """Give ``child`` a copy of its own, which the parent's worker cannot delete. Hard links where the disk allows.
+    """Give ``child`` its own copy, which the parent's worker cannot delete. Uses hard links if the disk allows it.
 
     Raises:
-        Problem: 409 when the checkpoint's files are gone.
+        Problem: 409 if the checkpoint's files are gone.
     """
     target = child.origin_path
     partial = target.with_name("origin.partial")

@@ -1,7 +1,8 @@
-"""Acts of guards: what people do to a run, done by ``guard:<name>``, and bounded so that no guard goes round and round.
+"""Actions of guards: those of users, but done by ``guard:<name>``, and limited so that no guard acts forever.
 
-A change of a field is a control like any other: staged, checked as a whole, audited, reverted like it. A roll back is a
-child run that goes on from the checkpoint before the guard's first objection, as a rewind is, and is started at once.
+A change of a field is an ordinary control: staged, checked as a whole, audited, and reverted like any other. A roll
+back is a child run that continues from the checkpoint before the guard's first objection, like a rewind. It is started
+immediately.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,17 +25,17 @@ from trainer_core.spec import Change, ControlError, RunSpec, targets
 from trainer_core.spec.operation.guards import Guard, KnobChange, keys
 
 LONGEST_LINE = 100
-"""Ancestors of a run that are looked at for earlier roll backs."""
+"""Maximum number of ancestors of a run to check for earlier roll backs."""
 
 
 @transaction.atomic
 def change_field(run_id: str, finding: FindingDocument) -> None:
-    """Stage the change of a guard that has just acted. What cannot be done is told in the run's events."""
+    """Stage the change of a guard that has just acted. If that is impossible, an event of the run reports it."""
     run = locked(run_id)
     spec = staged_spec(run)
     guard = _guard(spec, finding["guard"])
     if guard is None or guard.change is None:
-        return  # people have changed it since
+        return  # users have changed it in the meantime
     refusal = _may_change(run, guard, finding)
     if refusal is not None:
         _refuse(run, finding, refusal)
@@ -57,7 +58,7 @@ def change_field(run_id: str, finding: FindingDocument) -> None:
 
 
 def roll_back(run_id: str, guard_key: str) -> None:
-    """Make and start the child run of a guard that rolls its run back. A finding with an outcome is left alone."""
+    """Create and start the child run of a guard that rolls its run back. Skips a finding that has an outcome."""
     try:
         with transaction.atomic():
             _roll_back(run_id, guard_key)
@@ -70,17 +71,17 @@ def roll_back(run_id: str, guard_key: str) -> None:
 
 
 def open_roll_backs() -> list[tuple[str, str]]:
-    """(run, guard) of roll backs that were not carried out yet."""
+    """(run, guard) of roll backs that have not been carried out yet."""
     wanted = [{"action": "roll_back", "outcome": None}]
     found = Run.objects.filter(findings__contains=wanted).values_list("pk", "findings")
     return [(run, one["guard"]) for run, all_ in found for one in all_ or () if _is_open(one)]
 
 
 def new_value(spec: RunSpec, change: KnobChange) -> Any:
-    """Value that a field shall have: a factor counts on what is in force or staged, and whole numbers stay whole.
+    """New value of a field. A factor applies to the current or staged value; whole numbers stay whole.
 
     Raises:
-        ControlError: the run has no such field by now.
+        ControlError: the run no longer has such a field.
     """
     if change.multiply is None:
         value = change.value
@@ -118,13 +119,13 @@ def _roll_back(run_id: str, guard_key: str) -> None:
 
 
 def _change_of(guard: Guard) -> Callable[[RunSpec], Sequence[Change]]:
-    """Changes that the child begins with, given its spec at the checkpoint."""
+    """Changes with which the child starts, given its spec at the checkpoint."""
     change = guard.change
     return lambda spec: () if change is None else ((change.target, new_value(spec, change)),)
 
 
 def _may_change(run: Run, guard: Guard, finding: FindingDocument) -> str | None:
-    """Reason why the guard must not change the field now."""
+    """Reason the guard must not change the field now."""
     made = run.controls.filter(actor_kind="guard", actor_id=guard_actor(finding["guard"]).id).order_by("revision")
     if len(made) >= guard.at_most:
         return f"It has changed this run {_times(len(made))}, as often as it may."
@@ -140,7 +141,7 @@ def _may_change(run: Run, guard: Guard, finding: FindingDocument) -> str | None:
 
 
 def _rolled_back(run: Run, guard_key: str) -> int:
-    """Roll backs by this guard that led to the run, and from it."""
+    """Number of roll backs by this guard that led to the run, and from it."""
     label = guard_actor(guard_key).label
     count = run.children.filter(created_by=label).count()
     at: Run | None = run

@@ -1,7 +1,7 @@
-"""Releases: a paused run gives its place back after a while, once all that it needs to go on lies in a checkpoint.
+"""Releases: a paused run gives its slot back after some time, once a checkpoint holds everything it needs to continue.
 
-Its worker is asked with every sync, saves the run, and reports it suspended. A worker of a release from before ignores
-that: it is asked for a checkpoint in the old way, and given up when the checkpoint is there. A run is never given up
+Its worker is asked with every sync, saves the run, and reports it as suspended. A worker of an earlier release ignores
+that: it is asked for a checkpoint in the old way, and given up once the checkpoint exists. A run is never given up
 without one.
 """
 
@@ -23,15 +23,15 @@ from trainer_core.link.events import PLACE_GIVEN_BACK
 logger = structlog.get_logger(__name__)
 
 RELEASE_LIMIT_S = 120
-"""Seconds after which a worker that was asked for its place, and has not said that it will give it back, is taken for
-one that cannot."""
+"""Seconds after which a worker that was asked for its slot, and has not confirmed that it will give it back, is assumed
+to be unable to."""
 RELEASING_LIMIT_S = 7200
-"""Seconds after which a worker that has said so is given up: it first waits for an evaluation that is under way, whose
-result would be lost for good."""
+"""Seconds after which a worker that has confirmed it is given up. It first waits for an evaluation in progress, whose
+result would otherwise be lost."""
 
 
 def take_places_back(now: datetime) -> None:
-    """Ask paused runs whose time is over for their places, and help workers that do not understand the question.
+    """Ask paused runs whose time is over for their slots, and handle workers that do not understand the request.
 
     Args:
         now: the time by which pauses are measured.
@@ -47,13 +47,13 @@ def take_places_back(now: datetime) -> None:
 
 
 def gives_back(run: Run) -> bool:
-    """Whether the run's worker shall save it and give its place back."""
+    """Whether the run's worker should save it and give its slot back."""
     stands = run.state == RunState.PAUSED and run.desired_state == DesiredState.PAUSED
     return stands and run.release_asked_at is not None
 
 
 def suspend_lost(run: Run, attempt: Attempt) -> None:
-    """Suspend a locked run whose attempt was lost while it was to give its place back anyway."""
+    """Suspend a locked run whose attempt was lost while it was about to give its slot back anyway."""
     why = f"attempt {attempt.number} was lost before it had saved the run"
     fence(attempt, why)
     step = resume_point(run)[0]
@@ -62,7 +62,7 @@ def suspend_lost(run: Run, attempt: Attempt) -> None:
 
 
 def _take_from(run: Run) -> None:
-    """Give the attempt up if the state at which the run stands is saved; else ask for a checkpoint."""
+    """Give the attempt up if the state at which the run paused is saved; otherwise request a checkpoint."""
     step, checkpoint = resume_point(run)
     if checkpoint is not None and step == run.step:
         fence(run.attempts.get(number=run.attempt), "did not give its place back")
@@ -76,7 +76,7 @@ def _suspend(run: Run, reason: str) -> None:
 
 
 def _each(found: QuerySet[Run], act: Callable[[Run], None]) -> None:
-    """Apply ``act`` to each run that still matches once it is locked; a failure does not stop the rest."""
+    """Apply ``act`` to each run that still matches once it is locked. A failure does not stop the rest."""
     for run_id in list(found.values_list("pk", flat=True)):
         try:
             with transaction.atomic():

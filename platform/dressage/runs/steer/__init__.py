@@ -1,1 +1,1 @@
-"""Changes of a run while it trains: staged, grouped, ramped, and their measured effects."""
+"""Changes to a run while it trains: staged, grouped, ramped, and their measured effects."""

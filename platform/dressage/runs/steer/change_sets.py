@@ -1,4 +1,4 @@
-"""Effect of controls: the spec with them. Controls of one change set count together or not at all."""
+"""Effect of controls on the spec. Controls of one change set count together or not at all."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,20 +14,20 @@ IN_EFFECT = (ControlState.APPLIED, ControlState.SETTLED)
 
 
 def staged_spec(run: Run) -> RunSpec:
-    """The spec as it will be once every staged control is in effect."""
+    """The spec as it will be once all staged controls are in effect."""
     spec = RunSpec.model_validate(run.effective_spec)
     for together in by_set(run.controls.filter(state=ControlState.STAGED).order_by("revision")):
         try:
             spec = _with(spec, together)
         except ControlError:
-            continue  # its turn may never come: the worker will reject it, and tell why
+            continue  # it may never take effect: the worker will reject it, and report why
     return spec
 
 
 def spec_with(document: dict[str, Any], controls: Iterable[Control], step: int | None = None) -> RunSpec:
-    """A spec with controls that were valid in this order. Raises ControlError when they are not.
+    """A spec with controls that were valid in this order. Raises ControlError if they are not.
 
-    Ramps count with their value in ``step``; None: with the one that they end with.
+    Ramps count with their value in ``step``; None: with their final value.
     """
     spec = RunSpec.model_validate(document)
     for together in by_set(controls):
@@ -36,7 +36,7 @@ def spec_with(document: dict[str, Any], controls: Iterable[Control], step: int |
 
 
 def by_set(controls: Iterable[Control]) -> list[list[Control]]:
-    """Each change set as a list of its own, at the place of its first member; each control without a set as well."""
+    """Each change set as a list, at the position of its first member. A control without a set is a list of its own."""
     sets: dict[str, list[Control]] = {}
     for control in controls:
         sets.setdefault(control.change_set or control.id, []).append(control)
@@ -44,7 +44,7 @@ def by_set(controls: Iterable[Control]) -> list[list[Control]]:
 
 
 def members(control: Control) -> QuerySet[Control]:
-    """The controls that were made together with ``control``, and itself."""
+    """The controls that were staged together with ``control``, including itself."""
     alone = Q(pk=control.pk)
     together = alone if control.change_set is None else alone | Q(change_set=control.change_set)
     return Control.objects.filter(together, run=control.run_id).order_by("revision")

@@ -1,4 +1,4 @@
-"""Controls after they were staged: cancelled, reverted, staged anew. The run's row is locked for each change."""
+"""Changes to staged controls: cancel, revert, stage again. The run's row is locked for each change."""
 
 from django.db import transaction
 from django.db.models import Q
@@ -17,10 +17,10 @@ from dressage.teams.services import record_audit
 
 @transaction.atomic
 def cancel_control(team: Team, actor: Actor, run_id: str, control_id: str) -> Control:
-    """Take back a staged control, and with it all of its set.
+    """Cancel a staged control, along with its whole set.
 
     Raises:
-        Problem: 409 when it is no longer staged, or another of its set is in effect already.
+        Problem: 409 if it is no longer staged, or another control of its set is already in effect.
     """
     run = locked(run_id, team)
     control = _control(run, control_id)
@@ -48,10 +48,10 @@ def cancel_control(team: Team, actor: Actor, run_id: str, control_id: str) -> Co
 def revert_control(
     team: Team, actor: Actor, run_id: str, control_id: str, *, revision: int | None = None, reason: str = ""
 ) -> Control:
-    """Bring back the value from before a control, as a new control. What the weights have learned, they keep.
+    """Restore the value from before a control, as a new control. What the weights have learned remains.
 
     Raises:
-        Problem: as ``stage_control``; 409 when the control never took effect.
+        Problem: as ``stage_control``; 409 if the control never took effect.
     """
     run = locked(run_id, team)
     control = _control(run, control_id)
@@ -70,9 +70,9 @@ def revert_control(
 
 
 def restage(run: Run, resume_step: int) -> None:
-    """A new attempt goes on from ``resume_step``: later controls take effect again, at the step at which they did.
+    """Stage again, for the same steps, controls that took effect after ``resume_step``, where a new attempt continues.
 
-    So do earlier ones of a set that is not wholly in effect: it counts together.
+    The same holds for earlier ones of a set that is not entirely in effect: a set counts as a whole.
     """
     lost = Q(state__in=IN_EFFECT, applied_step__gt=resume_step)
     in_part = run.controls.filter(lost | Q(state=ControlState.STAGED)).exclude(change_set=None)

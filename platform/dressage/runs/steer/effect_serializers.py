@@ -5,4 +5,4 @@ from dressage.runs.steer.effects import ControlEffectDocument
 
 
 class ControlEffectSerializer(DocumentSerializer, document=ControlEffectDocument):
-    """What a control has moved."""
+    """The effect of a control."""

@@ -1,4 +1,4 @@
-"""Reads of what a control has done: the run's metrics before and after it."""
+"""Reads of a control's effect: the run's metrics before and after it."""
 
 from typing import Literal
 
@@ -15,75 +15,75 @@ from trainer_core.steering.effects.windows import Change, Windows, windows
 
 _MAY_SETTLE = (ControlState.STAGED, *IN_EFFECT)
 Known = Literal["waiting", "early", "never", "known"]
-"""``waiting``: it has not settled; ``early``: steps are missing that may come; ``never``: they will not come."""
+"""``waiting``: it has not settled; ``early``: some steps are still missing; ``never``: they will not come."""
 
 
 class WindowDocument(TypedDict):
-    """Steps that are compared."""
+    """Range of steps that is compared."""
 
     first: int
     last: int
-    """Smaller than ``first`` where there are none."""
+    """Smaller than ``first`` if there are none."""
     steps: int
 
 
 class MetricEffectDocument(TypedDict):
-    """A metric before and after a control. Numbers are null where a window holds fewer values than are needed."""
+    """A metric before and after a control. Numbers are null if a window holds too few values."""
 
     name: str
     title: str
     unit: str
     before: float | None
-    """Mean before."""
+    """Mean of the values before."""
     after: float | None
-    """Mean after."""
+    """Mean of the values after."""
     expected: float | None
-    """Where the line through the values before leads to."""
+    """Extrapolation of the line through the values before."""
     change: float | None
-    """The mean after, less what was expected."""
+    """The mean after, minus the expected value."""
     low: float | None
-    """Lower end of the change's interval."""
+    """Lower end of the confidence interval of the change."""
     high: float | None
-    """Upper end of the change's interval."""
+    """Upper end of the confidence interval of the change."""
     moved: bool
-    """Whether the interval leaves out 0."""
+    """Whether the interval excludes 0."""
     values_before: int
     values_after: int
     steps: list[int]
-    """Steps of ``values``."""
+    """The steps that ``values`` belong to."""
     values: list[float]
-    """Values from the first step before to the last after, those between the windows included."""
+    """Values from the first step before to the last step after, including those between the windows."""
 
 
 class ControlEffectDocument(TypedDict):
-    """What a control, and those that were made together with it, has moved."""
+    """The effect of a control, and of those staged together with it."""
 
     controls: list[str]
-    """Ids of the controls that were made together."""
+    """Ids of the controls that were staged together."""
     status: Known
     why: str | None
-    """Reason why nothing is known yet, as a sentence."""
+    """Reason nothing is known yet, as a sentence."""
     needed: int
-    """Steps that each window needs."""
+    """Number of steps that each window needs."""
     applied_step: int | None
     settled_step: int | None
     before: WindowDocument | None
     after: WindowDocument | None
     cuts: list[str]
-    """Other changes that have made a window shorter, a sentence each."""
+    """Other changes that have shortened a window, one sentence each."""
     targets: list[MetricEffectDocument]
-    """What the control is meant to move."""
+    """Metrics that the control is meant to move."""
     others: list[MetricEffectDocument]
-    """Other metrics that have moved, the surest first; eight at most."""
+    """Other metrics that have moved, most certain first; at most eight."""
     others_moved: int
     compared: int
-    """Other metrics that were compared."""
+    """Number of other metrics that were compared."""
     method: str
-    """How it is reckoned, in sentences."""
+    """Description of the calculation, in sentences."""
 
 
 def control_effect(run: Run, control: Control) -> ControlEffectDocument:
-    """The effect of a control of the run, as far as it is known."""
+    """The known effect of a control of the run."""
     together = list(members(control))
     applied, settled = _applied(together), _settled(together)
     document: ControlEffectDocument = {

@@ -1,4 +1,4 @@
-"""Controls are staged by people, alone or several as one set. The run's row is locked for each change."""
+"""Staging of controls by users, one at a time or several as a set. The run's row is locked for each change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ STEERABLE = ACTIVE | {RunState.QUEUED, RunState.SUSPENDED}
 
 @dataclass(frozen=True)
 class ChangeRequest:
-    """What a person asks for: several changes are one set, which is staged whole or not at all."""
+    """A user's request. Several changes form one set, which is staged as a whole or not at all."""
 
     changes: Sequence[Change]
     apply_at: int | None = None
@@ -34,7 +34,7 @@ class ChangeRequest:
     reason: str = ""
     reverts: Control | None = None
     listed: bool = True
-    """Whether the body lists the changes: then faults point at ``/changes/<index>``."""
+    """Whether the body lists the changes. If so, faults point to ``/changes/<index>``."""
 
     def refusal(self, index: int, member: str, detail: str, code: str) -> Problem:
         """422 for one of the changes."""
@@ -59,21 +59,21 @@ def stage_control(
     """Stage a change of one field.
 
     Args:
-        team: the caller's.
+        team: the caller's team.
         actor: who changes it.
         run_id: the run.
-        revision: what the caller has seen last (``If-Match``).
+        revision: the last revision that the caller has seen (``If-Match``).
         target: dotted path, such as ``thinking.budget``.
         value: its new value.
-        apply_at: step; None means at the next occasion.
-        ramp_steps: steps over which numbers move to their new values; None means that these count at once.
-        reason: the actor's own words.
-        reverts: the control whose old value this brings back.
+        apply_at: step; None means as soon as possible.
+        ramp_steps: steps over which numbers move to their new values; None means that they take effect in one step.
+        reason: the actor's explanation.
+        reverts: the control whose old value this restores.
 
     Raises:
-        Problem: 412 when someone else was quicker, with their changes; 409 when the run cannot be steered in its
-            state; 422 for a target or value that makes no valid spec, a step that is past, or a reward that the team
-            lacks or cannot run.
+        Problem: 412, with the other changes, if someone else was faster; 409 if the run cannot be steered in its state;
+            422 for a target or value that gives no valid spec, a step in the past, or a reward that the team lacks or
+            cannot run.
     """
     request = ChangeRequest([(target, value)], apply_at, ramp_steps, reason, reverts, listed=False)
     return _stage(team, actor, run_id, revision, request)[0]
@@ -94,20 +94,20 @@ def stage_controls(
     """Stage several changes as one set: only the spec with all of them must be valid, and all take effect together.
 
     Args:
-        team: the caller's.
+        team: the caller's team.
         actor: who changes them.
         run_id: the run.
-        revision: what the caller has seen last (``If-Match``).
+        revision: the last revision that the caller has seen (``If-Match``).
         changes: targets with their new values, at least one.
-        apply_at: step; None means at the next occasion.
-        ramp_steps: steps over which numbers move to their new values; None means that these count at once.
-        reason: the actor's own words.
+        apply_at: step; None means as soon as possible.
+        ramp_steps: steps over which numbers move to their new values; None means that they take effect in one step.
+        reason: the actor's explanation.
 
     Returns:
-        One control for each change, in their order.
+        One control for each change, in the same order.
 
     Raises:
-        Problem: as ``stage_control``; a 422 names the index of the change at fault. Nothing is staged then.
+        Problem: as ``stage_control``; a 422 names the index of the faulty change. Nothing is staged then.
     """
     return _stage(team, actor, run_id, revision, ChangeRequest(changes, apply_at, ramp_steps, reason))
 
@@ -132,9 +132,9 @@ def _stage(team: Team, actor: Actor, run_id: str, revision: int, request: Change
 
 
 def _require_valid(team: Team, spec: RunSpec, request: ChangeRequest, ends: dict[str, Any]) -> RunSpec:
-    """``spec`` with the changes. Raises a 422 problem for what is wrong with one of them.
+    """``spec`` with the changes. Raises a 422 problem if one of them is invalid.
 
-    ``ends`` are the values that ramps under way will come to, by field: with them it must be valid as well.
+    ``ends`` are the final values of the ramps in progress, by field. The spec must also be valid with them.
     """
     known = {target.path: target.value for target in targets(spec)}
     try:
@@ -155,7 +155,7 @@ def _require_valid(team: Team, spec: RunSpec, request: ChangeRequest, ends: dict
 
 
 def _require_valid_end(changed: RunSpec, request: ChangeRequest, ends: dict[str, Any]) -> None:
-    """Require that ramps under way can still reach their ends; those of the changed fields end now."""
+    """Require that ramps in progress can still reach their ends; those of the changed fields end now."""
     named = {path for path, _ in request.changes}
     left = [(path, value) for path, value in ends.items() if path not in named]
     try:
@@ -166,9 +166,9 @@ def _require_valid_end(changed: RunSpec, request: ChangeRequest, ends: dict[str,
 
 
 def _create(run: Run, actor: Actor, spec: RunSpec, changed: RunSpec, request: ChangeRequest) -> list[Control]:
-    """The rows, in the order of the changes. Their revisions are in an order in which each leaves a valid spec.
+    """The rows, in the order of the changes. Their revisions follow an order in which each step gives a valid spec.
 
-    A worker from before there were sets applies them one by one in the order of their revisions.
+    A worker from before there were sets applies them one by one, in the order of their revisions.
     """
     before = {target.path: target for target in targets(spec)}
     after = {target.path: target.value for target in targets(changed)}
@@ -198,7 +198,7 @@ def _create(run: Run, actor: Actor, spec: RunSpec, changed: RunSpec, request: Ch
 
 
 def _record_staged(team: Team, actor: Actor, run: Run, made: list[Control], request: ChangeRequest) -> None:
-    """One entry in the audit log, however many controls were made."""
+    """Write one entry to the audit log, however many controls were staged."""
     action = "control.revert" if request.reverts else "control.stage"
     first = made[0]
     if first.change_set is None:
@@ -226,7 +226,7 @@ def _require_steerable(run: Run) -> None:
 
 
 def _require_rewards(team: Team, changed: RunSpec, request: ChangeRequest) -> None:
-    """Require that what a changed reward names is there now: the worker could only stop over it later."""
+    """Require that the parts of a changed reward exist now. Otherwise the worker would only fail later."""
     index = next((at for at, (path, _) in enumerate(request.changes) if path.startswith("reward.")), None)
     if index is None:
         return

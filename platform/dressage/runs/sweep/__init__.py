@@ -1,1 +1,1 @@
-"""What the platform does by itself every two seconds: places, lost workers, rollups."""
+"""Background work of the platform every two seconds: slots, lost workers, rollups."""

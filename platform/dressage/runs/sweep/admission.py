@@ -1,7 +1,7 @@
-"""Admission: free places are given to waiting runs, here alone and under one lock.
+"""Admission: the only code that gives free slots to waiting runs, under a single lock.
 
-The database decides and commits; the messages to the cluster go out afterwards and may be lost or doubled, since the
-reconciler repeats them and an attempt starts once.
+The database decides and commits. The messages to the cluster are sent afterwards and may be lost or duplicated, since
+the reconciler repeats them and an attempt starts only once.
 """
 
 from django.db import connection, transaction
@@ -17,17 +17,17 @@ from dressage.runs.states import By, RunState
 from trainer_core.spec import RunSpec
 
 _PLACES_LOCK = 0x6472_6573_7361_6765
-"""Advisory lock under which places are counted and given."""
+"""Advisory lock for counting and assigning slots."""
 
 
 def fill_places() -> None:
-    """Give every free place away, as long as somebody may have it."""
+    """Assign all free slots, as long as a run may take one."""
     while _give_one():
         pass
 
 
 def _give_one() -> bool:
-    """Give one place to the head of the queue whose turn it is. False: no place is free, or nobody may have it."""
+    """Give one slot to the first run of the queue whose turn it is. False: no slot is free, or no run may take it."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_PLACES_LOCK])
@@ -40,7 +40,7 @@ def _give_one() -> bool:
             return False
         chosen = first[queue.team_id]
         run = Run.objects.select_for_update(of=("self",)).filter(pk=chosen.run_id, state=RunState.QUEUED).first()
-        if run is not None:  # else it was cancelled in this moment: look again
+        if run is not None:  # None: it was cancelled at this moment, so look again
             _start(run, chosen.cluster.name)
         return True
 

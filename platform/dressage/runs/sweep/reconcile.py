@@ -1,7 +1,7 @@
-"""Compares what is with what should be, every two seconds. Idempotent; several may run; each run is a transaction.
+"""Compares actual and desired state every two seconds. Idempotent; several may run; each run is a transaction.
 
-Everything that a message could have said is found in the database, so a lost message, a killed worker or a killed
-reconciler only delays.
+The database contains everything that a message could have said, so a lost message, a killed worker or a killed
+reconciler only causes a delay.
 """
 
 from collections.abc import Callable
@@ -29,17 +29,17 @@ from dressage.runs.sweep.admission import fill_places
 logger = structlog.get_logger(__name__)
 
 ENQUEUE_AGAIN_S = 10
-"""An attempt that has not synced for this long is enqueued again."""
+"""Seconds without a first sync after which an attempt is enqueued again."""
 FIRST_SYNC_LIMIT_S = 300
-"""An attempt that never synced in this time is replaced."""
+"""Seconds without a first sync after which an attempt is replaced."""
 CANCEL_LIMIT_S = 30
-"""A worker that has not obeyed a cancellation for this long is killed."""
+"""Seconds after which a worker that has not obeyed a cancellation is killed."""
 ABSENCE_S = 10
-"""A sweep that comes later than this after the last one finds leases that expired because the platform was away."""
+"""Seconds since the last sweep after which expired leases are blamed on the platform's own absence."""
 SILENCE_S = 5
-"""A worker that is silent for this long, beyond the pace that is asked of it, makes the sweep look at the link."""
+"""Seconds of silence of a worker, beyond the requested pace, after which the sweep checks the link."""
 GRACE_S = 30
-"""Seconds that such leases are given: longer than a worker's longest back-off (15 s)."""
+"""Seconds by which such leases are extended: longer than a worker's longest back-off (15 s)."""
 
 
 def sweep() -> None:
@@ -55,7 +55,7 @@ def sweep() -> None:
 
 
 def _roll_back() -> None:
-    """Carry out what guards want rolled back; a failure does not stop the rest."""
+    """Carry out the roll backs that guards have requested. A failure does not stop the rest."""
     for run_id, guard in open_roll_backs():
         try:
             roll_back(run_id, guard)
@@ -64,7 +64,7 @@ def _roll_back() -> None:
 
 
 def _each(found: QuerySet[Attempt], act: Callable[[Run, Attempt], None]) -> None:
-    """Apply ``act`` to each attempt that still matches once its run is locked; a failure does not stop the rest."""
+    """Apply ``act`` to each attempt that still matches once its run is locked. A failure does not stop the rest."""
     for attempt_id, run_id in list(found.values_list("id", "run_id")):
         try:
             with transaction.atomic():
@@ -117,10 +117,10 @@ def _enqueue_again(run: Run, attempt: Attempt) -> None:
 
 
 def _forgive_absence() -> None:
-    """Leases that could not be renewed because the platform was away, or its web server is, are not held against them.
+    """Extend leases that could not be renewed because the platform was away, or because its web server is.
 
-    The absence of the reconciler itself shows in the time of its last sweep. Whether workers can reach the link is
-    asked only when one of them has been silent.
+    The time of the last sweep reveals an absence of the reconciler itself. Whether workers can reach the link is only
+    checked if one of them has been silent.
     """
     with transaction.atomic():
         Sweep.objects.get_or_create(pk=1, defaults={"at": Now()})
@@ -140,7 +140,7 @@ def _extend_leases() -> None:
 
 
 def link_answers() -> bool:
-    """Whether the web server answers at the address at which workers reach it."""
+    """Whether the web server answers at the URL that workers use."""
     try:
         return httpx.get(f"{settings.LINK_URL}/api/v1/session", timeout=2.0).status_code < 500
     except httpx.HTTPError:

@@ -1,4 +1,4 @@
-"""Rolls the metrics of long runs up, behind them; see ``telemetry.rollups``."""
+"""Rolls up the metrics of long runs in the background; see ``telemetry.rollups``."""
 
 import time
 
@@ -19,7 +19,7 @@ _BEHIND = """
 
 
 def roll_up_all() -> None:
-    """Roll up what is complete of all attempts, in portions; a failure of one does not stop the others."""
+    """Roll up the complete parts of all attempts, in portions. A failure of one does not stop the others."""
     until = time.monotonic() + LONGEST_S
     with connection.cursor() as cursor:
         cursor.execute(_BEHIND, [WIDTH])
@@ -34,10 +34,10 @@ def roll_up_all() -> None:
 
 
 def _portion(attempt_id: int) -> bool:
-    """One portion under the run's lock, so that no point comes between. Returns whether there is more."""
+    """Roll up one portion under the run's lock, so that no point is added meanwhile. Returns whether there is more."""
     with transaction.atomic():
         run = Run.objects.select_for_update(of=("self",)).only("pk").filter(attempts=attempt_id).first()
-        if run is None:  # deleted meanwhile
+        if run is None:  # deleted in the meantime
             return False
         attempt = Attempt.objects.get(pk=attempt_id)
         return roll_up(run.pk, attempt.number, attempt.resume_step, attempt.last_step)

@@ -1,1 +1,1 @@
-"""REST views of runs: they check the caller and the body, and hand over."""
+"""REST views of runs: they check the caller and the body, and call the services."""

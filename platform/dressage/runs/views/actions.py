@@ -17,7 +17,7 @@ from dressage.teams.api import ApiView, TeamRequest
 
 
 class ActionView(ApiView):
-    """Base: an act on one run, answered with the run as it is then."""
+    """Base: an action on one run; the response is the run afterwards."""
 
     noun = Noun.RUNS
     roles = {"POST": IsOperator}
@@ -41,7 +41,7 @@ class PauseView(ActionView):
     @extend_schema(operation_id="pauseRun", tags=["runs"], request=None, responses={202: RunSerializer})
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """Ask the run to stand still after its step."""
+        """Ask the run to pause after its current step."""
         services.pause_run(request.team, request.actor, run_id)
         return self.answer(run_id)
 
@@ -50,7 +50,7 @@ class ResumeView(ActionView):
     @extend_schema(operation_id="resumeRun", tags=["runs"], request=None, responses={202: RunSerializer})
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """Let a paused run go on. A suspended or failed one is queued and goes on from its last checkpoint."""
+        """Let a paused run continue. A suspended or failed one is queued and continues from its last checkpoint."""
         services.resume_run(request.team, request.actor, run_id)
         return self.answer(run_id)
 
@@ -59,7 +59,7 @@ class CancelView(ActionView):
     @extend_schema(operation_id="cancelRun", tags=["runs"], request=None, responses={202: RunSerializer})
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """End a run for good."""
+        """Cancel a run permanently."""
         services.cancel_run(request.team, request.actor, run_id)
         return self.answer(run_id)
 
@@ -68,7 +68,7 @@ class ReleaseView(ActionView):
     @extend_schema(operation_id="releaseRun", tags=["runs"], request=None, responses={202: RunSerializer})
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """Have a paused run save itself and give its place back now, instead of when its time is over."""
+        """Have a paused run save itself and give its slot back now, instead of when its time limit is reached."""
         services.release_place(request.team, request.actor, run_id)
         return self.answer(run_id)
 
@@ -77,8 +77,8 @@ class MeasureNoiseView(ActionView):
     @extend_schema(operation_id="measureRunNoise", tags=["runs"], request=None, responses={202: RunSerializer})
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """Have the noise between engine and learner measured again when a run that stands still goes on with new
-        engines. Their weights must be as published first.
+        """Measure the noise between engine and learner again. This happens when a paused, suspended or failed run
+        continues with new engines. First, the weights of the engines are verified against the published ones.
         """
         services.measure_noise(request.team, request.actor, run_id)
         return self.answer(run_id)
@@ -88,7 +88,7 @@ class SaveView(ActionView):
     @extend_schema(operation_id="checkpointRun", tags=["runs"], request=None, responses={202: RunSerializer})
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """Ask for a checkpoint after the present step."""
+        """Request a checkpoint after the current step."""
         services.request_checkpoint(request.team, request.actor, run_id)
         return self.answer(run_id)
 
@@ -101,7 +101,7 @@ class ForkView(ApiView):
     @extend_schema(operation_id="forkRun", tags=["runs"], request=ForkSerializer, responses={201: RunSerializer})
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """A draft run that begins with the weights of a checkpoint."""
+        """Create a draft run that starts with the weights of a checkpoint."""
         fields: dict[str, Any] = dict(self.body(ForkSerializer))
         checkpoint = fields.pop("checkpoint", branches.LATEST)
         child = branches.fork_run(request.team, request.actor, run_id, **fields, checkpoint_id=checkpoint)

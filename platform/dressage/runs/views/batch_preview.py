@@ -1,4 +1,4 @@
-"""The forecast of a step under another group size or other filters."""
+"""The forecast of a step with another group size or other filters."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
@@ -23,8 +23,8 @@ class BatchPreviewView(ApiView):
         responses=BatchPreviewSerializer,
     )
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """Foresee a step with another group size or other filters, from the groups that the run has stored: its dead
-        groups, its samples, and what is left out. Nothing is changed: a fork carries both."""
+        """Predict a step with another group size or other filters, from the groups that the run has stored: its dead
+        groups, its samples, and what is filtered out. The run does not change; a fork can apply both."""
         run = selectors.plain_run(request.team, run_id, with_spec=True)
         body = self.body(BatchPreviewRequestSerializer)
         found = preview_batch(run, [(change["target"], change["value"]) for change in body["changes"]])

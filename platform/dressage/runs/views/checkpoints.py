@@ -30,7 +30,7 @@ _TRAINING_STATE = frozenset({"training", "manifest.json"})
 
 
 def own_folder(checkpoint: Checkpoint) -> Path:
-    """The checkpoint's folder with links followed. Raises a 410 problem unless it is there, in its run's folder."""
+    """The checkpoint's folder with links followed. Raises a 410 problem unless it exists inside its run's folder."""
     try:
         folder = checkpoint.folder.resolve(strict=True)
     except (OSError, RuntimeError) as error:
@@ -58,7 +58,7 @@ class CheckpointsView(ApiView):
 
     @extend_schema(operation_id="listCheckpoints", tags=["checkpoints"], responses=CheckpointSerializer(many=True))
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """The run's checkpoints, latest step first; `available` tells whether the files are still there."""
+        """The run's checkpoints, latest step first; `available` shows whether the files still exist."""
         run = selectors.plain_run(request.team, run_id)
         page = CheckpointPage()
         rows = page.paginate_queryset(selectors.checkpoints(run), request, self)
@@ -78,7 +78,7 @@ class CheckpointPolicyView(ApiView):
     )
     @idempotent_for_its_caller
     def post(self, request: TeamRequest, checkpoint_id: str) -> Response:
-        """Register the weights of a checkpoint as a base policy: a copy, each file of which has its recorded hash."""
+        """Register the weights of a checkpoint as a base policy. Copies the files and checks their recorded hashes."""
         checkpoint = selectors.checkpoint(request.team, checkpoint_id)
         policy = register_checkpoint(
             request.team,
@@ -116,7 +116,7 @@ class DownloadCheckpointView(ApiView):
         },
     )
     def get(self, request: TeamRequest, checkpoint_id: str) -> HttpResponseBase:
-        """The Hugging Face folder as a .tar file, streamed. A `Range` asks for a part of it."""
+        """The Hugging Face folder as a .tar file, streamed. Use `Range` to request a part of it."""
         checkpoint = selectors.checkpoint(request.team, checkpoint_id)
         whole = self.query["training"]
         label = re.sub(r"[^A-Za-z0-9_\-]+", "-", checkpoint.run.name).strip("-")[:60] or "run"

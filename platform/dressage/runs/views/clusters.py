@@ -1,4 +1,4 @@
-"""Clusters: what members see of them, and what their workers report. GPU hours of the team."""
+"""Clusters: what members can see of them, and what their workers report. GPU hours of the team."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -25,8 +25,8 @@ class ClustersView(ApiView):
 
     @extend_schema(operation_id="listClusters", tags=["clusters"], responses=ClusterListSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """The installation's clusters: sizes, places, and the caller's team's runs on each. Of other teams' runs it
-        tells how many places they hold and nothing else."""
+        """The installation's clusters: sizes, slots, and the runs of your team on each. For other teams, it only shows
+        how many slots they hold."""
         return Response({"object": "list", "data": cluster_documents.clusters(request.team)})
 
 
@@ -37,12 +37,12 @@ class GpuHoursView(ApiView):
 
     @extend_schema(operation_id="getTeamGpuHours", tags=["clusters"], responses=GpuHoursSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """What the team has used of its GPU hours in this month, and what used most of them."""
+        """The GPU hours that the team has used this month, and the runs that used the most."""
         return Response(cluster_documents.gpu_hours(request.team))
 
 
 class ClusterReportView(VersionedLinkView):
-    """A worker of a cluster tells its size."""
+    """A size report from a cluster's worker."""
 
     authentication_classes = (ClusterAuthentication,)
     permission_classes = (IsCluster,)
@@ -50,11 +50,11 @@ class ClusterReportView(VersionedLinkView):
 
     @extend_schema(exclude=True)
     def post(self, request: Request, name: str) -> Response:
-        """Keep the report."""
+        """Store the report."""
         if name not in cluster_names():
             raise not_found("cluster")
         take_report(name, validated(ClusterReport, request.data))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def give_up(self, reason: str) -> None:
-        """End nothing: a worker that is refused here begins no run either, and its runs are told."""
+        """Do nothing: a worker that is refused here cannot start runs either, and its runs report the reason."""

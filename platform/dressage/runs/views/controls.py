@@ -1,4 +1,4 @@
-"""Controls: what may change while a run goes."""
+"""Controls: changes to a run while it trains."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -56,7 +56,7 @@ class TargetsView(ApiView):
 
     @extend_schema(operation_id="listTargets", tags=["controls"], responses=TargetListSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """Every field that may change, with the value it will have once all staged controls are in effect."""
+        """Every field that can be changed, with the value it will have once all staged controls are in effect."""
         run = selectors.plain_run(request.team, run_id, with_spec=True)
         found = TargetSerializer(targets(staged_spec(run)), many=True).data
         return Response({"object": "list", "data": found, "revision": run.revision})
@@ -71,7 +71,7 @@ class ControlsView(ApiView):
 
     @extend_schema(operation_id="listControls", tags=["controls"], responses=ControlSerializer(many=True))
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """The run's controls, newest first. Nothing is ever deleted."""
+        """The run's controls, newest first. Controls are never deleted."""
         run = selectors.plain_run(request.team, run_id)
         page = ControlPage()
         rows = page.paginate_queryset(selectors.controls(run), request, self)
@@ -88,9 +88,9 @@ class ControlsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """Stage a change, or several with `changes`: all of them or none, and they take effect together.
+        """Stage a change, or several with `changes`: they are staged together or not at all, and take effect together.
 
-        A 412 lists the `changes` that others have made since `If-Match`.
+        A 412 response lists the `changes` that others have made since `If-Match`.
         """
         run = selectors.plain_run(request.team, run_id)
         listed = isinstance(request.data, Mapping) and "changes" in request.data
@@ -115,7 +115,7 @@ class CancelControlView(ApiView):
     @extend_schema(operation_id="cancelControl", tags=["controls"], request=None, responses={200: ControlSerializer})
     @idempotent
     def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
-        """Take back a staged control, and with it what was staged together with it."""
+        """Cancel a staged control, along with all controls that were staged together with it."""
         control = controls.cancel_control(request.team, request.actor, run_id, control_id)
         return Response(control_document(control))
 
@@ -134,7 +134,7 @@ class RevertControlView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
-        """Bring back the old value as a new control. `If-Match` is heeded where it is sent."""
+        """Restore the old value as a new control. `If-Match` is optional and checked if present."""
         selectors.plain_run(request.team, run_id)
         seen = seen_revision(request, "run") if "If-Match" in request.headers else None
         reason = self.body(RevertSerializer)["reason"]
@@ -152,7 +152,7 @@ class RewindControlView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
-        """A draft run that goes on from the checkpoint before a control."""
+        """Create a draft run that continues from the checkpoint before a control."""
         fields = self.body(RewindSerializer)
         child = branches.rewind_control(request.team, request.actor, run_id, control_id, name=fields.get("name"))
         return Response(selectors.run_json(request.team, child.id), status=status.HTTP_201_CREATED)

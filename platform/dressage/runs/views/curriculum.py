@@ -1,4 +1,4 @@
-"""The curriculum of a run, and the preview of another band."""
+"""The curriculum of a run, and a preview with another band."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
@@ -20,7 +20,7 @@ class CurriculumView(ApiView):
 
     @extend_schema(operation_id="getCurriculum", tags=["controls"], responses=CurriculumSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """The run's band, and the pass rates of its prompts as its worker has told them last."""
+        """The run's band, and the pass rates of its prompts from the latest report of its worker."""
         return Response(curriculum_document(selectors.plain_run(request.team, run_id, with_spec=True)))
 
 
@@ -37,7 +37,7 @@ class CurriculumPreviewView(ApiView):
     )
     def post(self, request: TeamRequest, run_id: str) -> Response:
         """Predict the next batch with other values of steerable fields: its sources, pass rates and dead groups.
-        Nothing is staged. Pass rates are taken to stay as they are."""
+        Nothing is staged. Pass rates are assumed to stay unchanged."""
         run = selectors.plain_run(request.team, run_id, with_spec=True)
         body = self.body(CurriculumPreviewRequestSerializer)
         found = preview_draft(run, [(change["target"], change["value"]) for change in body["changes"]])

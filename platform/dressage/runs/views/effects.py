@@ -1,4 +1,4 @@
-"""What a control has done to the run."""
+"""The effect of a control on the run."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
@@ -15,6 +15,6 @@ class ControlEffectView(ApiView):
 
     @extend_schema(operation_id="getControlEffect", tags=["controls"], responses=ControlEffectSerializer)
     def get(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
-        """The run's metrics before and after a control and those made together with it, with the noise told apart."""
+        """The run's metrics before and after a control and its change set, with effects separated from noise."""
         run = selectors.plain_run(request.team, run_id)
         return Response(control_effect(run, selectors.control(run, control_id)))

@@ -18,13 +18,13 @@ from dressage.teams.models import Team
 
 
 class StartExportSerializer(serializers.Serializer):
-    """Where a checkpoint is sent."""
+    """Destination of a checkpoint."""
 
     address = serializers.CharField(max_length=1000, help_text="`s3://bucket/folder`: an empty folder.")
 
 
 class CheckpointExportSerializer(serializers.Serializer):
-    """A checkpoint on its way to an object store."""
+    """The export of a checkpoint to an object store."""
 
     id = serializers.CharField()
     checkpoint = serializers.CharField(source="checkpoint_id")
@@ -100,7 +100,7 @@ class ExportView(ApiView):
 
 
 class CancelExportView(ApiView):
-    """The end of an export."""
+    """Cancellation of an export."""
 
     noun = Noun.RUNS
     roles = {"POST": IsEditor}
@@ -112,13 +112,13 @@ class CancelExportView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, export_id: str) -> Response:
-        """End an export, or give up one that has failed. Whole files stay in the bucket."""
+        """Cancel an export, or give up a failed one. Complete files stay in the bucket."""
         row = exporting.cancel_export(request.team, request.actor, _export(request.team, export_id))
         return Response(CheckpointExportSerializer(row).data)
 
 
 class RetryExportView(ApiView):
-    """Another try."""
+    """Retry of an export."""
 
     noun = Noun.RUNS
     roles = {"POST": IsEditor}
@@ -130,6 +130,6 @@ class RetryExportView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest, export_id: str) -> Response:
-        """Continue an export that has failed or was cancelled. What is in the bucket is not sent again."""
+        """Continue a failed or cancelled export. Files that are already in the bucket are not sent again."""
         row = exporting.retry_export(request.team, request.actor, _export(request.team, export_id))
         return Response(CheckpointExportSerializer(row).data)

@@ -1,4 +1,4 @@
-"""What is wrong with a run, since when, why, and what to do."""
+"""Incidents of a run: what is wrong, since when, why, and what to do."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
@@ -15,6 +15,6 @@ class IncidentsView(ApiView):
 
     @extend_schema(operation_id="listIncidents", tags=["runs"], responses=IncidentsSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """What is wrong with the run, or was: cause, evidence, and what to do. Told from its findings, alerts, metrics
-        and state as they are stored; 50 at most."""
+        """Present and past problems of the run, with cause, evidence, and what to do. Derived from its stored findings,
+        alerts, metrics and state; at most 50."""
         return Response(incidents_document(selectors.plain_run(request.team, run_id, with_spec=True)))

@@ -1,4 +1,4 @@
-"""The link's endpoints. They are between platform and workers, so the public schema leaves them out."""
+"""The link's endpoints. They connect platform and workers, so the public schema omits them."""
 
 from http import HTTPStatus
 from typing import cast
@@ -29,7 +29,7 @@ from trainer_core.spec import RunSpec
 
 
 class LinkView(VersionedLinkView):
-    """Base: only the attempt's own token, for its own run."""
+    """Base: accepts only the attempt's own token, for its own run."""
 
     authentication_classes = (LinkAuthentication,)
     permission_classes = (IsOwnRun,)
@@ -37,25 +37,25 @@ class LinkView(VersionedLinkView):
 
     @property
     def attempt(self) -> Attempt:
-        """The attempt that calls; ``IsOwnRun`` has let no other in."""
+        """The calling attempt; ``IsOwnRun`` has rejected all others."""
         attempt = self.request.auth
         assert isinstance(attempt, Attempt)
         return attempt
 
     def give_up(self, reason: str) -> None:
-        """Fail the run, unless the attempt is not the run's present one."""
+        """Fail the run, unless the attempt is not the run's current one."""
         fail_attempt(self.attempt.id, reason)
 
 
 class AttemptTokenView(VersionedLinkView):
-    """A worker of the cluster is given the token of an attempt that has not begun."""
+    """Gives a worker of the cluster the token of an attempt that has not started."""
 
     authentication_classes = (ClusterAuthentication,)
     permission_classes = (IsCluster,)
 
     @extend_schema(exclude=True)
     def post(self, request: Request, run_id: str, number: int) -> Response:
-        """The token, until the attempt's first sync: a worker that did not hear the answer asks again."""
+        """The token, until the attempt's first sync. A worker that missed the answer asks again."""
         attempt = self._attempt()
         require_current(attempt, attempt.run)
         if attempt.first_sync_at is not None:
@@ -63,7 +63,7 @@ class AttemptTokenView(VersionedLinkView):
         return Response(Admission(token=link_token(run_id, number)).wire())
 
     def give_up(self, reason: str) -> None:
-        """Fail the run, unless the attempt is not the run's present one."""
+        """Fail the run, unless the attempt is not the run's current one."""
         fail_attempt(self._attempt().id, reason)
 
     def _attempt(self) -> Attempt:
@@ -77,7 +77,7 @@ class AttemptTokenView(VersionedLinkView):
 class SyncView(LinkView):
     @extend_schema(exclude=True)
     def post(self, request: Request, run_id: str) -> Response:
-        """Events up, commands down, the lease renewed."""
+        """Events up, commands down, and renewal of the lease."""
         return Response(sync(self.attempt.id, validated(SyncRequest, request.data)).wire())
 
 
@@ -86,7 +86,7 @@ class TraceView(LinkView):
 
     @extend_schema(exclude=True)
     def put(self, request: Request, run_id: str, step: int, number: int) -> Response:
-        """A file with samples of a step and their tokens. 201; 200 where it was stored before."""
+        """A file with samples of a step and their tokens. 201; 200 if it was already stored."""
         fresh = take_trace(self.attempt, step, number, cast(bytes, request.data))
         return Response({}, status=HTTPStatus.CREATED if fresh else HTTPStatus.OK)
 
@@ -94,7 +94,7 @@ class TraceView(LinkView):
 class BundleView(LinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, run_id: str) -> Response:
-        """Bundle that the attempt starts from."""
+        """Bundle that the attempt needs to start."""
         require_current(self.attempt, self.attempt.run)
         return Response(hand_out(self.attempt).wire())
 
@@ -106,7 +106,7 @@ class LinkDatasetView(LinkView):
         return send_dataset(request, self._team(ref), ref)
 
     def _team(self, ref: str) -> Team:
-        """The run's team. Raises a 404 problem where the spec does not name the version."""
+        """The run's team. Raises a 404 problem if the spec does not name the version."""
         run = self.attempt.run
         require_current(self.attempt, run)
         if ref not in {named for _, named in dataset_references(RunSpec.model_validate(run.effective_spec))}:

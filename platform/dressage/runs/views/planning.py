@@ -61,8 +61,8 @@ class ClusterPlanView(ApiView):
         responses=ClusterPlanSerializer,
     )
     def post(self, request: TeamRequest) -> Response:
-        """Predict a spec on clusters of several sizes: step time, use of GPUs, GPU hours and cost of 1,000 steps.
-        A size that the run does not fit is told in the answer, in a sentence."""
+        """Predict a spec on clusters of several sizes: step time, GPU utilization, GPU hours and cost of 1,000 steps.
+        If the run does not fit a size, its estimate says so in a sentence."""
         body = self.body(ClusterPlanRequestSerializer)
         spec = body["spec"]
         scale = planning.scale_of(request.team, spec.policy.base)

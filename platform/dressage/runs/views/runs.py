@@ -25,7 +25,7 @@ from dressage.runs.states import RunState
 from dressage.teams.api import ApiView, TeamRequest
 
 MOST_BY_ID = 20
-"""Runs whose whole documents one answer holds."""
+"""Maximum number of whole run documents in one response."""
 
 
 class RunsView(ApiView):
@@ -57,7 +57,7 @@ class RunsView(ApiView):
     @extend_schema(operation_id="createRun", tags=["runs"], request=CreateRunSerializer, responses={201: RunSerializer})
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Create a draft; with `start`, queue it at once."""
+        """Create a draft; with `start`, queue it immediately."""
         fields = self.body(CreateRunSerializer)
         if fields["start"] and not request.role.covers(Role.OPERATOR):
             raise PermissionDenied("Starting a run needs the role operator.")
@@ -77,7 +77,7 @@ class RunsByIdView(ApiView):
 
     @extend_schema(operation_id="listRunsById", tags=["runs"], responses=RunsByIdSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """Several runs with their specs, in the order of the ids; those that are not there are named."""
+        """Several runs with their specs, in the order of the ids; ids that do not exist are listed."""
         found = selectors.runs_by_id(request.team, self.query["runs"])
         there = {run.id for run in found}
         missing = [run_id for run_id in self.query["runs"] if run_id not in there]
@@ -92,7 +92,7 @@ class RunView(ApiView):
 
     @extend_schema(operation_id="getRun", tags=["runs"], responses=RunSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """A run. The `ETag` is its revision, for the `If-Match` of a control."""
+        """A run. The `ETag` is its revision, to send as `If-Match` with a control."""
         document = selectors.run_json(request.team, run_id)
         return Response(document, headers={"ETag": f'"{document["revision"]}"'})
 

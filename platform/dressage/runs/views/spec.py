@@ -1,4 +1,4 @@
-"""The run spec: its schema, recipes, and a check without consequences."""
+"""The run spec: its schema, recipes, and a validation without side effects."""
 
 from dataclasses import asdict
 from functools import cache
@@ -31,7 +31,7 @@ class SpecSchemaView(ApiView):
 
     @extend_schema(operation_id="getSpecSchema", tags=["spec"], responses=OpenApiTypes.OBJECT)
     def get(self, request: TeamRequest) -> Response:
-        """JSON Schema of run specs, from which the console draws its form."""
+        """JSON Schema of run specs, from which the console builds its form."""
         return Response(_schema())
 
 
@@ -40,7 +40,7 @@ class RecipesView(ApiView):
 
     @extend_schema(operation_id="listRecipes", tags=["spec"], responses=RecipeListSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """Complete specs to begin with: those for the starter policy, then those at published size for real models."""
+        """Complete specs to start from: first for the starter policy, then with published settings for real models."""
         recipes = [*list_recipes(), *list_published()]
         return Response({"object": "list", "data": RecipeSerializer(recipes, many=True).data})
 
@@ -53,7 +53,7 @@ class ValidateSpecView(ApiView):
         operation_id="validateSpec", tags=["spec"], request=ValidateSerializer, responses=ValidationSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """Check a spec and its references. Faults are the answer, not a refusal; nothing is stored."""
+        """Validate a spec and its references. Faults are part of a normal response; nothing is stored."""
         document = self.body(ValidateSerializer)["spec"]
         try:
             spec = RunSpec.model_validate(document)
@@ -70,5 +70,5 @@ class ValidateSpecView(ApiView):
 
 @cache
 def _schema() -> dict[str, Any]:
-    """The schema; nobody may change it. Making it takes a third of a second."""
+    """The schema, which callers must not change. Building it takes a third of a second."""
     return RunSpec.model_json_schema()

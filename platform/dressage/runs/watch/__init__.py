@@ -1,1 +1,1 @@
-"""What is wrong with runs, and what they hold: incidents, judges, dataset versions."""
+"""Problems of runs, and what runs depend on: incidents, judges, dataset versions."""

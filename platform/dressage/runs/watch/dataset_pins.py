@@ -1,4 +1,4 @@
-"""Runs that need rows of datasets: those that have not ended; and those that have ever read them."""
+"""Runs that need rows of datasets: those that have not ended, and those that have ever read them."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -19,7 +19,7 @@ def runs_with_rows(team: Team, refs: Collection[str]) -> Iterator[Pin]:
 
 
 def read_by_runs(team: Team, refs: Collection[str]) -> Iterator[str]:
-    """Those of the versions that any run of the team reads or has read, whatever became of it."""
+    """The versions that any run of the team reads or has read, however the run ended."""
     for run in _runs_that_name(team, refs) if refs else ():
         yield from _read_by(run, refs)
 

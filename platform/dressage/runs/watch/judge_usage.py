@@ -1,4 +1,4 @@
-"""Whether a run asks a judge. It may name it through its reward, its shadows, or as the one that proposes items."""
+"""Whether a run uses a judge: in its reward, in its shadows, or as the one that proposes rubric items."""
 
 from functools import cache
 
@@ -15,7 +15,7 @@ from trainer_core.rewards import RewardDefinition
 def run_that_asks(team: Team, slug: str) -> str | None:
     """A sentence that names the oldest run of the team that has not ended and needs the judge ``slug``.
 
-    A staged control counts as if it were in effect. None when there is no such run.
+    Staged controls count as if they were in effect. None if there is no such run.
     """
 
     @cache

@@ -1,1 +1,1 @@
-"""People's own accounts, and their logs."""
+"""Personal accounts, and their logs."""

@@ -1,4 +1,4 @@
-"""The log of an account: what its owner is shown, and what the audit logs of the owner's teams hold of it."""
+"""The log of an account: what its owner sees, and what the audit logs of the owner's teams record of it."""
 
 from datetime import datetime, timedelta
 
@@ -21,20 +21,20 @@ SIGN_IN_FAILED, CODE_FAILED, PASSKEY_FAILED, SIGNED_OUT, PASSWORD, SESSION_ENDED
     "account.session_end",
 )
 _FAILURES_TOGETHER = timedelta(hours=1)
-"""Wrong passwords within this time are one row, so that a guesser fills no log."""
+"""Wrong passwords within this time share one row, so that guessing cannot fill the log."""
 KEPT_FOR = timedelta(days=180)
 
 
 @transaction.atomic
 def record_account_event(user: User, action: str, *, address: str, device: str, target: str = "") -> None:
-    """Append an event to the account's log, and an entry to the audit log of each team of the person.
+    """Append an event to the account's log, and an entry to the audit log of each of the person's teams.
 
     Args:
         user: the account.
         action: what happened, such as ``account.sign_in``.
         address: client address, or empty.
-        device: device in words.
-        target: what was acted on where it is another device, in words.
+        device: description of the device.
+        target: description of the other device that was acted on, if any.
     """
     _append(user, action, address, device)
     _tell_teams(user, action, {"address": address, "device": device, **({"ended": target} if target else {})})
@@ -44,9 +44,9 @@ def record_account_event(user: User, action: str, *, address: str, device: str, 
 def record_failed_sign_in(
     email: str, *, address: str, device: str, now: datetime | None = None, action: str = SIGN_IN_FAILED
 ) -> None:
-    """Count a wrong password, or code of the second step, in the log of the account, if there is such an account.
+    """Count a wrong password or second-factor code in the log of the account, if such an account exists.
 
-    The first within an hour is an event, and an entry in the teams' audit logs that says how many came before it.
+    The first within an hour is an event, and an entry in the teams' audit logs with the number of previous ones.
     """
     now = now or timezone.now()
     user = User.objects.select_for_update(no_key=True).filter(email=email).first()
@@ -62,7 +62,7 @@ def record_failed_sign_in(
 
 
 def forget_old_events() -> None:
-    """Remove events of accounts that are older than half a year. The teams' audit logs keep theirs."""
+    """Remove account events that are older than half a year. The teams' audit logs keep theirs."""
     AccountEvent.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
 
 
@@ -80,6 +80,6 @@ def _append(user: User, action: str, address: str, device: str, now: datetime | 
 
 
 def _tell_teams(user: User, action: str, after: dict[str, object]) -> None:
-    # In one order for all, since each entry locks its team.
+    # In the same order for everyone, since each entry locks its team.
     for team in teams_of(user).order_by("id"):
         record_audit(team, Actor("user", user.id, user.email), action, "account", user.id, after=after)

@@ -9,14 +9,14 @@ class PasswordSerializer(serializers.Serializer):
 
 
 class DevicePassSerializer(serializers.Serializer):
-    """A pass for a new device."""
+    """A pass that lets a new device sign in."""
 
     device_pass = serializers.CharField(help_text="Send it with the sign-in of the new device.")
     expires_at = serializers.DateTimeField()
 
 
 class UserSessionSerializer(serializers.Serializer):
-    """One session of the person."""
+    """A session of the person."""
 
     id = serializers.CharField()
     device = serializers.CharField(help_text="Browser and system, as the browser tells them.")
@@ -27,7 +27,7 @@ class UserSessionSerializer(serializers.Serializer):
 
 
 class AccountEventSerializer(serializers.Serializer):
-    """What has happened to the person's account."""
+    """An event in the history of the person's account."""
 
     id = serializers.CharField()
     created_at = serializers.DateTimeField()

@@ -1,4 +1,4 @@
-"""Accounts: how they are made, and how one ends of which nobody knows whose it is."""
+"""Accounts: how they are created, and how an account ends whose owner is unknown."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from dressage.teams.services import is_last_admin, record_audit, remove_member, 
 
 
 def make_account(email: str, password_hash: str, *, name: str = "", proven: bool, temporary: bool = False) -> User:
-    """A new account. ``password_hash`` is what ``make_password`` gives; ``email`` is in lower case."""
+    """A new account. ``password_hash`` is the output of ``make_password``; ``email`` is in lower case."""
     user = User(
         email=email,
         name=name,
@@ -23,23 +23,22 @@ def make_account(email: str, password_hash: str, *, name: str = "", proven: bool
 
 
 def hold_address(email: str) -> None:
-    """Wait until no other transaction makes or ends an account of this address, and keep others waiting."""
+    """Wait until no other transaction creates or ends an account with this address, and make others wait."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"account {email}"])
 
 
 def hold_teams(teams: Iterable[str]) -> None:
-    """Lock the rows of several teams, in one order for everybody: two that want the same ones cannot block each other
-    for ever."""
+    """Lock the rows of several teams, always in the same order, to prevent deadlocks."""
     list(Team.objects.select_for_update(no_key=True).filter(pk__in=teams).order_by("pk"))
 
 
 @transaction.atomic
 def retire_account(user: User, actor: Actor, reason: str) -> None:
-    """End an account and its memberships for good, and set its address free.
+    """End an account and its memberships for good, and free its address.
 
     Raises:
-        Problem: 409 where a team would lose its last admin.
+        Problem: 409 if a team would lose its last admin.
     """
     for membership in _held_memberships(user):
         remove_member(membership.team, actor, membership, reason)
@@ -50,17 +49,17 @@ def retire_account(user: User, actor: Actor, reason: str) -> None:
 def replace_account(
     old: User, actor: Actor, reason: str, *, password_hash: str, name: str, proven: bool, keeps_teams: bool
 ) -> User:
-    """End an account and make another with its address.
+    """End an account and create another with its address.
 
     Args:
-        old: the account of which nobody knows whose it is.
+        old: the account whose owner is unknown.
         actor: who acts.
         reason: for the audit logs of its teams.
-        password_hash: what ``make_password`` gives.
+        password_hash: output of ``make_password``.
         name: the person's name; by default that of the old account.
-        proven: whether the address is known to be the new account's owner's.
-        keeps_teams: whether the memberships go over. Where not, they end, but for one without which a team would have
-            no admin.
+        proven: whether the address is known to belong to the new account's owner.
+        keeps_teams: whether the memberships are transferred. If not, they end, except in teams that would be left
+            without an admin.
     """
     kept = []
     for membership in _held_memberships(old):
@@ -87,8 +86,10 @@ def _held_memberships(user: User) -> list[Membership]:
 
 
 def _end(user: User) -> None:
-    """Leave the row, inactive, without its password and its address: sessions, tokens, second factors and whatever else
-    will ever hang on it are worth nothing from now on."""
+    """Leave the row inactive, without its password and its address.
+
+    From now on, sessions, tokens, second factors and anything else that refers to it are worthless.
+    """
     user.email = f"{user.id.lower()}@retired.invalid"
     user.is_active = False
     user.set_unusable_password()

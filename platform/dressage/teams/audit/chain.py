@@ -14,7 +14,7 @@ _FIELDS = (
 
 
 def entry_facts(entry: AuditEntry) -> dict[str, Any]:
-    """All that the hash of an entry is over: what was done, its time and the hash of the entry before."""
+    """Everything that the hash of an entry covers: what was done, its time and the hash of the previous entry."""
     facts = {name: getattr(entry, name) for name in _FIELDS}
     facts["created_at"] = entry.created_at.astimezone(UTC).isoformat(timespec="microseconds")
     return facts

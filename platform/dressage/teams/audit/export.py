@@ -1,4 +1,4 @@
-"""The audit log as a file, part by part. Each line has all that its hash is over, to be checked offline."""
+"""The audit log as a file, part by part. Each line has everything that its hash covers, to be checked offline."""
 
 import csv
 import io
@@ -13,9 +13,9 @@ from dressage.teams.audit.chain import entry_facts
 from dressage.teams.models import AuditEntry
 
 _ROWS = 500
-"""Entries that are read at once."""
+"""Entries that are read at a time."""
 _FORMULA = tuple("=+-@\t\r'")
-"""Signs with which a cell begins that a spreadsheet would calculate, and the sign that keeps it from that."""
+"""Characters that make a spreadsheet treat a cell as a formula."""
 COLUMNS = (
     "number", "created_at", "actor_kind", "actor_id", "actor_name", "action", "target_type", "target_id", "before_json",
     "after_json", "reason", "id", "team_id", "previous_hash", "hash",
@@ -29,7 +29,7 @@ def lines(entries: QuerySet[AuditEntry]) -> Iterator[bytes]:
 
 
 def table(entries: QuerySet[AuditEntry]) -> Iterator[bytes]:
-    """CSV with a header, in which a cell that a spreadsheet would take for a formula has an apostrophe before it."""
+    """CSV with a header. A cell that a spreadsheet would take for a formula is prefixed with an apostrophe."""
     yield _csv([COLUMNS])
     for rows in _parts(entries):
         yield _csv([[_cell(row[name]) for name in COLUMNS] for row in rows])
@@ -40,12 +40,12 @@ CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv"}
 
 
 def _parts(entries: QuerySet[AuditEntry]) -> Iterator[list[dict[str, Any]]]:
-    """The entries in the order of the chain, some at a time; what is appended meanwhile comes last."""
+    """The entries in the order of the chain, some at a time. Entries that are appended during the export come last."""
     seen = 0
     while rows := list(entries.filter(number__gt=seen).order_by("number")[:_ROWS]):
         seen = rows[-1].number
         if not connection.in_atomic_block:
-            connection.close()  # a reader who is slow must not keep one from everybody else
+            connection.close()  # a slow reader must not occupy a connection
         yield [{**entry_facts(row), "hash": row.hash} for row in rows]
 
 

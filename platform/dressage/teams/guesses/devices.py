@@ -1,4 +1,4 @@
-"""Known devices: a signed cookie that a browser gets with its first sign-in to an account."""
+"""Known devices: a signed cookie that a browser gets on its first sign-in to an account."""
 
 from datetime import timedelta
 
@@ -13,15 +13,15 @@ from dressage.teams.models import User
 _SALT = "dressage.teams.known-device"
 _PASS_SALT = "dressage.teams.device-pass"  # nosec B105  (no secret)
 PASS_S = 600.0
-"""Seconds for which a pass is good."""
+"""Seconds for which a pass is valid."""
 _BY_PASS = "pass"  # nosec B105  (no secret)
-"""Device that all passes of an account stand for: however many are made, they share one line of guesses."""
+"""Device that all passes of an account share: however many are created, they have one line of guesses."""
 _KEPT_S = 400 * 24 * 3600
-"""The longest time for which browsers keep cookies."""
+"""The longest time that browsers keep cookies."""
 
 
 def known_device(request: HttpRequest, user: User, device_pass: str = "") -> str | None:  # nosec B107
-    """Id of the device if it has signed in to this account before, or has a pass of this account."""
+    """Id of the device if it has signed in to this account before, or has a pass for this account."""
     cookie = _read(_cookie(request, user), user, _SALT, _KEPT_S)
     if cookie is not None:
         return cookie
@@ -29,18 +29,18 @@ def known_device(request: HttpRequest, user: User, device_pass: str = "") -> str
 
 
 def make_device_pass(user: User) -> str:
-    """A text with which a new device counts as known to the account for some minutes. It proves nothing else."""
+    """A pass that makes a new device known to the account for some minutes. It proves nothing else."""
     return signing.dumps(f"{user.id} {_BY_PASS}", salt=_PASS_SALT)
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, user: User) -> None:
-    """Give the browser its cookie for this account, or a newer date to the one it has."""
+    """Give the browser its cookie for this account, or renew the one it has."""
     device = known_device(request, user) or new_id("dev")
     response.set_cookie(
         settings.COOKIE_PREFIX + _name(user),
         signing.dumps(f"{user.id} {device}", salt=_SALT),
         max_age=_KEPT_S,
-        path="/" if settings.COOKIE_PREFIX else "/api/v1/session",  # the prefix wants the whole host
+        path="/" if settings.COOKIE_PREFIX else "/api/v1/session",  # the prefix requires the whole host
         httponly=True,
         secure=settings.SESSION_COOKIE_SECURE,
         samesite="Lax",
@@ -56,11 +56,11 @@ def _read(text: str, user: User, salt: str, max_age: float) -> str | None:
 
 
 def _cookie(request: HttpRequest, user: User) -> str:
-    """The account's cookie; one without the prefix is of a release from before, and as good since it is signed."""
+    """The account's cookie. One without the prefix is from an earlier release, and just as good since it is signed."""
     name = _name(user)
     return request.COOKIES.get(settings.COOKIE_PREFIX + name) or request.COOKIES.get(name, "")
 
 
 def _name(user: User) -> str:
-    """One cookie for each account, whose name does not tell which."""
+    """Name of the cookie: one for each account, without revealing which."""
     return "device_" + salted_hmac(_SALT, user.id, algorithm="sha256").hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Counts guesses in Redis, in one step each, with a clock that the caller may pass in."""
+"""Counts guesses in Redis, each in one step, with a clock that the caller may pass in."""
 
 import functools
 import json
@@ -82,7 +82,7 @@ end
 
 @dataclass(frozen=True)
 class Allowance:
-    """Guesses that one or many share: ``burst`` at once, and one more every so many seconds."""
+    """Guesses for one client or shared by many: a burst of ``burst``, and one more every ``every`` seconds."""
 
     key: str
     burst: int
@@ -92,7 +92,7 @@ class Allowance:
 
 @dataclass(frozen=True, kw_only=True)
 class Tries:
-    """Wrong guesses in a row by one client: some are free, then each is followed by a wait twice as long."""
+    """Consecutive wrong guesses by one client: some are free, then each one doubles the wait."""
 
     key: str
     free: int
@@ -101,13 +101,13 @@ class Tries:
     longest: float
     """Longest wait in seconds."""
     kept: int = 30 * 24 * 3600
-    """Seconds after which a client that has not guessed again is forgotten."""
+    """Seconds after which an idle client is forgotten."""
     alone: Allowance | None = None
-    """What free guesses are taken from, if from anything."""
+    """Allowance that free guesses are taken from, if any."""
     shared: Allowance | None = None
-    """What all others are taken from; given together with ``alone``."""
+    """Allowance that all other guesses are taken from; given together with ``alone``."""
     crowd: int = 0
-    """Guesses taken from ``alone`` and not yet refilled, from which on ``free_in_crowd`` are free."""
+    """Number of guesses taken from ``alone`` and not yet refilled at which ``free_in_crowd`` replaces ``free``."""
     free_in_crowd: int = 0
     kind: Literal["tries"] = "tries"
 
@@ -117,26 +117,26 @@ Gate = Allowance | Tries
 
 @dataclass(frozen=True)
 class Guess:
-    """What became of one guess: it may be looked at when ``wait`` is 0, and nothing was counted otherwise."""
+    """Result of one guess: it may be checked if ``wait`` is 0; otherwise nothing was counted."""
 
     wait: float
     gates: tuple[Gate, ...] = ()
     taken: tuple[str, ...] = field(default=())
 
     def was_right(self) -> None:
-        """Give the guess back, and forget the wrong ones of this client at this account."""
+        """Give the guess back, and forget this client's wrong guesses at this account."""
         _script(_GIVE_BACK)(args=[_document(self.gates), *self.taken])
 
 
 def guess(*gates: Gate, now: float | None = None) -> Guess:
-    """Count one guess at all gates, or at none where one of them is shut.
+    """Count one guess at all gates, or at none if one of them is closed.
 
     Args:
-        gates: what it counts for.
-        now: seconds since 1970; the present where it is not given.
+        gates: the limits that it counts towards.
+        now: seconds since 1970; by default the current time.
 
     Raises:
-        redis.exceptions.ConnectionError: Redis is away; without counting nothing may be looked at.
+        redis.exceptions.ConnectionError: Redis is down; nothing may be checked without counting it.
     """
     moment = time() if now is None else now
     answer = _script(_TAKE)(args=[f"{moment:.6f}", _document(gates)])
@@ -144,7 +144,7 @@ def guess(*gates: Gate, now: float | None = None) -> Guess:
 
 
 def seconds(wait: float) -> int:
-    """Whole seconds that a client is told to wait."""
+    """Whole seconds that the client should wait, as the response states them."""
     return max(1, math.ceil(wait))
 
 

@@ -1,4 +1,4 @@
-"""The limits: which line a guess stands in, and how long each may be."""
+"""The limits: which line a guess belongs to, and how long each may be."""
 
 import hashlib
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 DEVICE_FREE, DEVICE_LONGEST = 10, _MINUTE
 STRANGER_FREE, STRANGER_LONGEST = 3, _HOUR
 NETWORK_FREE, NETWORK_LONGEST = STRANGER_FREE, 5 * _MINUTE
-"""Free guesses in a known network. More than strangers have would tell, in that network, which accounts there are."""
+"""Free guesses in a known network. More than strangers have would reveal, in that network, which accounts exist."""
 SESSION_FREE = 5
 CROWD, CROWD_FREE = 100, 1
-"""Guesses from strange networks at one account after which each further one has a single free guess."""
+"""Guesses from strange networks at one account, after which each new network has a single free guess."""
 ALONE_BURST, ALONE_EVERY = 15_000, _DAY / 1_000
 """First guesses of strange networks at one account."""
 SHARED_BURST, SHARED_EVERY = 50, _DAY / 240
 """All further guesses of strange networks at one account."""
 CODE_BURST, CODE_EVERY, CODE_CROWD = 100, _DAY / 100, 50
-"""First guesses of strange networks at the second factor of one account, whose password they have."""
+"""First guesses of strange networks at the second factor of one account, whose password they know."""
 CHALLENGE_BURST, CHALLENGE_EVERY = 300, 2.0
-"""Challenges for passkeys that one network is given."""
+"""Passkey challenges that one network may request."""
 ADDRESS_BURST, ADDRESS_EVERY = 30, 30.0
-"""Guesses of one strange network at all accounts together: each costs a hash that is slow on purpose."""
+"""Guesses of one strange network at all accounts together: each costs a hash that is deliberately slow."""
 
 
 @dataclass(frozen=True)
 class _Strangers:
-    """Guesses at one account that strangers have together."""
+    """Guesses at one account that all strangers share."""
 
     burst: int
     every: float
@@ -42,13 +42,13 @@ class _Strangers:
 
 
 def count_sign_in(request: HttpRequest, email: str, user: User | None, device_pass: str = "") -> Guess:  # nosec B107
-    """Count a guess at the account of this address, whether there is one or not, before its password is looked at.
+    """Count a guess at the account of this address, whether it exists or not, before its password is checked.
 
     Args:
-        request: tells device and address.
-        email: what was entered.
-        user: owner of that account; None where there is none.
-        device_pass: pass of a new device, if there is one.
+        request: supplies device and address.
+        email: the address that was entered.
+        user: owner of that account; None if there is none.
+        device_pass: pass of a new device, if any.
 
     Raises:
         Problem: 429 that says how long to wait; nothing was counted.
@@ -61,7 +61,7 @@ def count_sign_in(request: HttpRequest, email: str, user: User | None, device_pa
 
 
 def sign_in_gates(email: str, network: str, device: str | None, is_known_network: bool) -> tuple[Gate, ...]:
-    """Gates of a guess: all that it counts for. See the package."""
+    """Gates of a guess: every limit that it counts towards. See the package."""
     strangers = _Strangers(ALONE_BURST, ALONE_EVERY, CROWD)
     lines = _lines("", email.strip().lower(), network, device, is_known_network, strangers)
     if device is not None or is_known_network:
@@ -70,7 +70,7 @@ def sign_in_gates(email: str, network: str, device: str | None, is_known_network
 
 
 def count_code(request: HttpRequest, user: User) -> Guess:
-    """Count a guess at a code of the second step, by someone who has the password, before the code is looked at.
+    """Count a guess at a second-factor code, by someone who knows the password, before the code is checked.
 
     Raises:
         Problem: 429 that says how long to wait; nothing was counted.
@@ -81,9 +81,9 @@ def count_code(request: HttpRequest, user: User) -> Guess:
 
 
 def code_gates(user: str, network: str, device: str | None, is_known_network: bool) -> tuple[Gate, ...]:
-    """Gates of a guess at a code: lines as for passwords, beside them, and shorter for strangers.
+    """Gates of a guess at a code: lines like those for passwords, separate from them, and shorter for strangers.
 
-    A guess has 3 chances in a million. Strangers have 490 on the first day and 340 on each further one.
+    A guess has 3 chances in a million. Strangers have 490 on the first day and 340 on each following one.
     """
     strangers = _Strangers(CODE_BURST, CODE_EVERY, CODE_CROWD)
     return _lines("code ", user, network, device, is_known_network, strangers)
@@ -112,7 +112,7 @@ def _lines(
 
 
 def count_in_session(request: HttpRequest, purpose: str) -> Guess:
-    """Count a guess by someone who is signed in, such as at the current password; only this session waits.
+    """Count a guess by someone who is signed in, such as at the current password. Only this session waits.
 
     Raises:
         Problem: 429 that says how long to wait.
@@ -122,13 +122,13 @@ def count_in_session(request: HttpRequest, purpose: str) -> Guess:
 
 
 def count_challenge(request: HttpRequest) -> None:
-    """Count a challenge for a passkey, each of which makes a row. Raises a 429 problem."""
+    """Count a passkey challenge, since each creates a row. Raises a 429 problem."""
     network = network_of(client_address(request))
     _admitted((Allowance(_key("challenge", network), CHALLENGE_BURST, CHALLENGE_EVERY),))
 
 
 def count_from_address(request: HttpRequest, purpose: str) -> Guess:
-    """Count a guess by someone unknown at something with no account, such as the link of an invitation.
+    """Count a guess by an unknown client at something without an account, such as the link of an invitation.
 
     Raises:
         Problem: 429 that says how long to wait.

@@ -1,1 +1,1 @@
-"""Invitations: made, sent, limited and taken."""
+"""Invitations: created, sent, limited and accepted."""

@@ -1,4 +1,4 @@
-"""Limits of invitations: how many letters a team may have sent, and how often their links may be tried."""
+"""Limits of invitations: how many e-mails a team may send, and how often their links may be tried."""
 
 from django.http import HttpRequest
 
@@ -10,26 +10,26 @@ from dressage.teams.guesses.limits import count_from_address
 from dressage.teams.models import Invitation, Team
 
 LETTERS_BURST, LETTERS_EVERY = 100, 36.0
-"""Invitations of one team, sent again included."""
+"""Invitations of one team, including resent ones."""
 TRIES_BURST, TRIES_EVERY = 20, 3.0
-"""Attempts to accept one invitation: each costs a hash that is slow on purpose."""
+"""Attempts to accept one invitation: each costs a hash that is deliberately slow."""
 
 
 def count_letter(team: Team) -> None:
-    """Count a letter that a team has sent. Raises a 429 problem; nothing was counted then."""
+    """Count an e-mail that a team sends. Raises a 429 problem, and then counts nothing."""
     _take(Allowance(f"invitations:{team.id}", LETTERS_BURST, LETTERS_EVERY), "Your team has invited many people.")
 
 
 def count_try(token: str) -> None:
-    """Count an attempt to accept, by whoever holds the token: nobody else waits. Raises a 429 problem."""
+    """Count an attempt to accept, by the holder of the token: only that holder waits. Raises a 429 problem."""
     _take(Allowance(f"invitation:{secret_hash(token)}", TRIES_BURST, TRIES_EVERY), "This link was tried many times.")
 
 
 def looked_up(request: HttpRequest, token: str) -> Invitation:
-    """The invitation of a token, which is counted as a guess where there is none.
+    """The invitation of a token. An unknown token is counted as a guess.
 
     Raises:
-        Problem: 404 for a token that is good for nothing, 429 for a network in which many were tried.
+        Problem: 404 for a token that is not valid, 429 for a network in which many were tried.
     """
     tried = count_from_address(request, "invitation")
     found = selectors.offered_invitation(token)

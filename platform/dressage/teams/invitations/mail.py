@@ -1,4 +1,4 @@
-"""The letter that brings an invitation to the owner of its address."""
+"""The e-mail that brings an invitation to the owner of its address."""
 
 import smtplib
 
@@ -28,9 +28,9 @@ def invitation_link(token: str) -> str:
 
 
 def send_invitation(invitation: Invitation, inviter: str, token: str) -> None:
-    """Send the link to the invited address, and note on the invitation if the mail server does not take it.
+    """Send the link to the invited address, and record on the invitation if the mail server does not accept it.
 
-    For after the commit: a server may take its time, while nobody else waits for the team's row.
+    Call it after the commit: a mail server may be slow, and no other request should wait for the team's row.
     """
     # A header has one line.
     team = " ".join(invitation.team.name.split())
@@ -46,5 +46,5 @@ def send_invitation(invitation: Invitation, inviter: str, token: str) -> None:
     except (OSError, smtplib.SMTPException) as error:
         logger.error("invitation_not_sent", invitation=invitation.id, exc_info=error)
         fault = "The mail server did not answer in time." if isinstance(error, TimeoutError) else _REFUSED
-        # Not that of a letter that was sent again meanwhile.
+        # Not the token of an e-mail that was resent in the meantime.
         Invitation.objects.filter(pk=invitation.pk, sha256=secret_hash(token)).update(letter_fault=fault)

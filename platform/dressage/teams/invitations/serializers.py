@@ -11,7 +11,7 @@ class InviteSerializer(serializers.Serializer):
 
 
 class InvitationSerializer(serializers.Serializer):
-    """An open invitation, for the admins of its team."""
+    """An open invitation, as the admins of its team see it."""
 
     id = serializers.CharField()
     email = serializers.EmailField()
@@ -28,7 +28,7 @@ class InvitationSerializer(serializers.Serializer):
 
 
 class NewInvitationSerializer(InvitationSerializer):
-    """The only answer that carries the link."""
+    """A new invitation, in the only response that contains the link."""
 
     link = serializers.CharField(
         allow_null=True, help_text="Link to hand over, shown this once; null where it was sent by mail."
@@ -36,7 +36,7 @@ class NewInvitationSerializer(InvitationSerializer):
 
 
 class OfferSerializer(serializers.Serializer):
-    """What an invitation offers, for whoever holds its token."""
+    """What an invitation offers, as the holder of its token sees it."""
 
     team = serializers.CharField(source="team.name", help_text="The team's name.")
     role = serializers.ChoiceField(Role.choices)

@@ -1,7 +1,7 @@
-"""Invitations: nobody becomes a member of a team, and no account is made, but by who holds the invitation's token.
+"""Invitations: the only way to create an account or to join a team is to hold an invitation's token.
 
-What a token proves depends on the way it took. By mail, it has reached the owner of the address. Without mail the
-inviter is shown the link and hands it over, so it proves nothing about the address. ADR 0009 has the rules.
+What a token proves depends on how it was delivered. By mail, it has reached the owner of the address. Without mail, the
+inviter sees the link and passes it on, so it proves nothing about the address. ADR 0009 has the rules.
 """
 
 import secrets
@@ -34,14 +34,14 @@ _TOKEN_BYTES = 32
 
 @transaction.atomic
 def invite(team: Team, actor: Actor, *, email: str, role: Role) -> tuple[Invitation, str | None]:
-    """Offer the owner of an address a role in the team. Whether the address has an account is not looked at.
+    """Offer the owner of an address a role in the team. Does not look at whether the address has an account.
 
     Returns:
-        The invitation, and the link for the inviter to hand over; None where it goes by mail, once this is committed.
+        The invitation, and the link for the inviter to pass on; None if it is sent by mail, after the commit.
 
     Raises:
-        Problem: 403 for who is no admin, or has just ceased to be one; 409 for a member of this team or an invitation
-            that is still open.
+        Problem: 403 for someone who is not, or no longer, an admin; 409 for a member of this team or an invitation that
+            is still open.
     """
     email = email.strip().lower()
     _hold_as_admin(team, actor)
@@ -57,7 +57,7 @@ def invite(team: Team, actor: Actor, *, email: str, role: Role) -> tuple[Invitat
 
 @transaction.atomic
 def invite_again(team: Team, actor: Actor, invitation: Invitation) -> tuple[Invitation, str | None]:
-    """Give an open invitation another token and another week. The token of before is good for nothing any more.
+    """Give an open invitation another token and another week. The previous token stops working.
 
     Returns and raises as ``invite`` does.
     """
@@ -68,13 +68,13 @@ def invite_again(team: Team, actor: Actor, invitation: Invitation) -> tuple[Invi
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What an invitation has led to."""
+    """Result of accepting an invitation."""
 
     user: User
-    """The account that is a member now."""
+    """The account that is now a member."""
     membership: Membership
     is_new_account: bool
-    """Whether whoever accepted has to be signed in to it."""
+    """Whether the person still has to be signed in to it."""
 
 
 def accept(
@@ -87,21 +87,21 @@ def accept(
     current: str = "",
     code: str = "",
 ) -> Acceptance:
-    """Become a member by an invitation, with the account that is signed in or with a new one.
+    """Join a team by an invitation, with the account that is signed in or with a new one.
 
     Args:
         request: its session waits after wrong passwords and codes.
         token: the secret of the link.
         signed_in: the account of the session, if any.
-        password: for the new account; empty where the account that is signed in stays as it is.
+        password: for the new account; empty if the account that is signed in stays as it is.
         name: the person's name, for a new account.
-        current: the password of before, of a session whose account is replaced: a cookie alone takes no account over.
-        code: beside it, where the account has a second factor.
+        current: the old password, if the session's account is replaced: a cookie alone is not enough for that.
+        code: a code in addition to it, if the account has a second factor.
 
     Raises:
-        Problem: 404 for a token that is good for nothing; 409 ``other_account`` for a session of somebody else, and
-            ``sign_in_first`` where the address has an account that this link does not open; 422 for a password or
-            code that is missing, weak, wrong or not wanted; 429 after many wrong ones.
+        Problem: 404 for a token that is not valid; 409 ``other_account`` for a session of another person, and
+            ``sign_in_first`` if the address has an account that this link does not open; 422 for a password or code
+            that is missing, weak, wrong or not wanted; 429 after many wrong ones.
     """
     invitation = offered_invitation(token)
     email = invitation.email
@@ -115,12 +115,12 @@ def accept(
             raise invalid("/password", "Leave the password out: you are signed in, and yours stays as it is.")
         hashed = ""
     else:
-        # A person who is signed in chooses another than that of the account that ends.
+        # A person who is signed in must choose a different one from that of the account that ends.
         owner = signed_in or User(email=email, name=name)
         check_new_password(owner, password, invitation.team, pointer="/password")
         if signed_in is not None:
             _need_proof(request, signed_in, current, code)
-        # Made whatever is found below, so that the time of the answer does not tell what it was.
+        # Hashed whatever is found below, so that the response time does not reveal it.
         hashed = make_password(password)
     return _accept(token, email, signed_in, hashed, name)
 
@@ -132,7 +132,7 @@ def _refuse_proof(current: str, code: str) -> None:
 
 
 def _need_proof(request: HttpRequest, user: User, current: str, code: str) -> None:
-    """Ask for what a sign-in takes. Raises a 422 problem, and a 429 one after many wrong guesses in this session."""
+    """Require what a sign-in requires. Raises a 422 problem, or 429 after many wrong guesses in this session."""
     guess = count_in_session(request, "password")
     check_password(user, current)
     need_code(request, user, code)
@@ -160,7 +160,7 @@ def _accept(token: str, email: str, signed_in: User | None, hashed: str, name: s
 
 
 def _account(invitation: Invitation, found: User | None, is_signed_in: bool, hashed: str, name: str) -> User:
-    """The account that accepts: the one that was found where it is known whose it is, else a new one."""
+    """The account that accepts: the existing one if its owner is known, else a new one."""
     if found is None:
         return make_account(invitation.email, hashed, name=name, proven=invitation.mailed)
     if found.address_proven and is_signed_in:
@@ -180,7 +180,7 @@ def _account(invitation: Invitation, found: User | None, is_signed_in: bool, has
 
 
 def _hold_as_admin(team: Team, actor: Actor) -> None:
-    """Lock the team, then look whether the actor is an admin still: the wait may have been for their demotion."""
+    """Lock the team, then check that the actor is still an admin: the wait may have been for their demotion."""
     hold_teams([team.pk])
     if not is_admin(team, actor.id):
         raise Problem(403, "Not allowed", f"This needs the role {Role.ADMIN.value}.", code="permission_denied")

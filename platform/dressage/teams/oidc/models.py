@@ -16,7 +16,7 @@ class ExternalIdentity(PrefixedModel):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     issuer = models.TextField()
     subject = models.TextField()
-    """Id of the person at the provider, which it never gives to another."""
+    """Id of the person at the provider, which is never reused."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_account_per_identity")]

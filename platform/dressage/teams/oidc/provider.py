@@ -14,17 +14,17 @@ from joserfc.errors import JoseError
 
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
-"""Signatures by a key that the provider alone has. Whatever it lists beside them, such as ``none``, is not taken."""
+"""Signatures by a key that only the provider has. Other algorithms that it lists, such as ``none``, are refused."""
 _TIMEOUT_S = 10.0
 _LEEWAY_S = 60
 
 
 class ProviderError(Exception):
-    """The provider cannot be reached, or what it says does not hold."""
+    """The provider cannot be reached, or its response is not valid."""
 
 
 class _Session(OAuth2Session):
-    """Asks the provider's own addresses: it follows no redirect, and waits for a bounded time."""
+    """Requests the provider's own addresses: follows no redirects, and has a timeout."""
 
     def request(self, method: str, url: str, **options: Any) -> requests.Response:
         return super().request(method, url, **{**options, "allow_redirects": False, "timeout": _TIMEOUT_S})
@@ -34,7 +34,7 @@ class _App(DjangoOAuth2App):
     client_cls = _Session
 
     def load_server_metadata(self) -> dict[str, Any]:
-        """The provider's document, which must be of the configured issuer to the letter."""
+        """The provider's document, whose issuer must match the configured one exactly."""
         metadata: dict[str, Any] = super().load_server_metadata()
         if metadata.get("issuer") != settings.OIDC_ISSUER:
             raise ProviderError(f"the document of the provider is of the issuer {metadata.get('issuer')!r}")
@@ -47,16 +47,16 @@ class _App(DjangoOAuth2App):
 
 
 def is_trusted(url: str) -> bool:
-    """Whether an address has https, or is on the same host as an issuer on this machine."""
+    """Whether an address uses https, or is on the same host as an issuer on this machine."""
     parts, issuer = urlsplit(url), urlsplit(settings.OIDC_ISSUER)
     return parts.scheme == "https" or (issuer.scheme == "http" and parts[:2] == issuer[:2])
 
 
 def begin(request: HttpRequest, redirect_uri: str) -> str:
-    """The provider's address that the browser goes to; state, nonce and verifier are kept in the session.
+    """The provider's address to send the browser to. State, nonce and verifier are stored in the session.
 
     Raises:
-        ProviderError: the provider cannot be asked.
+        ProviderError: the provider cannot be reached.
     """
     app = _app()
     try:
@@ -68,10 +68,10 @@ def begin(request: HttpRequest, redirect_uri: str) -> str:
 
 
 def finish(request: HttpRequest) -> Mapping[str, Any]:
-    """The claims of the ID token that the code in ``request`` is good for; its state is used up.
+    """The claims of the ID token that the code in ``request`` is exchanged for; its state is used up.
 
     Raises:
-        ProviderError: the provider refuses, or state, code, signature or a claim does not hold.
+        ProviderError: the provider refuses, or state, code, signature or a claim is not valid.
     """
     if request.GET.get("iss", settings.OIDC_ISSUER) != settings.OIDC_ISSUER:
         raise ProviderError("the answer is of another issuer")

@@ -16,7 +16,7 @@ IDENTITY_BOUND = "account.identity_bound"
 
 
 class NotAdmittedError(Exception):
-    """Nobody is signed in by this identity; ``code`` tells the console why."""
+    """No user can sign in with this identity; ``code`` gives the console the reason."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -25,14 +25,14 @@ class NotAdmittedError(Exception):
 
 @transaction.atomic
 def account_of(request: HttpRequest, claims: Mapping[str, Any]) -> User:
-    """The account of an identity, which is bound to it now where it was to none.
+    """The account of an identity. An identity without one is bound to an account now.
 
     Args:
-        request: tells device and address, for the log.
+        request: supplies device and address, for the log.
         claims: those of a valid ID token.
 
     Raises:
-        NotAdmittedError: the address is not verified, not of an allowed domain, or of no account that is known to be
+        NotAdmittedError: the address is not verified, not in an allowed domain, or has no account that is known to be
             its owner's.
     """
     email = claims.get("email")
@@ -45,7 +45,7 @@ def account_of(request: HttpRequest, claims: Mapping[str, Any]) -> User:
     known = ExternalIdentity.objects.select_related("user").filter(issuer=issuer, subject=subject).first()
     if known is not None and known.user.is_active:
         return known.user
-    # Locked, so that of two identities which come at once with one address the second finds the account bound.
+    # Locked, so that of two concurrent identities with one address the second finds the account bound.
     account = User.objects.select_for_update(no_key=True).filter(email=email, is_active=True).first()
     if account is None or known is not None:
         raise NotAdmittedError("no_account")

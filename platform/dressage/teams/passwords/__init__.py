@@ -1,1 +1,1 @@
-"""Rules of new passwords."""
+"""Rules for new passwords."""

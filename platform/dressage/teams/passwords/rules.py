@@ -1,4 +1,4 @@
-"""Rules of new passwords, as NIST SP 800-63B has them: long, not common, not what is known of the person; any signs."""
+"""Rules for new passwords after NIST SP 800-63B: long, not common, not personal data; any characters allowed."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,9 +11,9 @@ from dressage.common.api.problems import Problem
 from dressage.teams.models import Membership, Team, User
 
 _SHORTEST_NAME = 4
-"""Characters from which on a name counts: shorter ones are in many words."""
+"""Shortest name that counts: shorter ones are part of many words."""
 _MIN_OWN = 8
-"""Letters and digits that a password must have beside the names in it."""
+"""Letters and digits that a password must have in addition to the names in it."""
 
 
 def check_new_password(user: User, new: str, *joining: Team, pointer: str = "/new") -> None:
@@ -22,8 +22,8 @@ def check_new_password(user: User, new: str, *joining: Team, pointer: str = "/ne
     Args:
         user: owner of the account; may be unsaved.
         new: the password.
-        joining: teams that the person is about to join, beside those that they are in.
-        pointer: the member of the request's body that has it.
+        joining: teams that the person is about to join, in addition to their current ones.
+        pointer: the member of the request's body that contains it.
 
     Raises:
         Problem: 422 that names each fault.
@@ -50,7 +50,7 @@ def _is_little_beside(password: str, names: Iterator[str]) -> bool:
 
 
 def _names(user: User, joining: Sequence[Team]) -> Iterator[str]:
-    """Names of the person that a stranger knows, in parts."""
+    """Parts of the person's names that a stranger knows."""
     own = Team.objects.filter(id__in=Membership.objects.filter(user=user).values("team"))
     texts = ["dressage", user.email, user.name]
     texts += [text for team in (*own, *joining) for text in (team.name, team.slug)]
@@ -61,5 +61,5 @@ def _names(user: User, joining: Sequence[Team]) -> Iterator[str]:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits of a text, in lower case: all that is compared."""
+    """Letters and digits of a text, in lower case: only these are compared."""
     return re.sub(r"[\W_]+", "", text.casefold())

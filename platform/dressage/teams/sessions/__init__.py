@@ -1,1 +1,1 @@
-"""Sessions of browsers: their life, where they are stored, and the browser in words."""
+"""Browser sessions: their life cycle, where they are stored, and the browser's name as text."""

@@ -1,4 +1,4 @@
-"""Sessions of browsers: they begin, are seen, and end. The rows of Django's sessions decide; see ``session_store``."""
+"""Life cycle of browser sessions: begin, use, end. Django's session rows are authoritative; see ``session_store``."""
 
 from datetime import timedelta
 from typing import Any
@@ -19,20 +19,20 @@ from dressage.teams.services import change_password
 from dressage.teams.sessions.user_agents import device_in_words
 
 _SEEN_EVERY_S = 60.0
-"""Shortest time between two notes that a session has been seen."""
+"""Minimum time between two notes that a session is in use."""
 _REMEMBERED = 10_000
 _seen: dict[str, float] = {}
-"""When this process has last noted each session; emptied when it has grown."""
+"""When this process last noted each session; cleared when it grows too large."""
 
 
 def place(request: HttpRequest) -> dict[str, str]:
-    """Address and device that a request comes from, for logs."""
+    """Address and device of a request, for logs."""
     return {"address": client_address(request), "device": device_in_words(request.headers.get("User-Agent", ""))}
 
 
 @transaction.atomic
 def begin_session(request: HttpRequest, user: User) -> None:
-    """Sign a person in whose identity has been proven by all factors that the account asks for.
+    """Sign in a person who has proven their identity with all factors that the account requires.
 
     The session gets a new id and a new CSRF token.
     """
@@ -60,7 +60,7 @@ def change_own_password(request: HttpRequest, user: User, *, current: str, new: 
 
 @transaction.atomic
 def end_session(request: HttpRequest, user: User, session: UserSession) -> None:
-    """End one session of the person; its streams are closed when they look next."""
+    """End one session of the person; its streams close at their next check."""
     device = session.device
     _end(UserSession.objects.filter(pk=session.pk))
     record_account_event(user, SESSION_ENDED, **place(request), target=device)
@@ -70,7 +70,7 @@ def end_session(request: HttpRequest, user: User, session: UserSession) -> None:
 
 @transaction.atomic
 def end_other_sessions(request: HttpRequest, user: User) -> None:
-    """End all sessions of the person but this one."""
+    """End all sessions of the person except this one."""
     others = sessions_of(user).exclude(session_id=request.session.session_key)
     if ended := _end(others):
         record_account_event(user, SESSION_ENDED, **place(request), target=f"{ended} other session{'s' * (ended > 1)}")
@@ -87,7 +87,7 @@ def end_all_sessions(user: User) -> int:
 
 
 def see_session(request: HttpRequest, user: User) -> bool:
-    """Note, once a minute, that a session is in use. Returns False where it has ended meanwhile."""
+    """Note, once a minute, that a session is in use. Returns False if it has ended in the meantime."""
     key, now = str(request.session.session_key), timezone.now().timestamp()
     if now - _seen.get(key, 0.0) < _SEEN_EVERY_S:
         return True
@@ -96,19 +96,19 @@ def see_session(request: HttpRequest, user: User) -> bool:
     try:
         with transaction.atomic():
             _note(request, user)
-    except IntegrityError:  # the session's row went between the reading of it and this note
+    except IntegrityError:  # the session's row was deleted between reading it and this note
         return False
     _seen[key] = now
     return True
 
 
 def remove_ended_sessions() -> None:
-    """Remove the rows of sessions that have ended by themselves."""
+    """Remove the rows of expired sessions."""
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
 
 
 def _limit(request: HttpRequest) -> None:
-    """Set the end of a session that begins, and make its rows."""
+    """Set the end of a new session, and create its rows."""
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
     request.session.save()
     user: Any = request.user

@@ -1,4 +1,4 @@
-"""Sessions in the database, which end when they are idle for long, and at a fixed time after the sign-in."""
+"""Sessions in the database, which end after a long idle time, and at a fixed time after the sign-in."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 class SessionStore(DatabaseStore):
-    """Django's store. The cookie lives as long as the session may at most, the row until the session were idle."""
+    """Django's store. The cookie lasts as long as the session may last, the row only until the idle limit."""
 
     def create_model_instance(self, data: dict[str, Any]) -> AbstractBaseSession:
         row = super().create_model_instance(data)

@@ -1,4 +1,4 @@
-"""Browser and system of a User-Agent header, in words: for people who look for a session that is not theirs."""
+"""Browser and system of a User-Agent header as text, for people who look for sessions that are not theirs."""
 
 _BROWSERS = (
     ("Edg", "Edge"),
@@ -10,7 +10,7 @@ _BROWSERS = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""Marks in the order in which they tell: Edge also says that it is Chrome, and Chrome that it is Safari."""
+"""Marks in order of precedence: Edge also claims to be Chrome, and Chrome to be Safari."""
 _SYSTEMS = (
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
@@ -24,7 +24,7 @@ _LONGEST = 60
 
 
 def device_in_words(user_agent: str) -> str:
-    """The device, such as "Firefox on Linux"; a program's own first words; or "Unknown device"."""
+    """The device, such as "Firefox on Linux"; the first words of another program's header; or "Unknown device"."""
     browser = next((name for mark, name in _BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
     if browser and system:

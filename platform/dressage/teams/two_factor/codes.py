@@ -1,4 +1,4 @@
-"""Codes: what an authenticator app shows, and what a person keeps on paper."""
+"""Codes: those of an authenticator app, and recovery codes to keep on paper."""
 
 import io
 import re
@@ -11,23 +11,23 @@ import segno
 from pyotp.exceptions import OTPVerificationError
 
 _STEPS_ASIDE = 1
-"""Steps of 30 s by which the clock of the app may differ."""
+"""Steps of 30 s by which the app's clock may be off."""
 RECOVERY_CODES = 10
 _RECOVERY_BYTES = 10
-"""80 random bits: too many to search, also where somebody has the hashes."""
+"""80 random bits: too many to brute-force, even with access to the hashes."""
 _GROUP = 4
 
 
 @dataclass(frozen=True)
 class Key:
-    """The key of an authenticator app, in the forms in which it is handed over."""
+    """The key of an authenticator app, in the forms in which it is shown."""
 
     secret: str
-    """Base 32, to be typed."""
+    """Base 32, for typing."""
     uri: str
     """``otpauth://totp/…``, as apps read it."""
     qr: str
-    """The URI as a QR code: an SVG document, made here, so that the key reaches nobody else."""
+    """The URI as a QR code: an SVG document, created here, so that the key goes nowhere else."""
 
 
 def new_key(account: str) -> Key:
@@ -40,7 +40,7 @@ def new_key(account: str) -> Key:
 
 
 def step_of(secret: str, code: str) -> int | None:
-    """The step whose code this is, of the present one and its neighbours; None where it is none of theirs."""
+    """The step of this code, among the current one and its neighbours; None if it matches none of them."""
     try:
         return pyotp.TOTP(secret).verify_and_get_timecode(code, for_time=time.time(), valid_window=_STEPS_ASIDE)
     except OTPVerificationError:
@@ -48,7 +48,7 @@ def step_of(secret: str, code: str) -> int | None:
 
 
 def is_of_an_app(code: str) -> bool:
-    """Whether a code has the form of those of apps, and not that of recovery codes."""
+    """Whether a code has the form of an app's code, and not that of a recovery code."""
     return re.fullmatch(r"[0-9]{6}", code) is not None
 
 

@@ -9,7 +9,7 @@ from dressage.common.models import PrefixedModel
 
 
 class Authenticator(PrefixedModel):
-    """An authenticator app of a person. It counts once it is confirmed by a first code."""
+    """An authenticator app of a person. It counts after a first code has confirmed it."""
 
     id_prefix: ClassVar[str] = "otp"
 
@@ -17,12 +17,12 @@ class Authenticator(PrefixedModel):
     secret_sealed = models.TextField()
     """The key of the codes, as ``dressage.common.sealing`` encrypts it."""
     last_step = models.BigIntegerField(default=0)
-    """The 30 seconds, counted from 1970, whose code was used last. No code of then or before is taken again."""
+    """The 30-second step, counted from 1970, whose code was used last. Codes of this step or earlier are refused."""
     confirmed_at = models.DateTimeField(null=True)
 
 
 class RecoveryCode(PrefixedModel):
-    """A code that stands in for a second factor once. Only its SHA-256 is stored."""
+    """A code that replaces a second factor once. Only its SHA-256 is stored."""
 
     id_prefix: ClassVar[str] = "rec"
 
@@ -35,17 +35,17 @@ class RecoveryCode(PrefixedModel):
 
 
 class Passkey(PrefixedModel):
-    """A credential of WebAuthn. Of its key pair the public one is here, the private one never leaves the device."""
+    """A WebAuthn credential. The public key is stored here; the private key never leaves the device."""
 
     id_prefix: ClassVar[str] = "psk"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=80)
     credential_id = models.TextField(unique=True)
-    """Id that the device has given it, in base64url."""
+    """Id assigned by the device, in base64url."""
     public_key = models.BinaryField()
     sign_count = models.BigIntegerField()
-    """Signatures that the device has counted; 0 for ever where it counts none."""
+    """Signatures that the device has counted; always 0 if it does not count."""
     last_used_at = models.DateTimeField(null=True)
 
     class Meta:

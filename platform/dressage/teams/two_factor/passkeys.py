@@ -44,15 +44,15 @@ PASSKEY_ADD, PASSKEY_REMOVE = "account.passkey_add", "account.passkey_remove"
 MOST = 20
 """Passkeys that one account may have."""
 _MALFORMED = (WebAuthnException, ValueError, KeyError, TypeError, AttributeError, IndexError)
-"""Errors that the library raises for answers that no browser gives."""
+"""Errors that the library raises for responses that no browser sends."""
 
 
 @transaction.atomic
 def registration_options(request: HttpRequest, user: User, *, current: str, code: str) -> dict[str, Any]:
-    """Questions to the browser for a new passkey, as ``PublicKeyCredential.parseCreationOptionsFromJSON`` reads it.
+    """Options for a new passkey, as ``PublicKeyCredential.parseCreationOptionsFromJSON`` reads them.
 
     Raises:
-        Problem: 422 for a wrong password or code; 409 where there are no passkeys, or too many of this person.
+        Problem: 422 for a wrong password or code; 409 if passkeys are not available, or the person has too many.
     """
     party = needed_relying_party()
     hold_factors(user)
@@ -80,13 +80,14 @@ def registration_options(request: HttpRequest, user: User, *, current: str, code
 def add_passkey(
     request: HttpRequest, user: User, *, name: str, credential: dict[str, Any]
 ) -> tuple[Passkey, list[str]]:
-    """Keep a new passkey.
+    """Store a new passkey.
 
     Returns:
-        The passkey, and ten recovery codes where it is the person's first second factor.
+        The passkey, and ten recovery codes if it is the person's first second factor.
 
     Raises:
-        Problem: 409 without a fresh challenge; 422 for an answer that is not one to it, or a passkey that is known.
+        Problem: 409 without a fresh challenge; 422 for an answer that does not match it, or a passkey that is already
+            known.
     """
     party = needed_relying_party()
     hold_factors(user)
@@ -119,7 +120,7 @@ def add_passkey(
 
 @transaction.atomic
 def remove_passkey(request: HttpRequest, user: User, passkey: Passkey, *, current: str, code: str) -> None:
-    """Forget a passkey. Needs the password and a code. Raises a 422 problem for a wrong one."""
+    """Delete a passkey. Needs the password and a code. Raises a 422 problem for a wrong one."""
     hold_factors(user)
     check_password(user, current)
     need_code(request, user, code)
@@ -129,10 +130,10 @@ def remove_passkey(request: HttpRequest, user: User, passkey: Passkey, *, curren
 
 
 def sign_in_options(request: HttpRequest, user: User | None) -> dict[str, Any]:
-    """Questions to the browser for a sign-in: a passkey of the person who has given the password, or any.
+    """Options for a sign-in: a passkey of the person who has given the password, or any.
 
     Raises:
-        Problem: 409 where there are no passkeys.
+        Problem: 409 if passkeys are not available.
     """
     party = needed_relying_party()
     options = generate_authentication_options(
@@ -149,7 +150,7 @@ def owner_by_passkey(request: HttpRequest, user: User | None, credential: dict[s
 
     Args:
         request: its session has the challenge.
-        user: who has given the password, if anybody: no passkey of another person will do then.
+        user: the person who has given the password, if any: another person's passkey is then refused.
         credential: the browser's answer.
 
     Raises:
@@ -157,7 +158,7 @@ def owner_by_passkey(request: HttpRequest, user: User | None, credential: dict[s
     """
     party, challenge = needed_relying_party(), take_challenge(request, "sign in")
     with transaction.atomic():
-        # Locked, so that of two answers with one count the second finds it used.
+        # Locked, so that of two answers with the same count the second finds it used.
         passkeys = Passkey.objects.select_for_update(of=("self",)).select_related("user")
         passkey = passkeys.filter(credential_id=_text(credential.get("id")), user__is_active=True).first()
         fault = _fault(passkey, user, credential, challenge, party.id, party.origin)
@@ -174,7 +175,7 @@ def owner_by_passkey(request: HttpRequest, user: User | None, credential: dict[s
 def _fault(
     passkey: Passkey | None, user: User | None, credential: dict[str, Any], challenge: bytes, rp_id: str, origin: str
 ) -> str | None:
-    """Reason why the answer proves nothing; None where it does, and its count is noted."""
+    """Reason why the answer proves nothing; None if it is valid, and its count is then recorded."""
     if passkey is None:
         return "unknown passkey"
     if user is not None and passkey.user_id != user.pk:

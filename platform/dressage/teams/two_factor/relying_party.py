@@ -1,4 +1,4 @@
-"""The relying party of WebAuthn: the name and the origin for which passkeys are good."""
+"""The relying party of WebAuthn: the name and the origin for which passkeys are valid."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -14,16 +14,16 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @dataclass(frozen=True)
 class RelyingParty:
-    """Name and origin of the console, to the letter."""
+    """Exact name and origin of the console."""
 
     id: str
     origin: str
 
 
 def relying_party() -> RelyingParty | None:
-    """The console as ``DRESSAGE_URL`` names it; on this machine ``localhost``, since addresses have no passkeys.
+    """The console as named by ``DRESSAGE_URL``. On this machine it is ``localhost``: IP addresses have no passkeys.
 
-    None where browsers have no passkeys: at an address without a name, and without https.
+    None if browsers offer no passkeys: at an address without a name, and without https.
     """
     parts = urlsplit(settings.PUBLIC_URL)
     host = parts.hostname or ""
@@ -34,7 +34,7 @@ def relying_party() -> RelyingParty | None:
 
 
 def needed_relying_party() -> RelyingParty:
-    """The same. Raises a 409 problem where there is none."""
+    """The same. Raises a 409 problem if there is none."""
     party = relying_party()
     if party is None:
         detail = "Passkeys need an address with a name and https. Ask the operator to set DRESSAGE_URL to one."

@@ -1,4 +1,4 @@
-"""The second step of a sign-in: the session remembers who has given the password, and nobody is signed in yet."""
+"""The second step of a sign-in: the session remembers who has given the password; no user is signed in yet."""
 
 import time
 from typing import Any
@@ -11,21 +11,21 @@ from dressage.teams.models import User
 
 _KEY = "second_step"
 GOOD_FOR_S = 600.0
-"""Seconds within which the second step follows the first."""
+"""Seconds within which the second step must follow the first."""
 
 
 def begin_second_step(request: HttpRequest, user: User) -> None:
     """Remember, in a new session, that this person has given the password.
 
-    Whoever was signed in before is signed out: a session that kept its data under another id would have no row among
-    the sessions of its owner, who could neither see nor end it.
+    A person who was signed in before is signed out: a session that kept its data under another id would have no row
+    among the sessions of its owner, who could neither see nor end it.
     """
     logout(request)
     request.session[_KEY] = {"user": user.pk, "password": user.get_session_auth_hash(), "at": time.time()}
 
 
 def second_step_of(request: HttpRequest) -> User | None:
-    """The person whose second step is due. The first is good for nothing any more once the password has changed."""
+    """The person whose second step is due. The first step becomes invalid when the password changes."""
     begun: Any = request.session.get(_KEY)
     if not begun or not 0 <= time.time() - begun["at"] < GOOD_FOR_S:
         return None

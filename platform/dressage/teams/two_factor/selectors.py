@@ -1,4 +1,4 @@
-"""Reads of second factors."""
+"""Queries for second factors."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def authenticator_of(user: User) -> Authenticator | None:
 
 
 def unused_recovery_codes(user: User) -> QuerySet[RecoveryCode]:
-    """Recovery codes of a person that are still good."""
+    """Recovery codes of a person that are still valid."""
     return RecoveryCode.objects.filter(user=user, used_at=None)
 
 
@@ -36,12 +36,12 @@ def passkey_of(user: User, passkey_id: str) -> Passkey:
 
 
 def has_second_factor(user: User) -> bool:
-    """Whether a sign-in of this person takes a second step."""
+    """Whether a sign-in of this person requires a second step."""
     return authenticator_of(user) is not None or passkeys_of(user).exists()
 
 
 def must_enrol(user: User) -> bool:
-    """Whether the installation wants a second factor of this person, who has none: then they may do nothing else."""
+    """Whether the installation requires a second factor that this person lacks: then they may do nothing else."""
     wanted = settings.SECOND_FACTOR == "all" or (
         settings.SECOND_FACTOR == "admins" and Membership.objects.filter(user=user, role=Role.ADMIN).exists()
     )
@@ -49,7 +49,7 @@ def must_enrol(user: User) -> bool:
 
 
 def second_factors(user: User) -> dict[str, Any]:
-    """Second factors of a person, as they are shown themselves."""
+    """Second factors of a person, as shown to that person."""
     app, party = authenticator_of(user), relying_party()
     return {
         "passkey_origin": party and party.origin,

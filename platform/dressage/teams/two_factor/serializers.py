@@ -40,7 +40,7 @@ class BeginTotpSerializer(serializers.Serializer):
 
 
 class TotpKeySerializer(serializers.Serializer):
-    """The key for the authenticator app. It counts once a first code has confirmed it."""
+    """The key for the authenticator app. It counts after a first code has confirmed it."""
 
     secret = serializers.CharField(help_text="The key in base 32, to be typed.")
     uri = serializers.CharField(help_text="`otpauth://` address of the key.")
@@ -57,7 +57,7 @@ class ProofSerializer(serializers.Serializer):
 
 
 class RecoveryCodesSerializer(serializers.Serializer):
-    """Recovery codes, shown this once."""
+    """Recovery codes, shown only this once."""
 
     recovery_codes = serializers.ListField(child=serializers.CharField(), help_text="Each is good once.")
 
@@ -84,7 +84,7 @@ class BeginPasskeySerializer(serializers.Serializer):
 
 
 class PasskeyOptionsSerializer(serializers.Serializer):
-    """What to ask the browser's authenticator for."""
+    """Options to pass to the browser's authenticator."""
 
     options = serializers.DictField(
         help_text="As `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON` read it."

@@ -25,12 +25,12 @@ TOTP_ON, TOTP_OFF, RECOVERY_CODES, RECOVERY_CODE_USED, FORGOTTEN = (
 
 @transaction.atomic
 def begin_totp(user: User, *, current: str) -> Key:
-    """Make a key for the person's app; one that was made before and not confirmed is forgotten.
+    """Create a key for the person's app; an earlier unconfirmed one is forgotten.
 
     Raises:
-        Problem: 422 for a wrong password; 409 ``totp_is_on`` where there is a confirmed app.
+        Problem: 422 for a wrong password; 409 ``totp_is_on`` if there is a confirmed app.
     """
-    hold_keys()  # before any row is locked: a rotation, which this waits for, locks rows as well
+    hold_keys()  # before locking any row: a rotation, which this waits for, also locks rows
     hold_factors(user)
     check_password(user, current)
     if authenticator_of(user) is not None:
@@ -44,13 +44,13 @@ def begin_totp(user: User, *, current: str) -> Key:
 
 @transaction.atomic
 def confirm_totp(request: HttpRequest, user: User, code: str) -> list[str]:
-    """Turn the app on by its first code.
+    """Turn the app on with its first code.
 
     Returns:
-        The ten recovery codes, shown this once; none where the person has those of a passkey already.
+        The ten recovery codes, shown only this once; none if the person already has them from a passkey.
 
     Raises:
-        Problem: 409 where nothing waits to be confirmed; 422 ``wrong_code``.
+        Problem: 409 if no app is waiting to be confirmed; 422 ``wrong_code``.
     """
     hold_factors(user)
     app = Authenticator.objects.filter(user=user, confirmed_at=None).first()
@@ -68,10 +68,10 @@ def confirm_totp(request: HttpRequest, user: User, code: str) -> list[str]:
 
 @transaction.atomic
 def turn_totp_off(request: HttpRequest, user: User, *, current: str, code: str) -> None:
-    """Forget the app. Needs the password and a code.
+    """Remove the app. Needs the password and a code.
 
     Raises:
-        Problem: 422 for a wrong password or code; 409 where there is no app.
+        Problem: 422 for a wrong password or code; 409 if there is no app.
     """
     hold_factors(user)
     check_password(user, current)
@@ -85,7 +85,7 @@ def turn_totp_off(request: HttpRequest, user: User, *, current: str, code: str) 
 
 @transaction.atomic
 def renew_recovery_codes(request: HttpRequest, user: User, *, current: str, code: str) -> list[str]:
-    """Ten new recovery codes in place of all before. Needs the password and a code; raises as ``turn_totp_off``."""
+    """Ten new recovery codes to replace all old ones. Needs the password and a code; raises like ``turn_totp_off``."""
     hold_factors(user)
     check_password(user, current)
     if not has_second_factor(user):
@@ -110,7 +110,7 @@ def forget_second_factors(user: User, *, by: str) -> bool:
 
 @transaction.atomic
 def use_code(request: HttpRequest, user: User, code: str) -> bool:
-    """Whether this is a code of the person's app or a recovery code. It is good once, also for requests at once."""
+    """Whether this is a code of the person's app or a recovery code. It works once, even with concurrent requests."""
     given = plain(code)
     if not is_of_an_app(given):
         codes = unused_recovery_codes(user).filter(sha256=secret_hash(given))
@@ -122,24 +122,24 @@ def use_code(request: HttpRequest, user: User, code: str) -> bool:
     step = step_of(_secret(app), given) if app else None
     if app is None or step is None:
         return False
-    # One statement compares and writes: of two requests with one code the second finds it used.
+    # One statement compares and writes: of two requests with the same code, the second finds it used.
     return Authenticator.objects.filter(pk=app.pk, last_step__lt=step).update(last_step=step) == 1
 
 
 def refuse_code(request: HttpRequest, user: User) -> Problem:
-    """The problem for a wrong code of the second step, which is noted: somebody has the password."""
+    """The problem for a wrong code in the second step, which is recorded: someone knows the password."""
     where = place(request)
     record_failed_sign_in(user.email, address=where["address"], device=where["device"], action=CODE_FAILED)
     return Problem(401, "Not signed in", "The code is wrong, or was used before.", code="wrong_code")
 
 
 def wrong_code() -> Problem:
-    """The problem for a wrong code of somebody who is signed in."""
+    """The problem for a wrong code of someone who is signed in."""
     return invalid("/code", "The code is wrong, or was used before. Wait for the next one.", code="wrong_code")
 
 
 def check_password(user: User, current: str) -> None:
-    """Ask for the password once more, of whoever has one. Raises a 422 problem."""
+    """Require the password again, from anyone who has one. Raises a 422 problem."""
     if user.has_usable_password() and not user.check_password(current):
         raise invalid("/current", "This is not your current password.", code="wrong_password")
 
@@ -159,12 +159,12 @@ def seal_secrets_anew() -> Resealed:
 
 
 def hold_factors(user: User) -> None:
-    """Let changes of one person's factors happen one after the other."""
+    """Serialize changes of one person's factors."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
 
 
 def need_code(request: HttpRequest, user: User, code: str) -> None:
-    """Ask for a code, of whoever has a second factor. Raises a 422 problem."""
+    """Require a code, from anyone who has a second factor. Raises a 422 problem."""
     if has_second_factor(user) and not use_code(request, user, code):
         raise wrong_code()
 
@@ -181,7 +181,7 @@ def _secret(app: Authenticator) -> str:
 
 
 def renewed_recovery_codes(user: User) -> list[str]:
-    """Ten new recovery codes in place of all before."""
+    """Ten new recovery codes to replace all old ones."""
     codes = new_recovery_codes()
     RecoveryCode.objects.filter(user=user).delete()
     RecoveryCode.objects.bulk_create([RecoveryCode(user=user, sha256=secret_hash(plain(code))) for code in codes])
@@ -189,6 +189,6 @@ def renewed_recovery_codes(user: User) -> list[str]:
 
 
 def remove_useless_codes(user: User) -> None:
-    """Remove recovery codes that stand in for nothing any more."""
+    """Remove recovery codes once there is no second factor to replace."""
     if not has_second_factor(user):
         RecoveryCode.objects.filter(user=user).delete()

@@ -1,4 +1,4 @@
-"""A person's own account: password, sessions, and what has happened to it."""
+"""A person's own account: password, sessions, and the log of events."""
 
 from datetime import timedelta
 
@@ -32,7 +32,7 @@ class PasswordView(ApiView):
 
     @extend_schema(operation_id="changePassword", tags=["session"], request=PasswordSerializer, responses={204: None})
     def post(self, request: TeamRequest) -> Response:
-        """Change one's password. Other sessions of the user end."""
+        """Change your password. Your other sessions end."""
         fields, http = self.body(PasswordSerializer), request._request
         guess = count_in_session(http, "password")
         sessions.change_own_password(http, request.user, current=fields["current"], new=fields["new"])
@@ -48,13 +48,13 @@ class UserSessionsView(ApiView):
 
     @extend_schema(operation_id="listSessions", tags=["account"], responses=UserSessionSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """One's sessions that have not ended, newest first."""
+        """Your sessions that have not ended, newest first."""
         rows = selectors.own_sessions(request.user, request._request.session.session_key)
         return self.page(rows, UserSessionSerializer)
 
     @extend_schema(operation_id="endOtherSessions", tags=["account"], request=None, responses={204: None})
     def delete(self, request: TeamRequest) -> Response:
-        """End all sessions of oneself but this one, and close their streams."""
+        """End all your sessions except this one, and close their streams."""
         sessions.end_other_sessions(request._request, request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -67,7 +67,7 @@ class UserSessionView(ApiView):
 
     @extend_schema(operation_id="endSession", tags=["account"], request=None, responses={204: None})
     def delete(self, request: TeamRequest, session_id: str) -> Response:
-        """End one of one's sessions and close its streams. Ending this one signs out."""
+        """End one of your sessions and close its streams. Ending the current one signs you out."""
         session = selectors.own_session(request.user, session_id)
         sessions.end_session(request._request, request.user, session)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -81,19 +81,19 @@ class DevicePassView(ApiView):
 
     @extend_schema(operation_id="makeDevicePass", tags=["account"], request=None, responses=DevicePassSerializer)
     def post(self, request: TeamRequest) -> Response:
-        """Make a pass with which a new device signs in without a wait, while others guess at one's password."""
+        """Create a pass that lets a new device sign in without waiting while others are guessing your password."""
         expires_at = timezone.now() + timedelta(seconds=PASS_S)
         document = {"device_pass": make_device_pass(request.user), "expires_at": expires_at}
         return Response(DevicePassSerializer(document).data)
 
 
 class AccountEventsView(ApiView):
-    """What has happened to the account."""
+    """The log of events of the account."""
 
     roles = {"GET": IsSignedIn}
     queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listAccountEvents", tags=["account"], responses=AccountEventSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """Sign-ins, wrong passwords, changes of the password and ended sessions of half a year, newest first."""
+        """Sign-ins, wrong passwords, password changes and ended sessions of the last half year, newest first."""
         return self.page(selectors.account_events(request.user), AccountEventSerializer)

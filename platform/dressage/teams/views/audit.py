@@ -36,7 +36,7 @@ class NewestFirst(CursorPage):
 
 
 class AuditView(ApiView):
-    """Who did what."""
+    """The log of all actions."""
 
     noun = Noun.TEAM
     roles = {"GET": IsAdmin}
@@ -62,7 +62,7 @@ class AuditExportView(ApiView):
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
     def get(self, request: TeamRequest) -> StreamingHttpResponse:
-        """The team's audit log as CSV or lines of JSON, oldest first, with the hashes that prove it whole."""
+        """The team's audit log as CSV or lines of JSON, oldest first, with the hashes that prove it is complete."""
         name = self.query["type"]
         entries = selectors.audit_entries(request.team, **wanted(self.query))
         response = StreamingHttpResponse(FORMATS[name](entries), content_type=CONTENT_TYPES[name])
@@ -71,14 +71,14 @@ class AuditExportView(ApiView):
 
 
 class AuditVerificationView(ApiView):
-    """Whether the log is whole."""
+    """Whether the log is intact."""
 
     noun = Noun.TEAM
     roles = {"GET": IsAdmin}
 
     @extend_schema(operation_id="verifyAudit", tags=["audit"], responses=AuditVerificationSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """Check the chain of hashes from its first entry to its last."""
+        """Check the chain of hashes from the first entry to the last."""
         broken = selectors.first_broken_audit_number(request.team)
         document = {"valid": broken is None, "entries": request.team.audit_length, "first_broken": broken}
         return Response(AuditVerificationSerializer(document).data)

@@ -1,4 +1,4 @@
-"""Invitations: made by admins, accepted by whoever holds the token."""
+"""Invitations: created by admins, accepted by the holder of the token."""
 
 from typing import Any, ClassVar
 
@@ -41,7 +41,7 @@ class InvitationsView(ApiView):
 
     @extend_schema(operation_id="listInvitations", tags=["team"], responses=InvitationSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """Invitations that were neither accepted nor withdrawn, expired ones included."""
+        """Invitations that were neither accepted nor withdrawn, including expired ones."""
         return self.page(selectors.open_invitations(request.team), InvitationSerializer)
 
     @extend_schema(
@@ -49,9 +49,9 @@ class InvitationsView(ApiView):
     )
     @idempotent_for_its_caller
     def post(self, request: TeamRequest) -> Response:
-        """Invite the owner of an address. The link goes by mail; where there is no mail, it is shown this once.
+        """Invite the owner of an address. The link is sent by mail; without a mail server, it is shown only this once.
 
-        The answer does not depend on whether the address has an account.
+        The response does not depend on whether the address has an account.
         """
         fields = self.body(InviteSerializer)
         count_letter(request.team)
@@ -67,7 +67,7 @@ class InvitationView(ApiView):
 
     @extend_schema(operation_id="withdrawInvitation", tags=["team"], request=None, responses={204: None})
     def delete(self, request: TeamRequest, invitation_id: str) -> Response:
-        """Withdraw an invitation; its link stops working at once."""
+        """Withdraw an invitation; its link stops working immediately."""
         invitation = selectors.open_invitation(request.team, invitation_id)
         services.withdraw_invitation(request.team, request.actor, invitation)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -85,7 +85,7 @@ class ResendView(ApiView):
     @extend_schema(operation_id="resendInvitation", tags=["team"], request=None, responses=NewInvitationSerializer)
     @idempotent_for_its_caller
     def post(self, request: TeamRequest, invitation_id: str) -> Response:
-        """Send an open invitation again, with a new link that is good for another week. The old link stops working."""
+        """Send an open invitation again, with a new link that is valid for another week. The old link stops working."""
         found = selectors.open_invitation(request.team, invitation_id)
         count_letter(request.team)
         made, link = invitations.invite_again(request.team, request.actor, found)
@@ -100,7 +100,7 @@ class OfferView(ApiView):
 
     @extend_schema(operation_id="readInvitation", tags=["invitations"], responses=OfferSerializer)
     def get(self, request: TeamRequest, secret: str) -> Response:
-        """Which team invites whom, and as what. Says nothing of whether the address has an account."""
+        """The inviting team, the invited address and the role. Does not reveal whether the address has an account."""
         return Response(OfferSerializer(looked_up(request._request, secret)).data)
 
 
@@ -117,12 +117,12 @@ class AcceptView(ApiView):
         responses=SessionSerializer,
     )
     def post(self, request: TeamRequest, secret: str) -> Response:
-        """Join the team: with the account that is signed in, or with a new one and the password given.
+        """Join the team, with the account that is signed in, or with a new one and the given password.
 
-        Where the address of the account that is signed in is not proven, a new one takes its place: this takes its
-        `current` password, and a `code` where it has a second factor.
+        If the address of the signed-in account is not proven, a new account replaces it. This requires its `current`
+        password, and a `code` if it has a second factor.
 
-        The session is that of the account which has joined, and works in the team.
+        The session then belongs to the account that has joined, and works in the team.
         """
         enforce_csrf(request)
         fields = self.body(AcceptInvitationSerializer)

@@ -25,7 +25,7 @@ class TeamView(ApiView):
 
 
 class MembersView(ApiView):
-    """All members. Others come by invitation."""
+    """All members. Others join by invitation."""
 
     noun = Noun.TEAM
     queries = {"GET": page_query()}
@@ -48,13 +48,13 @@ class MemberView(ApiView):
         operation_id="changeMemberRole", tags=["team"], request=ChangeRoleSerializer, responses=MemberSerializer
     )
     def patch(self, request: TeamRequest, member_id: str) -> Response:
-        """Give a member another role. The last admin stays admin."""
+        """Give a member another role. The last admin remains admin."""
         member = selectors.member(request.team, member_id)
         role = Role(self.body(ChangeRoleSerializer)["role"])
         return Response(MemberSerializer(services.change_role(request.team, request.actor, member, role)).data)
 
     @extend_schema(operation_id="removeMember", tags=["team"], request=None, responses={204: None})
     def delete(self, request: TeamRequest, member_id: str) -> Response:
-        """Remove a member. The last admin stays."""
+        """Remove a member. The last admin cannot be removed."""
         services.remove_member(request.team, request.actor, selectors.member(request.team, member_id))
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -28,7 +28,7 @@ CALLBACK = "/api/v1/session/oidc/callback"
 
 
 class ProviderAddressSerializer(serializers.Serializer):
-    """The provider's page."""
+    """The address of the provider's page."""
 
     url = serializers.CharField(help_text="Where the browser goes next.")
 
@@ -43,7 +43,7 @@ class OidcView(ApiView):
 
     @extend_schema(operation_id="beginOidc", tags=["session"], request=None, responses=ProviderAddressSerializer)
     def post(self, request: TeamRequest) -> Response:
-        """Begin to sign in with the installation's OpenID Connect provider: the browser goes to the address."""
+        """Start a sign-in with the installation's OpenID Connect provider. Send the browser to the returned URL."""
         enforce_csrf(request)
         if not settings.OIDC_ISSUER:
             raise conflict("This installation has no OpenID Connect provider.", code="no_provider")
@@ -59,7 +59,7 @@ class OidcView(ApiView):
 
 @require_GET
 def callback(request: HttpRequest) -> HttpResponse:
-    """Take the browser back from the provider. It goes to pages of the console alone, whatever the provider says."""
+    """Receive the browser from the provider. Redirects only to pages of the console, whatever the provider says."""
     if not settings.OIDC_ISSUER:
         return _back("no_provider")
     try:

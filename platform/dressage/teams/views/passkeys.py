@@ -27,7 +27,7 @@ from dressage.teams.views.two_factor import PURPOSE
 
 
 class PasskeysView(ApiView):
-    """One's passkeys."""
+    """The person's passkeys."""
 
     takes_unenrolled = True
     roles = {"GET": IsSignedIn, "POST": IsSignedIn}
@@ -36,7 +36,7 @@ class PasskeysView(ApiView):
 
     @extend_schema(operation_id="listPasskeys", tags=["account"], responses=PasskeySerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """One's passkeys, newest first."""
+        """Your passkeys, newest first."""
         return self.page(selectors.passkeys_of(request.user), PasskeySerializer)
 
     @extend_schema(
@@ -46,7 +46,7 @@ class PasskeysView(ApiView):
         responses={201: AddedPasskeySerializer},
     )
     def post(self, request: TeamRequest) -> Response:
-        """Add the passkey that the browser has made for the options. The first comes with recovery codes."""
+        """Add the passkey that the browser has created for the options. The first one comes with recovery codes."""
         fields = self.body(AddPasskeySerializer)
         passkey, codes = passkeys.add_passkey(request._request, request.user, **fields)
         document = AddedPasskeySerializer({"passkey": passkey, "recovery_codes": codes}).data
@@ -54,7 +54,7 @@ class PasskeysView(ApiView):
 
 
 class PasskeyOptionsView(ApiView):
-    """What the browser is asked for a new passkey."""
+    """Options for a new passkey."""
 
     takes_unenrolled = True
     roles = {"POST": IsSignedIn}
@@ -67,7 +67,7 @@ class PasskeyOptionsView(ApiView):
         responses=PasskeyOptionsSerializer,
     )
     def post(self, request: TeamRequest) -> Response:
-        """Begin to add a passkey: this takes the password, and a code where there is a second factor already."""
+        """Start adding a passkey. Requires the password, and a code if there is already a second factor."""
         fields, http = self.body(BeginPasskeySerializer), request._request
         guess = count_in_session(http, PURPOSE)
         options = passkeys.registration_options(http, request.user, **fields)
@@ -83,7 +83,7 @@ class PasskeyRemovalView(ApiView):
 
     @extend_schema(operation_id="removePasskey", tags=["account"], request=ProofSerializer, responses={204: None})
     def post(self, request: TeamRequest, passkey_id: str) -> Response:
-        """Remove a passkey: this takes the password and a code. The recovery codes end with the last second factor."""
+        """Remove a passkey. Requires the password and a code. The recovery codes end with the last second factor."""
         fields, http = self.body(ProofSerializer), request._request
         passkey = selectors.passkey_of(request.user, passkey_id)
         guess = count_in_session(http, PURPOSE)
@@ -93,7 +93,7 @@ class PasskeyRemovalView(ApiView):
 
 
 class PasskeySignInOptionsView(ApiView):
-    """What the browser is asked for a sign-in."""
+    """Options for a sign-in."""
 
     takes_unenrolled = takes_temporary_passwords = True
     roles = {"POST": AllowAny}
@@ -104,7 +104,7 @@ class PasskeySignInOptionsView(ApiView):
         operation_id="beginPasskeySignIn", tags=["session"], request=None, responses=PasskeyOptionsSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """Begin to sign in with a passkey: alone, or as the second step after the password."""
+        """Start a sign-in with a passkey: on its own, or as the second step after the password."""
         enforce_csrf(request)
         http = request._request
         count_challenge(http)
@@ -123,7 +123,7 @@ class PasskeySignInView(ApiView):
         operation_id="signInWithPasskey", tags=["session"], request=CredentialSerializer, responses=SessionSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """Sign in with what the browser has answered to the options. The device has checked who holds it."""
+        """Sign in with the browser's answer to the options. The device has verified its user."""
         enforce_csrf(request)
         fields, http = self.body(CredentialSerializer), request._request
         user = passkeys.owner_by_passkey(http, second_step_of(http), fields["credential"])

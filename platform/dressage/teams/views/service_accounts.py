@@ -29,7 +29,7 @@ class ServiceAccountsView(ApiView):
 
     @extend_schema(operation_id="listServiceAccounts", tags=["tokens"], responses=ServiceAccountSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
-        """Accounts for programs, disabled ones included."""
+        """Accounts for programs, including disabled ones."""
         return self.page(selectors.service_accounts(request.team), ServiceAccountSerializer)
 
     @extend_schema(
@@ -40,7 +40,7 @@ class ServiceAccountsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Make an account for programs. Its tokens outlive the people who make them."""
+        """Create an account for programs. Its tokens outlive the people who create them."""
         fields = self.body(CreateServiceAccountSerializer)
         made = service_accounts.create_service_account(
             request.team, request.actor, name=fields["name"], role=Role(fields["role"])
@@ -64,7 +64,7 @@ class ServiceAccountView(ApiView):
         responses=ServiceAccountSerializer,
     )
     def patch(self, request: TeamRequest, account_id: str) -> Response:
-        """Rename an account, give it another role, disable or enable it. Its tokens follow at once."""
+        """Rename an account, give it another role, disable or enable it. Its tokens follow immediately."""
         found = selectors.service_account(request.team, account_id)
         changes = self.body(UpdateServiceAccountSerializer)
         service_accounts.update_service_account(request.team, request.actor, found, changes)

@@ -30,11 +30,11 @@ logger = structlog.get_logger(__name__)
 
 
 def session_document(request: Request) -> dict[str, Any]:
-    """Facts that the console needs to know about its user."""
+    """Facts about the user that the console needs."""
     http: Any = request._request
     user = http.user if isinstance(http.user, User) else None
     unenrolled = user is not None and must_enrol(user)
-    # Whoever has a temporary password, or lacks a second factor, learns nothing but that.
+    # A user with a temporary password, or without a required second factor, learns nothing else.
     member = None if user is None or user.password_is_temporary or unenrolled else user
     membership = selectors.membership_for(member, http.session.get(SESSION_TEAM)) if member else None
     return SessionSerializer(
@@ -52,7 +52,7 @@ def session_document(request: Request) -> dict[str, Any]:
 
 
 def signed_in(request: Request, user: User) -> Response:
-    """The answer to a sign-in that is complete: all that the account asks for was given."""
+    """The response to a completed sign-in: all required factors were given."""
     http = request._request
     end_second_step(http)
     begin_session(http, user)
@@ -72,7 +72,7 @@ class SessionView(ApiView):
 
     @extend_schema(operation_id="getSession", tags=["session"], responses=SessionSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """Who is signed in. Sets the CSRF cookie, so that the sign-in form can be sent."""
+        """The user who is signed in. Sets the CSRF cookie, so that the sign-in form can be sent."""
         get_token(request._request)
         return Response(session_document(request))
 
@@ -80,7 +80,8 @@ class SessionView(ApiView):
     def post(self, request: TeamRequest) -> Response:
         """Sign in. The session gets a new id and a new CSRF token.
 
-        Where the account has a second factor, nobody is signed in yet: the answer says so in `second_factor_due`.
+        If the account has a second factor, the session is not signed in yet: the response says so in
+        `second_factor_due`.
         """
         enforce_csrf(request)
         fields = self.body(LoginSerializer)
@@ -116,7 +117,7 @@ class SessionTeamView(ApiView):
         operation_id="chooseTeam", tags=["session"], request=ChooseTeamSerializer, responses=SessionSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """Work in another of one's teams."""
+        """Switch to another of your teams."""
         team = selectors.teams_of(request.user).filter(id=self.body(ChooseTeamSerializer)["team"]).first()
         if team is None:
             raise not_found("team")

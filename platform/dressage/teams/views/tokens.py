@@ -49,7 +49,7 @@ class TokensView(ApiView):
     )
     @idempotent_for_its_caller
     def post(self, request: TeamRequest) -> Response:
-        """Make a token, as a person: a token makes none. Its secret is shown this once."""
+        """Create a token. Only people can: a token cannot create tokens. Its secret is shown only this once."""
         fields = self.body(CreateTokenSerializer)
         account = fields["service_account"]
         made, secret = tokens.create_token(
@@ -66,14 +66,14 @@ class TokensView(ApiView):
 
 
 class TokenOptionsView(ApiView):
-    """What a new token may be."""
+    """Options for a new token."""
 
     noun = Noun.TEAM
     roles = {"GET": IsAdmin}
 
     @extend_schema(operation_id="getTokenOptions", tags=["tokens"], responses=TokenOptionsSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """Scopes that a token may have, and how long one may last."""
+        """Scopes that a token may have, and its maximum lifetime."""
         scopes = [{"name": scope.value, "description": scope.label} for scope in Scope]
         life, longest = tokens.default_life().days, tokens.longest_life().days
         return Response(TokenOptionsSerializer({"default_days": life, "max_days": longest, "scopes": scopes}).data)
@@ -91,7 +91,7 @@ class ApiTokenView(ApiView):
         operation_id="handOverToken", tags=["tokens"], request=HandOverTokenSerializer, responses=TokenSerializer
     )
     def patch(self, request: TeamRequest, token_id: str) -> Response:
-        """Give a token of before, which is nobody's, to a service account."""
+        """Give a token without an owner, from an earlier release, to a service account."""
         token = selectors.token(request.team, token_id)
         account = named_account(request, self.body(HandOverTokenSerializer)["service_account"])
         tokens.hand_over(request.team, request.actor, token, account)
@@ -99,6 +99,6 @@ class ApiTokenView(ApiView):
 
     @extend_schema(operation_id="revokeToken", tags=["tokens"], request=None, responses={204: None})
     def delete(self, request: TeamRequest, token_id: str) -> Response:
-        """Revoke a token; it stops working at once."""
+        """Revoke a token; it stops working immediately."""
         tokens.revoke_token(request.team, request.actor, selectors.token(request.team, token_id))
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -39,7 +39,7 @@ class SecondStepView(ApiView):
 
     @extend_schema(operation_id="giveCode", tags=["session"], request=CodeSerializer, responses=SessionSerializer)
     def post(self, request: TeamRequest) -> Response:
-        """Finish a sign-in whose answer said `second_factor_due`, with a code of the app or a recovery code."""
+        """Finish a sign-in whose response said `second_factor_due`, with a code of the app or a recovery code."""
         enforce_csrf(request)
         code, http = self.body(CodeSerializer)["code"], request._request
         user = second_step_of(http)
@@ -55,14 +55,14 @@ class SecondStepView(ApiView):
 
 
 class SecondFactorsView(ApiView):
-    """What second factors the person has."""
+    """The person's second factors."""
 
     takes_unenrolled = True
     roles = {"GET": IsSignedIn}
 
     @extend_schema(operation_id="getSecondFactors", tags=["account"], responses=SecondFactorsSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """One's second factors."""
+        """Your second factors."""
         return Response(SecondFactorsSerializer(selectors.second_factors(request.user)).data)
 
 
@@ -75,7 +75,7 @@ class TotpView(ApiView):
 
     @extend_schema(operation_id="beginTotp", tags=["account"], request=BeginTotpSerializer, responses=TotpKeySerializer)
     def post(self, request: TeamRequest) -> Response:
-        """Make a key for an authenticator app. Nothing is asked for before a first code has confirmed it."""
+        """Create a key for an authenticator app. Sign-ins require no code before a first code has confirmed it."""
         fields = self.body(BeginTotpSerializer)
         guess = count_in_session(request._request, PURPOSE)
         key = services.begin_totp(request.user, current=fields["current"])
@@ -94,7 +94,7 @@ class TotpConfirmationView(ApiView):
         operation_id="confirmTotp", tags=["account"], request=CodeSerializer, responses=RecoveryCodesSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """Turn the app on by its first code. The answer has the recovery codes, which are shown this once."""
+        """Turn the app on with its first code. The response has the recovery codes, which are shown only this once."""
         code, http = self.body(CodeSerializer)["code"], request._request
         guess = count_in_session(http, PURPOSE)
         codes = services.confirm_totp(http, request.user, code)
@@ -110,7 +110,7 @@ class TotpEndView(ApiView):
 
     @extend_schema(operation_id="turnTotpOff", tags=["account"], request=ProofSerializer, responses={204: None})
     def post(self, request: TeamRequest) -> Response:
-        """Turn the app off: this takes the password and a code. The recovery codes end with the last second factor."""
+        """Turn the app off. Requires the password and a code. The recovery codes end with the last second factor."""
         fields, http = self.body(ProofSerializer), request._request
         guess = count_in_session(http, PURPOSE)
         services.turn_totp_off(http, request.user, **fields)
@@ -128,7 +128,7 @@ class RecoveryCodesView(ApiView):
         operation_id="renewRecoveryCodes", tags=["account"], request=ProofSerializer, responses=RecoveryCodesSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """Make ten new recovery codes: this takes the password and a code. Those of before end."""
+        """Create ten new recovery codes. Requires the password and a code. The old ones stop working."""
         fields, http = self.body(ProofSerializer), request._request
         guess = count_in_session(http, PURPOSE)
         codes = services.renew_recovery_codes(http, request.user, **fields)

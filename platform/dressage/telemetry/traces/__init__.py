@@ -1,1 +1,1 @@
-"""Trace files: samples of a run's steps with their tokens, on disk under an index, kept by the run's rule."""
+"""Trace files: samples of a run's steps with their tokens, indexed on disk and retained by the run's rule."""

@@ -1,4 +1,4 @@
-"""Exports of rollouts with their tokens: JSON lines as a stream, Parquet by a temporary file."""
+"""Exports of rollouts with their tokens: JSON lines as a stream, Parquet through a temporary file."""
 
 import json
 import math
@@ -21,7 +21,7 @@ CONTENT_TYPES: dict[ExportType, str] = {
     "parquet": "application/vnd.apache.parquet",
 }
 AT_ONCE = 64
-"""Samples that are in memory at once."""
+"""Samples that are in memory at the same time."""
 CHUNK = 1 << 20
 
 _SCALARS: dict[str, pa.DataType] = {
@@ -32,7 +32,7 @@ _SCALARS: dict[str, pa.DataType] = {
     "control_revision": pa.int64(), "reward_version": pa.string(),
 }  # fmt: skip
 _AS_JSON = ("answer", "reward_parts", "explanation", "shadow", "policy_versions")
-"""Members whose shape differs from run to run: JSON text in Parquet."""
+"""Members whose shape differs between runs: JSON text in Parquet."""
 _LISTS = {name: pa.list_(pa.type_for_alias(kind)) for name, kind in TOKEN_COLUMNS.items()}
 _SCHEMA = pa.schema(
     [*_SCALARS.items(), *((name, pa.string()) for name in _AS_JSON), *_LISTS.items(), ("texts", pa.list_(pa.string()))]
@@ -40,7 +40,7 @@ _SCHEMA = pa.schema(
 
 
 def stream(ids: Iterable[list[int]], kind: ExportType, *, reasons: bool = True) -> Iterator[bytes]:
-    """The samples of these ids, in their order; tokens that are not kept are null. See ``rollout_document``."""
+    """The samples with these ids, in order; tokens that are no longer stored are null. See ``rollout_document``."""
     found = _documents(ids, reasons)
     return _jsonl(found) if kind == "jsonl" else _parquet(found)
 
@@ -84,7 +84,7 @@ def _document(rollout: Rollout, reasons: bool) -> dict[str, Any]:
 
 
 def _finite(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with words for numbers that JSON cannot write."""
+    """The document with strings in place of numbers that JSON cannot represent."""
     return {
         name: [spelled(one) if isinstance(one, float) and not math.isfinite(one) else one for one in value]
         if isinstance(value, list)

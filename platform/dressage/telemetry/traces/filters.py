@@ -1,4 +1,4 @@
-"""Filters of stored rollouts, by name: the same for groups, for exports and for what is scored again."""
+"""Filters of stored rollouts, by name: the same for groups, for exports and for scoring again."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ _SAMPLE_COLUMNS = {
 
 
 def filtered(found: QuerySet[Rollout], by: Mapping[str, Any]) -> tuple[QuerySet[Rollout], Wanted]:
-    """Rollouts by the filters about groups, and the other filters. A filter that is None asks for nothing."""
+    """Rollouts after the filters on groups, and the remaining filters. A filter that is None has no effect."""
     found = found.filter(**{to: by[name] for name, to in _GROUP_COLUMNS.items() if by[name] is not None})
     samples = Q(**{to: by[name] for name, to in _SAMPLE_COLUMNS.items() if by[name] is not None})
     if by["cut"] is not None:

@@ -1,4 +1,4 @@
-"""Groups of a run: what came of each prompt's samples, a row per group, newest step first and dead groups last."""
+"""Groups of a run: outcomes of each prompt's samples, one row per group, newest step first and dead groups last."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -15,19 +15,19 @@ from dressage.telemetry.traces.reading import search
 from dressage.telemetry.traces.upload import EXCERPT
 
 SAMPLES_AT_ONCE = 4096
-"""Samples that are looked at together, but for a step that has more."""
+"""Maximum samples that are read together, except for a step that has more."""
 LONGEST_S = 4.0
-"""Seconds after which a page ends where it is, with what it has found."""
+"""Seconds after which a page ends with the groups found so far."""
 
 
 class GroupSampleDocument(TypedDict):
-    """A sample of a group, in short."""
+    """Summary of a sample of a group."""
 
     id: str
     sample: int
     reward: float | None
     right: bool | None
-    """Whether it succeeds; null where that is not known."""
+    """Whether it succeeds; null if unknown."""
     reward_error: bool
     advantage: float | None
     excluded: str | None
@@ -36,7 +36,7 @@ class GroupSampleDocument(TypedDict):
     budget_hit: bool
     worst_gap: float | None
     matches: bool
-    """Whether it fits the filters that are about samples."""
+    """Whether it matches the filters on samples."""
 
 
 class GroupDocument(TypedDict):
@@ -48,21 +48,21 @@ class GroupDocument(TypedDict):
     prompt_id: str
     source: str
     prompt: str
-    """Its beginning."""
+    """Beginning of the prompt."""
     dead: bool
-    """Whether all rewards are equal, so that it teaches nothing."""
+    """Whether all rewards are equal, so that the group teaches nothing."""
     reward_mean: float | None
     reward_min: float | None
     reward_max: float | None
     pass_rate: float | None
-    """Share of successful samples among those that are graded; null where that is not known."""
+    """Share of successful samples among the graded ones; null if unknown."""
     length_mean: float
     length_max: int
     worst_gap: float | None
     staleness: int | None
-    """Versions between the oldest weights that sampled it and those that learned from it."""
+    """Versions between the oldest weights that sampled it and the weights that were trained on it."""
     tokens: bool
-    """Whether its tokens are kept."""
+    """Whether its tokens are stored."""
     samples: list[GroupSampleDocument]
 
 
@@ -79,7 +79,7 @@ class GroupPlace(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> "GroupPlace":
-        """The place that a cursor names. Raises ValueError."""
+        """Parse the place that a cursor names. Raises ValueError."""
         step, dead, attempt, group = text.split(":", 3)
         if not (step.isdigit() and attempt.isdigit() and dead in ("0", "1")):
             raise ValueError("no place of a group")
@@ -87,23 +87,23 @@ class GroupPlace(NamedTuple):
 
     @property
     def key(self) -> tuple[int, bool, int, str, int]:
-        """Sorts groups: newest step first, the dead last, then as they were dispatched."""
+        """Sorts groups: newest step first, dead groups last, then in dispatch order."""
         index = self.group_id.rpartition("-")[2]
         return (-self.step, self.dead, int(index) if index.isdigit() else 0, self.group_id, self.attempt)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Filters: ``samples`` are about samples, of which a group needs one; the others are about groups."""
+    """Filters: ``samples`` are about samples, of which a group needs one match; the others are about groups."""
 
     samples: Q = field(default_factory=Q)
     text: str = ""
-    """Text that a prompt or completion holds."""
+    """Text that a prompt or completion contains."""
     dead: bool | None = None
 
 
 class GroupPage(NamedTuple):
-    """A page of groups; ``next`` is where to go on, None at the end."""
+    """A page of groups; ``next`` is where the next page starts, None at the end."""
 
     groups: list[GroupDocument]
     next: str | None
@@ -118,13 +118,13 @@ _SHORT = (
 def page(found: QuerySet[Rollout], wanted: Wanted, *, after: GroupPlace | None, limit: int) -> GroupPage:
     """A page of groups among the rollouts of a run.
 
-    It may hold fewer than ``limit`` and yet not be the last: a search ends where its time is over.
+    It may hold fewer than ``limit`` without being the last: a search ends when its time is up.
 
     Args:
         found: rollouts of one run.
         wanted: filters.
         after: place of the last group seen.
-        limit: most groups.
+        limit: maximum number of groups.
     """
     end = time.monotonic() + LONGEST_S
     groups: list[tuple[GroupPlace, GroupDocument]] = []
@@ -138,14 +138,14 @@ def page(found: QuerySet[Rollout], wanted: Wanted, *, after: GroupPlace | None, 
             kept = groups[:limit]
             return _with_prompts([document for _, document in kept], str(kept[-1][0]))
         if time.monotonic() > end:
-            # Behind every group of the last step that was looked at.
+            # After every group of the last step that was read.
             last = GroupPlace(steps[-1], True, "-2147483647", 2**31 - 1)
             return _with_prompts([document for _, document in groups], str(last))
     return _with_prompts([document for _, document in groups], None)
 
 
 def matching(found: QuerySet[Rollout], wanted: Wanted) -> Iterator[list[int]]:
-    """Ids of the samples that fit, newest step first, some at a time."""
+    """Ids of the matching samples, newest step first, some at a time."""
     for steps in _stretches(found):
         groups = _groups(found.filter(step__in=steps), wanted)
         yield [int(sample["id"]) for _, group in groups for sample in group["samples"] if sample["matches"]]
@@ -167,7 +167,7 @@ def _stretches(found: QuerySet[Rollout]) -> Iterator[list[int]]:
 
 
 def _groups(found: QuerySet[Rollout], wanted: Wanted) -> list[tuple[GroupPlace, GroupDocument]]:
-    """Groups of some steps that fit, in their order."""
+    """Matching groups of some steps, in order."""
     fit = None
     if wanted.samples or wanted.text:
         of_samples = found.filter(wanted.samples)
@@ -189,7 +189,7 @@ def _groups(found: QuerySet[Rollout], wanted: Wanted) -> list[tuple[GroupPlace, 
 
 
 def _holding(found: QuerySet[Rollout], text: str) -> set[int]:
-    """Ids of the samples whose texts hold ``text``."""
+    """Ids of the samples whose texts contain ``text``."""
     whole = found.filter(Q(prompt__icontains=text) | Q(completion__icontains=text), indexed=False)
     ids = set(whole.values_list("id", flat=True))
     files = TraceFile.objects.filter(pk__in=found.filter(indexed=True).values("trace_id").distinct())

@@ -1,4 +1,4 @@
-"""Account of a run's kept rollouts, and of the rule that keeps them."""
+"""Summary of a run's stored rollouts, and of their retention rule."""
 
 from django.db.models import Count, Max, Min, Q, Sum
 from typing_extensions import TypedDict
@@ -8,27 +8,27 @@ from trainer_core.spec.operation.traces import Traces
 
 
 class KeptDocument(TypedDict):
-    """What is kept of a run's rollouts with their tokens, and by which rule."""
+    """The stored rollouts of a run with their tokens, and the rule that retains them."""
 
     full_steps: int
-    """Newest steps of which every group is kept."""
+    """Number of newest steps whose groups are all stored."""
     groups_per_step: int
-    """Groups that stay of each earlier step."""
+    """Groups that are retained of each earlier step."""
     max_bytes: int
-    """Most bytes."""
+    """Maximum size in bytes."""
     bytes: int
     files: int
     samples: int
     tokens: int
     first_step: int | None
-    """Oldest step of which something is kept."""
+    """Oldest step with stored groups."""
     first_full_step: int | None
-    """Oldest step of which other groups are kept than those that stay."""
+    """Oldest step with stored groups besides the retained ones."""
     last_step: int | None
 
 
 def kept(run_id: str, rule: Traces) -> KeptDocument:
-    """The rule of a run, and what it keeps now."""
+    """The rule of a run, and what is stored under it now."""
     found = TraceFile.objects.filter(run_id=run_id).aggregate(
         size=Sum("bytes"),
         files=Count("id"),

@@ -12,10 +12,10 @@ from trainer_core.spec.operation.traces import Traces
 
 
 def prune(run_id: str, rule: Traces, line: Line) -> None:
-    """Delete what the rule does not keep: rows now, files once the transaction has committed.
+    """Delete what the rule does not retain: rows now, files after the transaction has committed.
 
-    Other groups go with the newest steps, and at once where a later attempt has done their step again. Beyond the
-    budget the oldest go first: all other groups before any that stay.
+    Other groups are deleted when their step is no longer among the newest, and immediately if a later attempt has
+    repeated it. Over the budget, the oldest are deleted first: all other groups before any retained ones.
     """
     files = TraceFile.objects.filter(run_id=run_id)
     newest = files.filter(line.condition()).order_by("-step").values_list("step", flat=True).first()
@@ -35,7 +35,7 @@ def prune(run_id: str, rule: Traces, line: Line) -> None:
 
 
 def used_bytes(run_id: str) -> int:
-    """Bytes of a run's trace files."""
+    """Total size of a run's trace files."""
     total = TraceFile.objects.filter(run_id=run_id).aggregate(total=Sum("bytes"))["total"]
     return int(total or 0)
 

@@ -20,7 +20,7 @@ from trainer_core.link.traces import COMPLETION, PROMPT, TOKEN_COLUMNS, VOCABULA
 
 
 class RolloutTokensDocument(TypedDict):
-    """Every token of a sample. A column is null where nothing is known of it; else it has one value per token."""
+    """Every token of a sample. A column is null if nothing is known of it; otherwise it has one value per token."""
 
     prompt: str
     completion: str
@@ -32,7 +32,7 @@ class RolloutTokensDocument(TypedDict):
 
 
 class TraceGone(LookupError):
-    """The tokens are no longer kept, or never were."""
+    """The tokens are no longer stored, or never were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class SampleTokens:
     prompt: str
     completion: str
     columns: dict[str, NDArray[Any] | None]
-    """Values by name, shape [T]; None where nothing is known."""
+    """Values by name, shape [T]; None if nothing is known."""
     vocabulary: dict[int, str]
     """Text of each token id among them."""
 
@@ -66,7 +66,7 @@ def sample_tokens(rollout: Rollout) -> SampleTokens:
 
 
 def fill(rollouts: Sequence[Rollout]) -> None:
-    """Give rollouts of trace files their whole texts. One whose file has just been pruned keeps its beginning."""
+    """Load the full texts of rollouts from trace files. If a file was just pruned, its rollouts keep the beginning."""
     by_file: dict[int, list[Rollout]] = defaultdict(list)
     for rollout in rollouts:
         if rollout.indexed and rollout.trace_id is not None:
@@ -86,7 +86,7 @@ def fill(rollouts: Sequence[Rollout]) -> None:
 
 
 def search(files: Iterable[TraceFile], text: str) -> Iterator[tuple[int, list[int]]]:
-    """(id of the file, rows whose prompt or completion holds ``text``, in any case) of each file that has some."""
+    """(id of the file, rows whose prompt or completion contains ``text``, ignoring case) of each file with matches."""
     for file in files:
         try:
             with opened(file) as parquet:
@@ -102,7 +102,7 @@ def search(files: Iterable[TraceFile], text: str) -> Iterator[tuple[int, list[in
 
 @contextmanager
 def opened(file: TraceFile) -> Iterator[pq.ParquetFile]:
-    """The file, open. Raises TraceGone where it is not there or is damaged."""
+    """The file, open. Raises TraceGone if it is missing or damaged."""
     try:
         with pq.ParquetFile(path_of(file), memory_map=True) as found:
             yield found
@@ -111,7 +111,7 @@ def opened(file: TraceFile) -> Iterator[pq.ParquetFile]:
 
 
 def _row(file: pq.ParquetFile, row: int) -> pa.Table:
-    """One row, of the row group that holds it. Raises TraceGone."""
+    """One row, from the row group that holds it. Raises TraceGone."""
     begin = 0
     known = [name for name in (PROMPT, COMPLETION, *TOKEN_COLUMNS) if name in file.schema_arrow.names]
     for group in range(file.metadata.num_row_groups):

@@ -17,12 +17,12 @@ def folder(run_id: str) -> Path:
 
 
 def path_of(file: TraceFile) -> Path:
-    """Path of a file; there is none where it was pruned meanwhile."""
+    """Path of a file, which does not exist if it was pruned in the meantime."""
     return folder(file.run_id) / f"step-{file.step:06d}-a{file.attempt}-{file.number}.parquet"
 
 
 def write(file: TraceFile, data: bytes) -> None:
-    """Write a file under its name: whole, or not at all. What stands there was never indexed and is replaced."""
+    """Write a file under its name: whole, or not at all. An existing file was never indexed and is replaced."""
     path = path_of(file)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix="upload-", suffix=".tmp", dir=path.parent)
@@ -39,6 +39,6 @@ def write(file: TraceFile, data: bytes) -> None:
 
 
 def remove(paths: Iterable[Path]) -> None:
-    """Delete files; those that are gone already count as deleted."""
+    """Delete files; missing ones count as deleted."""
     for path in paths:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Index of trace files: which sample's tokens stand where. The caller holds the run's lock and is in a transaction."""
+"""Index of trace files: the location of each sample's tokens. The caller holds the run's lock, in a transaction."""
 
 from collections.abc import Iterable
 
@@ -12,13 +12,13 @@ from trainer_core.link.events import RolloutRow
 
 
 def add(run_id: str, upload: Upload, *, sha256: str, size: int, scored_by: str) -> TraceFile:
-    """Index a file. Samples that an event has told of keep their texts and get their tokens.
+    """Index a file. Samples that an event has already reported keep their texts and get their tokens.
 
     Args:
         run_id: the run.
-        upload: what the file says.
+        upload: content of the file.
         sha256: hash of its bytes.
-        size: its bytes.
+        size: number of its bytes.
         scored_by: reward version of rows that name none.
     """
     header = upload.header
@@ -55,7 +55,7 @@ def add(run_id: str, upload: Upload, *, sha256: str, size: int, scored_by: str) 
 
 
 def take_texts(run_id: str, attempt: int, step: int, rows: Iterable[RolloutRow]) -> list[RolloutRow]:
-    """Put the texts of an event's rows to those that a trace file has told of before it; returns the others."""
+    """Add the texts of an event's rows to samples that a trace file has already reported; returns the other rows."""
     known = _known(run_id, attempt, step, indexed=True)
     left = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""An uploaded trace file, read and checked before anything of it is stored. Its tokens stay where they are."""
+"""An uploaded trace file, parsed and checked before any of it is stored. Its tokens stay in the file."""
 
 import io
 import json
@@ -16,14 +16,14 @@ from trainer_core.link.limits import MAX_TRACE_SAMPLES, MAX_TRACE_TOKENS
 from trainer_core.link.traces import COMPLETION, HEADER, PROMPT, ROW, TOKEN_COLUMNS, TraceHeader, TraceRow
 
 EXCERPT = 300
-"""Characters of a prompt or a completion that the index holds."""
+"""Characters of a prompt or a completion that the index stores."""
 MAX_UNFOLDED = 2**29
-"""Bytes that a file's columns may unfold to."""
+"""Maximum uncompressed size of a file's columns in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What the index takes of a file."""
+    """Content of a file that is indexed."""
 
     header: TraceHeader
     rows: list[TraceRow]
@@ -32,7 +32,7 @@ class Upload:
 
 
 def read_upload(data: bytes) -> Upload:
-    """Read a file's header and what its rows say. Raises a 422 problem, which says what is wrong, for what is none."""
+    """Read a file's header and rows. Raises a 422 problem, which says what is wrong, if it is not a trace file."""
     try:
         with pq.ParquetFile(io.BytesIO(data), memory_map=False) as file:
             header = _header(file)
@@ -59,7 +59,7 @@ def _header(file: pq.ParquetFile) -> TraceHeader:
 
 
 def _check_size(file: pq.ParquetFile) -> None:
-    """Refuse a file that is small on the wire and huge when it is read."""
+    """Refuse a file that is small when sent and huge when uncompressed."""
     facts = file.metadata
     if not 1 <= facts.num_rows <= MAX_TRACE_SAMPLES:
         raise _unreadable(f"it has {facts.num_rows} samples, and 1 to {MAX_TRACE_SAMPLES} fit one")

@@ -1,4 +1,4 @@
-"""``manage.py rotate_encryption_key``: the secrets of teams under a new key."""
+"""``manage.py rotate_encryption_key``: encrypts the secrets of teams under a new key."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from dressage.common.sealing import rotate
 
 
 class Command(BaseCommand):
-    """Seals every stored secret under a new key, while the installation runs. See docs/security.md."""
+    """Seals every stored secret under a new key while the installation is running. See docs/security.md."""
 
     help = (
         "Make a new encryption key, seal every stored secret under it and forget the old one. With "

@@ -1,5 +1,6 @@
-"""Rows by the thousand, column by column: the quick way through files in which nothing is odd.
+"""Fast path: thousands of rows at a time, column by column, for files without irregularities.
 
-What it takes, the way of single rows (``reading``, ``storage``) takes too, and stores the same bytes of it. It looks at
-a block of rows as a whole; where anything in it is odd, it takes none of them, and the other way decides row by row.
+The row-by-row path (``reading``, ``storage``) accepts everything that this one accepts, and stores the same bytes. A
+block of rows is examined as a whole. If anything in it is irregular, none of its rows are taken, and the slow path
+decides row by row.
 """

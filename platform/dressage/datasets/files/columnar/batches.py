@@ -1,4 +1,4 @@
-"""Values of a batch of a Parquet file, column by column."""
+"""Values of a Parquet batch, column by column."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ _MOST_BYTES = 64 << 20
 
 
 def source_of(batch: pa.RecordBatch, size: int) -> SourceRows | None:
-    """The rows of a batch of ``size`` bytes; None where a value is odd, or of a type that JSON does not have."""
+    """The rows of a batch of ``size`` bytes; None if a value is irregular or its type does not exist in JSON."""
     schema = batch.schema
     if size > _MOST_BYTES or not all(_is_plain(kind) for kind in schema.types) or "\0" in str(schema):
         return None
@@ -48,7 +48,7 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def _values(column: pa.Array) -> list[Any] | None:
-    """The values; None where one is not finite, or holds a NUL character."""
+    """The values; None if one is not finite, or contains a NUL character."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     values: list[Any] = column.to_pylist()

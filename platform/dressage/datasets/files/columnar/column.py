@@ -1,4 +1,4 @@
-"""Columns of rows that are stored, and their JSON texts, which are made for a whole column at once."""
+"""Columns of stored rows. Their JSON texts are created for a whole column at a time."""
 
 import math
 from collections.abc import Iterable
@@ -40,18 +40,18 @@ class StoredColumn:
 
     @property
     def all_seen(self) -> bool:
-        """Whether all values are texts of which something can be seen."""
+        """Whether all values are texts with at least one visible character."""
         if not self.is_text:
             return False
-        # Most begin with something that can be seen; where one does not, all are looked at. The first byte of a text
-        # stands behind the quote that opens it.
+        # Most texts start with a visible character. If one does not, all are examined. The first byte of a text follows
+        # the opening quote.
         _, offsets, signs = self.plain.buffers()
         first = np.frombuffer(offsets, np.int32)[: len(self.values)] + 1
         return bool(_PLAINLY_SEEN[np.frombuffer(signs, np.uint8)[first]].all()) or not any(map(is_blank, self.values))
 
     @property
     def plain(self) -> pa.Array:
-        """JSON texts as the rows have them."""
+        """JSON texts with keys in the order of the rows."""
         if self._plain is None:
             if float in self._types:
                 self._plain = pa.array([*map(_text_of_flat, self.values)], pa.binary())
@@ -65,7 +65,7 @@ class StoredColumn:
         return _lines(_encode_sorted(self.values)) if self._types & {list, dict} else self.plain
 
     def is_sound(self) -> bool:
-        """Whether nothing in the values is odd: no control token, no number that is large or not finite."""
+        """Whether the values are regular: no control tokens, and no numbers that are large or not finite."""
         texts: Iterable[str] = ()
         if self.is_text:
             texts = self.values
@@ -84,7 +84,7 @@ class StoredColumn:
 
 
 class AskedColumn(StoredColumn):
-    """Chats in which the user asks: ``[{"role": "user", "content": question}]``."""
+    """Chats that consist of one user message: ``[{"role": "user", "content": question}]``."""
 
     def __init__(self, questions: StoredColumn) -> None:
         super().__init__([])
@@ -100,33 +100,33 @@ class AskedColumn(StoredColumn):
         return joined(b'[{"content":', self._questions.plain, b',"role":"user"}]')
 
     def is_sound(self) -> bool:
-        """Whether the questions are, which are a column as well."""
+        """Whether the questions are regular; they are a column as well."""
         return True
 
 
 def _one_of(signs: bytes) -> NDArray[np.bool_]:
-    """Whether a byte is one of these."""
+    """Lookup table: whether a byte is one of these."""
     return np.isin(np.arange(256), [*signs])
 
 
 _FOLLOWING = {ord("<"): _one_of(FOLLOWING["<"]), ord("["): _one_of(FOLLOWING["["])}
 _PLAINLY_SEEN = _one_of(bytes(range(ord("!"), ord("~") + 1)).translate(None, b'"\\'))
-"""Signs that are seen in JSON texts: neither the quote that ends one, nor what escapes a sign, such as a line end."""
+"""Characters that are visible in JSON texts, except the closing quote and the backslash that begins an escape."""
 _FLAT = {str, int, float, bool, type(None)}
 _NESTED = {list, dict, type(None)}
 
 
 def joined(*parts: bytes | pa.Array) -> pa.Array:
-    """Texts of all rows, one behind the other, with those that all rows have in common."""
+    """Concatenate the texts of all rows with parts that all rows share."""
     scalars = [pa.scalar(part, pa.binary()) if isinstance(part, bytes) else part for part in parts]
     return pc.binary_join_element_wise(*scalars, pa.scalar(b"", pa.binary()))
 
 
 def may_have_tokens(text: str) -> bool:
-    """Whether something in a text may look like a control token."""
+    """Whether a text may contain something that looks like a control token."""
     if "<" not in text and "[" not in text:
         return False
-    # Of texts with many brackets, such as GSM8K's, few bring one that begins a token: that is seen far more quickly.
+    # Texts with many brackets, such as GSM8K's, rarely contain one that begins a token. This test is much faster.
     signs = np.frombuffer(text.encode() + b"\0", np.uint8)
     if not any(_FOLLOWING[opened][signs[np.flatnonzero(signs == opened) + 1]].any() for opened in _FOLLOWING):
         return False
@@ -135,12 +135,12 @@ def may_have_tokens(text: str) -> bool:
 
 def _lines(texts: bytes) -> pa.Array:
     lines = texts.split(b"\n")
-    lines.pop()  # behind the last line end
+    lines.pop()  # after the last line end
     return pa.array(lines, pa.binary())
 
 
 def _text_of_flat(value: Any) -> bytes:
-    # As Python's encoder writes a float, which the other one does in another way.
+    # Use Python's float format, which differs from that of the other encoder.
     return float.__repr__(value).encode() if type(value) is float else _encode([value])[:-1]
 
 
@@ -149,7 +149,7 @@ def _is_sound_number(value: float) -> bool:
 
 
 def gather_texts(value: Any, texts: list[str], depth: int = _MAX_DEPTH) -> bool:
-    """Gather the texts inside of a value. Says whether nothing else in it is odd, or a floating-point number."""
+    """Collect the texts inside a value. Returns whether the rest is regular and contains no floats."""
     kind = type(value)
     if kind is str:
         texts.append(value)

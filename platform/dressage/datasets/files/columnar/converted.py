@@ -1,4 +1,4 @@
-"""Rows as they are stored, made of a block: by a way of the shape's own, or by the shape's function row by row."""
+"""Converts a block into stored rows, with a fast path for the shape or with its function row by row."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from trainer_core.datasets.shapes.own import OWN
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """Rows of a block, which ``check_row`` takes."""
+    """Converted rows of a block, all of which ``check_row`` accepts."""
 
     columns: dict[str, StoredColumn]
     prompts: StoredColumn
     """The prompt of each row, or the text of its last message."""
     answers: Sequence[str | None]
-    """The answer of each row as it is told beside the row."""
+    """The answer of each row as stored next to the row."""
     asked: list[Any]
-    """What each row asks: its prompt, or the roles and texts of its chat."""
+    """The question of each row: its prompt, or the roles and texts of its chat."""
 
 
 def converted(shape: Shape, source: SourceRows) -> Converted | None:
-    """The rows of a block; None where one of them is faulty, or they are no longer alike."""
+    """The converted rows of a block; None if one is faulty, or the converted rows are not alike."""
     quick = _QUICK.get(shape.name)
     if quick is not None:
         found = quick({name: StoredColumn(values) for name, values in source.columns.items()})
@@ -52,7 +52,7 @@ def converted(shape: Shape, source: SourceRows) -> Converted | None:
 
 
 def _own(columns: Mapping[str, StoredColumn]) -> Converted | None:
-    """Prompts that are text, and answers that are, or none."""
+    """Rows in the platform's own format: prompts are text, answers are text or missing."""
     prompts, answers = columns.get("prompt"), columns.get("answer")
     if prompts is None or "messages" in columns or not prompts.all_seen:
         return None
@@ -80,4 +80,4 @@ def _gsm8k(columns: Mapping[str, StoredColumn]) -> Converted | None:
 
 
 _QUICK: dict[str, Callable[[Mapping[str, StoredColumn]], Converted | None]] = {OWN.name: _own, GSM8K.name: _gsm8k}
-"""Ways without a Python object for each row, for the shapes that the largest files have."""
+"""Fast paths that create no Python object per row, for the shapes of the largest files."""

@@ -1,4 +1,4 @@
-"""Blocks of JSON lines, cut at line ends, in bounded memory."""
+"""Blocks of JSON lines, cut at line ends, read in bounded memory."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -14,15 +14,15 @@ from dressage.datasets.limits import MAX_ROW_BYTES
 
 _READ_BYTES = 1 << 19
 _SMALL = 1 << 15
-"""Bytes of a block that is not halved."""
+"""Size in bytes below which a block is not halved."""
 _SPECIAL = (b"\\u0022", b"\\u0000")
-"""Escapes of what is looked for in the text: quotes, which are counted, and NUL, which is refused."""
+"""Escapes of characters that are searched for in the text: quotes, which are counted, and NUL, which is refused."""
 _decode = msgspec.json.Decoder().decode_lines
 _encode = msgspec.json.Encoder().encode_lines
 
 
 def line_blocks(file: BinaryIO) -> Iterator[RowBlock]:
-    """The lines of a file."""
+    """Split a file into blocks of lines."""
     counter, rest = LineCounter(), b""
     for data in _stretches(file):
         chunk = rest + data
@@ -31,7 +31,7 @@ def line_blocks(file: BinaryIO) -> Iterator[RowBlock]:
             rest = chunk[end:]
             yield LineBlock(chunk[:end], counter)
         elif data and len(chunk) > 2 * MAX_ROW_BYTES:
-            # No line end for so long: it is read as far as it is told apart, and its remainder is left out.
+            # No line end for a long time: the rest of the line is read and discarded.
             opened = _Continued(chunk, file)
             yield _Line(opened, counter)
             rest = opened.rest
@@ -40,7 +40,7 @@ def line_blocks(file: BinaryIO) -> Iterator[RowBlock]:
 
 
 def _stretches(file: BinaryIO) -> Iterator[bytes]:
-    """The bytes of a file, and at its end none. What comes before a fault is told before the fault."""
+    """The bytes of a file, with an empty item at its end. Data before a fault is yielded before the fault is raised."""
     read = getattr(file, "read1", file.read)
     fault: Exception | None = None
     ended = False
@@ -66,13 +66,13 @@ def _stretches(file: BinaryIO) -> Iterator[bytes]:
 
 
 class LineBlock:
-    """Whole lines."""
+    """A block of complete lines."""
 
     def __init__(self, data: bytes, counter: LineCounter) -> None:
         self._data, self._counter, self._lines = data, counter, 0
 
     def source(self) -> SourceRows | None:
-        """The rows; None unless each line is one object, without a key twice, and nothing in it is odd."""
+        """The rows; None unless each line is one object without duplicate keys and with nothing irregular in it."""
         data = self._data
         if len(data) > MAX_ROW_BYTES or data[:1] != b"{":
             return None
@@ -84,7 +84,7 @@ class LineBlock:
             return None
         if not _one_a_line(data, len(rows)) or set(map(type, rows)) != {dict}:
             return None
-        # Of a key that stands twice the reader keeps one, and with it fewer quotes.
+        # The parser keeps one of two equal keys, and therefore fewer quotes.
         if data.count(b'"') != _encode(rows).count(b'"'):
             return None
         self._lines = len(rows)
@@ -95,11 +95,11 @@ class LineBlock:
         self._counter.number += self._lines
 
     def records(self) -> Records:
-        """The rows line by line."""
+        """Yield the rows line by line."""
         return records(numbered_lines(cast(BinaryIO, io.BytesIO(self._data)), self._counter), "line")
 
     def halves(self) -> Sequence[RowBlock]:
-        """Both halves, cut at a line end."""
+        """The two halves, cut at a line end."""
         if len(self._data) < _SMALL:
             return ()
         middle = self._data.find(b"\n", len(self._data) // 2) + 1
@@ -109,10 +109,10 @@ class LineBlock:
 
 
 def _one_a_line(data: bytes, count: int) -> bool:
-    """Whether the ``count`` objects stand in a line each.
+    """Whether each of the ``count`` objects is on its own line.
 
-    Within an object, a brace that opens stands behind a sign other than the one that closes. So where each line ends on
-    the one and the next begins with the other, no object goes beyond its line, and none is beside another.
+    Inside an object, an opening brace never follows directly after a closing brace. If every line ends with a
+    closing brace and the next begins with an opening one, no object spans lines, and no line has two.
     """
     end = b"}\r\n{" if data.find(b"\r\n") >= 0 else b"}\n{"
     whole = data.removesuffix(b"\n").removesuffix(b"\r")
@@ -120,7 +120,7 @@ def _one_a_line(data: bytes, count: int) -> bool:
 
 
 class _Line:
-    """A line of which the end is not in sight."""
+    """A line whose end has not been found yet."""
 
     def __init__(self, file: "_Continued", counter: LineCounter) -> None:
         self._file, self._counter = file, counter
@@ -129,10 +129,10 @@ class _Line:
         return None
 
     def taken(self) -> None:
-        """Nothing is ever taken of it."""
+        """Does nothing: no block is ever taken from it."""
 
     def records(self) -> Records:
-        """The line, and what stands behind it in the part of the file that was read."""
+        """The line, and the part of the file that was read after it."""
         lines = numbered_lines(cast(BinaryIO, self._file), self._counter)
         while self._file.rest and (line := next(lines, None)) is not None:
             yield from records([line], "line")
@@ -142,7 +142,7 @@ class _Line:
 
 
 class _Continued:
-    """A file whose next bytes were read already."""
+    """A file whose next bytes have already been read."""
 
     def __init__(self, begun: bytes, file: BinaryIO) -> None:
         self.rest, self._file = begun, file

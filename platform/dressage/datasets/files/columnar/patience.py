@@ -1,10 +1,10 @@
-"""Choice of blocks that are worth a try: none for a while where the last ones were all read row by row in the end."""
+"""Decides which blocks to try. Pauses for some blocks if the last ones all had to be read row by row."""
 
 _FIRST, _MOST = 8, 512
 
 
 class Patience:
-    """Counts what became of blocks. After losses in a row it lets some pass, then twice as many, and so on."""
+    """Tracks the results of blocks. After several losses it skips some blocks, next time twice as many, and so on."""
 
     def __init__(self) -> None:
         self._losses = 0
@@ -12,15 +12,15 @@ class Patience:
         self._left = 0
 
     def tries(self) -> bool:
-        """Whether the next block is worth a try."""
+        """Whether to try the next block."""
         return not self._left
 
     def reward(self) -> None:
-        """Note a block that was taken."""
+        """Record a block that was taken."""
         self._losses, self._pause = 0, _FIRST
 
     def lose(self) -> None:
-        """Note a block that was read row by row, with or without a try."""
+        """Record a block that was read row by row, whether it was tried or not."""
         if self._left:
             self._left -= 1
             return

@@ -1,4 +1,4 @@
-"""Rows of a block as the file has them, all with the same names in the same order."""
+"""Rows of a block as read from the file, all with the same names in the same order."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ from dressage.datasets.files.records import Records
 
 
 class SourceRows:
-    """Rows that are read and sound: what ``Records`` would tell of each is this value, without a fault and a NaN."""
+    """Valid rows. ``Records`` would yield the same values for them, without faults or NaN."""
 
     def __init__(
         self, names: tuple[str, ...], columns: dict[str, list[Any]], rows: Callable[[], list[dict[str, Any]]]
@@ -16,7 +16,7 @@ class SourceRows:
         Args:
             names: names of the columns in the order of the rows.
             columns: ``{name: values}``.
-            rows: makes the rows as objects.
+            rows: creates the rows as objects.
         """
         self.names, self.columns, self.rows = names, columns, rows
 
@@ -25,23 +25,23 @@ class SourceRows:
 
 
 class RowBlock(Protocol):
-    """A stretch of a file."""
+    """A part of a file."""
 
     def source(self) -> SourceRows | None:
-        """Its rows, where all of them are alike and sound; None where they have to be looked at one by one."""
+        """Its rows if all of them are alike and valid; None if they must be examined one by one."""
 
     def taken(self) -> None:
-        """Go on behind it: its ``source`` was used, and its ``records`` are not wanted."""
+        """Move past the block: its ``source`` was used, and its ``records`` are not needed."""
 
     def records(self) -> Records:
-        """Its rows one by one."""
+        """Yield its rows one by one."""
 
     def halves(self) -> Sequence["RowBlock"]:
-        """Two blocks that are this one; none where it is small enough to be read row by row."""
+        """Two blocks that together are this one; none if it is small enough to be read row by row."""
 
 
 def alike(rows: list[dict[str, Any]]) -> SourceRows | None:
-    """The rows, where all have the same names in the same order."""
+    """The rows if all have the same names in the same order."""
     names = tuple(rows[0])
     if not names or [*map(tuple, rows)].count(names) != len(rows):
         return None
@@ -54,7 +54,7 @@ def single(records: Callable[[], Records]) -> Iterator[RowBlock]:
 
 
 class _RowByRow:
-    """A block whose rows nobody can have but one by one."""
+    """A block whose rows can only be read one by one."""
 
     def __init__(self, records: Callable[[], Records]) -> None:
         self.records = records
@@ -63,7 +63,7 @@ class _RowByRow:
         return None
 
     def taken(self) -> None:
-        """Nothing is ever taken of it."""
+        """Does nothing: no block is ever taken from it."""
 
     def halves(self) -> Sequence[RowBlock]:
         return ()

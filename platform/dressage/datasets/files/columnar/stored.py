@@ -1,4 +1,4 @@
-"""Rows that were taken as a block, in the form in which they are stored."""
+"""Rows that were taken as a block, in their stored form."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +29,7 @@ class TakenRows:
         return self.made.columns
 
     def values(self, name: str) -> list[Any] | None:
-        """Values of a column that the file has, too; None where the rows do not have it."""
+        """Values of a column that is also in the file; None if the rows do not have it."""
         column = self.made.columns.get(name)
         return None if column is None else column.values
 
@@ -45,18 +45,18 @@ class TakenRows:
 
     @cached_property
     def texts(self) -> pa.Array:
-        """JSON texts of the rows as they are stored."""
+        """JSON texts of the rows in their stored form."""
         return _as_text(_objects([(name, column.plain) for name, column in self.columns.items()]))
 
     def sorted_texts(self) -> list[bytes]:
-        """JSON texts with sorted keys, of which ids are made."""
+        """JSON texts with sorted keys, from which ids are derived."""
         pieces = [(name, column.sorted) for name, column in sorted(self.columns.items())]
         texts: list[bytes] = _objects(pieces).to_pylist()
         return texts
 
 
 def stored(shape: Shape, source: SourceRows) -> TakenRows | None:
-    """The rows of a block; None where any of them is faulty, or something in them deserves a second look."""
+    """The rows of a block; None if any of them is faulty or needs a closer look."""
     made = converted(shape, source)
     if made is None or not all(column.is_sound() for column in made.columns.values()):
         return None
@@ -80,5 +80,5 @@ def _objects(columns: list[tuple[str, pa.Array]]) -> pa.Array:
 
 
 def _as_text(texts: pa.Array) -> pa.Array:
-    """Binary that is known to be UTF-8 as text, without a look at it."""
+    """Cast binary that is known to be UTF-8 to text without validation."""
     return pa.StringArray.from_buffers(len(texts), texts.buffers()[1], texts.buffers()[2])

@@ -1,4 +1,4 @@
-"""``manage.py dataset_quota``: what each team keeps in datasets, and its limits."""
+"""``manage.py dataset_quota``: what each team stores in datasets, and its limits."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -15,7 +15,7 @@ USUAL = "usual"
 
 
 class Command(BaseCommand):
-    """Shows what each team keeps; with a team, sets how many bytes and rows it may keep."""
+    """Shows what each team stores. If a team is given, sets its limits of bytes and rows."""
 
     help = (
         "Show what each team keeps in datasets. With --team and --gib or --rows, set how much it may keep "

@@ -1,4 +1,4 @@
-"""``manage.py clusters``: how large each cluster is, and its limits."""
+"""``manage.py clusters``: the size of each cluster, and its limits."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -15,7 +15,7 @@ _COLUMNS = ("places", "most_cpus", "most_gpus")
 
 
 class Command(BaseCommand):
-    """Shows each cluster; with a name and a limit, sets it."""
+    """Shows each cluster; with a name and a limit, sets the limit."""
 
     help = (
         "Show the clusters with their sizes and places. With --name, set how many runs may train on one at once "

@@ -1,4 +1,4 @@
-"""``manage.py gpu_hours``: what each team has used of its GPU hours this month, and its limit."""
+"""``manage.py gpu_hours``: the GPU hours that each team has used this month, and its limit."""
 
 import math
 from argparse import ArgumentParser
@@ -17,7 +17,7 @@ USUAL = "usual"
 
 
 class Command(BaseCommand):
-    """Shows each team's GPU hours; with a team and a number, sets how many it may use in a month."""
+    """Shows each team's GPU hours; with a team and a number, sets the team's monthly limit."""
 
     help = (
         "Show the GPU hours that each team has used this month. With --team and --limit, set how many it may use in a "

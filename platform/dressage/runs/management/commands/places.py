@@ -1,4 +1,4 @@
-"""``manage.py places``: how the places of the cluster are shared out, and the limit of a team."""
+"""``manage.py places``: how the slots of the cluster are distributed, and the limit of a team."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -18,7 +18,7 @@ USUAL = "usual"
 
 
 class Command(BaseCommand):
-    """Shows each team's places; with a team and a number, sets how many it may hold."""
+    """Shows each team's slots; with a team and a number, sets how many it may hold."""
 
     help = (
         "Show how many places each team holds, waits for and may hold. With --team and --limit, set how many it may "

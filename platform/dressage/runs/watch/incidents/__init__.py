@@ -1,1 +1,1 @@
-"""Incidents of a run: what is wrong, read from its stored events, findings and metrics. Nothing is written."""
+"""Incidents of a run: problems derived from its stored events, findings and metrics. Nothing is written."""

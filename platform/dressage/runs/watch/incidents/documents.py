@@ -17,34 +17,34 @@ from trainer_core.diagnosis.incidents.frames import Owner
 from trainer_core.diagnosis.incidents.incident import Act, Confidence, Kind, Severity
 
 MOST = 50
-"""Incidents of an answer."""
+"""Maximum number of incidents in a response."""
 _AFTER_A_STEP: tuple[Kind, ...] = ("failure", "stuck")
 CHECKPOINTS = 200
-"""Newest checkpoints that are looked at for one from before an incident."""
+"""Number of newest checkpoints to search for one from before an incident."""
 
 
 class MetricEvidenceDocument(TypedDict):
-    """A metric that speaks for an incident."""
+    """A metric that is evidence for an incident."""
 
     metric: str
     title: str
     unit: str
     value: float | None
-    """Median of its newest values while the incident lasts; null where they are no finite numbers."""
+    """Median of its newest values during the incident; null if they are not finite."""
     usual: float | None
-    """Median of the 20 steps before; null where fewer than three were reported."""
+    """Median of the 20 steps before; null if fewer than three were reported."""
     low: float | None
-    """Lower bound of the guard on it."""
+    """Lower bound of its guard."""
     high: float | None
-    """Upper bound."""
+    """Upper bound of its guard."""
 
 
 class SignDocument(TypedDict):
-    """An objection that the incident was told from."""
+    """An objection from which the incident was derived."""
 
     source: Literal["guard", "alert", "metric", "state"]
     name: str
-    """Key of the guard, code of the alert, name of the metric, or of the state."""
+    """Key of the guard, code of the alert, name of the metric, or name of the state."""
     severity: Severity
     since: int
     until: int | None
@@ -62,17 +62,17 @@ class IncidentChangeDocument(TypedDict):
 
 
 class RemedyDocument(TypedDict):
-    """One thing to do."""
+    """One suggested action."""
 
     text: str
     act: Act | None
-    """Act by which the console does it; null where it has none."""
+    """Action by which the console does it; null if there is none."""
     target: str | None
-    """Path of the field, for a control; which groups, for samples."""
+    """Path of the field, for a control; groups to look at, for samples."""
 
 
 class IncidentCheckpointDocument(TypedDict):
-    """The newest checkpoint from before an incident, whose files are there."""
+    """The newest checkpoint from before an incident whose files still exist."""
 
     id: str
     step: int
@@ -94,52 +94,52 @@ class ExceptionDocument(TypedDict):
     error: str
     """Type and message."""
     frames: list[FrameDocument]
-    """Your own code first, then the platform's, then libraries'; the innermost first in each."""
+    """Your own code first, then the platform's, then libraries'; innermost first in each."""
     attempt: int
     cluster: str | None
     node: str | None
-    """Address of the node that raised it, where the traceback tells."""
+    """Address of the node that raised it, if the traceback names it."""
     pid: int | None
 
 
 class IncidentDocument(TypedDict):
-    """One thing that is wrong with a run, or was."""
+    """One problem of a run, present or past."""
 
     key: str
-    """Names it within its run as long as it begins at the same step."""
+    """Identifies it within its run as long as it starts at the same step."""
     kind: Kind
     severity: Severity
     state: Literal["open", "over"]
-    """``open`` while it lasts; of a run that has ended: at its end."""
+    """``open`` while it lasts; for a finished run, as of its end."""
     since: int
     """Step of the first objection."""
     until: int | None
     """Last step at which it held; null while it lasts."""
     title: str
     cause: str
-    """Sentences. A guess says that it is one."""
+    """One or more sentences. A guess is marked as such."""
     confidence: Confidence
-    """``known``: measured, or told by what failed; ``likely``: a guess; ``unknown``: nothing tells the cause."""
+    """``known``: measured, or stated by what failed; ``likely``: a guess; ``unknown``: nothing indicates the cause."""
     evidence: list[MetricEvidenceDocument]
     signs: list[SignDocument]
     changes: list[IncidentChangeDocument]
     advice: list[RemedyDocument]
     checkpoint: IncidentCheckpointDocument | None
     exception: ExceptionDocument | None
-    """Set where the run has failed with one."""
+    """Set if the run has failed with one."""
 
 
 class IncidentsDocument(TypedDict):
-    """The incidents of a run: those that last first, the gravest first among them; then the others, newest first."""
+    """The incidents of a run: open ones first, most severe first; then the others, newest first."""
 
     object: Literal["list"]
     data: list[IncidentDocument]
     open: int
-    """Incidents that last."""
+    """Number of open incidents."""
 
 
 def incidents_document(run: Run) -> IncidentsDocument:
-    """The incidents of a run, given with its spec."""
+    """The incidents of a run, which must be loaded with its spec."""
     columns = ("number", "resume_step", "last_step", "cluster", "last_sync_at")
     rows = list(run.attempts.values_list(*columns))
     attempts = {number: AttemptSpan(number, resume, last, cluster) for number, resume, last, cluster, _ in rows}
@@ -150,7 +150,7 @@ def incidents_document(run: Run) -> IncidentsDocument:
     ]
     found = incidents(facts_of(run, attempts, heard_at, checkpoints[0].step if checkpoints else None))[:MOST]
     places = _Checkpoints(run, checkpoints)
-    # A run that hangs or failed has done its last step: what was saved after it is sound.
+    # A run that hangs or has failed has completed its last step: a checkpoint saved after it is sound.
     data = [_document(one, places.before(one.since + (one.kind in _AFTER_A_STEP))) for one in found]
     for one in data:
         if one["kind"] == "failure":
@@ -159,7 +159,7 @@ def incidents_document(run: Run) -> IncidentsDocument:
 
 
 class _Checkpoints:
-    """Finds checkpoints whose files are there, each looked at once."""
+    """Finds checkpoints whose files exist; each is checked once."""
 
     def __init__(self, run: Run, rows: list[Checkpoint]) -> None:
         self._rows = rows
@@ -168,7 +168,7 @@ class _Checkpoints:
             row.run = run
 
     def before(self, step: int) -> IncidentCheckpointDocument | None:
-        """The newest from before ``step``."""
+        """The newest checkpoint from before ``step``."""
         one = next(self._earlier(step), None)
         return None if one is None else {"id": one.id, "step": one.step}
 
@@ -225,7 +225,7 @@ def _evidence(one: MetricEvidence) -> MetricEvidenceDocument:
 
 
 def _exception(run: Run, attempts: dict[int, AttemptSpan]) -> ExceptionDocument | None:
-    """The exception that the run's last state tells of."""
+    """The exception in the run's last state."""
     event = Event.objects.filter(run_id=run.id, kind="state").order_by("-seq").first()
     traceback = None if event is None else read_traceback(event.data.get("detail") or "")
     if event is None or traceback is None:

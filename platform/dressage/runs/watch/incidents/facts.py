@@ -1,4 +1,4 @@
-"""Facts of a run for the catalogue of incidents, in a bounded number of rows."""
+"""Facts of a run for the catalogue of incidents, read in a bounded number of rows."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,25 +21,25 @@ from trainer_core.diagnosis.incidents import Failure, KnobTurn, Phase, Sign, Sym
 from trainer_core.spec import RunSpec
 
 ALERTS = 500
-"""Newest alerts that are read."""
+"""Number of newest alerts to read."""
 CHANGES = 200
 NEWEST = 100
-"""Newest steps whose metrics are read."""
+"""Number of newest steps whose metrics are read."""
 AROUND = 30
-"""Signs, the newest, around whose beginnings and ends metrics are read."""
+"""Number of newest signs around whose starts and ends metrics are read."""
 _BACK, _ON = 50, 10
-"""Steps before a sign, which may hold a rescoring, and after it."""
+"""Steps before a sign, which may include a rescoring, and after it."""
 LASTING = 500
-"""Newest values above 0 that are read of metrics that say how long an alert held."""
+"""Number of newest values above 0 to read, for metrics that show how long an alert lasted."""
 
 
 def facts_of(run: Run, attempts: dict[int, AttemptSpan], heard_at: datetime | None, saved: int | None) -> Symptoms:
     """The facts of a run.
 
     Args:
-        run: with its spec.
+        run: loaded with its spec.
         attempts: by number.
-        heard_at: when the worker was last heard of.
+        heard_at: time of the worker's last message.
         saved: step of the newest checkpoint.
     """
     line = Line.from_attempts([(one.number, one.resume_step) for one in attempts.values()])
@@ -57,7 +57,7 @@ def facts_of(run: Run, attempts: dict[int, AttemptSpan], heard_at: datetime | No
 
 
 def _series(run: Run, line: Line, signs: Sequence[Sign]) -> dict[str, list[tuple[int, float]]]:
-    """The values that tell of signs: those around them, the newest, and how long alerts held. Ascending by step."""
+    """The values around signs, the newest values, and how long alerts lasted. Ascending by step."""
     guarded = {sign.metric for sign in signs}
     names = {
         number: name
@@ -82,7 +82,7 @@ def _series(run: Run, line: Line, signs: Sequence[Sign]) -> dict[str, list[tuple
 
 
 def _changes(run: Run) -> tuple[KnobTurn, ...]:
-    """Fields that were changed, oldest first. Guards' own rules are none that a metric follows."""
+    """Fields that were changed, oldest first. Changes to guards are left out, because no metric follows from them."""
     rows = selectors.controls(run).filter(state__in=IN_EFFECT, applied_step__isnull=False).exclude(target="guards")
     newest = rows.order_by("-revision")[:CHANGES]
     return tuple(

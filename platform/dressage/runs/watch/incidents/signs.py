@@ -1,4 +1,4 @@
-"""Signs of a run: objections of its guards and alerts of its worker, with the steps between which each held."""
+"""Signs of a run: objections of its guards and alerts of its worker, with the steps between which each lasted."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,14 +16,14 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.operation.guards import Guard, MetricBound, keys
 
 _CODES = {no_generation_prompt("").title: "no_generation_prompt"}
-"""Codes of alerts that are told by their titles alone."""
+"""Codes of alerts that are only recognizable by their titles."""
 _OF_AN_ATTEMPT = ("process_died", "weights_differ")
-"""Codes of what happened although the steps before it count no more."""
+"""Codes that remain although the steps before them no longer count."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptSpan:
-    """Steps of an attempt, and where it was."""
+    """Steps of an attempt, and its cluster."""
 
     number: int
     resume_step: int
@@ -39,11 +39,11 @@ def signs_of(
     line: Line,
     saved: int | None,
 ) -> list[Sign]:
-    """All signs, in the order in which they began.
+    """All signs, in the order in which they started.
 
     Args:
         run: with its findings.
-        spec: as it holds now.
+        spec: the current spec.
         alerts: events of the kind ``alert``, oldest first.
         attempts: by number.
         line: the points that count.
@@ -74,7 +74,7 @@ def signs_of(
 
 
 def _read(data: Mapping[str, Any], step: int, guards: Mapping[str, Guard], spec: RunSpec) -> tuple[Sign | None, bool]:
-    """The sign that an alert gives, and whether it ends it."""
+    """The sign in an alert, and whether the alert ends it."""
     news = data.get("guard")
     value, metric = read_spelled(data.get("value")), data.get("metric")
     if news is not None:
@@ -102,15 +102,15 @@ def _bounds(guard: Guard | None) -> tuple[float | None, float | None]:
 
 
 def _message(before: Sign, now: Sign) -> str:
-    """Guards say the newest value; of alerts of one code the first says most."""
+    """The newest message for guards; for alerts with the same code the first one, which says most."""
     return now.message if now.source == "guard" else before.message
 
 
 def _given_up(
     event: Event, run: Run, attempts: Mapping[int, AttemptSpan], line: Line, saved: int | None, step: int
 ) -> int | None:
-    """Step at which an alert ended that nobody ends: with its attempt, whose worker tells anew what lasts, or with the
-    checkpoint that was written after all. None while it lasts."""
+    """Step of the end of an alert that no event ends: the end of its attempt, because the next attempt's worker reports
+    it again if it lasts, or the checkpoint that was written after all. None while it lasts."""
     if event.attempt < run.attempt:
         last = attempts[event.attempt].last_step if event.attempt in attempts else step
         return max(step, min(last, line.ends.get(event.attempt, last)))
@@ -122,7 +122,7 @@ def _given_up(
 def _standing(
     run: Run, open_: Mapping[tuple[str, str], Sign], seen: Mapping[str, int], guards: Mapping[str, Guard]
 ) -> list[Sign]:
-    """Signs without an end. Of guards those last that the run's findings name; they know those of old events too.
+    """Signs without an end. A guard's sign lasts if the run's findings name it; findings also cover old events.
 
     Args:
         run: with its findings.

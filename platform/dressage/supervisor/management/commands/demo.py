@@ -1,4 +1,4 @@
-"""``manage.py demo``: a team with the demo's datasets, reward, policy and a run that begins to train."""
+"""``manage.py demo``: a team with the demo's datasets, reward, policy and a run that starts training."""
 
 import os
 import secrets
@@ -49,7 +49,7 @@ REWARDS = {
 
 
 class Command(BaseCommand):
-    """Fills in what is missing; a second call makes nothing twice and gives no new password."""
+    """Creates what is missing; a second call creates nothing twice and sets no new password."""
 
     help = "Make the demo team with its data, reward, policy and a first run."
 
@@ -74,24 +74,24 @@ class Command(BaseCommand):
             create_run(team, actor, name="Thinking pays", spec=recipe.run_spec(), start=True)
 
     def _sign_in(self, email: str) -> None:
-        """Make the admin at the first call and show how to sign in."""
+        """Create the admin on the first call and show how to sign in."""
         if User.objects.filter(email=email).exists():
             return
         given = os.environ.get("DRESSAGE_ADMIN_PASSWORD")
         password = given or secrets.token_urlsafe(12)
         os.environ["DRESSAGE_ADMIN_PASSWORD"] = password
         call_command("create_admin", email=email, team=TEAM, stderr=self.stderr)
-        if given is None:  # seen by nobody but who has started the demo: it is theirs, and not temporary
+        if given is None:  # only the user who started the demo sees it: it is theirs, and not temporary
             self.stdout.write(f"\n  Sign in as {self.style.SUCCESS(email)} with {self.style.SUCCESS(password)}\n")
 
 
 def _starter_policy() -> Path:
-    """The shipped policy, copied to where policies may lie."""
+    """The shipped policy, copied to a folder that policies may be in."""
     folder = settings.POLICY_ROOT / "starter"
     if not folder.exists():
         part = folder.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         shutil.copytree(DEMO / "starter-policy", part)
-        close_to_others(part)  # the checkout's own files may be read by all
+        close_to_others(part)  # the checkout's own files may be readable by all
         part.rename(folder)
     return folder

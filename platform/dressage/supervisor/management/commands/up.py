@@ -66,7 +66,7 @@ class Command(BaseCommand):
             lock.close()
 
     def _close_to_others(self) -> None:
-        """Take from other users what an earlier release has left them of the data folder."""
+        """Revoke other users' access to the data folder that an earlier release has left."""
         postgres = config.embedded_postgres
         try:
             if postgres:
@@ -92,7 +92,7 @@ class Command(BaseCommand):
         if warning := exposure(config):
             self.stdout.write(self.style.WARNING(f"\n{warning}"))
         self.stdout.write(self.style.SUCCESS(f"\n  Dressage is up: {config.public_url}   (Ctrl-C stops it)\n"))
-        self.stdout.flush()  # into a pipe or a file Python writes whole blocks only
+        self.stdout.flush()  # Python buffers output to a pipe or a file in whole blocks
 
     def _manage(self, *arguments: str) -> None:
         command = [sys.executable, str(ROOT / "manage.py"), *arguments]
@@ -100,7 +100,7 @@ class Command(BaseCommand):
 
 
 def _clusters() -> tuple[NamedCluster, ...]:
-    """The clusters, each of which can be joined. Raises CommandError with a sentence about the first that cannot."""
+    """The clusters, after checking that each can be joined. Raises CommandError about the first one that cannot."""
     if config.clusters and config.ray_address:
         raise CommandError(
             "RAY_ADDRESS and DRESSAGE_CLUSTERS are both set: write the address into DRESSAGE_CLUSTERS alone."

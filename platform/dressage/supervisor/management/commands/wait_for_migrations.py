@@ -1,4 +1,4 @@
-"""``manage.py wait_for_migrations``: what a process waits for that is started beside the migrations of its release."""
+"""``manage.py wait_for_migrations``: for processes that start at the same time as their release's migrations."""
 
 import time
 from argparse import ArgumentParser
@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
 
 def _what_is_missing() -> str | None:
-    """A sentence; None when nothing is."""
+    """A sentence about what is missing; None if nothing is."""
     try:
         executor = MigrationExecutor(connection)
     except OperationalError as error:

@@ -1,4 +1,4 @@
-"""``manage.py create_admin``: the first way in."""
+"""``manage.py create_admin``: creates the first account."""
 
 import os
 import secrets
@@ -20,7 +20,7 @@ PASSWORD_VARIABLE = "DRESSAGE_ADMIN_PASSWORD"  # nosec B105
 
 
 class Command(BaseCommand):
-    """Makes a team and its admin, or gives an existing admin a new one-time password. Prints the password once."""
+    """Creates a team and its admin, or gives an existing admin a new one-time password. Prints the password once."""
 
     help = (
         "Make an admin of a team (both are made when missing) and print a new one-time password. "
@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
 
 def _account(actor: Actor, email: str, password_hash: str) -> User:
-    """The account of that address, with that password. Whoever runs the installation vouches for the address."""
+    """The account of that address, with that password. The operator of the installation vouches for the address."""
     hold_address(email)
     user = User.objects.filter(email=email).first()
     if user is None:

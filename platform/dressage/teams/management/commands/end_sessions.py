@@ -10,7 +10,7 @@ from dressage.teams.sessions.life import end_all_sessions
 
 
 class Command(BaseCommand):
-    """Ends the sessions of one person, or of everybody. Accounts, passwords and API tokens stay as they are."""
+    """Ends the sessions of one person, or of everyone. Accounts, passwords and API tokens are unchanged."""
 
     help = "End the sessions of a person, or of all, at once; their streams close within two seconds."
 

@@ -1,4 +1,4 @@
-"""``manage.py remove_second_factors``: the way back in for who has lost app and recovery codes."""
+"""``manage.py remove_second_factors``: access for someone who has lost both the app and the recovery codes."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -10,7 +10,7 @@ from dressage.teams.two_factor.services import forget_second_factors
 
 
 class Command(BaseCommand):
-    """Removes all second factors of an account. Make sure who asks for it: the password alone opens it then."""
+    """Removes all second factors of an account. Verify who requests it: afterwards the password alone is enough."""
 
     help = "Remove all second factors of an account whose owner has lost them."
 

@@ -1,4 +1,4 @@
-"""``manage.py retire_account``: an account ends, and its address is free again."""
+"""``manage.py retire_account``: ends an account and frees its address."""
 
 from argparse import ArgumentParser
 from typing import Any
