@@ -1,10 +1,10 @@
-"""Commands of the processes of an installation, as compose, Kubernetes and ``manage.py up`` run them alike."""
+"""Commands of an installation's processes, the same for compose, Kubernetes and ``manage.py up``."""
 
 WEB_PORT = 8600
 EVERYWHERE = "0.0.0.0"  # nosec B104
-"""Address of a server that listens within its own container, whose network decides who comes."""
+"""Address of a server that listens within its own container, whose network decides who can connect."""
 TMP = "/tmp"  # nosec B108
-"""Folder of each container's own that it may write to."""
+"""Folder private to each container that it may write to."""
 WEB = (
     *("python", "-m", "uvicorn", "dressage.asgi:application", "--host", EVERYWHERE, "--port", str(WEB_PORT)),
     *("--no-proxy-headers", "--no-access-log", "--log-level", "warning"),
@@ -34,7 +34,7 @@ def cluster_worker(cluster: str = "default") -> tuple[str, ...]:
 
 
 def platform_worker(threads: int) -> tuple[str, ...]:
-    """Command of a Celery worker of the platform that works on so many tasks at once."""
+    """Command of a Celery worker of the platform that runs this many tasks at the same time."""
     return (
         *(*_CELERY, "-A", "dressage.celery", "worker", "-Q", "platform"),
         *("--pool", "threads", "-c", str(threads), *_QUIET),

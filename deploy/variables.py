@@ -1,4 +1,4 @@
-"""Names of the variables that the platform reads, taken from its source: this tool needs none of its packages."""
+"""Names of the variables that the platform reads, extracted from its source: this tool needs none of its packages."""
 
 import ast
 from functools import cache
@@ -19,7 +19,7 @@ SECRETS = {
 
 
 _SHARED = {"FORMAT_VARIABLE": "DRESSAGE_LOG_FORMAT"}
-"""Names that ``Config`` takes from a constant, since workers read the variable too."""
+"""Names that ``Config`` gets from a constant, since workers read the variable too."""
 
 
 @cache

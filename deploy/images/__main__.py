@@ -1,7 +1,8 @@
-"""The lock of images, and what they are made of: ``python -m deploy.images COMMAND``.
+"""The lock of images, and their build inputs: ``python -m deploy.images COMMAND``.
 
-``pin NAME sha256:…`` writes a digest into the lock, ``show`` lists what it holds, ``env`` prints the images as settings
-of the compose file, ``build-args`` what images are built from, ``requirements KIND`` the Python packages of an image.
+``pin NAME sha256:…`` writes a digest into the lock, ``show`` lists its content, ``env`` prints the images as settings
+of the compose file, ``build-args`` the images that ours are built from, ``requirements KIND`` the Python packages of an
+image.
 """
 
 import argparse
@@ -18,13 +19,13 @@ COMPOSE = {
     "REDIS_IMAGE": "redis",
     "CADDY_IMAGE": "caddy",
 }
-"""Images of the compose file by the variable that names each."""
+"""Images of the compose file by the variable that contains each."""
 BUILT_FROM = {"BASE_IMAGE": "base", "NODE_IMAGE": "node"}
-"""Images that ours are built from, by the argument of the build."""
+"""Images that ours are built from, by the build argument."""
 
 
 def main() -> int:
-    """Run one command; exit status 1 and a sentence where it cannot."""
+    """Run one command; exit status 1 and a sentence if it fails."""
     parser = argparse.ArgumentParser(prog="python -m deploy.images", description="The lock of images.")
     parser.add_argument("--lock", type=Path, default=LOCK, help="lock to use instead of the checkout's own")
     commands = parser.add_subparsers(dest="command", required=True)

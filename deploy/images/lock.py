@@ -1,7 +1,7 @@
 """The lock of images: each has one digest, and nothing is deployed or built by a tag.
 
-A digest is known only once an image was built or looked up in the registry that it comes from, so the lock of a fresh
-checkout has none; whoever needs one is told how to pin it.
+A digest is known only after an image was built or looked up in its registry, so the lock of a fresh checkout has none;
+a command that needs one explains how to pin it.
 """
 
 import json
@@ -13,7 +13,7 @@ LOCK = Path(__file__).with_name("images.lock.json")
 
 
 class LockError(ValueError):
-    """A lock without what is asked of it; the message says how to add it."""
+    """A lock without the requested entry; the message says how to add it."""
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,10 @@ class Image:
     repository: str
     digest: str | None
     tag: str | None = None
-    """Tag that the digest is looked up by; images of our own have none."""
+    """Tag for looking up the digest; our own images have none."""
 
     def reference(self, registry: str | None = None) -> str:
-        """``registry/repository@sha256:…``. Raises LockError where the digest is not known."""
+        """``registry/repository@sha256:…``. Raises LockError if the digest is not known."""
         if self.digest is None:
             raise LockError(
                 f"The image {self.name!r} has no digest in the lock: "
@@ -38,7 +38,7 @@ class Image:
 
 
 def read_lock(path: Path = LOCK) -> dict[str, Image]:
-    """The images by name. Raises LockError for a file that is no lock."""
+    """The images by name. Raises LockError if the file is not a valid lock."""
     try:
         document = json.loads(path.read_text())
         images = {name: Image(name=name, **entry) for name, entry in document.items()}
@@ -51,7 +51,7 @@ def read_lock(path: Path = LOCK) -> dict[str, Image]:
 
 
 def pin(name: str, digest: str, path: Path = LOCK) -> None:
-    """Write the digest of an image into the lock. Raises LockError for a name or a digest that is none."""
+    """Write the digest of an image into the lock. Raises LockError for an unknown name or an invalid digest."""
     images = read_lock(path)
     if name not in images:
         raise LockError(f"{name!r} is no image of the lock; it has {', '.join(sorted(images))}.")

@@ -1,4 +1,4 @@
-"""The Python packages of each image: whole locks, and for the web image the part of one that the platform needs."""
+"""The Python packages of each image: a whole lock file, or for the web image the part that the platform needs."""
 
 import re
 import tomllib
@@ -12,7 +12,7 @@ _OWN = "dressage (pyproject.toml)"
 
 
 def requirements(kind: str, root: Path = ROOT) -> list[str]:
-    """``name==version`` of each package of an image. Raises KeyError for a kind that there is not."""
+    """``name==version`` of each package of an image. Raises KeyError for an unknown kind."""
     text = (root / "requirements" / LOCKS[kind]).read_text()
     pins = re.findall(r"^([A-Za-z0-9._-]+==\S+)", text, re.MULTILINE)
     if kind != "web":
@@ -22,7 +22,7 @@ def requirements(kind: str, root: Path = ROOT) -> list[str]:
 
 
 def platform_packages(lock: str, project: str) -> frozenset[str]:
-    """Names of what the web tier imports, and of all that those need, by the lock's notes of who asked for what."""
+    """Names of the packages that the web tier imports and of all their dependencies, by the lock's ``# via`` notes."""
     needed_by = _needed_by(lock)
     declared = tomllib.loads(project)["project"]
     asked = [*declared["dependencies"], *declared["optional-dependencies"]["platform"]]
@@ -34,7 +34,7 @@ def platform_packages(lock: str, project: str) -> frozenset[str]:
 
 
 def _needed_by(lock: str) -> dict[str, set[str]]:
-    """Users of each package by its name, from the ``# via`` notes of pip-compile."""
+    """Dependents of each package by its name, from the ``# via`` notes of pip-compile."""
     users: dict[str, set[str]] = {}
     current = ""
     for line in lock.splitlines():

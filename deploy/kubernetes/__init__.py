@@ -1,1 +1,1 @@
-"""Manifests for Kubernetes, made from typed values: ``python -m deploy.kubernetes values.yaml``."""
+"""Manifests for Kubernetes, generated from typed values: ``python -m deploy.kubernetes values.yaml``."""

@@ -12,7 +12,7 @@ from deploy.kubernetes.render import render, text_of
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write what was asked for; exit status 1 with a sentence for each fault."""
+    """Write the manifests or the chart; exit status 1 with a sentence for each fault."""
     parser = argparse.ArgumentParser(prog="python -m deploy.kubernetes", description="Manifests from typed values.")
     parser.add_argument("values", nargs="?", type=Path, help="YAML file with the values")
     parser.add_argument("--lock", type=Path, default=LOCK, help="lock of images to use instead of the checkout's own")

@@ -1,4 +1,4 @@
-"""The job that backs the installation up: the same script as the compose file's."""
+"""The job that backs up the installation, with the same script as in the compose file."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "backup"
 
 
 def backups(installation: Installation) -> list[Manifest]:
-    """A CronJob with its scripts and its volume; nothing where none is wanted."""
+    """A CronJob with its scripts and its volume; empty if backups are off."""
     wanted = installation.values.backups
     if wanted is None:
         return []

@@ -1,7 +1,7 @@
-"""A Helm chart of one installation, for who wants Helm's history and rollback.
+"""A Helm chart of one installation, for users who want Helm's history and rollback.
 
 Its templates are the manifests themselves: values are typed and checked here, before Helm sees anything, so that
-nothing is decided in a language that no test of ours can run. See docs/adr/0010-manifests-from-typed-values.md.
+nothing is decided in a language that our tests cannot run. See docs/adr/0010-manifests-from-typed-values.md.
 """
 
 import json
@@ -20,7 +20,7 @@ from deploy.variables import ROOT
 
 
 def write_chart(folder: Path, values: Values, images: Mapping[str, Image]) -> None:
-    """Write the chart into a folder; what it held of an earlier one is replaced."""
+    """Write the chart into a folder; an earlier chart there is replaced."""
     manifests = render(values, images)
     templates = folder / "templates"
     templates.mkdir(parents=True, exist_ok=True)
@@ -30,14 +30,14 @@ def write_chart(folder: Path, values: Values, images: Mapping[str, Image]) -> No
         name = f"{manifest['kind'].lower()}-{manifest['metadata']['name']}.yaml"
         (templates / name).write_text(escaped(text_of([manifest])))
     (folder / "Chart.yaml").write_text(yaml.safe_dump(_chart(values, digest_of(manifests)), sort_keys=False))
-    # Helm refuses --set and -f with it: what they would change was decided when the chart was written.
+    # It makes Helm refuse --set and -f: what they would change was decided when the chart was written.
     (folder / "values.schema.json").write_text(json.dumps(_NO_VALUES, indent=2) + "\n")
     (folder / "values.yaml").write_text("{}\n")
     (folder / "installation.json").write_text(values.model_dump_json(indent=2) + "\n")
 
 
 def escaped(text: str) -> str:
-    """Text that Helm's templates write as it is."""
+    """Text escaped for Helm's templates, which then write it unchanged."""
     return text.replace("{{", '{{ "{{" }}')
 
 

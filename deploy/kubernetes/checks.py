@@ -1,4 +1,4 @@
-"""Types of values that several parts share. What does not fit is refused with a sentence."""
+"""Types of values that several parts share. Invalid values are refused with a sentence."""
 
 import re
 from ipaddress import ip_network
@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 
 class ValuesPart(BaseModel):
-    """Base of all values: unknown names are refused, and nothing changes once it is read."""
+    """Base of all values: unknown names are refused, and values are immutable once read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -30,7 +30,7 @@ _BYTES = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2*
 
 
 def amount(text: str) -> float:
-    """The number that a quantity stands for: cores, or bytes."""
+    """The number that a quantity represents: cores, or bytes."""
     number, unit = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", text).groups()  # type: ignore[union-attr]
     return float(number) * (0.001 if unit == "m" else _BYTES.get(unit, 1))
 

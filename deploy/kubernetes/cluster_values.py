@@ -1,4 +1,4 @@
-"""Values of one Ray cluster: its head, its groups of workers, how it grows, and who schedules it."""
+"""Values of one Ray cluster: its head, its worker groups, its autoscaling, and its scheduling."""
 
 from typing import Annotated, Literal, Self
 
@@ -8,7 +8,7 @@ from deploy.kubernetes.checks import LabelKey, Name, Quantity, ValuesPart, amoun
 
 
 class Toleration(ValuesPart):
-    """A taint that pods bear with."""
+    """A taint that pods tolerate."""
 
     key: LabelKey
     value: str | None = None
@@ -21,23 +21,23 @@ class RayNode(ValuesPart):
     """Size of one Ray node, and the machines it may be on."""
 
     cpu: Annotated[int, Field(ge=1)] = 4
-    """Cores, which Ray counts too."""
+    """Number of cores, also in Ray's accounting."""
     memory: Quantity = "16Gi"
-    """Memory, the shared memory included."""
+    """Memory, including the shared memory."""
     shared_memory: Quantity | None = None
-    """Memory that Ray's objects and NCCL share. Default: a third of the memory."""
+    """Memory that Ray's objects and NCCL share. Default: one third of the memory."""
     gpus: Annotated[int, Field(ge=0, le=16)] = 0
     """Number of GPUs."""
     gpu_resource: LabelKey = "nvidia.com/gpu"
     """Name under which Kubernetes counts the GPUs, such as nvidia.com/mig-3g.40gb."""
     devices: dict[LabelKey, Annotated[int, Field(ge=1)]] = {}
-    """Further devices by name, such as rdma/ib: 1."""
+    """Additional devices by name, such as rdma/ib: 1."""
     runtime_class: Name | None = None
-    """Runtime class, such as nvidia, where the machines want one."""
+    """Runtime class, such as nvidia, if the machines require one."""
     node_selector: dict[LabelKey, str] = {}
     """Labels of the machines."""
     tolerations: tuple[Toleration, ...] = ()
-    """Taints of the machines that are borne with."""
+    """Taints of the machines that are tolerated."""
 
     @model_validator(mode="after")
     def _shared_memory_fits(self) -> Self:
@@ -57,9 +57,9 @@ class WorkerGroup(RayNode):
 
     name: Name
     count: Annotated[int, Field(ge=0, le=4096)] = 1
-    """Nodes; with autoscaling those that are there at all times."""
+    """Number of nodes; with autoscaling, the minimum."""
     most: Annotated[int, Field(ge=1, le=4096)] | None = None
-    """Nodes at most, with autoscaling."""
+    """Maximum number of nodes, with autoscaling."""
 
     @model_validator(mode="after")
     def _most_is_no_less(self) -> Self:
@@ -69,17 +69,17 @@ class WorkerGroup(RayNode):
 
 
 class Autoscaling(ValuesPart):
-    """Ray's autoscaler, which asks KubeRay for nodes while runs wait for them."""
+    """Ray's autoscaler, which requests nodes from KubeRay while runs wait for them."""
 
     idle_seconds: Annotated[int, Field(ge=60)] = 600
-    """Seconds without work after which a node goes."""
+    """Seconds without work after which a node is removed."""
 
 
 class Kueue(ValuesPart):
-    """Kueue admits the cluster as a whole, or with autoscaling its growth."""
+    """Kueue admits the cluster as a whole or, with autoscaling, its growth."""
 
     queue: Name
-    """LocalQueue of the installation's namespace."""
+    """LocalQueue in the installation's namespace."""
     priority_class: Name | None = None
     """WorkloadPriorityClass of the cluster."""
 
@@ -92,16 +92,16 @@ class Cluster(ValuesPart):
     """Image of its nodes."""
     head: RayNode = RayNode()
     workers: tuple[WorkerGroup, ...] = ()
-    """Groups of nodes. None: runs compute on the head."""
+    """Groups of nodes. Without any, runs compute on the head."""
     autoscaling: Autoscaling | None = None
-    """Growth and shrinking of the cluster. Default: it has ``count`` nodes of each group."""
+    """Automatic growth and shrinking of the cluster. Default: it has ``count`` nodes of each group."""
     kueue: Kueue | None = None
     """Quota that the cluster counts against. Default: none."""
     evictable: bool = False
-    """Whether nodes may be drained while runs are at work: each run then goes on from its checkpoint."""
+    """Whether nodes may be drained while runs are active: each run then resumes from its checkpoint."""
     code_jail: bool = False
-    """Whether pods may make user namespaces, which graders of code and mathematics need (docs/sandbox.md). It takes
-    Kubernetes 1.33 or later, and lifts the runtime's own filter of system calls from these pods."""
+    """Whether pods may create user namespaces, which graders of code and mathematics need (docs/sandbox.md).
+    It requires Kubernetes 1.33 or later, and removes the runtime's own system call filter from these pods."""
 
     @model_validator(mode="after")
     def _gpus_need_cuda(self) -> Self:

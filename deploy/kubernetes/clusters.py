@@ -1,4 +1,4 @@
-"""Ray clusters that KubeRay runs, each with the Celery worker that serves it beside its head."""
+"""Ray clusters that KubeRay runs, each with its Celery worker next to its head."""
 
 import re
 from functools import cache
@@ -24,7 +24,7 @@ from deploy.variables import ROOT, SECRETS
 
 GCS_PORT, AGENT_PORT = 6379, 52365
 _SHARED = [{"name": "ray-logs", "mountPath": f"{commands.TMP}/ray"}, {"name": "shared-mem", "mountPath": "/dev/shm"}]  # nosec B108
-"""Mounts that all processes of a Ray node must share; the names are those that KubeRay knows."""
+"""Mounts that all processes of a Ray node must share; KubeRay expects these names."""
 
 
 def cluster(installation: Installation, wanted: Cluster) -> list[Manifest]:
@@ -56,7 +56,7 @@ def cluster_label(installation: Installation, wanted: Cluster) -> dict[str, str]
 
 @cache
 def ray_version() -> str:
-    """The version of Ray that the images hold."""
+    """The version of Ray in the images."""
     lock = (ROOT / "requirements" / "runtime.lock").read_text()
     found = re.search(r"^ray==([0-9.]+)$", lock, re.MULTILINE)
     if found is None:
@@ -66,7 +66,7 @@ def ray_version() -> str:
 
 def _spec(installation: Installation, wanted: Cluster) -> Manifest:
     scaling = wanted.autoscaling
-    # What computes is on the workers, where there are any: the head then offers Ray no cores.
+    # Computation runs on the workers, if there are any: the head then offers Ray no cores.
     params = {"num-cpus": "0"} if wanted.workers else {}
     return RayClusterSpec(
         ray_version=ray_version(),
@@ -87,10 +87,10 @@ def _spec(installation: Installation, wanted: Cluster) -> Manifest:
 
 def _head(installation: Installation, wanted: Cluster) -> Manifest:
     template = _template(installation, wanted, wanted.head, "head", labels=REDIS_CLIENT)
-    # A restartable init container: the autoscaler has pods never restart, which would leave a worker that ends dead.
+    # A restartable init container: the autoscaler sets pods to never restart, so a worker that exits would stay dead.
     template["spec"]["initContainers"] = [_celery(installation, wanted)]
     if wanted.autoscaling:
-        # KubeRay names the account that may ask for pods, and its autoscaler needs the token.
+        # KubeRay sets the account that may request pods, and its autoscaler needs the token.
         del template["spec"]["serviceAccountName"], template["spec"]["automountServiceAccountToken"]
     return template
 
@@ -158,7 +158,7 @@ def _template(
         terminationGracePeriodSeconds=120,
         **_scheduling(node, wanted),
     )
-    # KubeRay finds its head by an application's name of its own.
+    # KubeRay finds its head by its own application name.
     del made["metadata"]["labels"]["app.kubernetes.io/name"]
     return made
 
@@ -173,7 +173,7 @@ def _ray_environment(installation: Installation) -> list[Manifest]:
 
 
 def _node_environment(installation: Installation) -> list[Manifest]:
-    """Variables with which ``manage.py up`` starts its own head too: a run's own watch decides, not Ray's."""
+    """Variables that ``manage.py up`` also sets for its own head: a run's own monitoring decides, not Ray's."""
     variables = {
         "RAY_DEDUP_LOGS": "0",
         "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",
@@ -221,7 +221,7 @@ def _scheduling(node: RayNode, wanted: Cluster) -> Manifest:
 
 
 def _budgets(installation: Installation, wanted: Cluster) -> list[Manifest]:
-    """No node of a run at work is drained. Pods of a RayCluster may be bounded by a number that stays alone."""
+    """Budgets that keep nodes of active runs from being drained. Pods of a RayCluster only allow an absolute number."""
     numbers = {"head": 1} | {group.name: group.most or group.count for group in wanted.workers}
     return [
         budget(installation, part(wanted, group), installation.selector(part(wanted, group)), minAvailable=number)

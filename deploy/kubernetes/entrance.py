@@ -1,22 +1,22 @@
-"""The way in for browsers: an ingress with TLS that lets streams live."""
+"""The entry point for browsers: an ingress with TLS that supports streams."""
 
 from deploy.commands import WEB_PORT
 from deploy.kubernetes.objects import Installation, Manifest
 
 _NGINX = {
-    # Streams rest between events; the platform's own limits are those of bodies.
+    # Streams are idle between events; the platform has its own limits for bodies.
     "nginx.ingress.kubernetes.io/proxy-read-timeout": "3600",
     "nginx.ingress.kubernetes.io/proxy-send-timeout": "3600",
     "nginx.ingress.kubernetes.io/proxy-body-size": "0",
     "nginx.ingress.kubernetes.io/proxy-request-buffering": "off",
-    # Links of invitations hold a secret in their path.
+    # Links of invitations contain a secret in their path.
     "nginx.ingress.kubernetes.io/enable-access-log": "false",
     "nginx.ingress.kubernetes.io/ssl-redirect": "true",
 }
 
 
 def ingress(installation: Installation) -> list[Manifest]:
-    """The ingress; nothing where none is wanted."""
+    """The ingress; empty if none is configured."""
     values = installation.values
     wanted = values.ingress
     if wanted is None:

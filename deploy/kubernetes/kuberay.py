@@ -1,6 +1,6 @@
 """The part of KubeRay's RayCluster (ray.io/v1) that the manifests use, as strict types.
 
-KubeRay's own schemas are not in this repository; ``tests/deploy`` compares with them where a path to them is given.
+KubeRay's own schemas are not in this repository; ``tests/deploy`` compares with them if their path is given.
 """
 
 from typing import Any, Literal
@@ -23,7 +23,7 @@ class AuthOptions(_Strict):
 
 
 class AutoscalerOptions(_Strict):
-    """The autoscaler's container beside the head."""
+    """The autoscaler's container next to the head."""
 
     version: Literal["v2"] = "v2"
     idle_timeout_seconds: int

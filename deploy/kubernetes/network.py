@@ -1,4 +1,4 @@
-"""Network policies: nothing comes in but what is named here; Ray's ports are open to a cluster's own pods alone."""
+"""Network policies: only the ingress named here is allowed; Ray's ports are open only to a cluster's own pods."""
 
 from deploy.commands import WEB_PORT
 from deploy.kubernetes.clusters import cluster_label, part
@@ -7,7 +7,7 @@ from deploy.kubernetes.values import BundledServer, ExternalServer
 
 _INSTANCE = "app.kubernetes.io/instance"
 _METADATA = "169.254.169.254/32"
-"""Address at which clouds hand out the credentials of a machine: no pod of ours has business there."""
+"""Address at which clouds provide a machine's credentials: none of our pods needs it."""
 
 
 def policies(installation: Installation) -> list[Manifest]:
@@ -35,7 +35,7 @@ def _object(installation: Installation, name: str, spec: Manifest) -> Manifest:
 
 
 def _web(installation: Installation) -> Manifest:
-    """Browsers come by the ingress controller, runs by the link."""
+    """Browsers connect through the ingress controller, runs through the link."""
     exists = {"matchExpressions": [{"key": "dressage/ray-cluster", "operator": "Exists"}]}
     sources: list[Manifest] = [{"podSelector": {"matchLabels": {_INSTANCE: installation.values.name}, **exists}}]
     if ingress := installation.values.ingress:

@@ -1,4 +1,4 @@
-"""Common parts of all objects: names, labels, and the installation that they are made for."""
+"""Common parts of all objects: names, labels, and the installation that they belong to."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from deploy.images.lock import Image
 from deploy.kubernetes.values import Values
 
 Manifest = dict[str, Any]
-"""One object of Kubernetes, or a part of one."""
+"""A Kubernetes object, or a part of one."""
 DATABASE_CLIENT = {"dressage/database": "client"}
 """Label of pods that may reach PostgreSQL."""
 REDIS_CLIENT = {"dressage/redis": "client"}
@@ -29,15 +29,15 @@ class Installation:
         return f"{self.values.name}-{part}"
 
     def image(self, name: str) -> str:
-        """Reference of an image by digest. Raises LockError where the lock has none."""
+        """Reference of an image by digest. Raises LockError if the lock has none."""
         return self.images[name].reference(self.values.registry)
 
     def selector(self, part: str) -> dict[str, str]:
-        """Labels by which a part's pods are found."""
+        """Labels that select a part's pods."""
         return {"app.kubernetes.io/instance": self.values.name, "app.kubernetes.io/component": part}
 
     def labels(self, part: str) -> dict[str, str]:
-        """Labels of a part's objects. None is selected by the application's name: KubeRay gives its pods another."""
+        """Labels of a part's objects. None is selected by the application's name: KubeRay sets another on its pods."""
         return {
             "app.kubernetes.io/name": "dressage",
             **self.selector(part),
@@ -56,5 +56,5 @@ class Installation:
 
 
 def digest_of(document: object) -> str:
-    """Short digest of a document: a name that changes with it."""
+    """Short digest of a document, for names that change with it."""
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:10]

@@ -23,7 +23,7 @@ CLIENT = {**DATABASE_CLIENT, **REDIS_CLIENT}
 
 
 def settings(installation: Installation) -> Manifest:
-    """The ConfigMap with all settings that are no secrets."""
+    """The ConfigMap with all settings that are not secret."""
     values = installation.values
     clusters = [*(cluster.name for cluster in values.clusters), *values.further_clusters]
     proxies = values.ingress.trusted_proxies if values.ingress else ()
@@ -63,7 +63,7 @@ def web(installation: Installation) -> list[Manifest]:
         startupProbe=web_probe("/health/live", periodSeconds=5, failureThreshold=36),
         livenessProbe=web_probe("/health/live"),
         readinessProbe=web_probe("/health/ready", periodSeconds=10, failureThreshold=2),
-        # Addresses of a pod that ends are taken out of services at the same time: let them be gone first.
+        # A terminating pod's addresses are removed from services concurrently: wait until they are gone.
         lifecycle={"preStop": {"exec": {"command": ["sleep", "5"]}}},
         **_with(platform_environment(installation), MALLOC_ARENA_MAX="2"),
     )
@@ -101,7 +101,7 @@ def workers(installation: Installation) -> list[Manifest]:
 
 
 def beat(installation: Installation) -> Manifest:
-    """The one process that wakes the workers; two of them never run at once."""
+    """The one process that wakes the workers; two of them never run at the same time."""
     main = container(
         "beat",
         installation.image("web"),
@@ -118,7 +118,7 @@ def beat(installation: Installation) -> Manifest:
 
 
 def migrations(installation: Installation) -> Manifest:
-    """The job that migrates the database. Its name changes with what it runs: a job cannot be changed in place."""
+    """The job that migrates the database. Its name changes with its content, since jobs are immutable."""
     main = container(
         "migrate",
         installation.image("web"),
@@ -136,7 +136,7 @@ def migrations(installation: Installation) -> Manifest:
 
 
 def budget(installation: Installation, part: str, selector: dict[str, str], **bound: int) -> Manifest:
-    """Bound on the number of a part's pods that may be away by intention."""
+    """Limit on the number of a part's pods that may be disrupted voluntarily."""
     spec = {**bound, "selector": {"matchLabels": selector}}
     return installation.object("PodDisruptionBudget", "policy/v1", installation.name(part), part, {"spec": spec})
 

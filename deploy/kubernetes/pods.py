@@ -1,4 +1,4 @@
-"""Pods: containers that run as nobody's user on a read-only root, and volumes to write to."""
+"""Pods: containers that run as an unprivileged user on a read-only root, with volumes for writing."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from deploy.kubernetes.values import BundledServer, Resources
 from deploy.variables import SECRETS
 
 USER = 10001
-"""User and group of our images, who owns the data folder."""
+"""User and group of our images, which own the data folder."""
 HOME = "/var/lib/dressage"
 _TMP = {"name": "tmp", "emptyDir": {}}
 _OWN_SECRETS = ("DRESSAGE_SECRET_KEY", "DRESSAGE_CLUSTER_SECRET", "DRESSAGE_ENCRYPTION_KEYS")
@@ -22,7 +22,7 @@ def secret(installation: Installation, variable: str, key: str) -> Manifest:
 
 
 def database(installation: Installation) -> list[Manifest]:
-    """Variables with PostgreSQL's address."""
+    """Variables with the address of PostgreSQL."""
     if not isinstance(installation.values.postgres, BundledServer):
         return [secret(installation, "DATABASE_URL", SECRETS["DATABASE_URL"])]
     url = f"postgresql://dressage:$(POSTGRES_PASSWORD)@{installation.name('postgres')}:5432/dressage"
@@ -30,7 +30,7 @@ def database(installation: Installation) -> list[Manifest]:
 
 
 def redis(installation: Installation) -> list[Manifest]:
-    """Variables with Redis's address."""
+    """Variables with the address of Redis."""
     if not isinstance(installation.values.redis, BundledServer):
         return [secret(installation, "REDIS_URL", SECRETS["REDIS_URL"])]
     url = f"redis://:$(REDIS_PASSWORD)@{installation.name('redis')}:6379/0"
@@ -38,7 +38,7 @@ def redis(installation: Installation) -> list[Manifest]:
 
 
 def platform_environment(installation: Installation) -> Manifest:
-    """``env`` and ``envFrom`` of the processes of the platform."""
+    """``env`` and ``envFrom`` of the platform's processes."""
     own = [secret(installation, variable, SECRETS[variable]) for variable in _OWN_SECRETS]
     extra = [secret(installation, variable, key) for variable, key in installation.values.secrets.extra.items()]
     return {
@@ -48,7 +48,7 @@ def platform_environment(installation: Installation) -> Manifest:
 
 
 def container(name: str, image: str, command: Iterable[str], resources: Manifest, **more: Any) -> Manifest:
-    """A container without privileges, on a root that it cannot write to. ``more`` may add to ``volumeMounts``."""
+    """A container without privileges, on a read-only root. ``more`` may add to ``volumeMounts``."""
     mounts = [{"name": "tmp", "mountPath": TMP}, *more.pop("volumeMounts", [])]
     return {
         "name": name,
@@ -74,7 +74,7 @@ def locked_down() -> Manifest:
 
 
 def sized(resources: Resources) -> Manifest:
-    """Requests and limits: memory is bounded, processor time is not."""
+    """Requests and limits: memory is limited, processor time is not."""
     wanted = {"cpu": resources.cpu, "memory": resources.memory}
     return {"requests": wanted, "limits": {"memory": resources.memory}}
 
@@ -125,7 +125,7 @@ HOME_MOUNT = {"name": "home", "mountPath": HOME}
 
 
 def wait_for_migrations(installation: Installation) -> Manifest:
-    """An init container that ends once the database has this release's migrations."""
+    """An init container that waits until the database has this release's migrations."""
     return container(
         "wait-for-migrations",
         installation.image("web"),
@@ -137,7 +137,7 @@ def wait_for_migrations(installation: Installation) -> Manifest:
 
 
 def web_probe(path: str, **times: int) -> Manifest:
-    """A question to the web server."""
+    """An HTTP probe of the web server."""
     return {
         "httpGet": {"path": path, "port": WEB_PORT},
         "timeoutSeconds": 15,
@@ -148,6 +148,6 @@ def web_probe(path: str, **times: int) -> Manifest:
 
 
 def command_probe(command: Iterable[str], **times: int) -> Manifest:
-    """A question that a command in the container answers by its exit status."""
+    """A probe that runs a command in the container and checks its exit status."""
     asked = {"command": list(command)}
     return {"exec": asked, "timeoutSeconds": 15, "periodSeconds": 30, "failureThreshold": 4, **times}

@@ -1,4 +1,4 @@
-"""Reads a file of values; what does not fit is told in sentences that begin with the field's name."""
+"""Reads a values file; invalid values are reported in sentences that begin with the field's name."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,14 +12,14 @@ from deploy.kubernetes.values import Values
 
 
 class ValuesError(ValueError):
-    """Values that describe no installation; one line for each fault."""
+    """Invalid values; one line for each fault."""
 
 
 def read_values(path: Path) -> Values:
     """The values of a YAML file.
 
     Raises:
-        ValuesError: the file is no YAML or no mapping, or a value does not fit.
+        ValuesError: the file is not YAML or not a mapping, or a value is invalid.
     """
     try:
         document = yaml.safe_load(path.read_text())
@@ -44,7 +44,7 @@ def _sentences(errors: Iterable[ErrorDetails]) -> list[str]:
 
 
 def _place(path: tuple[int | str, ...]) -> str:
-    """``clusters[0].workers[1].gpus``; names of the kinds of a union are no fields."""
+    """``clusters[0].workers[1].gpus``; names of union variants are not fields."""
     words = [part for part in path if part not in ("bundled", "external")]
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in words).lstrip(".")
 

@@ -1,4 +1,4 @@
-"""All manifests of an installation, and their text."""
+"""All manifests of an installation, and their YAML."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from deploy.kubernetes.values import Values
 
 
 def render(values: Values, images: Mapping[str, Image]) -> list[Manifest]:
-    """Every object, in the order in which they may be made. Raises LockError for an image without a digest."""
+    """Every object, in the order of creation. Raises LockError for an image without a digest."""
     installation = Installation(values, images)
     no_token = {"automountServiceAccountToken": False}
     account = installation.object("ServiceAccount", "v1", values.name, "account", no_token)
@@ -35,12 +35,12 @@ def render(values: Values, images: Mapping[str, Image]) -> list[Manifest]:
 
 
 def text_of(manifests: list[Manifest]) -> str:
-    """The objects as one YAML stream, each part written out in full."""
+    """The objects as one YAML stream, without aliases."""
     return yaml.dump_all(manifests, Dumper=_Plain, sort_keys=False, width=120)
 
 
 class _Plain(yaml.SafeDumper):
-    """Writes no aliases: they are legal YAML that people cannot review."""
+    """Writes no aliases: they are valid YAML, but hard for people to review."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -8,11 +8,11 @@ from deploy.kubernetes.values import BundledServer, Storage
 _SERVER_USER = 999
 """User of the official images of both servers."""
 _KEPT = {"helm.sh/resource-policy": "keep"}
-"""Annotation by which Helm leaves a volume where it uninstalls the rest."""
+"""Annotation that makes Helm keep a volume when it uninstalls the rest."""
 
 
 def claim(installation: Installation, part: str, storage: Storage, mode: str) -> list[Manifest]:
-    """The claim of a volume, unless one is there already."""
+    """The claim of a volume, unless one already exists."""
     if storage.existing_claim:
         return []
     body = {"spec": _claim_spec(storage.size, storage.storage_class, mode)}
@@ -20,7 +20,7 @@ def claim(installation: Installation, part: str, storage: Storage, mode: str) ->
 
 
 def postgres(installation: Installation) -> list[Manifest]:
-    """The bundled PostgreSQL; nothing where it is external."""
+    """The bundled PostgreSQL; empty if it is external."""
     server = installation.values.postgres
     if not isinstance(server, BundledServer):
         return []
@@ -46,7 +46,7 @@ def postgres(installation: Installation) -> list[Manifest]:
 
 
 def redis(installation: Installation) -> list[Manifest]:
-    """The bundled Redis; nothing where it is external."""
+    """The bundled Redis; empty if it is external."""
     server = installation.values.redis
     if not isinstance(server, BundledServer):
         return []
@@ -85,7 +85,7 @@ def _server(
     return [
         installation.object("StatefulSet", "apps/v1", name, part, {"spec": spec}),
         installation.object("Service", "v1", name, part, {"spec": service}),
-        # A drain waits for the operator, who chooses the minute: without its server the platform stands still.
+        # A drain waits for the operator, who chooses the time: without its server the platform is down.
         budget(installation, part, selector, minAvailable=1),
     ]
 

@@ -23,49 +23,49 @@ MANAGED = frozenset(
         "RAY_ADDRESS",
     }
 )
-"""Variables that the manifests set by themselves."""
+"""Variables that the manifests set themselves."""
 
 
 class Resources(ValuesPart):
-    """Processor time and memory of one container. Memory is both asked for and the limit."""
+    """Processor time and memory of one container. Memory is both the request and the limit."""
 
     cpu: Quantity = "500m"
-    """Cores asked for; more are used where they are free."""
+    """Requested cores; more are used if they are free."""
     memory: Quantity = "1Gi"
-    """Memory asked for, and the limit."""
+    """Memory, both the request and the limit."""
 
 
 class Storage(ValuesPart):
-    """A volume: one that is asked for by size, or one that is there."""
+    """A volume: a new one of the given size, or an existing one."""
 
     size: Quantity = "100Gi"
-    """Size of the claim that is made."""
+    """Size of the claim that is created."""
     storage_class: str | None = None
     """Storage class of the claim. Default: the cluster's own."""
     existing_claim: Name | None = None
-    """Claim to use instead of one that is made."""
+    """Existing claim to use instead of creating one."""
 
 
 class Web(ValuesPart):
-    """The web processes, which stand behind one address."""
+    """The web processes, which share one address."""
 
     replicas: Annotated[int, Field(ge=1, le=64)] = 2
-    """Processes; two or more keep the console there while one is replaced."""
+    """Number of processes; with two or more, the console stays available while one is replaced."""
     resources: Resources = Resources(cpu="1", memory="2Gi")
 
 
 class Workers(ValuesPart):
-    """The platform's Celery workers: they look after runs and import policies."""
+    """The platform's Celery workers: they manage runs and import policies."""
 
     replicas: Annotated[int, Field(ge=1, le=64)] = 1
     """Number of processes."""
     threads: Annotated[int, Field(ge=2, le=64)] = 6
-    """Tasks that each works on at once; an import of a policy or a job of the lab holds one for hours."""
+    """Tasks that each process runs at the same time; an import of a policy or a job of the lab takes one for hours."""
     resources: Resources = Resources(cpu="500m", memory="2Gi")
 
 
 class BundledServer(ValuesPart):
-    """PostgreSQL or Redis as one pod of this installation, with a volume of its own."""
+    """PostgreSQL or Redis as one pod of this installation, with its own volume."""
 
     kind: Literal["bundled"] = "bundled"
     size: Quantity = "20Gi"
@@ -76,61 +76,61 @@ class BundledServer(ValuesPart):
 
 
 class ExternalServer(ValuesPart):
-    """A server that somebody else runs; the installation's Secret holds its URL."""
+    """A server that is operated elsewhere; the installation's Secret holds its URL."""
 
     kind: Literal["external"]
     networks: tuple[Cidr, ...] = ()
-    """Networks in which it is; they must be named where the way out is closed."""
+    """Networks of the server; required if egress is closed."""
 
 
 Server = Annotated[BundledServer | ExternalServer, Field(discriminator="kind")]
 
 
 class Ingress(ValuesPart):
-    """The way in for browsers, over TLS, WebSockets included."""
+    """The entry point for browsers, over TLS, including WebSockets."""
 
     class_name: str = "nginx"
-    """Class of the controller. For ``nginx`` the time-outs of streams are set as well."""
+    """Class of the controller. For ``nginx`` the timeouts of streams are also set."""
     tls_secret: Name
     """Secret of type kubernetes.io/tls with the certificate."""
     from_namespace: Name = "ingress-nginx"
-    """Namespace of the controller's pods: from there alone the web processes are reached."""
+    """Namespace of the controller's pods: only these can reach the web processes."""
     trusted_proxies: Annotated[tuple[Cidr, ...], Field(min_length=1)]
-    """Networks of the controller's pods, whose forwarded headers are believed."""
+    """Networks of the controller's pods, whose forwarded headers are trusted."""
     annotations: dict[str, str] = {}
-    """Further annotations, such as those of a certificate issuer."""
+    """Additional annotations, such as those of a certificate issuer."""
 
 
 class Network(ValuesPart):
-    """The way out of the installation's pods. The way in is always closed but for what is used."""
+    """Egress of the installation's pods. Ingress is always closed except for what is used."""
 
     egress: Literal["open", "closed"] = "open"
-    """Whether pods reach the internet; ``closed`` leaves the installation itself, DNS, and what is named here."""
+    """Whether pods can reach the internet; ``closed`` allows only the installation itself, DNS, and entries here."""
     allowed: tuple[Cidr, ...] = ()
-    """Networks that pods reach although the way out is closed: judges, object stores, mirrors."""
+    """Networks that pods can reach even though egress is closed: judges, object stores, mirrors."""
     api_server: Cidr | None = None
-    """Network of Kubernetes' API server, which Ray's autoscaler asks for pods."""
+    """Network of the Kubernetes API server, from which Ray's autoscaler requests pods."""
 
 
 class Backups(ValuesPart):
     """A job that dumps the database and archives the data folder."""
 
     schedule: Cron = "15 2 * * *"
-    """Times at which it runs, as cron writes them."""
+    """Times at which it runs, in cron syntax."""
     keep: Annotated[int, Field(ge=1, le=365)] = 7
-    """Back-ups that are kept."""
+    """Number of backups that are retained."""
     storage: Storage = Storage()
 
 
 class Secrets(ValuesPart):
-    """The Secret that an operator makes; manifests only refer to its keys."""
+    """The Secret that an operator creates; manifests only refer to its keys."""
 
     name: Name = "dressage"
     """Name of the Secret."""
     extra: dict[str, str] = {}
-    """Further secret settings by variable, each with its key in the Secret, such as DRESSAGE_EMAIL_URL: email-url."""
+    """Additional secret settings by variable, with their keys in the Secret, such as DRESSAGE_EMAIL_URL: email-url."""
     pull: Name | None = None
-    """Secret with which images are pulled."""
+    """Secret for pulling images."""
 
     @field_validator("extra")
     @classmethod
@@ -147,20 +147,20 @@ class Values(ValuesPart):
     """Values of one installation."""
 
     name: Name = "dressage"
-    """Name of the installation; its objects begin with it."""
+    """Name of the installation, and prefix of its objects' names."""
     namespace: Name = "dressage"
-    """Namespace that holds it."""
+    """Namespace of the installation."""
     url: str
     """Address at which browsers reach the console, with https."""
     registry: Registry | None = None
-    """Registry, and path in it, that all images are pulled from. Default: the places that the lock names."""
+    """Registry, and path in it, that all images are pulled from. Default: the registries that the lock names."""
     air_gap: bool = False
-    """Whether nothing outside is asked: the way out is closed, the hub is left alone, images come from ``registry``."""
+    """Whether nothing outside is contacted: egress is closed, the hub is not used, images come from ``registry``."""
     settings: dict[str, str | int | float | bool] = {}
-    """Further settings of the platform, by the names of docs/configuration.md."""
+    """Additional settings of the platform, by the names in docs/configuration.md."""
     secrets: Secrets = Secrets()
     storage: Storage = Storage(size="500Gi")
-    """The data folder, which all pods share: it must be readable and writable by many nodes (ReadWriteMany)."""
+    """The data folder, which all pods share: many nodes must be able to read and write it (ReadWriteMany)."""
     web: Web = Web()
     workers: Workers = Workers()
     beat: Resources = Resources(cpu="100m", memory="512Mi")
@@ -172,7 +172,7 @@ class Values(ValuesPart):
     clusters: tuple[Cluster, ...] = ()
     """Ray clusters that KubeRay runs for this installation; each has its own queue of runs."""
     further_clusters: tuple[Name, ...] = ()
-    """Names of clusters elsewhere, whose Celery workers stand beside them."""
+    """Names of clusters elsewhere, whose Celery workers run next to them."""
 
     @field_validator("url")
     @classmethod
@@ -222,5 +222,5 @@ class Values(ValuesPart):
 
     @property
     def egress(self) -> Literal["open", "closed"]:
-        """The way out in effect."""
+        """The egress setting in effect."""
         return "closed" if self.air_gap else self.network.egress
