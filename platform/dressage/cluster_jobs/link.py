@@ -39,11 +39,11 @@ def _routes_of(kind: ClusterKind[Any]) -> list[URLPattern]:
     base = f"link/{kind.names.path}/<str:job_id>"
     views: dict[str, type[_JobView]] = {
         "": ClaimView,
-        "/token": TokenView,
+        "/token": JobTokenView,
         "/lease": LeaseView,
         "/result": ResultView,
-        "/datasets/<str:ref>": DatasetView,
-        "/datasets/<str:ref>/difficulty": DifficultyView,
+        "/datasets/<str:ref>": JobDatasetView,
+        "/datasets/<str:ref>/difficulty": JobDifficultyView,
     }
     found = [path(base + rest, view.as_view(kind=kind)) for rest, view in views.items()]
     return found + [path(f"{base}/{name}", RequestView.as_view(kind=kind, name=name)) for name in kind.requests()]
@@ -93,7 +93,7 @@ class _JobView(VersionedLinkView):
             fail_open(self.kind.model, self.kwargs["job_id"], reason)
 
 
-class TokenView(_JobView):
+class JobTokenView(_JobView):
     """Gives a worker of the cluster the token of a queued job."""
 
     authentication_classes = (ClusterAuthentication,)
@@ -181,7 +181,7 @@ class RequestView(JobLinkView):
         return Response(self.kind.requests()[self.name](job_id, request.data).wire())
 
 
-class DatasetView(JobLinkView):
+class JobDatasetView(JobLinkView):
     """The dataset versions that the job reads."""
 
     @extend_schema(exclude=True)
@@ -197,7 +197,7 @@ class DatasetView(JobLinkView):
             raise not_found("dataset version")
 
 
-class DifficultyView(DatasetView):
+class JobDifficultyView(JobDatasetView):
     """The known difficulty of the rows of these versions."""
 
     @extend_schema(exclude=True)

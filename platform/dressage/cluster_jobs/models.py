@@ -4,13 +4,13 @@ from typing import ClassVar, TypeVar, cast
 
 from django.db import models
 
-from dressage.jobs.models import Job, JobState
+from dressage.jobs.models import BackgroundJob, JobState
 
 OPEN = (JobState.QUEUED, JobState.RUNNING)
 """States in which a result is still expected."""
 
 
-class ClusterJob(Job):
+class ClusterJob(BackgroundJob):
     """A job that a cluster's worker does, with its own token."""
 
     noun: ClassVar[str]

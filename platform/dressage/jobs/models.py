@@ -23,7 +23,7 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class Job(TeamModel):
+class BackgroundJob(TeamModel):
     """One job. The row is the source of truth; messages only wake a worker."""
 
     task: ClassVar[str]
@@ -47,7 +47,7 @@ class Slots(NamedTuple):
     """Filter of the kind's jobs that share these slots."""
 
 
-class LocalJob(Job):
+class LocalJob(BackgroundJob):
     """A job that the platform's own worker does. Workers may be killed at any point; the next one continues."""
 
     noun: ClassVar[str] = "job"

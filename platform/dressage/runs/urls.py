@@ -45,7 +45,7 @@ urlpatterns = [
     path("checkpoints/<str:checkpoint_id>/policy", checkpoints.CheckpointPolicyView.as_view()),
     path("checkpoints/<str:checkpoint_id>/exports", exports.StartExportView.as_view()),
     path("checkpoint-exports", exports.ExportsView.as_view()),
-    path("checkpoint-exports/<str:export_id>", exports.ExportView.as_view()),
+    path("checkpoint-exports/<str:export_id>", exports.CheckpointExportView.as_view()),
     path("checkpoint-exports/<str:export_id>/cancel", exports.CancelExportView.as_view()),
     path("checkpoint-exports/<str:export_id>/retry", exports.RetryExportView.as_view()),
     path("clusters", clusters.ClustersView.as_view()),

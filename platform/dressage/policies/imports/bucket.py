@@ -50,7 +50,7 @@ class UploadedPart(NamedTuple):
     tag: str
 
 
-class Bucket:
+class BucketFolder:
     """The objects directly below one prefix."""
 
     _needed = "list or read"
@@ -118,7 +118,7 @@ class Bucket:
         return ImportRefused(f"{_host()} answers {code or 'with an error'}. Check bucket, prefix and region.")
 
 
-class BucketSource(Bucket):
+class BucketSource(BucketFolder):
     """A policy to import."""
 
     def listing(self) -> Listing:
@@ -158,7 +158,7 @@ class BucketSource(Bucket):
                 raise NetworkTrouble(f"The object store sent less than {file.name} has.")
 
 
-class BucketTarget(Bucket):
+class BucketTarget(BucketFolder):
     """A folder to write to. Each object is written completely or not at all, and stores the SHA-256 of its content."""
 
     _needed = "list or write"

@@ -88,7 +88,7 @@ class ExportsView(ApiView):
         return self.page(rows, CheckpointExportSerializer)
 
 
-class ExportView(ApiView):
+class CheckpointExportView(ApiView):
     """One export."""
 
     noun = Noun.RUNS
