@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Generic, Literal
 
 from dressage.cluster_jobs.life import fail
 from dressage.cluster_jobs.models import ClusterJob, J
-from dressage.common.api.problems import not_found
 from dressage.datasets.versions.pins import Pin
 from dressage.teams.models import Team
 from trainer_core.link.base import Message
@@ -59,11 +58,3 @@ class ClusterKind(ABC, Generic[J]):
     def pins(self, team: Team, refs: Collection[str]) -> Iterator[Pin]:
         """The team's open jobs that need one of the versions."""
         yield from ()
-
-
-def job_of(model: type[J], team: Team, job_id: str) -> J:
-    """One job of the team. Raises a 404 problem."""
-    found: J | None = model.objects.for_team(team).filter(pk=job_id).first()
-    if found is None:
-        raise not_found(str(model._meta.verbose_name))
-    return found

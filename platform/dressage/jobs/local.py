@@ -60,7 +60,7 @@ def claim(model: type[L], job_id: str) -> L | None:
     if was_active and heard.filter(pk=job.pk).exists():
         return None
     slots = _slots_of(job)
-    if heard.filter(slots.jobs).exclude(pk=job.pk).count() >= slots.count:
+    if heard.filter(slots.jobs).exclude(pk=job.pk).count() >= slots.limit:
         return None
     if was_active and (reason := job.too_many_lost()) is not None:
         end(job, JobState.FAILED, reason)
@@ -185,7 +185,7 @@ class LocalKind(Kind):
         unasked = Q(rung_at=None) | Q(rung_at__lt=Now() - timedelta(seconds=ASK_AGAIN_S))
         found = rows_of(model).filter(silent | Q(state=JobState.QUEUED)).filter(unasked).order_by("created_at")
         for slots in model.slots:
-            for job in found.filter(slots.jobs)[: slots.count + 1]:
+            for job in found.filter(slots.jobs)[: slots.limit + 1]:
                 with transaction.atomic():
                     notify(job)
 

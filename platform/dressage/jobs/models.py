@@ -42,7 +42,7 @@ class BackgroundJob(TeamModel):
 class Slots(NamedTuple):
     """Number of jobs of a kind that may run at the same time in the installation."""
 
-    count: int
+    limit: int
     jobs: Q = Q()
     """Filter of the kind's jobs that share these slots."""
 
@@ -65,8 +65,8 @@ class LocalJob(BackgroundJob):
     reset_at_end: ClassVar[Mapping[str, Any]] = {}
     """Values to which columns that only an open job needs are reset."""
 
-    state: Any
-    """Column that subclasses declare with their own choices."""
+    state = models.CharField(max_length=16)
+    """Subclasses declare the column with their own choices."""
     error = models.TextField(blank=True)
     """Reason it failed or is waiting, and what to do."""
     attempt = models.PositiveIntegerField(default=0)

@@ -52,10 +52,16 @@ class ProfileKind(ClusterKind[Profile]):
         """Profiles that sample one of the versions, and goldilocks between two profiles."""
         profiles = Profile.objects.for_team(team).filter(state__in=OPEN).defer(*Profile.large)
         goldilocks = Goldilocks.objects.for_team(team).filter(state__in=GOLDILOCKS_OPEN)
-        for kind, found in (("profile", profiles), ("goldilocks", goldilocks)):
-            for one in found.select_related("version__dataset"):
-                if one.version.ref in refs:
-                    yield {"kind": kind, "id": one.id, "name": one.id, "state": one.state, "ref": one.version.ref}
+        for profile in profiles.select_related("version__dataset"):
+            if profile.version.ref in refs:
+                yield _pin("profile", profile)
+        for search in goldilocks.select_related("version__dataset"):
+            if search.version.ref in refs:
+                yield _pin("goldilocks", search)
+
+
+def _pin(kind: Literal["profile", "goldilocks"], job: Profile | Goldilocks) -> Pin:
+    return {"kind": kind, "id": job.id, "name": job.id, "state": job.state, "ref": job.version.ref}
 
 
 def _keep_batch(job_id: str, body: Any) -> KeptBatches:

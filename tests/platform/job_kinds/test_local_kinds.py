@@ -142,9 +142,9 @@ def test_a_job_is_given_back(make: Callable[[], LocalJob]) -> None:
 
 
 def test_slots_bound_what_is_worked_on_at_once(make: Callable[[], LocalJob]) -> None:
-    jobs = [make() for _ in range(sum(slots.count for slots in make().slots) + 1)]
+    jobs = [make() for _ in range(sum(slots.limit for slots in make().slots) + 1)]
     found = [local.claim(type(job), job.pk) is not None for job in jobs]
-    count = local._slots_of(jobs[0]).count
+    count = local._slots_of(jobs[0]).limit
     assert found == [True] * count + [False] * (len(jobs) - count)
     local.fail(stored(jobs[0]), "done with it")
     assert local.claim(type(jobs[-1]), jobs[-1].pk) is not None
