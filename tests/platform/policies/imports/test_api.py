@@ -12,8 +12,8 @@ from dressage.common import sealing
 from dressage.common.actors import Actor
 from dressage.common.api.problems import Problem
 from dressage.common.sealing import rotate
-from dressage.imports import enqueue
 from dressage.imports.remote import ImportRefused
+from dressage.jobs import messages
 from dressage.jobs.local import LocalKind
 from dressage.policies.access.selectors import hub_token
 from dressage.policies.access.services import set_credentials
@@ -207,7 +207,7 @@ def test_the_sweep_asks_again_where_nobody_works(
     editor: APIClient, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     sent: list[str] = []
-    monkeypatch.setattr(enqueue, "_send", lambda task, import_id: sent.append(import_id))
+    monkeypatch.setattr(messages, "_send", lambda task, queue, arguments: sent.append(arguments["import_id"]))
     row = start(editor).json()
     LocalKind(PolicyImport).sweep()
     PolicyImport.objects.update(rung_at="2026-01-01T00:00:00Z")
