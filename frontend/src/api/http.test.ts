@@ -6,6 +6,7 @@ afterEach(() => vi.unstubAllGlobals());
 /** Idempotency keys of requests, in their order. */
 function keysOf(): (string | null)[] {
   const keys: (string | null)[] = [];
+  vi.stubGlobal("document", { cookie: "csrftoken=of the page" });
   vi.stubGlobal("fetch", async (_: string, init: RequestInit) => {
     keys.push(new Headers(init.headers).get("Idempotency-Key"));
     return new Response("{}");

@@ -32,7 +32,9 @@ test("one line says what happens", () => {
   expect(progressText(row({ error: "It is away." }))).toBe("Waits for the network");
   expect(progressText(row({ state: "downloading" }))).toBe("Looks at the files");
   const known = { bytes_total: 2048, bytes_done: 4096, files_total: 2, files_done: 1 };
-  expect(progressText(row({ state: "reading", ...known }))).toBe("Reads and checks the rows: 2.0 KiB of 2.0 KiB");
+  expect(progressText(row({ state: "reading", ...known }))).toBe(
+    "Reads and checks the rows: 2.0 KiB of 2.0 KiB, 1 of 2 files",
+  );
   expect(progressText(row({ state: "verifying", ...known }))).toContain("Compares checksums");
   expect(progressText(row({ state: "downloading", ...known }))).toContain("1 of 2 files");
 });
