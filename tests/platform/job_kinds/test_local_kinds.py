@@ -42,7 +42,8 @@ def lab_job(team: Team) -> LocalJob:
 
 
 def checkpoint_export(team: Team) -> LocalJob:
-    run, _ = Run.objects.get_or_create(team=team, name="first", defaults={"spec": {}, "effective_spec": {}})
+    facts = {"spec": {}, "effective_spec": {}, "total_steps": 1, "created_by": "Ada"}
+    run, _ = Run.objects.get_or_create(team=team, name="first", defaults=facts)
     facts = {"attempt": 1, "step": 1, "bytes": 1, "manifest_sha256": "0", "reason": "schedule", "policy_version": 1}
     checkpoint, _ = Checkpoint.objects.get_or_create(run=run, path="a", defaults=facts)
     return CheckpointExport.objects.create(team=team, checkpoint=checkpoint, address="s3://bucket/a", **BY)
