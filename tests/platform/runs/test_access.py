@@ -11,8 +11,10 @@ from django.db.models import Model
 from django.urls import get_resolver
 from rest_framework.test import APIClient
 
+from dressage.common.actors import Actor
 from dressage.common.roles import Role
-from dressage.runs.models import Checkpoint, Control, Run
+from dressage.policies.access.services import set_credentials
+from dressage.runs.models import Checkpoint, CheckpointExport, Control, Run
 from dressage.teams.models import Team, User, UserSession
 from dressage.telemetry.models import Rollout
 from tests.platform.bodies import check_bodies
@@ -74,6 +76,12 @@ OPERATIONS = [
     Operation("GET", "checkpoints/{checkpoint}/download", "viewer", 200),
     # The checkpoint of these tests has no weights; test_team_weights.py has one that becomes a policy.
     Operation("POST", "checkpoints/{checkpoint}/policy", "editor", 409, {"name": "n"}),
+    Operation("POST", "checkpoints/{checkpoint}/exports", "editor", 201, {"address": "s3://models/b"}),
+    Operation("GET", "checkpoint-exports", "viewer", 200),
+    Operation("GET", "checkpoint-exports/{export}", "viewer", 200),
+    Operation("POST", "checkpoint-exports/{export}/cancel", "editor", 200),
+    # The export of these tests has not failed.
+    Operation("POST", "checkpoint-exports/{export}/retry", "editor", 409),
     Operation("GET", "clusters", "viewer", 200),
     Operation("GET", "teams/current/gpu-hours", "viewer", 200),
     Operation("GET", "spec/schema", "viewer", 200),
@@ -101,7 +109,7 @@ BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.me
 
 @pytest.fixture
 def ids(launch: Callable[..., tuple[Run, Worker]], api: Callable[..., APIClient]) -> dict[str, str]:
-    """A running run with a control in effect, a checkpoint before it and a rollout."""
+    """A running run with a control in effect, a checkpoint before it, an export of that and a rollout."""
     run, worker = launch()
     body = {"target": "thinking.budget", "value": 10}
     api("operator").post(f"/api/v1/runs/{run.id}/controls", body, format="json", headers={"If-Match": "0"})
@@ -110,7 +118,14 @@ def ids(launch: Callable[..., tuple[Run, Worker]], api: Callable[..., APIClient]
     worker.sync(applied=[{"control_id": control.id, "state": "applied", "step": 4}])
     worker.checkpoint(3, reason="before_control", control_id=control.id)
     rollout = str(Rollout.objects.filter(run=run).values_list("pk", flat=True).first() or "1")
-    return {"run": run.id, "control": control.id, "checkpoint": Checkpoint.objects.get().id, "rollout": rollout}
+    checkpoint = Checkpoint.objects.get()
+    keys = {"access_key_id": "team", "secret_access_key": "secret"}
+    set_credentials(run.team, Actor("user", "usr_1", "Ada"), "bucket", keys)
+    export = CheckpointExport.objects.create(
+        team=run.team, checkpoint=checkpoint, address="s3://models/a", created_by="Ada", actor={}
+    )
+    objects = {"run": run, "control": control, "checkpoint": checkpoint, "export": export}
+    return {name: one.id for name, one in objects.items()} | {"rollout": rollout}
 
 
 def needed(path: str) -> dict[str, str]:
