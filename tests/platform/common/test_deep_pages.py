@@ -31,7 +31,7 @@ from dressage.profiles.models import Goldilocks, Profile
 from dressage.rehearsals.models import Rehearsal
 from dressage.reports.models import Report, ReportRevision
 from dressage.rewards.models import JudgeEndpoint, Reward, RewardVersion, RubricProposal
-from dressage.runs.models import Checkpoint, Control, Run
+from dressage.runs.models import Checkpoint, CheckpointExport, Control, Run
 from dressage.runs.states import RunState
 from dressage.teams.models import (
     AccountEvent,
@@ -157,10 +157,11 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     of_team(Goldilocks, team, version=stored[0], state="done", asked=stages, actor={}, **by)
     runs = of_team(Run, team, name="r", spec=spec, effective_spec=spec, total_steps=9, state=RunState.DRAFT, **by)
     run = runs[0]
-    many(
+    saved = many(
         Checkpoint, run=run, created_at=NOW, attempt=1, step=1, path=number, bytes=1, reason="schedule",
         manifest_sha256="0", policy_version=1,
     )  # fmt: skip
+    of_team(CheckpointExport, team, checkpoint=saved[0], address=number, state="done", actor={}, **by)
     many(
         Control,
         run=run,
@@ -183,6 +184,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/account/passkeys": Passkey,
         "/account/sessions": UserSession,
         "/audit": AuditEntry,
+        "/checkpoint-exports": CheckpointExport,
         "/datasets": Dataset,
         "/dataset-mappings": SavedMapping,
         "/views": ChartView,

@@ -15,7 +15,7 @@ from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.datasets.models import Dataset
 from dressage.runs.life.services import create_run
-from dressage.runs.models import Checkpoint, Control
+from dressage.runs.models import Checkpoint, CheckpointExport, Control
 from dressage.runs.sweep import reconcile
 from dressage.teams.models import Membership, Team, User, UserSession
 from dressage.teams.two_factor.models import Passkey
@@ -112,4 +112,9 @@ def _run(team: Team, actor: Actor, operator: APIClient) -> dict[str, str]:
     worker.checkpoint(3, reason="before_control", control_id=control.id)
     worker.sync({"kind": "rollouts", "step": 1, "data": {"rows": [ROW]}})
     rollout = str(Rollout.objects.get().id)
-    return {"rollout": rollout, "run": run.id, "control": control.id, "checkpoint": Checkpoint.objects.get().id}
+    checkpoint = Checkpoint.objects.get()
+    export = CheckpointExport.objects.create(
+        team=team, checkpoint=checkpoint, address="s3://models/a", created_by="Ada", actor={}
+    )
+    objects = {"run": run, "control": control, "checkpoint": checkpoint, "export": export}
+    return {name: one.id for name, one in objects.items()} | {"rollout": rollout}

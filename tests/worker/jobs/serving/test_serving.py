@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.expensive(15, "starts an engine", about=(*SAMPLING, "worker/judge")),
 ]
 PATH = "/api/v1/link/servings/srv_1"
-STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
+STARTER = Path(__file__).resolve().parents[4] / "demo" / "starter-policy"
 
 
 class ServingPlatform:
