@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.diagnosis.metrics import mismatch_metrics
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.prompting.plan import thinking_budget
 from trainer_core.rewards.outcomes import error_share, pass_rate
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.run import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 
 __all__ = ["mismatch_metrics", "step_metrics"]
 
@@ -28,14 +28,14 @@ def step_metrics(groups: Sequence[Group], spec: RunSpec, *, version: int) -> dic
         version: version of the learner's weights before the update.
     """
     trajectories = [t for group in groups for t in group.trajectories]
-    rewards = np.array([t.reward for t in trajectories if t.reward_error is None and t.reward is not None])
+    rewards = np.array([t.reward for t in trajectories if t.verdict.error is None and t.reward is not None])
     lengths = np.array([t.length for t in trajectories], np.float64)
     metrics = {
         "groups/count": float(len(groups)),
         "groups/zero_advantage_share": _share([_has_no_signal(group) for group in groups]),
         "control/revision": float(max(group.steering_revision for group in groups)),
         "reward/error_share": error_share(groups),
-        "reward/forgiven_share": _share([bool(t.reward_forgiven) for t in trajectories]),
+        "reward/forgiven_share": _share([bool(t.verdict.forgiven) for t in trajectories]),
         "prompt_length/mean": float(np.mean([len(t.prompt_ids) for t in trajectories])),
         "response_length/clip_ratio": _share([t.finish_reason == "length" for t in trajectories]),
         "rollouts/repetition_share": _share([t.finish_reason == "repetition" for t in trajectories]),
@@ -72,7 +72,7 @@ def _range(name: str, values: NDArray[np.float64]) -> dict[str, float]:
 def _reward_parts(trajectories: Sequence[Trajectory]) -> dict[str, float]:
     parts: defaultdict[str, list[float]] = defaultdict(list)
     for trajectory in trajectories:
-        for name, value in trajectory.reward_parts.items():
+        for name, value in trajectory.verdict.parts.items():
             parts[name].append(value)
     return {f"reward_parts/{name}/mean": float(np.mean(values)) for name, values in parts.items()}
 

@@ -14,10 +14,10 @@ from transformers import AutoModelForCausalLM
 from tests.architectures.cases import UPDATES, Case
 from tests.architectures.seen import Difference, Seen
 from tests.support.expert_groups import make_group_of_experts
+from trainer_core.episodes import Credit, Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
 from trainer_core.starter.architectures import WINDOW
 from trainer_core.starter.chats import VOCABULARY
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 from worker.engine import Completion, EngineConfig, InferenceEngine, Request, Sampling
 from worker.engine.types import Fp8Config
@@ -211,9 +211,9 @@ def _trajectory(completion: Completion, reward: float, advantage: float) -> Traj
         sampled=np.array(completion.sampled, np.bool_),
         finish_reason="length",
         temperature=1.0,
-        reward=reward,
-        advantage=advantage,
         routes=completion.routes,
+        verdict=Verdict(reward=reward),
+        credit=Credit(advantage=advantage),
     )
 
 

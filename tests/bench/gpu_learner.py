@@ -16,12 +16,12 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from tests.bench.measured import peak_bytes, told_peak
 from tests.bench.report import Figure
+from trainer_core.episodes import Credit, Group, Trajectory, Verdict
 from trainer_core.planning.attained import LEARNED
 from trainer_core.planning.cluster import Scale
 from trainer_core.planning.memory import GIB, learner_memory
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.device import settle
 from trainer_core.update.learner import Learner
 from worker.cluster.cores import usable_cores
@@ -121,8 +121,8 @@ def _group(shape: Shape) -> Group:
         sampled=np.ones(answer, dtype=np.bool_),
         finish_reason="stop",
         temperature=1.0,
-        reward=1.0,
-        advantage=1.0,
+        verdict=Verdict(reward=1.0),
+        credit=Credit(advantage=1.0),
     )
     return Group("0", "a:0", "a", "a@1", {}, "", 0, [trajectory])
 

@@ -19,12 +19,12 @@ import yaml
 
 from tests.support.installation import ROOT
 from tests.support.warm_loop import REWARDS
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.rewards import RewardDefinition, split_thinking
 from trainer_core.rewards.sample import Sample
 from trainer_core.rewards.score import score
 from trainer_core.rollout_metrics import step_metrics
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 from worker.engine import Completion, EngineConfig, InferenceEngine, Request, Sampling
 from worker.engine.startup import eos_token_ids
@@ -107,7 +107,7 @@ class Loop:
         thinking, answer = split_thinking(text, "<think>", "</think>")
         sample = Sample(text, thinking, answer, trajectory.length, trajectory.finish_reason)
         trajectory.output_text, graded = text, score(self._definition, sample, item)
-        trajectory.reward, trajectory.reward_error = graded.reward, graded.error
+        trajectory.verdict = Verdict(graded.reward, error=graded.error)
         trajectory.thinking_tokens = int(thinking is not None)
 
 

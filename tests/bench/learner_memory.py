@@ -324,7 +324,7 @@ def _write_policy(folder: Path, sizes: Mapping[str, Any]) -> None:
 def _groups(samples: int, length: int) -> Any:
     import numpy as np
 
-    from trainer_core.trajectory import Group, Trajectory
+    from trainer_core.episodes import Credit, Group, Trajectory, Verdict
 
     rng = np.random.default_rng(0)
     made = [
@@ -337,8 +337,8 @@ def _groups(samples: int, length: int) -> Any:
             sampled=np.ones(length, dtype=np.bool_),
             finish_reason="stop",
             temperature=1.0,
-            reward=0.0,
-            advantage=1.0,
+            verdict=Verdict(reward=0.0),
+            credit=Credit(advantage=1.0),
         )
         for number in range(samples)
     ]

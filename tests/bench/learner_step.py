@@ -17,8 +17,8 @@ from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 from tests.bench.measured import in_turns
 from tests.bench.peer_step import trl_seconds
 from tests.bench.report import Figure
+from trainer_core.episodes import Credit, Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.policy import load_policy, score
@@ -148,8 +148,8 @@ def _trajectory(rng: np.random.Generator, prompt: Any, length: int, vocabulary: 
         sampled=np.ones(length, dtype=np.bool_),
         finish_reason="stop",
         temperature=1.0,
-        reward=0.0,
-        advantage=float(rng.normal()),
+        verdict=Verdict(reward=0.0),
+        credit=Credit(advantage=float(rng.normal())),
     )
 
 

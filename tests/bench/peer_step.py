@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.support.installation import ROOT
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 
 PEER = ROOT / "tests" / "bench" / "peer_trl"
 

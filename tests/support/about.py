@@ -15,7 +15,7 @@ RUNS = (
     "trainer_core/spec",
     "trainer_core/steering",
     "trainer_core/update",
-    "trainer_core/trajectory.py",
+    "trainer_core/episodes",
     "worker/cluster",
     "worker/engine",
     "worker/learner",

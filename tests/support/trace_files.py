@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tests.trainer_core.batches import group, trajectory
+from trainer_core.episodes import Group
 from trainer_core.link.traces import TraceHeader
-from trainer_core.trajectory import Group
 from worker.loop.traces.encoding import encode
 
 

@@ -5,7 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from trainer_core.trajectory import Group, Trajectory
+from trainer_core.episodes import Credit, Group, Trajectory, Verdict
+
+VERDICT = {
+    "reward": "reward",
+    "reward_parts": "parts",
+    "reward_explained": "explained",
+    "reward_error": "error",
+    "reward_forgiven": "forgiven",
+    "reward_stops": "stops",
+    "shadow_rewards": "shadow_rewards",
+    "shadow_errors": "shadow_errors",
+    "length_correction": "length_correction",
+}
 
 
 def trajectory(reward: float | None = 0.0, *, length: int = 4, prompt: int = 3, **values: Any) -> Trajectory:
@@ -22,7 +34,14 @@ def trajectory(reward: float | None = 0.0, *, length: int = 4, prompt: int = 3, 
         "reward": reward,
         "reward_error": "grader: failed" if reward is None else None,
     }
-    return Trajectory(**{**given, **values})
+    return with_parts({**given, **values})
+
+
+def with_parts(values: dict[str, Any]) -> Trajectory:
+    """A trajectory of these fields, those of its verdict (``reward``, ``reward_…``) and of its credit among them."""
+    verdict = {name: values.pop(given) for given, name in VERDICT.items() if given in values}
+    credit = {name: values.pop(name) for name in ("advantage", "excluded", "length_logit") if name in values}
+    return Trajectory(**values, verdict=Verdict(**verdict), credit=Credit(**credit))
 
 
 def group(

@@ -7,10 +7,10 @@ import pytest
 
 from tests.trainer_core.batches import group, rewarded, trajectory
 from tests.trainer_core.specs import spec
+from trainer_core.episodes import Group
 from trainer_core.metrics import find
 from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
-from trainer_core.trajectory import Group
 
 TAGS = spec(thinking={"type": "tags", "budget": 3})
 

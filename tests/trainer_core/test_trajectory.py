@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 
 from tests.trainer_core.batches import trajectory
-from trainer_core.trajectory import PER_TOKEN, Trajectory
+from trainer_core.episodes import PER_TOKEN, Trajectory
 
 
 def test_every_array_is_of_the_tokens_or_known_not_to_be() -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 
 
 @dataclass(frozen=True, slots=True)

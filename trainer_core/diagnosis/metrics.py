@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.diagnosis.columns import Columns, columns
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 
 RATIO_HIGH, RATIO_LOW = 2.0, 0.5
 """Weights outside these bounds count as high and low."""

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from trainer_core.trajectory import Group
+from trainer_core.episodes import Group
 
 WORST_TOKENS = 8
 """Worst tokens stored per step."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from trainer_core.episodes import Group
 from trainer_core.planning.attained import GENERATED, LEARNED
-from trainer_core.trajectory import Group
 
 
 @dataclass(frozen=True, slots=True)

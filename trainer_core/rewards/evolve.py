@@ -14,10 +14,10 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
+from trainer_core.episodes import Group
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest, read_json, schema_format
 from trainer_core.rewards.graders.rubric_prompt import fenced
 from trainer_core.rewards.outcomes import graded_reward
-from trainer_core.trajectory import Group
 
 ALIKE = 85.0
 """Similarity of two descriptions, 0 to 100 by their sorted words, from which they say the same."""
@@ -76,7 +76,7 @@ def contrasts(groups: Sequence[Group], count: int) -> list[Group]:
 
 def contrast(group: Group, prompt_text: str) -> Contrast:
     """Best and worst of a group whose rewards differ, by the reward as its definition gave it."""
-    known = [t for t in group.trajectories if t.reward is not None and t.reward_error is None]
+    known = [t for t in group.trajectories if t.reward is not None and t.verdict.error is None]
     better, worse = max(known, key=graded_reward), min(known, key=graded_reward)
     return Contrast(
         prompt_id=group.prompt_id,
@@ -161,7 +161,7 @@ def row_items(item: Mapping[str, Any], field: str | None) -> list[KnownItem]:
 
 
 def _rewards(group: Group) -> list[float]:
-    return [graded_reward(t) for t in group.trajectories if t.reward is not None and t.reward_error is None]
+    return [graded_reward(t) for t in group.trajectories if t.reward is not None and t.verdict.error is None]
 
 
 def _plain(text: str) -> str:

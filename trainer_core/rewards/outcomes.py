@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.rewards.success import least
-from trainer_core.trajectory import Group, Trajectory
 
 
 def succeeded(trajectory: Trajectory, threshold: float) -> bool | None:
     """Whether the answer counts as right; what length has added or taken is no part of it. None: the reward failed."""
-    if trajectory.reward is None or trajectory.reward_error is not None:
+    if trajectory.reward is None or trajectory.verdict.error is not None:
         return None
     return graded_reward(trajectory) >= least(threshold)
 
@@ -25,8 +25,8 @@ def graded_reward(trajectory: Trajectory) -> float:
     """
     if trajectory.reward is None:
         raise ValueError(f"{trajectory.trajectory_id} has no reward")
-    shaping = sum(trajectory.reward_parts.get(name, 0.0) for name in SHAPING_PARTS)
-    return trajectory.reward - shaping - trajectory.length_correction
+    shaping = sum(trajectory.verdict.parts.get(name, 0.0) for name in SHAPING_PARTS)
+    return trajectory.reward - shaping - trajectory.verdict.length_correction
 
 
 def pass_rate(groups: Sequence[Group]) -> float:
@@ -38,5 +38,5 @@ def pass_rate(groups: Sequence[Group]) -> float:
 
 def error_share(groups: Sequence[Group]) -> float:
     """Share of trajectories whose reward could not be computed."""
-    failed = [t.reward_error is not None for group in groups for t in group.trajectories]
+    failed = [t.verdict.error is not None for group in groups for t in group.trajectories]
     return sum(failed) / len(failed) if failed else 0.0

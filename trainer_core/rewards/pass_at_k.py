@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, variance
 
+from trainer_core.episodes import Group
 from trainer_core.rewards.outcomes import succeeded
-from trainer_core.trajectory import Group
 
 Z = 1.959963984540054
 """Quantile of the normal distribution that leaves 2.5 % above it: intervals hold the truth 19 times out of 20."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.rewards.outcomes import graded_reward, succeeded
 from trainer_core.rewards.success import least
-from trainer_core.trajectory import Group, Trajectory
 
 
 def shadow_metrics(groups: Sequence[Group], thresholds: Mapping[str, float]) -> dict[str, float]:
@@ -22,12 +22,12 @@ def shadow_metrics(groups: Sequence[Group], thresholds: Mapping[str, float]) -> 
     """
     metrics: dict[str, float] = {}
     pairs = [(group, t) for group in groups for t in group.trajectories]
-    for ref in sorted({name for _, t in pairs for name in (*t.shadow_rewards, *t.shadow_errors)}):
-        rewards = [t.shadow_rewards[ref] for _, t in pairs if ref in t.shadow_rewards]
-        metrics[f"reward_shadow/{ref}/errors"] = float(sum(ref in t.shadow_errors for _, t in pairs))
+    for ref in sorted({name for _, t in pairs for name in (*t.verdict.shadow_rewards, *t.verdict.shadow_errors)}):
+        rewards = [t.verdict.shadow_rewards[ref] for _, t in pairs if ref in t.verdict.shadow_rewards]
+        metrics[f"reward_shadow/{ref}/errors"] = float(sum(ref in t.verdict.shadow_errors for _, t in pairs))
         if rewards:
             metrics[f"reward_shadow/{ref}/mean"] = float(np.mean(rewards))
-        metrics |= _compared(ref, [(g, t) for g, t in pairs if ref in t.shadow_rewards], thresholds[ref])
+        metrics |= _compared(ref, [(g, t) for g, t in pairs if ref in t.verdict.shadow_rewards], thresholds[ref])
     return metrics
 
 
@@ -35,7 +35,7 @@ def _compared(ref: str, pairs: Sequence[tuple[Group, Trajectory]], threshold: fl
     known = [(t, right) for g, t in pairs if (right := succeeded(t, g.success_threshold)) is not None]
     if not known:
         return {}
-    shadow = np.array([t.shadow_rewards[ref] for t, _ in known], np.float64)
+    shadow = np.array([t.verdict.shadow_rewards[ref] for t, _ in known], np.float64)
     trained = np.array([graded_reward(t) for t, _ in known], np.float64)
     agreed = (shadow >= least(threshold)) == np.array([right for _, right in known])
     metrics = {f"reward_shadow/{ref}/agreement": float(agreed.mean())}

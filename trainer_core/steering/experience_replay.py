@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from trainer_core.episodes import Group
 from trainer_core.spec.run import RunSpec
 from trainer_core.steering.saved_groups import pack_group, unpack_group
-from trainer_core.trajectory import Group
 
 
 @dataclass(slots=True)
@@ -95,4 +95,4 @@ def _oldest_version(group: Group) -> int | None:
 
 def has_signal(group: Group) -> bool:
     """Whether the computed rewards differ within the group."""
-    return len({t.reward for t in group.trajectories if t.reward is not None and t.reward_error is None}) > 1
+    return len({t.reward for t in group.trajectories if t.reward is not None and t.verdict.error is None}) > 1

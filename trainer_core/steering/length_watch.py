@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.length_bias import LengthFit, fit
 from trainer_core.spec.rewards.watch import LengthBias
 from trainer_core.steering.guards import Alert
-from trainer_core.trajectory import Group, Trajectory
 
 METRIC = "reward/length_bias"
 REST = 0.5
@@ -56,9 +57,9 @@ class LengthWatch:
         of its reward.
         """
         for trajectory in (t for group in groups if group.reward_ref == self._ref for t in group.trajectories):
-            parts, name = trajectory.reward_parts, self._watch.component
-            forgiven = any(error.startswith(f"{name}: ") for error in trajectory.reward_forgiven)
-            missing = trajectory.reward is None or trajectory.reward_error is not None or name not in parts
+            parts, name = trajectory.verdict.parts, self._watch.component
+            forgiven = any(error.startswith(f"{name}: ") for error in trajectory.verdict.forgiven)
+            missing = trajectory.reward is None or trajectory.verdict.error is not None or name not in parts
             if missing or forgiven:
                 continue  # the grade is missing, or counts as 0 because the judge failed
             rules = sum(weight * parts.get(part, 0.0) for part, weight in self._weights.items() if part != name)
@@ -111,9 +112,13 @@ class LengthWatch:
         if bias == 0.0 or trajectory.reward is None:
             return
         change = -bias * self._weights[self._watch.component]
-        trajectory.reward_parts[self._watch.component] -= bias
-        trajectory.reward += change
-        trajectory.length_correction += change
+        verdict, name = trajectory.verdict, self._watch.component
+        trajectory.verdict = replace(
+            verdict,
+            reward=trajectory.reward + change,
+            parts={**verdict.parts, name: verdict.parts[name] - bias},
+            length_correction=verdict.length_correction + change,
+        )
 
     def _alert(self, step: int, value: float) -> Alert:
         what = "longer" if value > 0 else "shorter"

@@ -6,14 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from trainer_core.trajectory import Group, Trajectory
+from trainer_core.episodes import Credit, Group, Trajectory, Verdict
 
 _CLEARED = ("learner_logprobs", "entropy")
 """The learner computes them again, so they are not worth the space."""
-_TOLD = ("reward_explained",)
-"""Reported when the group came back, and not needed again. A worker from an earlier release could not read it."""
+_VERDICT = {
+    "reward": "reward",
+    "reward_parts": "parts",
+    "reward_error": "error",
+    "reward_forgiven": "forgiven",
+    "reward_stops": "stops",
+    "shadow_rewards": "shadow_rewards",
+    "shadow_errors": "shadow_errors",
+    "length_correction": "length_correction",
+}
+"""Names of a verdict's fields in the JSON, which is flat as in earlier releases. The explanation is left out: it was
+reported when the group came back, and is not needed again."""
+_CREDIT = {"advantage": "advantage", "excluded": "excluded", "length_logit": "length_logit"}
 _LEFT_OUT = ("length_logit",)
 """Left out if they have no value, so that workers from earlier releases can read the group."""
+_PARTS = {"verdict": (Verdict, _VERDICT), "credit": (Credit, _CREDIT)}
 
 
 def pack_group(group: Group) -> dict[str, Any]:
@@ -29,10 +41,13 @@ def unpack_group(document: dict[str, Any]) -> Group:
 
 
 def _pack(trajectory: Trajectory) -> dict[str, Any]:
-    packed = {}
+    packed: dict[str, Any] = {}
     for field in fields(Trajectory):
         value = getattr(trajectory, field.name)
-        if field.name in _TOLD or (value is None and field.name in _LEFT_OUT):
+        if field.name in _PARTS:
+            names = _PARTS[field.name][1]
+            found = {stored: getattr(value, name) for stored, name in names.items()}
+            packed |= {name: one for name, one in found.items() if one is not None or name not in _LEFT_OUT}
             continue
         if field.name in _CLEARED:
             value = None
@@ -50,4 +65,7 @@ def _unpack(document: dict[str, Any]) -> Trajectory:
             flat = np.frombuffer(base64.b64decode(value["bytes"]), np.dtype(value["dtype"]))
             value = flat.reshape(value["shape"]).copy()
         values[name] = value
+    values["reward_forgiven"] = tuple(values["reward_forgiven"])
+    for part, (build, names) in _PARTS.items():
+        values[part] = build(**{name: values.pop(stored) for stored, name in names.items() if stored in values})
     return Trajectory(**values)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trainer_core.trajectory import Group
+from trainer_core.episodes import Group
 
 
 def staleness_metrics(groups: Sequence[Group], version: int) -> dict[str, float]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.methods.aggregation import Denominators, aggregate
 from trainer_core.methods.losses.supervised import negative_log_likelihood
 from trainer_core.methods.scope import scope_values
@@ -17,7 +18,6 @@ from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.critic import GAEAdvantage
 from trainer_core.spec.methods.distillation import Distillation
 from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus, NoEntropyBonus
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.auxiliary.teacher import scored_logits
 from trainer_core.update.collectives import data_groups, data_rank, gather_tensors, largest
 from trainer_core.update.hybrid.routing import RouteWatch

@@ -15,8 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.collectives import gather_values_from_ranks, share_context, tells
 from trainer_core.update.device import claim, settle, take_peak
 from trainer_core.update.formats.perturbation import perturbed

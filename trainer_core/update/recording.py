@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 from trainer_core.update.packed.packing import TokenBatch
 from trainer_core.update.totals import Totals
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from trainer_core.diagnosis.truncation import log_kept_mass
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 from trainer_core.update.collectives import ALONE, ContextGroup
 from trainer_core.update.model.policy import logits
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack

@@ -8,11 +8,11 @@ the optimizer step gives the same update.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from trainer_core.episodes import Trajectory
 from trainer_core.methods.aggregation import Denominators
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.aggregation import ConstantNormaliser, SequenceMean, TokenMean
 from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus
-from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective.policy_objective import denominators
 from trainer_core.update.objective.refine import whole_step
 from trainer_core.update.optimization.rate import SampleWeights

@@ -15,8 +15,8 @@ import ray
 from numpy.typing import NDArray
 from ray.exceptions import ActorUnavailableError, RayActorError, RayError, RayTaskError
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.cluster.allocator import keep_freed_memory
 from worker.cluster.cores import CoreShare, usable_cores

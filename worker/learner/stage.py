@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.precision import HalfPrecision, UnifiedPrecision
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.errors import LearnerLost
 from worker.learner.ranks import LearnerGroup

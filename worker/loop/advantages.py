@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from trainer_core.episodes import Group
 from trainer_core.methods import filters
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.rewards.length import reweigh, shape
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 
 
 def assign_advantages(groups: list[Group], spec: RunSpec, dispatched: Sequence[RunSpec] = ()) -> None:
@@ -24,8 +25,8 @@ def assign_advantages(groups: list[Group], spec: RunSpec, dispatched: Sequence[R
     dispatched = dispatched or [spec] * len(groups)
     if spec.reward.on_error == "zero":
         for trajectory in (t for group in groups for t in group.trajectories):
-            if trajectory.reward_error is not None:
-                trajectory.reward = 0.0
+            if trajectory.verdict.error is not None:
+                trajectory.verdict = replace(trajectory.verdict, reward=0.0)
     shape(groups, dispatched)
     filters.prepare(spec.filters, groups)
     assign(spec.advantage, groups, minibatches=spec.schedule.updates_per_step)

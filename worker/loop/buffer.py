@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from trainer_core.episodes import Group
 from trainer_core.steering.staleness import GroupState, StalenessError, StalenessLedger
-from trainer_core.trajectory import Group
 from worker.messages.jobs import Parked
 from worker.messages.ticket import Batch, Ticket
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from trainer_core.episodes import Group
 from trainer_core.methods.advantages.equality import are_equal
 from trainer_core.prompting.plan import SamplePlan, plan_group
 from trainer_core.spec import RunSpec
@@ -20,7 +21,6 @@ from trainer_core.steering.curriculum import Curriculum, StageBegun, outcome
 from trainer_core.steering.curriculum.outcome import GroupOutcome
 from trainer_core.steering.length_schedule import LengthSchedule
 from trainer_core.steering.staleness import GroupState, StalenessLedger
-from trainer_core.trajectory import Group
 from worker.engine import Sampling
 from worker.engine.from_spec import with_early_stops
 from worker.engine.tokenizer import PolicyTokenizer

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.episodes import Group
 from trainer_core.link.events import EvalData
 from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.rewards.pass_at_k import pass_at_k
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from worker.engine import Sampling
 from worker.link.client import Link
 from worker.loop.reporting.reports import checked, plain

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.diagnosis import Attribution, RescoredTokens, attribute
+from trainer_core.episodes import Trajectory
 from trainer_core.prompting.format import training_format
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Trajectory
 from worker.messages.ticket import Ticket
 
 if TYPE_CHECKING:

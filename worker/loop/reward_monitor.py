@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+from trainer_core.episodes import Group
 from trainer_core.rewards.graders.judge import Judges
 from trainer_core.rewards.shadow import shadow_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.steering.length_watch import LengthWatch
-from trainer_core.trajectory import Group
 from worker.link.client import Link
 from worker.loop.reporting.reports import metric_alert
 from worker.rewards.evolution import Evolution

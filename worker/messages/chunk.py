@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from trainer_core.trajectory import PER_TOKEN, Group, Trajectory
+from trainer_core.episodes import PER_TOKEN, Credit, Group, Trajectory
 from worker.engine.types import Completion, FinishReason
 from worker.messages.columns import Column
 
@@ -129,7 +129,7 @@ def unpack(
                 thinking_tokens=int(chunk.thinking_tokens[row]),
                 budget_hit=bool(chunk.budget_hit[row]),
                 generation_seconds=float(chunk.seconds[row]),
-                excluded="pruned" if reasons[row] == "pruned" else None,
+                credit=Credit(excluded="pruned" if reasons[row] == "pruned" else None),
                 **arrays,
             )
         )

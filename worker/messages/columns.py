@@ -1,7 +1,7 @@
 """Codec for arrays sent between actors: one array per column, never an object per trajectory and field.
 
 Serialisers take as long for an array of eight numbers as for one of thousands, and a batch has thousands of small ones.
-``trainer_core.trajectory`` declares which fields of a trajectory are columns.
+``trainer_core.episodes`` declares which fields of a trajectory are columns.
 """
 
 from __future__ import annotations

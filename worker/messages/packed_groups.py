@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any
 
-from trainer_core.trajectory import ARRAYS, Group, Trajectory
+from trainer_core.episodes import ARRAYS, Group, Trajectory
 from worker.messages.columns import Column
 
 _OTHERS = tuple(field.name for field in fields(Trajectory) if field.name not in ARRAYS)

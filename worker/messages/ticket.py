@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.episodes import Group
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from worker.engine import Sampling
 from worker.messages.control import AppliedControl
 from worker.messages.jobs import Ask, GroupJob, Parked

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.episodes import Group, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from worker.engine import Completion, EngineConfig, Request, SampleGroup, Sampling, ThinkTokens
 from worker.engine.from_spec import concurrency, devices, fp8
 from worker.messages.chunk import pack, unpack
@@ -189,5 +189,6 @@ def _groups(kept: _MeasuredEngine, completions: list[Completion]) -> list[Group]
     )
     for group in groups:
         for place, trajectory in enumerate(group.trajectories):
-            trajectory.reward, trajectory.advantage = float(place % 2), 1.0 - 2.0 * (place % 2)
+            trajectory.verdict = Verdict(float(place % 2))
+            trajectory.earn(1.0 - 2.0 * (place % 2))
     return groups

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trainer_core.episodes import Group
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 
 if TYPE_CHECKING:
     from trainer_core.update.learner import Learner

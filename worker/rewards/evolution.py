@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from trainer_core.episodes import Group
 from trainer_core.link.events import AlertData, EventData, ProposedItem, RubricProposalsData
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.errors import grouped
@@ -28,7 +29,6 @@ from trainer_core.rewards.evolve import (
 from trainer_core.rewards.graders.judge import JudgeError, Judges, ask_readable
 from trainer_core.rewards.graders.rubric import RubricGrader
 from trainer_core.spec.rewards.watch import RubricEvolution
-from trainer_core.trajectory import Group
 
 CONTRASTS_AT_ONCE = 8
 """Number of contrasts that the judge is asked about at the same time."""

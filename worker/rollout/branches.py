@@ -14,9 +14,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.methods.advantages.steps import step_starts
 from trainer_core.spec.methods.branching import VineAdvantage
-from trainer_core.trajectory import Group, Trajectory
 from worker.engine import PartialCompletion, ThinkingState, ThinkTokens
 from worker.engine.request.thinking import ThinkingTracker
 from worker.messages.jobs import Parked

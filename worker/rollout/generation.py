@@ -15,9 +15,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.link.reward import Versions
 from trainer_core.rewards.score import Score
-from trainer_core.trajectory import Group, Trajectory
 from worker.engine import KvOnUpdate
 from worker.judge.use import Tally, Use
 from worker.judge.use import metrics as judge_metrics
@@ -287,7 +287,7 @@ class GenerationStage:
         return self._rewards.result(self._rewards.submit(repack(trajectories), items, limits, versions)).scores
 
     def _rescore(self, tickets: Sequence[Ticket]) -> int:
-        failed = [(ticket, t) for ticket in tickets for t in ticket.group.trajectories if t.reward_error is not None]
+        failed = [(ticket, t) for ticket in tickets for t in ticket.group.trajectories if t.verdict.error is not None]
         if not failed:
             return 0
         limits = [ticket.sampling.max_tokens for ticket, _ in failed]
@@ -297,7 +297,7 @@ class GenerationStage:
         results = zip(scored.texts, scored.scores, scored.shadows, strict=True)
         for (_, trajectory), result in zip(failed, results, strict=True):
             _take(trajectory, *result)
-        return sum(t.reward_error is not None for _, t in failed)
+        return sum(t.verdict.error is not None for _, t in failed)
 
 
 def _assign(groups: list[Group], pending: PendingScores, scored: Scored) -> None:
@@ -315,9 +315,13 @@ def _take(trajectory: Trajectory, text: str, score: Score, shadows: Mapping[str,
     trajectory.output_text = text
     if trajectory.finish_reason == "pruned":
         return  # half an answer means nothing: it gets no reward, and is left out of its group's statistics
-    trajectory.shadow_rewards = {ref: shadow.reward for ref, shadow in shadows.items() if shadow.reward is not None}
-    trajectory.shadow_errors = {ref: shadow.error for ref, shadow in shadows.items() if shadow.error is not None}
-    trajectory.reward, trajectory.reward_parts = score.reward, dict(score.parts)
-    trajectory.reward_explained = dict(score.explained)
-    trajectory.reward_error, trajectory.reward_forgiven = score.error, list(score.forgiven)
-    trajectory.reward_stops = score.stop
+    trajectory.verdict = Verdict(
+        reward=score.reward,
+        parts=dict(score.parts),
+        explained=dict(score.explained),
+        error=score.error,
+        forgiven=tuple(score.forgiven),
+        stops=score.stop,
+        shadow_rewards={ref: shadow.reward for ref, shadow in shadows.items() if shadow.reward is not None},
+        shadow_errors={ref: shadow.error for ref, shadow in shadows.items() if shadow.error is not None},
+    )

@@ -28,10 +28,10 @@ from tests.bench.skills.settings import (
     STALE,
     Setting,
 )
+from trainer_core.episodes import Group, Verdict
 from trainer_core.methods import aggregation, kl
 from trainer_core.methods.ragged import sequence_sum
 from trainer_core.spec.methods.aggregation import SequenceMean
-from trainer_core.trajectory import Group
 from trainer_core.update.objective import policy_objective
 
 
@@ -53,7 +53,7 @@ def _long_ones_reversed(groups: list[Group]) -> None:
     for group in groups:
         longest = sorted(group.trajectories, key=lambda t: -t.length)[: len(group.trajectories) // 4]
         for trajectory in longest:
-            trajectory.advantage = -trajectory.advantage
+            trajectory.earn(-trajectory.advantage)
 
 
 REVERSED_SOURCE = "sum_2"
@@ -63,14 +63,14 @@ def _source_reversed(groups: list[Group]) -> None:
     for group in groups:
         if group.source == REVERSED_SOURCE:
             for trajectory in group.trajectories:
-                trajectory.advantage = -trajectory.advantage
+                trajectory.earn(-trajectory.advantage)
 
 
 def _neighbours_reward(groups: list[Group]) -> None:
     for group in groups:
         rewards = [trajectory.reward for trajectory in group.trajectories]
         for index, trajectory in enumerate(group.trajectories):
-            trajectory.reward = rewards[index - 1]
+            trajectory.verdict = Verdict(rewards[index - 1])
 
 
 def _across_groups(groups: list[Group]) -> None:
@@ -79,7 +79,7 @@ def _across_groups(groups: list[Group]) -> None:
     for index, group in enumerate(groups):
         centre, spread = mean(rewards[index - 1]), stdev(rewards[index - 1])
         for trajectory, reward in zip(group.trajectories, rewards[index], strict=True):
-            trajectory.advantage = (reward - centre) / (spread + 1e-6)
+            trajectory.earn((reward - centre) / (spread + 1e-6))
 
 
 def _older_every_other(step: int, lag: int) -> int:

@@ -24,9 +24,9 @@ from tests.bench.skills.families import Problem, sources
 from tests.bench.skills.rows import held_out_problems, training_rows
 from tests.bench.skills.sampler import Sampled, Sampler
 from tests.bench.skills.settings import LONGEST, Setting
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.rewards.score import Sample, score, split_thinking
 from trainer_core.starter.tokenizer import THINK_END, THINK_START
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 from worker.loop.advantages import assign_advantages
 
@@ -155,7 +155,7 @@ def train(
             assign_advantages(groups, spec)
             if setting.right_alone:
                 for trajectory in (t for group in groups for t in group.trajectories):
-                    trajectory.advantage = trajectory.reward or 0.0
+                    trajectory.earn(trajectory.reward or 0.0)
             hooks.assigned(groups)
             learner.update(groups, spec, step)
             versions[step] = _copied(learner)
@@ -199,7 +199,7 @@ def reward(groups: Sequence[Group], setting: Setting) -> None:
         for trajectory in group.trajectories:
             found = score(setting.reward, _sample(trajectory), group.item)
             assert found.reward is not None, found.error
-            trajectory.reward, trajectory.reward_parts = found.reward, dict(found.parts)
+            trajectory.verdict = Verdict(found.reward, dict(found.parts))
 
 
 def evaluate(sampler: Sampler, tokenizer: PreTrainedTokenizerFast, count: int, seed: int) -> Evaluation:

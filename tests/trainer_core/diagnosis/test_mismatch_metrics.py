@@ -8,8 +8,8 @@ import pytest
 
 from tests.trainer_core.batches import trajectory
 from trainer_core.diagnosis import mismatch_metrics
+from trainer_core.episodes import Trajectory
 from trainer_core.metrics import find
-from trainer_core.trajectory import Trajectory
 
 LN2 = math.log(2.0)
 

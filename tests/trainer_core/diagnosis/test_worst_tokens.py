@@ -8,7 +8,7 @@ import pytest
 
 from tests.trainer_core.batches import group, trajectory
 from trainer_core.diagnosis import worst_tokens
-from trainer_core.trajectory import Group
+from trainer_core.episodes import Group
 
 
 def scored(*differences: float, sampled: list[bool] | None = None, version: int = 3) -> object:

@@ -1,6 +1,7 @@
 """No parameter of a method is for show: for each there is a value that changes what the method makes of one batch."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from tests.trainer_core.batches import group, trajectory
 from tests.trainer_core.specs import spec
+from trainer_core.episodes import Group
 from trainer_core.methods import aggregation, corrections, filters, losses
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.methods.advantages.steps import step_starts
@@ -25,7 +27,6 @@ from trainer_core.spec.methods.corrections import Correction, RouterShiftWeighti
 from trainer_core.spec.methods.filters import Filter
 from trainer_core.spec.methods.loss import Loss
 from trainer_core.spec.rewards.length_shaping import LengthShaping
-from trainer_core.trajectory import Group
 
 ELSEWHERE = {
     ("ppo_clip", "smoothing"),  # needs the policy's likeliest tokens: tests/trainer_core/update/test_simko.py
@@ -64,7 +65,7 @@ def batch() -> list[Group]:
     def sample(right: float, form: float, length: int, index: int) -> Any:
         tokens = np.tile(np.array([3, 4, 5], np.int32), length)[:length] if index == 1 else rng.integers(0, 9, length)
         one = trajectory(right + 0.3 * form, length=length, token_ids=tokens.astype(np.int32))
-        one.reward_parts = {"right": right, "form": 0.3 * form}
+        one.verdict = replace(one.verdict, parts={"right": right, "form": 0.3 * form})
         one.step_starts, one.state_values = np.array([0, length // 2], np.int32), rng.random(2)
         one.finish_reason = "length" if length == 18 else "stop"
         return one
@@ -144,7 +145,7 @@ def of_shaping(method: Any) -> Any:
     groups = batch()
     run = spec(reward={"definition": "r@1", "length": method.model_dump()}, rollout={"max_tokens": 18})
     for each in (t for g in groups for t in g.trajectories):
-        each.advantage = each.reward or 0.0
+        each.earn(each.reward or 0.0)
     shape(groups, [run] * len(groups))
     reweigh(groups, [run] * len(groups))
     return [(t.reward, t.advantage) for g in groups for t in g.trajectories]

@@ -6,9 +6,9 @@ import pytest
 
 from tests.trainer_core.batches import group, rewarded, trajectory
 from tests.trainer_core.update.making import make_spec
+from trainer_core.episodes import Group
 from trainer_core.methods import filters
 from trainer_core.spec.methods.filters import TruncatedFilter, ZeroAdvantageFilter
-from trainer_core.trajectory import Group
 
 
 def reasons(batch: list[Group]) -> list[list[str | None]]:
@@ -69,7 +69,7 @@ def test_no_filter_leaves_nobody_out() -> None:
 
 def test_equal_sums_of_different_parts_are_kept_where_parts_are_compared() -> None:
     batch = [rewarded(1.0, 1.0), rewarded(1.0, 1.0)]
-    batch[0].trajectories[0].advantage = 0.5
+    batch[0].trajectories[0].earn(0.5)
     filters.apply((ZeroAdvantageFilter(),), batch, "parts")
     assert reasons(batch) == [[None] * 2, ["zero_advantage"] * 2]
 

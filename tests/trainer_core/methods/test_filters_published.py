@@ -1,12 +1,14 @@
 """Filters by length, loops, difficulty and turn; filters of tokens. Numbers by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from tests.trainer_core.batches import group, rewarded, trajectory
+from trainer_core.episodes import PER_TOKEN, Group
 from trainer_core.methods import filters
 from trainer_core.methods.filters import keep
 from trainer_core.methods.filters.repetition import repeats_at_end
@@ -18,7 +20,6 @@ from trainer_core.spec.methods.filters import (
     RecompositionFilter,
     RepetitionFilter,
 )
-from trainer_core.trajectory import PER_TOKEN, Group
 
 
 def reasons(batch: list[Group]) -> list[list[str | None]]:
@@ -70,12 +71,12 @@ def test_outliers_of_mastered_groups_are_cut_before_advantages_are_made() -> Non
     # Eleven of 10 tokens and one of 130: mean 20, sample deviation 120/√12 = 34.64; two deviations above: 89.28.
     batch = [lengths(1.0, *[10] * 11, 130)]
     long = batch[0].trajectories[-1]
-    long.reward_parts = {"right": 1.0}
+    long.verdict = replace(long.verdict, parts={"right": 1.0})
     long.top_ids, long.top_logprobs = np.zeros((130, 2), np.int32), np.zeros((130, 2), np.float32)
     filters.prepare((LengthOutliersFilter(deviations=2.0),), batch)
     cut = math.floor(20 + 2 * 120 / math.sqrt(12))
     assert cut == 89 and long.length == cut and long.reward == 0.0 and long.finish_reason == "length"
-    assert long.reward_parts == {"right": 1.0, "outlier": -1.0}
+    assert long.verdict.parts == {"right": 1.0, "outlier": -1.0}
     assert {len(getattr(long, name)) for name in PER_TOKEN if getattr(long, name) is not None} == {cut}
     assert all(t.length == 10 and t.reward == 1.0 for t in batch[0].trajectories[:-1])
 

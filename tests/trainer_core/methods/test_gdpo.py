@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from tests.trainer_core.batches import group, trajectory
+from trainer_core.episodes import Group
 from trainer_core.methods import advantages
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.spec.methods.advantage import GDPOAdvantage, GRPOAdvantage
-from trainer_core.trajectory import Group
 
 
 def parted(*parts: dict[str, float] | None) -> Group:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from trainer_core.episodes import FinishReason, Group, Trajectory, Verdict
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.answers import Finding, findings, group_facts, readings
 from trainer_core.spec.generation.thinking import NoThinking, TaggedThinking, Thinking
-from trainer_core.trajectory import FinishReason, Group, Trajectory
 
 MATH = RewardDefinition.model_validate(
     {"components": [{"name": "right", "grader": {"type": "math", "extraction": "boxed"}}]}
@@ -28,8 +28,7 @@ def answer(text: str, reward: float | None, finish: FinishReason = "stop", think
         temperature=1.0,
         thinking_tokens=thinking_tokens,
         output_text=text,
-        reward=reward,
-        reward_error=None if reward is not None else "right: broken",
+        verdict=Verdict(reward=reward, error=None if reward is not None else "right: broken"),
     )
 
 

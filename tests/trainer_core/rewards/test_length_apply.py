@@ -1,18 +1,19 @@
 """Length shaping on whole batches: what changes, what stays, and what the curriculum sees of it."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.trainer_core.specs import spec
+from trainer_core.episodes import FinishReason, Group, Trajectory, Verdict
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.prompting.plan import length_target
 from trainer_core.rewards.length import advantage_weights, reweigh, shape
 from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec, apply_control
 from trainer_core.steering.length_schedule import LengthSchedule
-from trainer_core.trajectory import FinishReason, Group, Trajectory
 
 
 def trajectory(length: int, reward: float | None, finish: FinishReason = "stop", **parts: float) -> Trajectory:
@@ -25,9 +26,7 @@ def trajectory(length: int, reward: float | None, finish: FinishReason = "stop",
         sampled=np.ones(length, np.bool_),
         finish_reason=finish,
         temperature=1.0,
-        reward=reward,
-        reward_parts=dict(parts),
-        reward_error=None if reward is not None else "grader: broken",
+        verdict=Verdict(reward=reward, parts=dict(parts), error=None if reward is not None else "grader: broken"),
     )
 
 
@@ -43,15 +42,15 @@ def test_the_part_is_added_and_shown() -> None:
     one = group(trajectory(100, 1.0, "length", right=1.0), trajectory(10, 0.0))
     shape([one], [shaped(type="magistral", buffer=20)])
     assert [t.reward for t in one.trajectories] == [0.9, 0.0]
-    assert one.trajectories[0].reward_parts == {"right": 1.0, "length_shaping": -0.1}
-    assert one.trajectories[1].reward_parts == {"length_shaping": 0.0}
+    assert one.trajectories[0].verdict.parts == {"right": 1.0, "length_shaping": -0.1}
+    assert one.trajectories[1].verdict.parts == {"length_shaping": 0.0}
 
 
 def test_without_shaping_nothing_changes() -> None:
     one = group(trajectory(100, 1.0))
     shape([one], [spec()])
     reweigh([one], [spec()])
-    assert one.trajectories[0].reward == 1.0 and one.trajectories[0].reward_parts == {}
+    assert one.trajectories[0].reward == 1.0 and one.trajectories[0].verdict.parts == {}
 
 
 def test_a_group_is_shaped_once() -> None:
@@ -64,15 +63,15 @@ def test_a_group_is_shaped_once() -> None:
 def test_failed_rewards_stay_out_of_it() -> None:
     failed, right = trajectory(100, None), trajectory(90, 1.0)
     shape([group(failed, right)], [shaped(type="difficulty_aware", buffer=20, gamma=5.0)])
-    assert failed.reward is None and failed.reward_parts == {}
+    assert failed.reward is None and failed.verdict.parts == {}
     assert right.reward == 0.5, "the pass rate is that of the answers that could be graded: 1"
 
 
 def test_a_zero_given_for_an_error_is_not_shaped() -> None:
     one = trajectory(100, None)
-    one.reward = 0.0
+    one.verdict = replace(one.verdict, reward=0.0)
     shape([group(one)], [shaped(type="magistral", buffer=20)])
-    assert one.reward == 0.0 and one.reward_parts == {}
+    assert one.reward == 0.0 and one.verdict.parts == {}
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ def test_a_right_answer_stays_right_however_long(length: dict[str, Any]) -> None
     one.success_threshold = 0.7
     assert pass_rate([one]) == 0.5
     shape([one], [shaped(**length)])
-    assert any(t.reward_parts["length_shaping"] < -0.5 for t in one.trajectories)
+    assert any(t.verdict.parts["length_shaping"] < -0.5 for t in one.trajectories)
     assert pass_rate([one]) == 0.5
 
 
@@ -98,7 +97,7 @@ def test_grpo_lambda_compares_the_groups_of_the_batch() -> None:
     good = group(trajectory(10, 1.0), trajectory(30, 1.0), group_id="1-0")
     poor = group(trajectory(10, 1.0), trajectory(30, 0.0), group_id="1-1")
     shape([poor, good], [shaped(type="grpo_lambda", share=0.5, alpha=1.0)] * 2)
-    assert [t.reward_parts["length_shaping"] for t in poor.trajectories] == [0.0, 0.0]
+    assert [t.verdict.parts["length_shaping"] for t in poor.trajectories] == [0.0, 0.0]
     assert [t.reward for t in good.trajectories] == pytest.approx([0.7310585786300049, 0.2689414213699951])
 
 
@@ -158,9 +157,9 @@ def test_later_advantages_are_weighed_as_at_the_dispatch() -> None:
     earlier = shaped(type="decoupled", temperature=0.2)
     one = group(trajectory(10, 1.0), trajectory(90, 1.0), trajectory(40, 0.0))
     reweigh([one], [earlier])
-    assert [t.length_logit for t in one.trajectories] == pytest.approx([4.5, 0.5, 3.0])
+    assert [t.credit.length_logit for t in one.trajectories] == pytest.approx([4.5, 0.5, 3.0])
     for trajectory_, advantage in zip(one.trajectories, (2.0, 0.5, -1.0), strict=True):
-        trajectory_.advantage = advantage
+        trajectory_.earn(advantage)
     [(short, larger), (long, smaller)] = advantage_weights(one)
     assert [short, long] == one.trajectories[:2]
     assert larger + smaller == pytest.approx(2.0) and larger / smaller == pytest.approx(np.exp(4.0))

@@ -1,5 +1,7 @@
 """Shadow rewards against the trained one, by hand and by numpy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -28,7 +30,7 @@ def test_the_runs_own_shaping_is_no_part_of_the_comparison() -> None:
     shaped = trajectory(0.25, reward_parts={"right": 1.0, "overlong": -0.5}, length_correction=-0.25)
     plain = trajectory(0.0, reward_parts={"right": 0.0})
     for one, value in ((shaped, 1.0), (plain, 0.0)):
-        one.shadow_rewards = {"b@1": value}
+        one.verdict = replace(one.verdict, shadow_rewards={"b@1": value})
     found = shadow_metrics([group([shaped, plain])], {"b@1": 0.5})
     assert found["reward_shadow/b@1/agreement"] == 1.0
     assert found["reward_shadow/b@1/correlation"] == pytest.approx(1.0)

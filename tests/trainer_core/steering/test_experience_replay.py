@@ -1,6 +1,7 @@
 """Replay and over-sampling: which groups are learned from, bit for bit across a resume."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.rewards.reasons import Explained
 from trainer_core.spec import RunSpec, apply_control
 from trainer_core.steering.experience_replay import ReplayBuffer, has_signal
 from trainer_core.steering.saved_groups import pack_group, unpack_group
-from trainer_core.trajectory import Group, Trajectory
 
 
 def trajectory(reward: float | None, version: int = 0, **values: Any) -> Trajectory:
@@ -26,8 +27,8 @@ def trajectory(reward: float | None, version: int = 0, **values: Any) -> Traject
         sampled=np.array([True, True, False, True, True]),
         finish_reason="stop",
         temperature=0.7,
-        reward=reward,
         **values,
+        verdict=Verdict(reward=reward),
     )
 
 
@@ -47,7 +48,7 @@ def names(groups: list[Group]) -> list[str]:
 def test_only_groups_with_a_signal_are_kept() -> None:
     buffer = ReplayBuffer(replaying())
     failed = group("failed", 1.0, 0.0)
-    failed.trajectories[1].reward_error = "broken"
+    failed.trajectories[1].verdict = replace(failed.trajectories[1].verdict, error="broken")
     groups = [group("mixed", 0.0, 1.0), group("right", 1.0, 1.0), group("alone", None, 1.0), failed]
     assert buffer.offer(groups) == 1
     assert names(buffer.take(1, 0)) == ["mixed"]
@@ -82,7 +83,7 @@ def test_groups_grow_too_old() -> None:
 
 def test_tokens_keep_their_versions_and_advantages_and_lose_the_learners_words() -> None:
     buffer, one = ReplayBuffer(replaying()), group("a", 0.0, 1.0)
-    one.trajectories[0].advantage = -0.5
+    one.trajectories[0].earn(-0.5)
     one.trajectories[0].learner_logprobs = np.ones(5, np.float32)
     before = one.trajectories[0].versions.copy()
     buffer.offer([one])
@@ -124,23 +125,23 @@ def test_resumes_exactly(cut: int) -> None:
 
 def test_a_group_comes_back_bit_for_bit() -> None:
     one = group("a", 0.1, None)
-    one.trajectories[0].reward_parts = {"dtype": 1.0, "right": 0.1}
+    one.trajectories[0].verdict = replace(one.trajectories[0].verdict, parts={"dtype": 1.0, "right": 0.1})
     back = unpack_group(json.loads(json.dumps(pack_group(one))))
     assert (back.group_id, back.item, back.steering_revision) == ("a", {"prompt": "1+1="}, 3)
     for old, new in zip(one.trajectories, back.trajectories, strict=True):
         for name in ("prompt_ids", "token_ids", "behaviour_logprobs", "versions", "sampled"):
             assert getattr(old, name).dtype == getattr(new, name).dtype
             assert (getattr(old, name) == getattr(new, name)).all()
-        assert (old.reward, old.reward_parts, old.temperature) == (new.reward, new.reward_parts, new.temperature)
+        assert (old.reward, old.verdict.parts, old.temperature) == (new.reward, new.verdict.parts, new.temperature)
         new.versions[0] = 9  # a buffer of bytes would refuse to be written
 
 
 def test_a_group_whose_reasons_were_told_is_kept_without_them() -> None:
     one = group("told", 1.0, 0.0)
-    one.trajectories[0].reward_explained = {"right": Explained(1.0, "Reads 24.")}
+    one.trajectories[0].verdict = replace(one.trajectories[0].verdict, explained={"right": Explained(1.0, "Reads 24.")})
     packed = json.loads(json.dumps(pack_group(one)))
     assert all("reward_explained" not in trajectory for trajectory in packed["trajectories"])
-    assert [back.reward_explained for back in unpack_group(packed).trajectories] == [{}, {}]
+    assert [back.verdict.explained for back in unpack_group(packed).trajectories] == [{}, {}]
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tests.trainer_core.batches import group, trajectory
+from trainer_core.episodes import Group
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.length_bias import partial_correlation
 from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec.rewards.watch import LengthBias
 from trainer_core.steering.length_watch import LengthWatch
-from trainer_core.trajectory import Group
 
 REF = "calculation@1"
 DEFINITION = RewardDefinition.model_validate(
@@ -46,7 +46,7 @@ def batch(seed: int, slope: float, count: int = 64, **values: Any) -> list[Group
 def shown_bias(groups: list[Group]) -> float:
     rows = [t for one in groups for t in one.trajectories]
     found = partial_correlation(
-        [t.reward_parts["style"] for t in rows], [t.length for t in rows], [t.reward_parts["right"] for t in rows]
+        [t.verdict.parts["style"] for t in rows], [t.length for t in rows], [t.verdict.parts["right"] for t in rows]
     )
     assert found is not None
     return found
@@ -76,8 +76,8 @@ def test_the_reaction_takes_the_bias_off_what_comes_next(reaction: str) -> None:
     assert abs(shown_bias(fresh)) < (0.15 if reaction == "normalise" else 0.4)
     for now, then in zip(fresh[0].trajectories, before[0].trajectories, strict=True):
         assert now.reward is not None and then.reward is not None
-        assert now.reward == pytest.approx(now.reward_parts["right"] + 2.0 * now.reward_parts["style"])
-        assert now.length_correction == pytest.approx(now.reward - then.reward)
+        assert now.reward == pytest.approx(now.verdict.parts["right"] + 2.0 * now.verdict.parts["style"])
+        assert now.verdict.length_correction == pytest.approx(now.reward - then.reward)
     assert pass_rate(fresh) == pass_rate(before), "right answers stay right, wrong ones wrong"
     metrics, _ = made.close(2)
     assert metrics["reward/length_bias"] > 0.9, "the watch sees the judge, not its own correction"
@@ -97,9 +97,9 @@ def test_other_reactions_change_no_reward(reaction: str) -> None:
 def test_rows_that_the_judge_is_not_for_take_no_part() -> None:
     made, judged = watch(), batch(0, 0.004)
     for one in judged[0].trajectories[:32]:
-        one.reward_parts.pop("style")
+        one.verdict.parts.pop("style")
     for one in judged[0].trajectories[32:48]:
-        one.reward_parts.pop("right")
+        one.verdict.parts.pop("right")
     made.correct(judged)
     assert made.close(1) == ({}, None), "32 of the 64 were judged"
     made.correct(batch(1, 0.004, 32))
@@ -115,7 +115,7 @@ def test_it_rests_below_half_of_the_threshold() -> None:
     assert abs(value) < 0.25 and not made.active
     fresh = batch(3, 0.0)
     made.correct(fresh)
-    assert all(t.length_correction == 0.0 for t in fresh[0].trajectories)
+    assert all(t.verdict.length_correction == 0.0 for t in fresh[0].trajectories)
     made.correct(batch(4, -0.004))
     _, alert = made.close(4)
     assert alert is not None and "shorter" in alert.message, "a judge that pays for brevity is told of as well"

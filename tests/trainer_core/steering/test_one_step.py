@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.trainer_core.specs import document
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.prompting.plan import plan_group, with_text
 from trainer_core.rewards.length import reweigh, shape
@@ -16,7 +17,6 @@ from trainer_core.spec import RunSpec
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.experience_replay import ReplayBuffer
 from trainer_core.steering.length_schedule import LengthSchedule
-from trainer_core.trajectory import Group, Trajectory
 
 STRATEGIES = ["Carry digits.", "Estimate first."]
 SPEC = RunSpec.model_validate(
@@ -94,7 +94,7 @@ class Loop:
             sampled=np.ones(length, np.bool_),
             finish_reason="length" if length == spec.rollout.max_tokens else "stop",
             temperature=1.0,
-            reward=float(luck.random() < 0.4),
+            verdict=Verdict(reward=float(luck.random() < 0.4)),
         )
 
 

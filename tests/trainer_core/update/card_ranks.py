@@ -10,6 +10,7 @@ import torch
 import torch.distributed as dist
 
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Verdict
 from trainer_core.update import collectives
 from trainer_core.update.learner import Learner
 from trainer_core.update.totals import Totals
@@ -57,7 +58,7 @@ def _outcome(rank: int, meeting: str, policy: Path, folder: Path) -> dict[str, A
     learner = Learner(policy, spec, rank=rank, world_size=2)
     groups = make_groups(1, groups=5)
     for index, trajectory in enumerate(one for group in groups for one in group.trajectories):
-        trajectory.reward = float(index % 2)
+        trajectory.verdict = Verdict(float(index % 2))
     metrics = learner.update(groups, spec, 1)
     state = torch.get_rng_state()
     learner.save(folder, {"kept": 1})

@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.utils.logging import disable_progress_bar
 
 from tests.trainer_core.update.making import VOCABULARY, make_groups, make_spec, make_trajectory
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory, Verdict
 from trainer_core.update.auxiliary.critic import ValueHead
 from trainer_core.update.collectives import ALONE, ContextGroup, share_context
 from trainer_core.update.hybrid.balance import balancing_loss
@@ -190,7 +190,7 @@ def spec_of(name: str, size: int) -> Any:
 def groups_of(step: int) -> list[Any]:
     groups = make_groups(step, groups=5)
     for index, trajectory in enumerate(one for group in groups for one in group.trajectories):
-        trajectory.reward = float(index % 3 == 0)
+        trajectory.verdict = Verdict(float(index % 3 == 0))
     return groups
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from trainer_core.episodes import Credit, Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 
 VOCABULARY = 64
 
@@ -36,8 +36,8 @@ def make_trajectory(rng: np.random.Generator, prompt: np.ndarray, length: int, *
         sampled=sampled,
         finish_reason="stop",
         temperature=1.0,
-        reward=0.0,
-        advantage=float(rng.normal()),
+        verdict=Verdict(reward=0.0),
+        credit=Credit(advantage=float(rng.normal())),
     )
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Verdict
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter
 from trainer_core.starter.architectures import make_tiny
@@ -228,7 +229,7 @@ def test_a_critic_trains_beside_it(policy_dir: Path, tmp_path: Path, kind: str) 
     for step in (1, 2):
         groups = make_groups(step)
         for index, trajectory in enumerate(t for group in groups for t in group.trajectories):
-            trajectory.reward = float(index % 2)
+            trajectory.verdict = Verdict(float(index % 2))
         metrics = learner.update(groups, spec, step)
         assert np.isfinite(metrics["critic/vf_loss"]) and metrics["actor/grad_norm"] > 0
     heads = [weight for name, weight in learner._engine.weights().items() if name.startswith("value_head.")]

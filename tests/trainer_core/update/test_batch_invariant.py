@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 from trainer_core.update.formats.precision import Flows
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.adapter import attach

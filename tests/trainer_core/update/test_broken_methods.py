@@ -13,7 +13,7 @@ from tests.bench.skills.loop import Hooks, latest, rollout, untouched
 from tests.bench.skills.policy import POLICY
 from tests.bench.skills.rows import training_rows
 from tests.bench.skills.sampler import Sampler
-from trainer_core.trajectory import Group
+from trainer_core.episodes import Group, Verdict
 from trainer_core.update.learner import Learner
 from worker.loop.advantages import assign_advantages
 
@@ -53,7 +53,7 @@ def advantages(groups: list[Group], fault: Fault, hooks: Hooks) -> list[float]:
     """Write rewards and advantages into ``groups``; some completions of each are right, whatever they answer."""
     for group in groups:
         for index, trajectory in enumerate(group.trajectories):
-            trajectory.reward = float(index % (2 + len(group.source) % 3) == 0)
+            trajectory.verdict = Verdict(float(index % (2 + len(group.source) % 3) == 0))
     hooks.scored(groups)
     assign_advantages(groups, fault.base.run_spec(0))
     hooks.assigned(groups)

@@ -13,11 +13,11 @@ from pydantic import TypeAdapter, ValidationError
 from torch import Tensor
 
 from tests.trainer_core.update.making import VOCABULARY, make_groups, make_spec
+from trainer_core.episodes import Group
 from trainer_core.methods.entropy_weight import entropy_weight
 from trainer_core.metrics import find
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus, EntropyBonus
-from trainer_core.trajectory import Group
 from trainer_core.update.learner import Learner, NonFiniteUpdate
 from trainer_core.update.model.entropies import token_entropies
 from trainer_core.update.objective.entropy_bonus import entropy_bonus
@@ -38,7 +38,7 @@ def silent(seed: int) -> list[Group]:
     """Groups whose samples teach nothing by themselves."""
     groups = make_groups(seed)
     for trajectory in (t for group in groups for t in group.trajectories):
-        trajectory.advantage = 0.0
+        trajectory.earn(0.0)
     return groups
 
 
@@ -148,7 +148,7 @@ def test_the_weight_adapts_and_a_resumed_run_goes_on_with_it(policy_dir: Path, t
 def test_a_step_that_was_not_taken_leaves_the_weight(policy_dir: Path) -> None:
     spec = bonus_spec({"type": "adaptive", "target": 20.0, "start": 0.1})
     learner, broken = Learner(policy_dir, spec), make_groups(1)
-    broken[0].trajectories[0].advantage = math.nan
+    broken[0].trajectories[0].earn(math.nan)
     with pytest.raises(NonFiniteUpdate):
         learner.update(broken, spec, 1)
     assert learner._parts.entropy.held == 0.1

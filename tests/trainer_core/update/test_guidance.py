@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from transformers import Qwen3ForCausalLM
 
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Group, Verdict
 from trainer_core.methods.paced import paced
 from trainer_core.methods.scope import scope_values, scope_weights
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.distillation import PacedWeighting, ScopeWeighting
-from trainer_core.trajectory import Group
 from trainer_core.update.learner import Learner
 from trainer_core.update.objective.guidance import guide
 from trainer_core.update.objective.returns import KnownTokens
@@ -46,8 +46,8 @@ def scored(seed: int, rewards: tuple[float, ...] = (1.0, 0.0, 1.0, 0.0)) -> list
     groups = make_groups(seed, groups=2, longest=10)
     for group in groups:
         for trajectory, reward in zip(group.trajectories, rewards, strict=True):
-            trajectory.reward = reward
-    groups[1].trajectories[0].reward = 0.0
+            trajectory.verdict = Verdict(reward)
+    groups[1].trajectories[0].verdict = Verdict(0.0)
     return groups
 
 
@@ -124,7 +124,7 @@ def means(group: Group) -> list[tuple[float, float]]:
 def test_every_token_has_the_weight_of_its_sample(budget: int) -> None:
     groups = scored(1)
     groups[0].trajectories[3].excluded = "truncated"
-    groups[1].trajectories[2].reward, groups[1].trajectories[2].reward_error = None, "grader: failed"
+    groups[1].trajectories[2].verdict = Verdict(error="grader: failed")
     found = told({"type": "paced"}, groups, budget)
     # Two of four right, then none of three known.
     assert {weight for (i, _), (weight, _) in found.items() if i == groups[0].trajectories[0].trajectory_id} == {0.25}
@@ -155,7 +155,7 @@ def test_paced_learns_nothing_from_what_is_always_or_never_right(policy_dir: Pat
     learner = Learner(policy_dir, spec, teacher=teacher_dir)
     before, groups = learner.weights(), scored(1, (1.0, 1.0, 1.0, 1.0))
     for trajectory in groups[1].trajectories:
-        trajectory.reward = 0.0
+        trajectory.verdict = Verdict(0.0)
     assert learner.update(groups, spec, 1)["actor/distill_loss"] == 0.0
     assert moved(learner, before) == 0.0
     assert learner.update(scored(1), spec, 2)["actor/distill_loss"] > 0.0

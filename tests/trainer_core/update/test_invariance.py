@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.advantage import Advantage
 from trainer_core.spec.methods.aggregation import Aggregation
 from trainer_core.spec.methods.corrections import Correction
 from trainer_core.spec.methods.loss import Loss
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.objective.policy_objective import denominators, loss_share
 from trainer_core.update.objective.returns import KnownTokens, estimate
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
@@ -47,8 +47,8 @@ def batch_of(seed: int) -> list[Group]:
     groups = make_groups(seed, groups=3, samples=5, longest=14)
     for group in groups:
         for trajectory in group.trajectories:
-            trajectory.reward_parts = {"right": float(rng.integers(2)), "short": float(rng.normal())}
-            trajectory.reward = sum(trajectory.reward_parts.values())
+            parts = {"right": float(rng.integers(2)), "short": float(rng.normal())}
+            trajectory.verdict = Verdict(sum(parts.values()), parts)
             trajectory.versions[:] = rng.integers(0, 3)
             cuts = rng.choice(np.arange(1, trajectory.length), min(2, trajectory.length - 1), replace=False)
             trajectory.step_starts = np.array([0, *sorted(cuts)], np.int32)

@@ -11,8 +11,8 @@ import torch.distributed as dist
 
 from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Group
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from trainer_core.update.learner import Learner, NonFiniteUpdate, TornLearner
 
 Start = Callable[..., Learner]
@@ -173,7 +173,7 @@ def test_a_loss_that_is_not_finite_changes_nothing(start: Start, stage: int) -> 
     run(counterpart, spec, range(1, 2))
     before = learner.weights()
     poisoned = make_groups(2)
-    poisoned[1].trajectories[0].advantage = math.nan
+    poisoned[1].trajectories[0].earn(math.nan)
     with pytest.raises(NonFiniteUpdate, match="step 2, update 1 of 1"):
         learner.update(poisoned, spec, 2)
     assert largest_change(before, learner.weights()) == 0.0
@@ -189,7 +189,7 @@ def test_a_step_that_fails_half_way_tears_the_learner(start: Start, tmp_path: Pa
     learner = start(spec)
     learner.save(tmp_path / "whole")
     whole, poisoned = learner.weights(), make_groups(1)
-    poisoned[3].trajectories[0].advantage = math.inf
+    poisoned[3].trajectories[0].earn(math.inf)
     with pytest.raises(NonFiniteUpdate, match="update 2 of 2"):
         learner.update(poisoned, spec, 1)
     for use in (learner.weights, lambda: learner.save(tmp_path / "torn"), lambda: learner.update([], spec, 1)):

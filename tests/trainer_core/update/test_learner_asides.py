@@ -10,9 +10,9 @@ from safetensors.torch import load_file
 from transformers import Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM
 
 from tests.trainer_core.update.making import VOCABULARY, make_groups, make_spec
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.spec import RunSpec
 from trainer_core.steering.saved_groups import pack_group, unpack_group
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 
 EXPERTS, CHOSEN, LAYERS = 8, 2, 3

@@ -12,8 +12,8 @@ from safetensors.torch import load_file
 
 from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Group, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from trainer_core.update.learner import Learner, NonFiniteUpdate
 from trainer_core.update.saving.integrity import CheckpointError
 
@@ -38,7 +38,7 @@ def rewarded(seed: int, **shape: Any) -> list[Group]:
     groups = make_groups(seed, **shape)
     for group in groups:
         for trajectory in group.trajectories:
-            trajectory.reward = float(trajectory.token_ids[0] % 2)
+            trajectory.verdict = Verdict(float(trajectory.token_ids[0] % 2))
     return groups
 
 
@@ -210,7 +210,7 @@ def test_a_broken_reward_changes_neither_policy_nor_critic(policy_dir: Path, kin
     spec = critic_spec(kind)
     learner, counterpart = Learner(policy_dir, spec), Learner(policy_dir, spec)
     broken = rewarded(1)
-    broken[0].trajectories[0].reward = math.nan
+    broken[0].trajectories[0].verdict = Verdict(math.nan)
     with pytest.raises(NonFiniteUpdate, match="step 1, update 1 of 1"):
         learner.update(broken, spec, 1)
     assert learner.update(rewarded(1), spec, 1) == counterpart.update(rewarded(1), spec, 1)

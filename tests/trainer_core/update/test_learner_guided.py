@@ -13,8 +13,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, Qwen3ForCausalLM
 
 from tests.trainer_core.update.making import VOCABULARY, make_groups, make_spec
+from trainer_core.episodes import Credit, Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 
 
@@ -139,9 +139,9 @@ def test_the_supervised_term_is_its_formula_in_gradient(folders: Path, kind: str
         made = small_groups()
         made[0].item["worked"] = "w5 w9 w5"
         for group in made:
-            group.trajectories[1].reward = 1.0
+            group.trajectories[1].verdict = Verdict(1.0)
             for trajectory in group.trajectories:
-                trajectory.advantage = 0.0
+                trajectory.earn(0.0)
         return made
 
     metrics, found = gradient_of_step(folders / "base", make_spec(data=data), groups())
@@ -187,7 +187,7 @@ def test_what_is_shown_teaches_a_step_without_signal(folders: Path, kind: str, s
     groups = small_groups()
     groups[0].item["worked"] = "w5 w9 w5"
     for trajectory in (t for group in groups for t in group.trajectories):
-        trajectory.reward, trajectory.excluded = 1.0, "zero_advantage"
+        trajectory.verdict, trajectory.credit = Verdict(1.0), Credit(excluded="zero_advantage")
     learner = Learner(folders / "base", spec)
     before = learner.weights()
     if streamed:
@@ -207,6 +207,6 @@ def test_answers_left_out_for_a_fault_are_no_examples(folders: Path) -> None:
     spec = make_spec(data=data)
     groups = small_groups()
     for trajectory in (t for group in groups for t in group.trajectories):
-        trajectory.reward, trajectory.excluded = 1.0, "truncated"
+        trajectory.verdict, trajectory.credit = Verdict(1.0), Credit(excluded="truncated")
     metrics = Learner(folders / "base", spec).update(groups, spec, 1)
     assert set(metrics) == {"actor/lr"}

@@ -10,9 +10,9 @@ import torch
 
 from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Group
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.proximal import EWMAProximal
-from trainer_core.trajectory import Group
 from trainer_core.update.auxiliary.proximal import ProximalPolicy
 from trainer_core.update.learner import Learner
 from trainer_core.update.packed.packing import pack

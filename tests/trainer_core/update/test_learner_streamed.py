@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
-from trainer_core.trajectory import Group
+from trainer_core.episodes import Group
 from trainer_core.update.learner import Learner, NonFiniteUpdate
 from trainer_core.update.streaming import CannotStream, refusal
 
@@ -98,7 +98,7 @@ def test_a_broken_piece_refuses_the_step_and_changes_nothing(policy_dir: Path, s
     spec = make_spec(parallelism={"zero_stage": stage})
     learner = Learner(policy_dir, spec)
     before, broken = learner.weights(), make_groups(1)
-    broken[0].trajectories[0].advantage = math.nan
+    broken[0].trajectories[0].earn(math.nan)
     learner.begin(spec, 1)
     learner.accumulate(broken)
     learner.accumulate(make_groups(2))

@@ -13,9 +13,9 @@ from torch import Tensor
 from tests.trainer_core.methods.correction_formulas import written_out as correction_weights
 from tests.trainer_core.methods.loss_formulas import written_out as token_losses
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Trajectory
 from trainer_core.methods.view import TokenView
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective.policy_objective import Denominators, denominators, loss_share
 from trainer_core.update.packed.packing import TokenBatch, pack
 from trainer_core.update.packed.sharding import shards

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.objective import guidance, penalised, standardise
 from trainer_core.update.objective.returns import KnownTokens
 from trainer_core.update.packed.packing import TokenBatch, pack
@@ -75,7 +75,7 @@ def found_by(spec: RunSpec, groups: list[Group], mine: list[Trajectory]) -> Foun
 def step() -> list[Group]:
     groups, rng = make_groups(5, groups=3, longest=12), np.random.default_rng(5)
     for trajectory in (t for group in groups for t in group.trajectories):
-        trajectory.reward = float(rng.integers(0, 2))
+        trajectory.verdict = Verdict(float(rng.integers(0, 2)))
     groups[0].trajectories[1].excluded = "truncated"
     return groups
 

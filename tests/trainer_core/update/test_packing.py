@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from tests.trainer_core.update.making import make_groups, make_trajectory
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 from trainer_core.update.packed.segments import Segment, build_layout

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 from trainer_core.update.objective.penalised import pays, penalise
 from trainer_core.update.objective.policy_objective import denominators, loss_share
@@ -43,7 +43,7 @@ def rewarded(seed: int) -> list[Group]:
     """Groups with rewards, one of whose samples is cut short and left out of the loss."""
     groups, rng = make_groups(seed, groups=3, longest=12), np.random.default_rng(seed)
     for trajectory in (t for group in groups for t in group.trajectories):
-        trajectory.reward = float(rng.integers(0, 3)) / 2
+        trajectory.verdict = Verdict(float(rng.integers(0, 3)) / 2)
     groups[1].trajectories[2].excluded = "truncated"
     return groups
 
@@ -52,9 +52,9 @@ def half_right() -> list[Group]:
     """The same groups, half of whose samples are right: they pay less than that makes out."""
     groups = rewarded(3)
     for trajectory in (t for group in groups for t in group.trajectories):
-        trajectory.reward = 0.0
+        trajectory.verdict = Verdict(0.0)
     for trajectory in (t for group in groups for t in group.trajectories[:2]):
-        trajectory.reward = 20.0
+        trajectory.verdict = Verdict(20.0)
     return groups
 
 
@@ -157,7 +157,7 @@ def test_two_tokens_by_hand() -> None:
     for trajectory, length, reward in ((first, 2, 1.0), (second, 1, 0.0)):
         trajectory.cut(length)
         trajectory.sampled[:] = True
-        trajectory.reward = reward
+        trajectory.verdict = Verdict(reward)
     mine = [first, second]
     [batch] = pack(mine, 100)
     paid = torch.tensor([0.1, 0.3, 0.2] if batch.sequence[0] == 0 else [0.2, 0.1, 0.3]).double() / BETA
@@ -192,7 +192,7 @@ def test_groups_of_equal_rewards_stay_in_the_loss_and_pay_by_their_distances(adv
     spec = RunSpec.model_validate({**spec_of(advantage).model_dump(), "filters": [{"type": "zero_advantage"}]})
     groups = rewarded(3)
     for trajectory in groups[0].trajectories:
-        trajectory.reward = 1.0
+        trajectory.verdict = Verdict(1.0)
     assign_advantages(groups, spec)
     assert [t.excluded for t in groups[0].trajectories] == [None] * 4
     expected = published(advantage, "k1", groups)

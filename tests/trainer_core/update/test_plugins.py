@@ -57,7 +57,7 @@ def sign(spec, rewards, mask, inputs):
 def short(spec, groups, compares):
     for trajectory in (t for group in groups for t in group.trajectories):
         if trajectory.length < spec.tokens:
-            trajectory.excluded = trajectory.excluded or "short"
+            trajectory.exclude("short")
 """
 ENTRIES = {
     "dressage.losses": {"halved": "acme_rl.parameters:HalvedLoss"},
@@ -124,7 +124,7 @@ load_formulas(spec)
 groups = make_groups(1)
 everybody = [t for group in groups for t in group.trajectories]
 for number, trajectory in enumerate(everybody):
-    trajectory.reward = float(number % 2)
+    trajectory.verdict = Verdict(float(number % 2))
 assign(spec.advantage, groups)
 assert [t.advantage for t in everybody] == [-1.0, 1.0] * 8
 filters.apply(spec.filters, groups, spec.advantage.compares)

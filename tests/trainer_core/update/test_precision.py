@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from transformers import MixtralConfig, MixtralForCausalLM, PreTrainedModel
 
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Verdict
 from trainer_core.starter.architectures import make_tiny
 from trainer_core.update.formats import precision
 from trainer_core.update.formats.precision import Flow, Flows, as_engine
@@ -228,7 +229,7 @@ def test_a_learner_learns_in_its_format(policy_dir: Path, parts: dict[str, Any])
     before = learner.weights()
     groups = make_groups(1)
     for number, trajectory in enumerate(trajectory for group in groups for trajectory in group.trajectories):
-        trajectory.reward = float(number % 2)
+        trajectory.verdict = Verdict(float(number % 2))
     metrics = learner.update(groups, spec, 1)
     after = learner.weights()
     assert 0.0 < metrics["actor/grad_norm"] < 1e3

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.about import TRAINING
 from tests.trainer_core.update.making import VOCABULARY
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe, list_recipes
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 from worker.loop.advantages import assign_advantages
 
@@ -53,10 +53,9 @@ def completion(rng: np.random.Generator, prompt: np.ndarray, temperature: float)
         sampled=np.ones(length, dtype=np.bool_),
         finish_reason="stop",
         temperature=temperature,
-        reward=sum(PARTS[name] * value for name, value in parts.items()),
-        reward_parts=parts,
         step_starts=np.array([0, length // 2], dtype=np.int32),
         state_values=rng.random(2),
+        verdict=Verdict(reward=sum(PARTS[name] * value for name, value in parts.items()), parts=parts),
     )
 
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Group, Verdict
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from trainer_core.update.learner import Learner
 from trainer_core.update.objective import refine
 from trainer_core.update.objective.policy_objective import denominators
@@ -32,7 +32,7 @@ def scored(seed: int) -> list[Group]:
     """Groups as they are after the first scoring."""
     groups, rng = make_groups(seed), np.random.default_rng(seed)
     for trajectory in (t for group in groups for t in group.trajectories):
-        trajectory.reward = float(rng.integers(0, 2))
+        trajectory.verdict = Verdict(float(rng.integers(0, 2)))
         trajectory.learner_logprobs = (trajectory.behaviour_logprobs + rng.normal(0, 0.1, trajectory.length)).astype(
             "f4"
         )

@@ -12,8 +12,8 @@ import torch
 from tests.trainer_core.specs import document
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK
+from trainer_core.episodes import Group, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from worker.engine import InferenceEngine, Request, Sampling
 from worker.messages.chunk import pack, unpack
 from worker.messages.jobs import Ask
@@ -51,7 +51,7 @@ def sample(engine: InferenceEngine, collect: Collect, asked: Ticket) -> None:
 
 def reward(parent: Ticket, values: list[float]) -> None:
     for trajectory, value in zip(parent.group.trajectories, values, strict=True):
-        trajectory.reward = value
+        trajectory.verdict = Verdict(value)
 
 
 @pytest.mark.parametrize("budget", [None, 3, 8], ids=["free", "forced after 3", "forced after 8"])
@@ -95,10 +95,10 @@ def test_values_are_mean_rewards_of_branches(engine: InferenceEngine, collect: C
         begun = parent.group.trajectories[state.samples[0]]
         assert trajectory.prompt_ids.tolist() == begun.prompt_ids.tolist()
         assert trajectory.token_ids[: state.start].tolist() == begun.token_ids[: state.start].tolist()
-        trajectory.reward = float(number % 2)
-    found[0].reward = None  # one failure does not count; where both fail, there is no state
+        trajectory.verdict = Verdict(float(number % 2))
+    found[0].verdict = Verdict()  # one failure does not count; where both fail, there is no state
     last = len(branches.states) - 1
-    found[2 * last].reward = found[2 * last + 1].reward = None
+    found[2 * last].verdict = found[2 * last + 1].verdict = Verdict()
     brancher.settle(branches)
     first, second, third = parent.group.trajectories
     assert first.state_values is not None and first.state_values[0] == 1.0

@@ -17,9 +17,9 @@ from tests.trainer_core.update.making import make_spec
 from tests.worker.engine.policies import VOCAB, perturbed, start, state
 from tests.worker.engine.test_mixtures import start as start_mixture
 from trainer_core.diagnosis import attribute, mismatch_metrics
+from trainer_core.episodes import Credit, Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
 from trainer_core.starter.architectures import make_tiny
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 from worker.engine import EngineError, Fp8Config, InferenceEngine, Request, Sampling
 from worker.engine.fp8 import execution, refusal, simulate
@@ -86,8 +86,8 @@ def groups(fp8_engine: InferenceEngine) -> Iterator[list[Group]]:
                 sampled=np.array(one.sampled),
                 finish_reason=one.finish_reason,
                 temperature=1.0,
-                reward=float(number % 2),
-                advantage=2.0 * (number % 2) - 1.0,
+                verdict=Verdict(reward=float(number % 2)),
+                credit=Credit(advantage=2.0 * (number % 2) - 1.0),
             )
         )
     yield found
@@ -216,8 +216,8 @@ def _as_trajectory(sequence: list[int]) -> Trajectory:
         sampled=np.ones(len(tokens), np.bool_),
         finish_reason="stop",
         temperature=1.0,
-        reward=0.0,
-        advantage=0.0,
+        verdict=Verdict(reward=0.0),
+        credit=Credit(advantage=0.0),
     )
 
 

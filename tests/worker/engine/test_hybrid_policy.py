@@ -11,7 +11,7 @@ import torch
 from transformers import MiniMaxForCausalLM
 
 from tests.trainer_core.update.hybrid.hybrids import CHOSEN, EXPERTS, LAYERS, make_hybrid
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 from trainer_core.update.hybrid.policy import take_biases
 from trainer_core.update.hybrid.router import BIAS, add_biases, allow_router_replay, routers
 from trainer_core.update.model.naming import as_in_files

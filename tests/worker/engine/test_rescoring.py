@@ -11,7 +11,7 @@ from transformers import PreTrainedModel, Qwen3ForCausalLM
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import perturbed, reference_logprobs, state
 from trainer_core.diagnosis import Attribution, attribute
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 from trainer_core.update.model.policy import load_policy
 from trainer_core.update.rescoring import LearnerSide, learner_side
 from worker.engine import InferenceEngine, Request, Sampling

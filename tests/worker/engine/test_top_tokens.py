@@ -12,7 +12,7 @@ from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK, VOCAB
-from trainer_core.trajectory import Group
+from trainer_core.episodes import Group
 from worker.engine import Completion, InferenceEngine, Request, Sampling
 from worker.messages.chunk import pack, unpack
 

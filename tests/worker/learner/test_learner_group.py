@@ -13,6 +13,7 @@ import torch
 
 from tests.support.about import RANKS
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Verdict
 from trainer_core.spec import RunSpec
 from trainer_core.starter.architectures import make_tiny
 from trainer_core.update.learner import Learner, NonFiniteUpdate
@@ -83,7 +84,7 @@ def test_a_rank_with_nothing_to_do_keeps_in_step(policy_dir: Path) -> None:
         metrics = group.update(groups, spec, 1)
         assert metrics == pytest.approx(alone.update(same, make_spec(optimizer=SMOOTH), 1), rel=1e-4, abs=1e-6)
         poisoned = make_groups(2)
-        poisoned[0].trajectories[0].advantage = math.nan
+        poisoned[0].trajectories[0].earn(math.nan)
         with pytest.raises(NonFiniteUpdate, match="step 2, update 1 of 1"):
             group.update(poisoned, spec, 2)
         group.update(make_groups(2), spec, 2)
@@ -127,7 +128,7 @@ def test_two_ranks_train_the_critic_of_one(policy_dir: Path, kind: str) -> None:
         for step in (1, 2):
             expected, found = make_groups(step, groups=5), make_groups(step, groups=5)
             for index, trajectory in enumerate(t for made in (expected, found) for g in made for t in g.trajectories):
-                trajectory.reward = float(index % 2)
+                trajectory.verdict = Verdict(float(index % 2))
             metrics = alone.update(expected, one, step)
             assert group.update(found, spec, step) == pytest.approx(metrics, rel=1e-3, abs=1e-5)
             for mine, theirs in zip(found, expected, strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.trainer_core.update.making import make_groups
-from trainer_core.trajectory import ARRAYS, Group, Trajectory
+from trainer_core.episodes import ARRAYS, Group, Trajectory
 from worker.messages.columns import Column
 from worker.messages.packed_groups import PackedGroups
 
@@ -18,7 +18,8 @@ def filled() -> list[Group]:
     groups[1].trajectories.clear()
     groups[2].trajectories.pop()
     for number, one in enumerate(t for group in groups for t in group.trajectories):
-        one.reward_parts, one.shadow_errors = {"a": float(number)}, {"b@1": "no"} if number % 2 else {}
+        shadow_errors = {"b@1": "no"} if number % 2 else {}
+        one.verdict = replace(one.verdict, parts={"a": float(number)}, shadow_errors=shadow_errors)
         one.routes = np.full((len(one.prompt_ids) + one.length - 1, 2, 2), number, np.uint8)
         if number % 3 == 0:
             one.token_advantages = np.arange(one.length, dtype=np.float32)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.about import RANKS
 from tests.trainer_core.update.making import make_groups, make_spec
-from trainer_core.trajectory import Group
+from trainer_core.episodes import Group, Verdict
 from trainer_core.update.learner import Learner
 from worker.learner.ranks import LearnerGroup
 from worker.loop.advantages import assign_advantages
@@ -28,7 +28,7 @@ PARTS = {
 def rewarded(step: int) -> list[Group]:
     groups, rng = make_groups(step, groups=9), np.random.default_rng(step)
     for trajectory in (t for group in groups for t in group.trajectories):
-        trajectory.reward = float(rng.integers(0, 2))
+        trajectory.verdict = Verdict(float(rng.integers(0, 2)))
     return groups
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trainer_core.episodes import FinishReason, Group, Trajectory, Verdict
 from trainer_core.link.events import AlertData
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import FinishReason, Group, Trajectory
 from worker.loop.dispatch import sampling
 from worker.loop.reporting.answer_alerts import MOST_READ, WINDOW, AnswerAlerts
 from worker.messages.ticket import Batch, Ticket
@@ -49,7 +49,7 @@ def sample(text: str, reward: float, finish: FinishReason) -> Trajectory:
         finish_reason=finish,
         temperature=1.0,
         output_text=text,
-        reward=reward,
+        verdict=Verdict(reward=reward),
     )
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from tests.trainer_core.specs import document
+from trainer_core.episodes import Group
 from trainer_core.rewards.score import Score
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from worker.engine import Completion, Sampling
 from worker.messages.chunk import pack
 from worker.messages.jobs import Collected, GroupJob

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
 from trainer_core.steering.staleness import GroupState, StalenessError, StalenessLedger
 from trainer_core.steering.token_age import staleness_metrics
-from trainer_core.trajectory import Group, Trajectory
 from worker.loop.buffer import TrajectoryBuffer
 from worker.loop.dispatch import may_have_signal, sampling
 from worker.messages.jobs import Parked
@@ -26,7 +26,7 @@ def trajectory(versions: list[int], reward: float | None = None) -> Trajectory:
         sampled=np.array([version >= 0 for version in versions]),
         finish_reason="stop",
         temperature=1.0,
-        reward=reward,
+        verdict=Verdict(reward=reward),
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from worker.engine import Completion
 from worker.loop.advantages import assign_advantages
 from worker.messages.chunk import pack, repack, unpack
@@ -24,8 +24,7 @@ def trajectory(reward: float | None, length: int, thinking: int = 0, **more: Any
         finish_reason=more.pop("finish_reason", "stop"),
         temperature=1.0,
         thinking_tokens=thinking,
-        reward=reward,
-        reward_parts={} if reward is None else {"right": reward},
+        verdict=Verdict(reward, {} if reward is None else {"right": reward}, error=more.pop("error", None)),
         **more,
     )
 
@@ -38,14 +37,14 @@ def group(name: str, source: str, *members: Trajectory) -> Group:
 def test_failed_rewards_are_left_out_or_zero_as_chosen(
     on_error: str, reward: float | None, excluded: str | None, spec: Any
 ) -> None:
-    failed = trajectory(None, 6, reward_error="right: no number")
+    failed = trajectory(None, 6, error="right: no number")
     groups = [
         group("1-0", "add", trajectory(1.0, 4), trajectory(0.0, 8)),
         group("1-1", "add", trajectory(1.0, 2), failed),
     ]
     assign_advantages(groups, RunSpec.model_validate(spec(reward__on_error=on_error)))
     assert [t.advantage for t in groups[0].trajectories] == pytest.approx([math.sqrt(0.5), -math.sqrt(0.5)], abs=1e-5)
-    assert (failed.reward, failed.excluded, failed.reward_error) == (reward, excluded, "right: no number")
+    assert (failed.reward, failed.excluded, failed.verdict.error) == (reward, excluded, "right: no number")
     assert groups[1].trajectories[0].excluded == ("zero_advantage" if on_error == "exclude" else None)
 
 

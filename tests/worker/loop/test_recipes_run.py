@@ -20,10 +20,10 @@ from tests.support.about import RUNS, TRAINING
 from tests.support.warm_loop import WarmLoop, demo_bundle
 from tests.worker.loop.conftest import RUN_CPU_S
 from tests.worker.loop.platform_double import PlatformDouble
+from trainer_core.episodes import Group
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe, list_recipes
-from trainer_core.trajectory import Group
 from worker.learner.ranks import LearnerGroup
 from worker.loop import saving
 from worker.messages.ticket import Batch

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from worker.loop.dispatch import sampling
 from worker.loop.reporting.alerts import RewardAlerts, reward_trouble
 from worker.messages.ticket import Batch, Ticket
@@ -21,9 +21,7 @@ def sample(error: str | None = None, **more: Any) -> Trajectory:
         sampled=np.ones(1, np.bool_),
         finish_reason="stop",
         temperature=1.0,
-        reward=None if error else 1.0,
-        reward_error=error,
-        **more,
+        verdict=Verdict(reward=None if error else 1.0, error=error, **more),
     )
 
 
@@ -37,7 +35,7 @@ def test_each_kind_of_error_is_told_once(spec: Any) -> None:
     alerts = RewardAlerts()
     first = alerts.check(batch(spec, sample("code: took 3 s"), sample("code: took 9 s"), sample()))
     assert [alert.message for alert in first] == ["2 of this step, left out of the loss: code: took 3 s"]
-    again = batch(spec, sample("code: took 4 s"), sample(reward_forgiven=["style: no verdict"]))
+    again = batch(spec, sample("code: took 4 s"), sample(forgiven=("style: no verdict",)))
     assert [alert.message for alert in alerts.check(again)] == ["1 of this step, counted as 0: style: no verdict"]
     assert alerts.check(again) == []
 
@@ -45,5 +43,5 @@ def test_each_kind_of_error_is_told_once(spec: Any) -> None:
 def test_one_failed_part_stops_the_run_where_its_component_says_so(spec: Any) -> None:
     calm = [sample() for _ in range(9)]
     assert reward_trouble(batch(spec, *calm, sample("code: no jail"))) is None
-    asked = reward_trouble(batch(spec, *calm, sample("code: no jail", reward_stops=True)))
+    asked = reward_trouble(batch(spec, *calm, sample("code: no jail", stops=True)))
     assert asked == "1 rewards of step 1 (10%) could not be computed; the first: code: no jail"

@@ -6,11 +6,11 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.link.events import AlertData, EventData
 from trainer_core.link.reward import RewardVersion
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from worker.link.client import Link
 from worker.loop.reward_monitor import RewardMonitor
 from worker.rewards.versions import RewardVersions
@@ -41,9 +41,7 @@ def group(ref: str) -> Group:
             sampled=np.ones(length, np.bool_),
             finish_reason="stop",
             temperature=1.0,
-            reward=length / 64,
-            reward_parts={"style": length / 64},
-            shadow_rewards={"shadow@1": 1.0},
+            verdict=Verdict(reward=length / 64, parts={"style": length / 64}, shadow_rewards={"shadow@1": 1.0}),
         )
         for length in range(1, 65)
     ]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tests.support.judge_endpoint import JudgeServer, Reply
+from trainer_core.episodes import Group, Trajectory, Verdict
 from trainer_core.link.events import EventData
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.spec.rewards.watch import RubricEvolution
-from trainer_core.trajectory import Group, Trajectory
 from worker.judge.client import JudgeClient
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.use import Tally
@@ -89,8 +89,7 @@ def group(number: int, *rewards: float | None, ref: str = "r@1", **item: Any) ->
             finish_reason="stop",
             temperature=1.0,
             output_text=f"answer {place} of {number}",
-            reward=reward,
-            reward_error="failed" if reward is None else None,
+            verdict=Verdict(reward=reward, error="failed" if reward is None else None),
         )
         for place, reward in enumerate(rewards)
     ]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trainer_core.episodes import Group
 from trainer_core.link.commands import Applied, CheckpointCommand, ControlCommand
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from worker.loop.controls import Controls
 from worker.loop.dispatch import sampling
 from worker.loop.steering import Steering

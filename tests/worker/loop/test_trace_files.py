@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.trainer_core.batches import group, trajectory
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.link.traces import HEADER, TOKEN_COLUMNS, VOCABULARY, TraceHeader, TraceRow
-from trainer_core.trajectory import Group, Trajectory
 from worker.loop.traces import encoding
 from worker.loop.traces.choice import spread, staying, worst_gap
 from worker.loop.traces.encoding import cut, encode

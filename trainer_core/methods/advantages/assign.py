@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from trainer_core.episodes import Group
 from trainer_core.methods.advantages import compute
 from trainer_core.methods.advantages.assign_vine import assign_vine
 from trainer_core.methods.advantages.inputs import Inputs
@@ -13,7 +14,6 @@ from trainer_core.methods.advantages.mc_grpo import pivots
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.methods.advantage import Advantage, GDPOAdvantage, MCGRPOAdvantage
 from trainer_core.spec.methods.branching import VineAdvantage
-from trainer_core.trajectory import Group
 
 
 def assign(
@@ -61,11 +61,11 @@ def assign(
     left_out = pivots(rewards, mask) if isinstance(spec, MCGRPOAdvantage) else torch.zeros_like(mask)
     for row, group in enumerate(groups):
         for column, trajectory in enumerate(group.trajectories):
-            trajectory.advantage = advantages[row][column]
+            trajectory.earn(advantages[row][column])
             if trajectory.reward is None:
-                trajectory.excluded = trajectory.excluded or "reward_error"
+                trajectory.exclude("reward_error")
             elif bool(left_out[row, column]):
-                trajectory.excluded = trajectory.excluded or "pivot"
+                trajectory.exclude("pivot")
     if isinstance(spec, VineAdvantage):
         assign_vine(spec, groups)
 
@@ -106,22 +106,22 @@ def _minibatch(groups: int, count: int) -> Tensor:
 def _parts(spec: GDPOAdvantage, groups: Sequence[Group], mask: Tensor) -> tuple[Tensor, Tensor]:
     """Reward parts [G, S, K] and their weights [K], in the order of their names."""
     everybody = [trajectory for group in groups for trajectory in group.trajectories]
-    names = sorted({name for trajectory in everybody for name in trajectory.reward_parts})
+    names = sorted({name for trajectory in everybody for name in trajectory.verdict.parts})
     unknown = sorted(set(spec.weights) - set(names))
     if bool(mask.any()) and (unknown or not names):
         raise ValueError(f"GDPO: the rewards have no part {unknown[0]!r}" if unknown else "GDPO: no reward has parts")
     parts = torch.zeros(*mask.shape, len(names), dtype=torch.float64)
     for row, group in enumerate(groups):
         # A part that does not apply to the group's row cannot distinguish its samples.
-        held = {name for trajectory in group.trajectories for name in trajectory.reward_parts}
+        held = {name for trajectory in group.trajectories for name in trajectory.verdict.parts}
         for column, trajectory in enumerate(group.trajectories):
-            if not mask[row, column] or trajectory.reward_error is not None:
+            if not mask[row, column] or trajectory.verdict.error is not None:
                 # A failure that the run scores as zero has zeros for its parts, too.
                 continue
             for index, name in enumerate(names):
                 # Shaping that did not apply to a sample changed nothing; a grade must exist.
                 absent = name in SHAPING_PARTS or name not in held
-                value = trajectory.reward_parts.get(name, 0.0 if absent else None)
+                value = trajectory.verdict.parts.get(name, 0.0 if absent else None)
                 if value is None:
                     raise ValueError(f"GDPO: {trajectory.trajectory_id} has no reward part {name!r}")
                 parts[row, column, index] = value

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.methods.advantages.equality import differ
 from trainer_core.methods.advantages.vine import vine
 from trainer_core.spec.methods.branching import VineAdvantage
-from trainer_core.trajectory import Group, Trajectory
 
 
 def assign_vine(spec: VineAdvantage, groups: Sequence[Group]) -> None:
@@ -20,16 +20,17 @@ def assign_vine(spec: VineAdvantage, groups: Sequence[Group]) -> None:
     """
     known: list[Trajectory] = []
     for trajectory in (t for group in groups for t in group.trajectories):
-        trajectory.token_advantages, trajectory.advantage = None, 0.0
+        trajectory.token_advantages = None
+        trajectory.earn(0.0)
         if trajectory.reward is None or trajectory.excluded == "reward_error":
             continue
         values, starts = trajectory.state_values, trajectory.step_starts
         if values is None or starts is None:
-            trajectory.excluded = trajectory.excluded or "no_value"
+            trajectory.exclude("no_value")
             continue
         found = vine(torch.from_numpy(values), torch.from_numpy(starts), trajectory.length, trajectory.reward)
         trajectory.token_advantages = np.where(trajectory.sampled, found.numpy(), 0.0).astype(np.float32)
-        trajectory.advantage = float(trajectory.reward - values[0])
+        trajectory.earn(float(trajectory.reward - values[0]))
         known.append(trajectory)
     if spec.whiten == "batch":
         _whiten(known)

@@ -5,6 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
+from trainer_core.episodes import Group
 from trainer_core.methods.filters.high_entropy import high_entropy
 from trainer_core.methods.filters.length_outliers import length_outliers
 from trainer_core.methods.filters.mastered_tokens import mastered_tokens
@@ -27,7 +28,6 @@ from trainer_core.spec.methods.filters import (
     ZeroAdvantageFilter,
 )
 from trainer_core.spec.methods.kinds import Compared
-from trainer_core.trajectory import Group
 
 FORMULAS: Table[Callable[..., Any]] = Table(
     "filter",

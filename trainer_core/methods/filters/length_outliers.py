@@ -2,13 +2,14 @@
 truncated."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.rewards.parts import OUTLIER_PART
 from trainer_core.rewards.success import least
 from trainer_core.spec.methods.filters import LengthOutliersFilter
-from trainer_core.trajectory import Group, Trajectory
 
 
 def length_outliers(spec: LengthOutliersFilter, groups: list[Group]) -> None:
@@ -32,5 +33,5 @@ def _shorten(trajectory: Trajectory, length: int, reward: float) -> None:
     trajectory.cut(length)
     trajectory.finish_reason = "length"
     assert trajectory.reward is not None
-    trajectory.reward_parts = {**trajectory.reward_parts, OUTLIER_PART: reward - trajectory.reward}
-    trajectory.reward = reward
+    shaped = trajectory.verdict.with_part(OUTLIER_PART, reward - trajectory.reward)
+    trajectory.verdict = replace(shaped, reward=reward)  # exactly: the sum may differ in its last bit

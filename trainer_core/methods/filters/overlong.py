@@ -1,8 +1,8 @@
 """Overlong completions, with a separate limit (DAPO, arXiv 2503.14476, §3.4)."""
 
+from trainer_core.episodes import Group
 from trainer_core.spec.methods.filters import OverlongFilter
 from trainer_core.spec.methods.kinds import Compared
-from trainer_core.trajectory import Group
 
 
 def overlong(spec: OverlongFilter, groups: list[Group], compares: Compared = "group") -> None:
@@ -10,4 +10,4 @@ def overlong(spec: OverlongFilter, groups: list[Group], compares: Compared = "gr
     for group in groups:
         for trajectory in group.trajectories:
             if trajectory.length > spec.max_tokens:
-                trajectory.excluded = trajectory.excluded or "overlong"
+                trajectory.exclude("overlong")

@@ -2,10 +2,10 @@
 
 import math
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.rewards.success import least
 from trainer_core.spec.methods.filters import RecompositionFilter
 from trainer_core.spec.methods.kinds import Compared
-from trainer_core.trajectory import Group, Trajectory
 
 
 def recomposition(spec: RecompositionFilter, groups: list[Group], compares: Compared = "group") -> None:
@@ -18,7 +18,7 @@ def recomposition(spec: RecompositionFilter, groups: list[Group], compares: Comp
     compensates = bool(groups) and _step(groups[0]) % spec.compensation_every == 0
     for trajectory in pool:
         if (id(trajectory) in first) == compensates:
-            trajectory.excluded = "recomposed"
+            trajectory.exclude("recomposed")
 
 
 def _first(spec: RecompositionFilter, ordered: list[Trajectory]) -> list[Trajectory]:

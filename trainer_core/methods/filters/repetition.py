@@ -7,9 +7,9 @@ import torch
 from numpy.typing import NDArray
 
 from kernels import ragged
+from trainer_core.episodes import Group
 from trainer_core.spec.methods.filters import RepetitionFilter
 from trainer_core.spec.methods.kinds import Compared
-from trainer_core.trajectory import Group
 
 
 def repetition(spec: RepetitionFilter, groups: list[Group], compares: Compared = "group") -> None:
@@ -18,7 +18,7 @@ def repetition(spec: RepetitionFilter, groups: list[Group], compares: Compared =
     repeats = repeats_at_end([trajectory.token_ids for trajectory in trajectories], spec.max_period)
     for trajectory, times in zip(trajectories, repeats, strict=True):
         if str(trajectory.finish_reason) == "repetition" or times >= spec.min_repeats:
-            trajectory.excluded = trajectory.excluded or "repetition"
+            trajectory.exclude("repetition")
 
 
 def repeats_at_end(completions: Sequence[NDArray[np.int32]], max_period: int) -> list[int]:

@@ -1,8 +1,8 @@
 """Zero-advantage groups (DAPO, arXiv 2503.14476, §3.2): equal rewards carry no signal."""
 
+from trainer_core.episodes import Group
 from trainer_core.spec.methods.filters import ZeroAdvantageFilter
 from trainer_core.spec.methods.kinds import Compared
-from trainer_core.trajectory import Group
 
 
 def zero_advantage(spec: ZeroAdvantageFilter, groups: list[Group], compares: Compared = "group") -> None:
@@ -25,4 +25,4 @@ def zero_advantage(spec: ZeroAdvantageFilter, groups: list[Group], compares: Com
                 silent = False
         if silent:
             for trajectory in group.trajectories:
-                trajectory.excluded = trajectory.excluded or "zero_advantage"
+                trajectory.exclude("zero_advantage")

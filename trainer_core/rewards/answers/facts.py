@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.rewards.answers.marks import Mark, marks
 from trainer_core.rewards.answers.reading import Reading
 from trainer_core.rewards.outcomes import graded_reward
 from trainer_core.rewards.sample import split_thinking
 from trainer_core.spec.generation.thinking import TaggedThinking, Thinking
-from trainer_core.trajectory import Group, Trajectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Length shaping on the trajectories of a batch."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.prompting.plan import length_target
 from trainer_core.rewards.length.decoupled import decoupled, length_logit
 from trainer_core.rewards.length.difficulty_aware import difficulty_aware
@@ -26,7 +28,6 @@ from trainer_core.spec.rewards.length_shaping import (
     MagistralLength,
 )
 from trainer_core.spec.run import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 
 FORMULAS: dict[type[SpecModel], Callable[[Any, ScoredGroup], list[float]] | None] = {
     MagistralLength: magistral,
@@ -41,7 +42,7 @@ FORMULAS: dict[type[SpecModel], Callable[[Any, ScoredGroup], list[float]] | None
 
 
 def shape(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
-    """Add the length's part to the reward of each trajectory, as ``reward_parts["length_shaping"]`` too.
+    """Add the length's part to the reward of each trajectory, as ``verdict.parts["length_shaping"]`` too.
 
     Trajectories whose reward failed are left alone, and so are those that were shaped before: a group that is used
     again keeps its reward.
@@ -58,9 +59,8 @@ def shape(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
         if parts is None:
             continue
         for (trajectory, _), part in zip(rows, parts, strict=True):
-            if LENGTH_PART not in trajectory.reward_parts and trajectory.reward is not None:
-                trajectory.reward += part
-                trajectory.reward_parts[LENGTH_PART] = part
+            if LENGTH_PART not in trajectory.verdict.parts and trajectory.reward is not None:
+                trajectory.verdict = trajectory.verdict.with_part(LENGTH_PART, part)
 
 
 def reweigh(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
@@ -71,19 +71,19 @@ def reweigh(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
     for group, spec in zip(groups, specs, strict=True):
         shaping = spec.reward.length
         for trajectory in group.trajectories:
-            trajectory.length_logit = None
+            logit = None
             if isinstance(shaping, DecoupledLength):
-                trajectory.length_logit = length_logit(shaping, trajectory.length, spec.rollout.max_tokens)
+                logit = length_logit(shaping, trajectory.length, spec.rollout.max_tokens)
+            trajectory.credit = replace(trajectory.credit, length_logit=logit)
         for trajectory, weight in advantage_weights(group):
-            trajectory.advantage *= weight
+            trajectory.earn(trajectory.advantage * weight)
 
 
 def advantage_weights(group: Group) -> list[tuple[Trajectory, float]]:
     """The right answers of a group whose advantages are positive, with their decoupled weights; none if lengths weigh
     no advantages."""
-    rows = [
-        (t, t.length_logit) for t, right in _known(group) if right and t.advantage > 0.0 and t.length_logit is not None
-    ]
+    gaining = [(t, t.credit.length_logit) for t, right in _known(group) if right and t.advantage > 0.0]
+    rows = [(t, logit) for t, logit in gaining if logit is not None]
     return list(zip([t for t, _ in rows], decoupled([logit for _, logit in rows]), strict=True))
 
 

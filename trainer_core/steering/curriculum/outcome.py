@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from trainer_core.episodes import Group
 from trainer_core.rewards.outcomes import succeeded
-from trainer_core.trajectory import Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def outcome(group: Group) -> GroupOutcome:
     """The outcome of a scored group."""
     verdicts = [succeeded(t, group.success_threshold) for t in group.trajectories]
     known = [verdict for verdict in verdicts if verdict is not None]
-    rewards = [t.reward for t in group.trajectories if t.reward is not None and t.reward_error is None]
+    rewards = [t.reward for t in group.trajectories if t.reward is not None and t.verdict.error is None]
     return GroupOutcome(
         prompt_id=group.prompt_id,
         step=int(group.group_id.partition("-")[0]),

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.rewards.success import least
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.sft import SFT, PositiveExamples
-from trainer_core.trajectory import Group, Trajectory
 
 INFORMATIVE = (None, "zero_advantage", "pivot")
 """Reasons for exclusion that say nothing against a correct answer: there was just nothing to compare it with."""
@@ -29,7 +29,7 @@ class Supervisor:
         """The completions to learn from, each after its prompt. May be empty."""
         if isinstance(sft, PositiveExamples):
             everybody = (t for group in groups for t in group.trajectories)
-            return [replace(t, excluded=None) for t in everybody if _is_right(t, sft.success)]
+            return [replace(t, credit=replace(t.credit, excluded=None)) for t in everybody if _is_right(t, sft.success)]
         given = [(group, group.item.get(sft.column)) for group in groups if group.trajectories]
         return [self._written(group, text, spec) for group, text in given if isinstance(text, str) and text]
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from trainer_core.episodes import Group
 from trainer_core.methods.paced import paced
 from trainer_core.methods.ragged import sequence_sum
 from trainer_core.methods.scope import scope_weights
 from trainer_core.rewards.outcomes import pass_rate, succeeded
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.distillation import PacedWeighting, ScopeWeighting
-from trainer_core.trajectory import Group
 from trainer_core.update.collectives import gather
 from trainer_core.update.objective.returns import KnownTokens, Scored
 from trainer_core.update.packed.packing import TokenBatch

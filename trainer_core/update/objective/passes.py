@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.spec.operation.schedule import Schedule
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.hybrid.routing import Routes
 from trainer_core.update.objective.refine import Minibatch
 from trainer_core.update.objective.returns import KnownTokens

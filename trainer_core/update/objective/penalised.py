@@ -10,6 +10,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.methods import kl
 from trainer_core.methods.advantages.assign import assign, known_rewards
 from trainer_core.methods.advantages.reinforce_pp import base, penalised_to_go
@@ -17,7 +18,6 @@ from trainer_core.methods.ragged import sequence_sum
 from trainer_core.rewards.length import advantage_weights
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.advantage import ReinforcePlusPlusAdvantage, ReinforcePlusPlusBaselineAdvantage
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.collectives import gather
 from trainer_core.update.objective.refine import reassigned
 from trainer_core.update.objective.returns import KnownTokens, Scored, record_advantages
@@ -109,7 +109,7 @@ def _by_sequence(spec: RunSpec, groups: Sequence[Group], scored: Sequence[Scored
     assign(spec.advantage, list(groups), minibatches=spec.schedule.updates_per_step, penalties=penalties)
     for group in groups:
         for trajectory, weight in advantage_weights(group):
-            trajectory.advantage *= weight
+            trajectory.earn(trajectory.advantage * weight)
     return [[reassigned(mine, batch) for batch in batches] for mine, batches, _ in scored]
 
 

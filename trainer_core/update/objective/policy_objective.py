@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from trainer_core.episodes import Trajectory
 from trainer_core.methods import aggregation, corrections, kl, losses
 from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.view import Candidates, TokenView
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Trajectory
 from trainer_core.update.packed.packing import TokenBatch, prompt_key, trains
 from trainer_core.update.totals import Totals
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.filters import keep, token_filters
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.collectives import data_rank, gather
 from trainer_core.update.packed.packing import TokenBatch
 

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from trainer_core.episodes import Trajectory
 from trainer_core.methods import kl
 from trainer_core.methods.gae import gae, length_adaptive_lambda
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.critic import GAEAdvantage
-from trainer_core.trajectory import Trajectory
 from trainer_core.update.hybrid.routing import Routes
 from trainer_core.update.objective.standardise import standardise
 from trainer_core.update.packed.packing import TokenBatch

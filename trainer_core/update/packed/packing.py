@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 from trainer_core.update.collectives import ALONE, ContextGroup
 from trainer_core.update.device import move
 from trainer_core.update.packed.context import TokenPart, cut_tokens

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from trainer_core.trajectory import Group, Trajectory
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.update.packed.packing import trains
 
 

@@ -161,9 +161,9 @@ class _Sampler:
     def _rescore(self, tickets: Sequence[Ticket]) -> None:
         """Score failed samples once more, and record those that still fail."""
         samples = [one for ticket in tickets for one in ticket.group.trajectories]
-        if any(one.reward_error for one in samples):
+        if any(one.verdict.error for one in samples):
             self._parts.generation.rescore(tickets).result()
-        errors = [one.reward_error for one in samples if one.reward_error]
+        errors = [one.verdict.error for one in samples if one.verdict.error]
         self._failed += len(errors)
         self._first_error = self._first_error or next(iter(errors), "")
 

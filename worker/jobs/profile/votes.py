@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trainer_core.episodes import Trajectory
 from trainer_core.link.profile import ANSWER_CHARACTERS
 from trainer_core.profiling import WrongAnswer
 from trainer_core.rewards import RewardDefinition
@@ -21,7 +22,6 @@ from trainer_core.rewards.outcomes import succeeded
 from trainer_core.rewards.score import Score
 from trainer_core.rewards.success import least
 from trainer_core.spec.generation.thinking import Thinking
-from trainer_core.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from worker.messages.ticket import Ticket
@@ -136,7 +136,7 @@ class VoteReader:
         assert self._place is not None
         found = []
         for trajectory in ballot.ticket.group.trajectories:
-            grade = trajectory.reward_parts.get(self._place.component)
+            grade = trajectory.verdict.parts.get(self._place.component)
             if grade is None or succeeded(trajectory, self._threshold) is not False:
                 continue
             text = self._place.find(answer_text(trajectory.output_text, self._thinking))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trainer_core.episodes import Trajectory
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.rehearsal import (
     DevicePeak,
@@ -16,7 +17,6 @@ from trainer_core.link.rehearsal import (
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.answers import Finding, findings, group_facts, readings
 from trainer_core.rewards.errors import grouped
-from trainer_core.trajectory import Trajectory
 from worker.jobs.rehearsal.prompts import VisiblePrompts
 from worker.jobs.rehearsal.startup import RehearsalParts
 from worker.messages.ticket import Batch, Ticket
@@ -77,17 +77,17 @@ def _group(ticket: Ticket, prompts: VisiblePrompts) -> RehearsalGroup:
 
 
 def _sample(trajectory: Trajectory) -> RehearsalSample:
-    explained = trajectory.reward_explained.items()
+    explained = trajectory.verdict.explained.items()
     return RehearsalSample(
         text=trajectory.output_text,
         tokens=trajectory.length,
         thinking_tokens=trajectory.thinking_tokens,
         finish_reason=trajectory.finish_reason,
         reward=trajectory.reward,
-        parts=dict(trajectory.reward_parts),
+        parts=dict(trajectory.verdict.parts),
         reasons={name: told.reason for name, told in explained if told.reason is not None},
-        error=trajectory.reward_error,
-        forgiven=tuple(trajectory.reward_forgiven),
+        error=trajectory.verdict.error,
+        forgiven=tuple(trajectory.verdict.forgiven),
     )
 
 
@@ -106,7 +106,7 @@ def _told(finding: Finding) -> RehearsalFinding:
 
 def _reward_errors(batch: Batch) -> list[RehearsalFinding]:
     answers = [t for group in batch.groups for t in group.trajectories]
-    errors = [t.reward_error for t in answers if t.reward_error is not None]
+    errors = [t.verdict.error for t in answers if t.verdict.error is not None]
     return [
         RehearsalFinding(
             kind="reward_error",

@@ -13,10 +13,10 @@ from worker.messages.ticket import Batch
 def reward_trouble(batch: Batch) -> str | None:
     """Reason why the run must not continue with these rewards, or None."""
     share, reward = error_share(batch.groups), batch.spec.reward
-    stops = reward.on_error == "stop" or any(t.reward_stops for group in batch.groups for t in group.trajectories)
+    stops = reward.on_error == "stop" or any(t.verdict.stops for group in batch.groups for t in group.trajectories)
     if share == 0.0 or (share <= reward.max_error_share and not stops):
         return None
-    errors = [t.reward_error for group in batch.groups for t in group.trajectories if t.reward_error is not None]
+    errors = [t.verdict.error for group in batch.groups for t in group.trajectories if t.verdict.error is not None]
     return f"{len(errors)} rewards of step {batch.step} ({share:.0%}) could not be computed; the first: {errors[0]}"
 
 
@@ -29,9 +29,9 @@ class RewardAlerts:
     def check(self, batch: Batch) -> list[AlertData]:
         """Alerts for each kind of error that this batch is the first to show."""
         trajectories = [t for group in batch.groups for t in group.trajectories]
-        excluded = [t.reward_error for t in trajectories if t.reward_error is not None]
-        forgiven = [error for t in trajectories for error in t.reward_forgiven]
-        shadows = [f"{ref}: {error}" for t in trajectories for ref, error in t.shadow_errors.items()]
+        excluded = [t.verdict.error for t in trajectories if t.verdict.error is not None]
+        forgiven = [error for t in trajectories for error in t.verdict.forgiven]
+        shadows = [f"{ref}: {error}" for t in trajectories for ref, error in t.verdict.shadow_errors.items()]
         return [
             *self._fresh(excluded, "left out of the loss", "reward_error"),
             *self._fresh(forgiven, "counted as 0", "reward_error"),

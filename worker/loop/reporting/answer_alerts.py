@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from trainer_core.episodes import Group
 from trainer_core.link.events import AlertData
 from trainer_core.rewards.answers import (
     Finding,
@@ -17,7 +18,6 @@ from trainer_core.rewards.answers import (
     readings,
 )
 from trainer_core.rewards.definition import RewardDefinition
-from trainer_core.trajectory import Group
 from worker.messages.ticket import Batch
 
 WINDOW = 5

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from trainer_core.diagnosis import worst_tokens
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.link.base import first_fault, spelled
 from trainer_core.link.events import (
     AlertData,
@@ -27,7 +28,6 @@ from trainer_core.link.traces import TraceRow
 from trainer_core.rewards.outcomes import succeeded
 from trainer_core.steering.curriculum.outcome import GroupOutcome
 from trainer_core.steering.guards import Alert, Calm
-from trainer_core.trajectory import Group, Trajectory
 from worker.loop.traces.choice import worst_gap
 
 log = logging.getLogger(__name__)
@@ -136,11 +136,11 @@ def _facts(group: Group, sample: int, trajectory: Trajectory) -> dict[str, Any]:
         "source": group.source,
         "answer": group.item.get("answer"),
         "reward": trajectory.reward,
-        "reward_parts": {name: spelled(float(value)) for name, value in trajectory.reward_parts.items()},
-        "explanation": explanations(trajectory.reward_explained),
-        "reward_error": trajectory.reward_error,
+        "reward_parts": {name: spelled(float(value)) for name, value in trajectory.verdict.parts.items()},
+        "explanation": explanations(trajectory.verdict.explained),
+        "reward_error": trajectory.verdict.error,
         "reward_version": group.reward_ref,
-        "shadow": {**trajectory.shadow_rewards, **dict.fromkeys(trajectory.shadow_errors)},
+        "shadow": {**trajectory.verdict.shadow_rewards, **dict.fromkeys(trajectory.verdict.shadow_errors)},
         "advantage": trajectory.advantage,
         "excluded": trajectory.excluded,
         "finish_reason": trajectory.finish_reason,

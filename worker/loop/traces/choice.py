@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trainer_core.trajectory import Group, Trajectory
+from trainer_core.episodes import Group, Trajectory
 
 
 def staying(groups: Sequence[Group], count: int) -> list[int]:

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.link.limits import MAX_TOKEN_TEXT, MAX_TRACE_BYTES, MAX_TRACE_SAMPLES, MAX_TRACE_TOKENS
 from trainer_core.link.traces import COMPLETION, HEADER, PROMPT, ROW, TOKEN_COLUMNS, VOCABULARY, TraceHeader
-from trainer_core.trajectory import Group, Trajectory
 from worker.loop.reporting.reports import trace_row
 
 Sample = tuple[Group, int]

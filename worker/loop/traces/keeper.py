@@ -14,12 +14,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from trainer_core.episodes import Group
 from trainer_core.link.events import LogData
 from trainer_core.link.limits import MAX_TRACE_BYTES
 from trainer_core.link.traces import TraceHeader
 from trainer_core.prompting.format import training_format
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.link.traces import TraceUpload
 from worker.loop.traces.choice import spread, staying

@@ -17,7 +17,7 @@ from trainer_core.rewards.graders.judge import JudgeError
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verification:
     """Result of the answers to a variation."""
 
     pass_rate: float | None
@@ -27,7 +27,7 @@ class Verdict:
 
 def verify(
     source: SourceRow, written: WrittenQuestion, operation: SynthesiseRows, asker: RowAsker, grading: AnswerGrading
-) -> Verdict:
+) -> Verification:
     """Have a variation answered until its result is certain.
 
     A truncated answer is wrong, as in a run. An answer that could not be graded does not count.
@@ -57,9 +57,9 @@ def verify(
         if (right + left) < operation.least_pass_rate * (right + wrong + left) - 1e-9:
             break  # the other answers no longer matter
     if right + wrong == 0:
-        return Verdict(None, VariationRefusal("ungraded", f"No answer could be graded: {error}"))
+        return Verification(None, VariationRefusal("ungraded", f"No answer could be graded: {error}"))
     rate = right / (right + wrong)
-    return Verdict(rate, _refusal(operation, right, wrong, cut, said))
+    return Verification(rate, _refusal(operation, right, wrong, cut, said))
 
 
 def _refusal(

@@ -7,7 +7,7 @@ import torch
 from transformers import MiniMaxConfig, MiniMaxForCausalLM
 
 from tests.trainer_core.update.making import VOCABULARY
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 
 EXPERTS, CHOSEN, LAYERS = 4, 2, 4
 

@@ -10,7 +10,7 @@ from transformers import MiniMaxForCausalLM
 from tests.support.about import LEARNING
 from tests.trainer_core.update.hybrid.hybrids import own_logprobs
 from tests.trainer_core.update.making import make_groups, make_spec
-from trainer_core.trajectory import Trajectory
+from trainer_core.episodes import Trajectory
 from trainer_core.update.hybrid.policy import prepare
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.policy import load_policy, logits, score

@@ -10,9 +10,9 @@ from transformers import MiniMaxForCausalLM
 
 from tests.trainer_core.update.hybrid.hybrids import CHOSEN, EXPERTS, LAYERS
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Group, Trajectory
 from trainer_core.spec import RunSpec
 from trainer_core.steering.saved_groups import pack_group, unpack_group
-from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.hybrid.balance import balancing_loss
 from trainer_core.update.hybrid.policy import biases, prepare, read_biases, take_biases
 from trainer_core.update.hybrid.router import BIAS, allow_router_replay, routers

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tests.trainer_core.batches import trajectory
+from trainer_core.episodes import Verdict
 from trainer_core.link.profile import ProfileBatch, ProfilePlan, ProfileRow
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec.generation.thinking import NoThinking
@@ -27,7 +28,7 @@ class Generation:
 
     def rescore(self, tickets: Any) -> "Future[int]":
         for one in [one for ticket in tickets for one in ticket.group.trajectories if self.back]:
-            one.reward, one.reward_error = 0.0, None
+            one.verdict = Verdict(0.0)
         return _done(0)
 
     def check(self) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.trainer_core.batches import trajectory
+from trainer_core.episodes import Trajectory, Verdict
 from trainer_core.profiling import WrongAnswer
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.score import Sample, Score, score, split_thinking
 from trainer_core.spec.generation.thinking import TaggedThinking
-from trainer_core.trajectory import Trajectory
 from worker.jobs.profile.votes import Ballot, VoteReader
 
 THINKING = TaggedThinking()
@@ -43,7 +43,7 @@ def count(definition: dict[str, Any], threshold: float, *texts: str, gold: str =
     answers = [trajectory(output_text=text) for text in texts]
     for one in answers:
         found = scored(one, item)
-        one.reward, one.reward_parts, one.reward_error = found.reward, found.parts, found.error
+        one.verdict = Verdict(found.reward, found.parts, error=found.error)
     ballot = Ballot(SimpleNamespace(group=SimpleNamespace(item=item, trajectories=answers)), ())  # type: ignore[arg-type]
     VoteReader(reward, THINKING, regrade, threshold).count([ballot])
     return ballot.answers

@@ -1,10 +1,13 @@
 """Data that moves through the loop: trajectories, and the groups that are compared with one another."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from trainer_core.episodes.credit import Credit
+from trainer_core.episodes.verdict import Verdict
 
 Rows = Literal["prompt", "tokens", "context", "steps"]
 """Unit of the first dimension of a trajectory's array: tokens of the prompt, of the completion, of both except the
@@ -37,35 +40,12 @@ class Trajectory:
     budget_hit: bool = False
     output_text: str = ""
     """The decoded completion, tags kept, end-of-sequence token removed."""
-    reward: float | None = None
-    """None until it is computed, and permanently if the reward failed (see ``reward_error``)."""
-    reward_parts: dict[str, float] = field(default_factory=dict)
-    reward_explained: dict[str, Any] = field(default_factory=dict)
-    """Weight and reason of each component, in the form of ``trainer_core.rewards.reasons.Explained``."""
-    reward_error: str | None = None
-    reward_forgiven: list[str] = field(default_factory=list)
-    """Errors of parts that count as 0 because the reward definition says so."""
-    reward_stops: bool = False
-    """Whether the failed part requests that the run stop."""
-    shadow_rewards: dict[str, float] = field(default_factory=dict)
-    """Reward that each shadow version would have given, by its reference, if it could be computed."""
-    shadow_errors: dict[str, str] = field(default_factory=dict)
-    """Reason why a shadow version's reward could not be computed, by its reference."""
-    length_correction: float = 0.0
-    """Correction that the length-bias watch has added to the reward. It does not affect whether the answer is right."""
-    length_logit: float | None = None
-    """Logit of the length weight of the answer's positive advantage among the right answers of its group, under the
-    spec at its dispatch; None if advantages are not weighted by length."""
-    advantage: float = 0.0
-    token_advantages: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
-    """Advantage of each token, if a method assigns them per token; ``advantage`` is then for display only."""
     step_starts: NDArray[np.int32] | None = field(default=None, metadata=_STEPS)
     """First token of each step from whose state branches were started, shape [K]: starts with 0, ascending."""
     state_values: NDArray[np.float64] | None = field(default=None, metadata=_STEPS)
     """Mean reward of the branches from each of these states, shape [K]."""
-    excluded: str | None = None
-    """Reason why the trajectory is left out of the loss, such as "reward_error", "zero_advantage", "truncated",
-    "pruned"."""
+    token_advantages: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
+    """Advantage of each token, if a method assigns them per token; ``credit.advantage`` is then for display only."""
     learner_logprobs: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
     entropy: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
     top_ids: NDArray[np.int32] | None = field(default=None, metadata=_TOKENS)
@@ -76,6 +56,39 @@ class Trajectory:
     """The experts that the engine routed each token except the last to, including the prompt, if the run replays them:
     shape [P + T - 1, L, E] with E experts per token in each of L layers."""
     generation_seconds: float = 0.0
+    verdict: Verdict = field(default_factory=Verdict)
+    """Written by the reward workers; the run's shaping replaces it."""
+    credit: Credit = field(default_factory=Credit)
+    """Written by advantages and filters."""
+
+    @property
+    def reward(self) -> float | None:
+        """The reward, shaped; None if there is none."""
+        return self.verdict.reward
+
+    @property
+    def advantage(self) -> float:
+        """The advantage of all of its tokens, unless ``token_advantages`` has one for each."""
+        return self.credit.advantage
+
+    @property
+    def excluded(self) -> str | None:
+        """Reason why it is left out of the loss."""
+        return self.credit.excluded
+
+    @excluded.setter
+    def excluded(self, reason: str | None) -> None:
+        # Filters of teams' plug-ins assign it.
+        self.credit = replace(self.credit, excluded=reason)
+
+    def exclude(self, reason: str) -> None:
+        """Leave it out of the loss, unless it already is for another reason."""
+        if self.credit.excluded is None:
+            self.credit = replace(self.credit, excluded=reason)
+
+    def earn(self, advantage: float) -> None:
+        """Give it an advantage."""
+        self.credit = replace(self.credit, advantage=advantage)
 
     @property
     def length(self) -> int:
