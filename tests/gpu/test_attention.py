@@ -97,14 +97,14 @@ def test_an_answer_behind_a_long_prompt(device: str, rule: dict[str, Any]) -> No
     heads, size, tokens = 2, 16, PROMPT + ANSWER
     given = {name: torch.randn(tokens, heads, size, generator=made) / 2 for name in "qkv"}
     given["s_aux"] = torch.randn(heads, generator=made)
-    runs = (Segment(0, PROMPT), Segment(PROMPT, tokens, (0, PROMPT)))
+    runs = (Segment(0, PROMPT), Segment(PROMPT, tokens, ((0, PROMPT),)))
     expected = by_matrix(given, rule.get("sliding_window"), rule.get("softcap"), sink=bool(rule.get("s_aux")))
     near(attended(given, runs, rule, device), expected, 1e-4)
 
 
 @pytest.mark.parametrize("rule", [{}, {"sliding_window": 3}, {"sliding_window": 700}], ids=str)
 @pytest.mark.parametrize(
-    "runs", [SEGMENTS, (Segment(0, PROMPT), Segment(PROMPT, PROMPT + ANSWER, (0, PROMPT)))], ids=len
+    "runs", [SEGMENTS, (Segment(0, PROMPT), Segment(PROMPT, PROMPT + ANSWER, ((0, PROMPT),)))], ids=len
 )
 @pytest.mark.parametrize("values", [16, 32])
 def test_all_segments_in_one_call(device: str, runs: tuple[Segment, ...], rule: dict[str, Any], values: int) -> None:
@@ -120,7 +120,7 @@ def test_all_segments_in_one_call(device: str, runs: tuple[Segment, ...], rule: 
 
 def test_a_layer_that_is_computed_again_takes_its_attention(device: str) -> None:
     made = torch.Generator().manual_seed(0)
-    given = [torch.randn(26, 4, 32, generator=made).bfloat16().to(device).requires_grad_() for _ in range(3)]
+    given = [torch.randn(37, 4, 32, generator=made).bfloat16().to(device).requires_grad_() for _ in range(3)]
     layout = build_layout(SEGMENTS).to(torch.device(device))
 
     def layer(*states: Tensor) -> Tensor:

@@ -69,7 +69,7 @@ def test_a_norm_of_another_formula_stays() -> None:
 
 @pytest.mark.expensive(4, "builds a learner and steps it", about=LEARNING)
 def test_layers_share_a_mask_and_only_the_latest_layout_keeps_it() -> None:
-    first, second = (build_layout([Segment(0, length, (0, 0))]) for length in (300, 400))
+    first, second = (build_layout([Segment(0, length)]) for length in (300, 400))
     mask = first.mask(0, None, torch.bfloat16)
     assert mask.dtype == torch.bfloat16
     assert mask.shape == (1, 300, 300)

@@ -16,8 +16,18 @@ from trainer_core.update.packed.segments import Segment, build_layout
 
 HEADS, KV_HEADS, SIZE, VALUE_SIZE = 6, 2, 4, 3
 # A prompt of two answers, a prompt of its own, and an answer to the first prompt behind it.
-SEGMENTS = (Segment(0, 7), Segment(7, 12, (0, 7)), Segment(12, 13), Segment(13, 24, (0, 7)), Segment(24, 26, (12, 13)))
-TOKENS = 26
+SEGMENTS = (
+    Segment(0, 7),
+    Segment(7, 12, ((0, 7),)),
+    Segment(12, 13),
+    Segment(13, 24, ((0, 7),)),
+    Segment(24, 26, ((12, 13),)),
+    # Two branches of the second sample, one of which branches again.
+    Segment(26, 32, ((0, 7), (7, 12))),
+    Segment(32, 35, ((0, 7), (7, 12))),
+    Segment(35, 37, ((0, 7), (7, 12), (26, 32))),
+)
+TOKENS = 37
 RULES: list[dict[str, Any]] = [
     {},
     {"softcap": 0.7},
@@ -41,7 +51,7 @@ def by_formula(
     """softmax over the keys seen and the sink, of capped scores, times the values; query by query and head by head."""
     rows: dict[int, Tensor] = {}
     for one in runs:
-        seen = [*range(*one.prefix), *range(one.start, one.stop)]
+        seen = one.key_rows().tolist()
         for query in range(one.start, one.stop):
             position = seen.index(query)
             first = 0 if sliding_window is None else max(0, position + 1 - sliding_window)
@@ -178,7 +188,7 @@ def test_layers_score_and_learn_as_transformers_own_do(name: str, path: str) -> 
     for answer in answers:
         ids.append(answer)
         positions.append(torch.arange(len(prompt), len(prompt) + len(answer)))
-        runs.append(Segment(filled, filled + len(answer), (0, len(prompt))))
+        runs.append(Segment(filled, filled + len(answer), ((0, len(prompt)),)))
         filled += len(answer)
     found = packed_model(
         input_ids=torch.cat(ids)[None],

@@ -142,12 +142,13 @@ def test_a_cpu_has_another_way() -> None:
 
 def test_spans_of_shared_prompts() -> None:
     spans = build_layout(SEGMENTS).spans
-    assert spans.query_edges.tolist() == [0, 7, 12, 13, 24, 26]
-    assert spans.key_edges.tolist() == [0, 7, 19, 20, 38, 41]
+    assert spans.query_edges.tolist() == [0, 7, 12, 13, 24, 26, 32, 35, 37]
+    assert spans.key_edges.tolist() == [0, 7, 19, 20, 38, 41, 59, 74, 94]
     assert spans.key_rows is not None
     expected = [*range(7), *range(12), 12, *range(7), *range(13, 24), 12, 24, 25]
+    expected += [*range(12), *range(26, 32), *range(12), *range(32, 35), *range(12), *range(26, 32), 35, 36]
     assert spans.key_rows.tolist() == expected
-    assert (spans.most_queries, spans.most_keys) == (11, 18)
+    assert (spans.most_queries, spans.most_keys) == (11, 20)
 
 
 def test_spans_of_sequences_of_their_own() -> None:

@@ -29,7 +29,8 @@ class Parallelism(SpecModel):
     """Packed tokens per forward pass of a learner rank; a micro-batch that several ranks share out has as many times as
     many."""
     share_prompts: bool = True
-    """Compute the prompt of a group once per micro-batch, and not once per sample. The same update, less work."""
+    """Compute the prompt of a group, and each longer prefix that its samples share, once per micro-batch and not once
+    per sample. The same update, less work."""
     batch_invariant: bool = False
     """The learner's log-probabilities are the same to the last bit whatever else is in the batch, in whatever order and
     over how many ranks: every sum is taken in an order that only a token's own sequence decides. Slower. A policy with

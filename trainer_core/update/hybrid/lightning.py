@@ -67,13 +67,18 @@ def scan_runs(query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, runs: R
         slopes: decay of each head per token, [H].
         runs: the runs of the micro-batch.
     """
-    if not len(runs.parents):
-        # Only runs of the first kind: they are already in packed order, so nothing has to move.
-        return lightning_attention(query.contiguous(), key.contiguous(), value.contiguous(), slopes, runs.starts)[0]
-    count = int(runs.starts[-1])
+    first, *later = runs.levels
+    if not later:
+        # Only runs that start from nothing: they are already in packed order, so nothing has to move.
+        return lightning_attention(query.contiguous(), key.contiguous(), value.contiguous(), slopes, first.starts)[0]
     q, k, v = (part.index_select(0, runs.order) for part in (query, key, value))
-    out, states = lightning_attention(q[:count], k[:count], v[:count], slopes, runs.starts)
-    later, _ = lightning_attention(
-        q[count:], k[count:], v[count:], slopes, runs.later_starts, states.index_select(0, runs.parents)
-    )
-    return torch.cat([out, later]).index_select(0, runs.places)
+    done = int(first.starts[-1])
+    out, states = lightning_attention(q[:done], k[:done], v[:done], slopes, first.starts)
+    found = [out]
+    for level in later:
+        own = slice(done, done + int(level.starts[-1]))
+        states = states.index_select(0, level.parents)
+        out, states = lightning_attention(q[own], k[own], v[own], slopes, level.starts, states)
+        found.append(out)
+        done = own.stop
+    return torch.cat(found).index_select(0, runs.places)

@@ -1,4 +1,5 @@
-"""Attention of one long segment with torch's fused CPU kernel, separately over its own keys and its prefix's.
+"""Attention of one long segment with torch's fused CPU kernel, separately over its own keys and each span of its
+prefix.
 
 The kernel returns the logarithm of each query's sum and reads it in its backward pass. So it also works on a part of
 the keys if its backward pass gets the sum over all of them.
@@ -26,8 +27,8 @@ def forward(q: Tensor, k: Tensor, v: Tensor, segment: Segment, rule: Rule, out: 
     values = _widened(v, q.shape[2])
     asked = _by_head(q, segment.start, segment.stop)
     found, sums = _forward(asked, *_keys(k, values, segment.start, segment.stop), 0.0, True, scale=rule.scale)
-    if segment.prefix[0] < segment.prefix[1]:
-        other, others = _forward(asked, *_keys(k, values, *segment.prefix), 0.0, False, scale=rule.scale)
+    for span in segment.prefix:
+        other, others = _forward(asked, *_keys(k, values, *span), 0.0, False, scale=rule.scale)
         whole = torch.logaddexp(sums, others)
         share = (others - whole).exp_().unsqueeze(-1)
         # Two parts of the same output with different weights: lerp keeps the result between them.
@@ -53,10 +54,7 @@ def backward(
     asked = _by_head(q, segment.start, segment.stop)
     slope, out = (_widened(one, q.shape[2]).transpose(0, 1).unsqueeze(0) for one in (saved.slope, saved.out))
     sums = saved.logsumexp.unsqueeze(0).contiguous()
-    parts = [(own, True)]
-    if segment.prefix[0] < segment.prefix[1]:
-        parts.append((slice(*segment.prefix), False))
-    for keys, causal in parts:
+    for keys, causal in ((own, True), *((slice(*span), False) for span in segment.prefix)):
         given = (slope, asked, *_keys(k, values, keys.start, keys.stop), out, sums, 0.0, causal)
         by_q, by_k, by_v = _backward(*given, scale=rule.scale)
         to_q[own] += by_q[0].transpose(0, 1)

@@ -44,10 +44,9 @@ def _cuts(rule: Rule, segments: Sequence[Segment]) -> bool:
 
 def _by_sdpa(q: Tensor, k: Tensor, v: Tensor, segment: Segment, scale: float) -> Tensor:
     """Output [Lq, H, E] from torch's fused accelerator kernels, which need all keys in one tensor."""
-    own, prefix = slice(segment.start, segment.stop), slice(*segment.prefix)
-    keys, values = (
-        one[own] if segment.prefix[0] == segment.prefix[1] else torch.cat([one[prefix], one[own]]) for one in (k, v)
-    )
+    own = slice(*segment.own)
+    spans = [slice(*span) for span in (*segment.prefix, segment.own)]
+    keys, values = (one[own] if len(spans) == 1 else torch.cat([one[span] for span in spans]) for one in (k, v))
     if q.shape[1] != k.shape[1] and q.dtype == torch.float32:
         # The 32-bit kernel does not support groups.
         keys, values = (one.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for one in (keys, values))

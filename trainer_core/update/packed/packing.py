@@ -1,7 +1,8 @@
 """Packing without padding: trajectories become micro-batches of packed tokens.
 
-Samples of one prompt share it: the micro-batch holds the prompt once. The last token of a completion predicts nothing
-and is left out. Only positions that predict a sampled token get logits.
+Samples of one prompt share it, and any longer prefix that they have in common: the micro-batch holds it once, see
+``prefixes``. The last token of a completion predicts nothing and is left out. Only positions that predict a sampled
+token get logits.
 """
 
 import hashlib
@@ -18,7 +19,12 @@ from trainer_core.episodes import Trajectory
 from trainer_core.update.collectives import ALONE, ContextGroup
 from trainer_core.update.device import move
 from trainer_core.update.packed.context import TokenPart, cut_tokens
-from trainer_core.update.packed.segments import Layout, Segment, build_layout
+from trainer_core.update.packed.prefixes import Path, Stretch, input_ids, paths
+from trainer_core.update.packed.segment import Segment, Span
+from trainer_core.update.packed.segments import Layout, build_layout
+
+Member = tuple[int, Path]
+"""A trajectory of a micro-batch: its index, and the path of its tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,7 @@ class TokenBatch:
     layout: Layout
     """Layout that defines which token attends to which."""
     rows: Tensor
-    """Packed token whose logits predict the target, int64 [M]; samples of one prompt share its last token."""
+    """Packed token whose logits predict the target, int64 [M]; sequences that part after a token share it."""
     targets: Tensor
     """Predicted token, int64 [M]."""
     sequence: Tensor
@@ -123,13 +129,13 @@ class Packing:
     max_tokens: int
     """Maximum number of packed tokens in one micro-batch."""
     share_prompts: bool = True
-    """Whether samples of one prompt share it."""
+    """Whether samples of one prompt share it, and their longer common prefixes."""
     alone: bool = False
     """Whether each trajectory has its own micro-batch. Then its log-probabilities do not depend on any other, to the
     last bit, because no tensor's shape does."""
     exact: bool = False
     """Whether the attention computes each segment separately, so that its tensors' shapes do not depend on others: see
-    ``update/model/invariance.py``."""
+    ``update/model/invariance.py``. Then only prompts are shared."""
     context: ContextGroup = ALONE
     """Ranks that split the tokens of each micro-batch. All of them pack the same trajectories."""
 
@@ -153,22 +159,22 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
     for index, trajectory in enumerate(trajectories):
         if trains(trajectory):
             families.setdefault(_prompt_state(trajectory) if shared else index, []).append(index)
-    units = [unit for family in families.values() for unit in _units(trajectories, family, max_tokens)]
+    units = [unit for family in families.values() for unit in _units(trajectories, family, how)]
     units.sort(key=lambda unit: -unit[0])
     if how.alone:
-        return [_batch(trajectories, [members], how) for _, members in units]
-    batches: list[list[list[int]]] = []
+        return [_batch(trajectories, members, how) for _, members in units]
+    batches: list[list[Member]] = []
     space: list[int] = []
     for size, members in units:
         # First-fit decreasing: the first batch that still has room.
         home = next((index for index, room in enumerate(space) if room >= size), None)
         if home is None:
-            batches.append([members])
+            batches.append(list(members))
             space.append(max_tokens - size)
         else:
-            batches[home].append(members)
+            batches[home] += members
             space[home] -= size
-    return [_batch(trajectories, families_of_batch, how) for families_of_batch in batches]
+    return [_batch(trajectories, members, how) for members in batches]
 
 
 def _prompt_state(trajectory: Trajectory) -> bytes:
@@ -194,57 +200,55 @@ def _advantages(trajectory: Trajectory) -> NDArray[np.float32]:
     return np.full(trajectory.length, trajectory.advantage, dtype=np.float32)
 
 
-def _units(trajectories: Sequence[Trajectory], family: list[int], max_tokens: int) -> list[tuple[int, list[int]]]:
+def _units(trajectories: Sequence[Trajectory], family: list[int], how: Packing) -> list[tuple[int, list[Member]]]:
     """Split the samples of one prompt into pieces that fit the budget: (packed size, members)."""
-    prompt = len(trajectories[family[0]].prompt_ids)
-    if prompt == 0:
+    if len(trajectories[family[0]].prompt_ids) == 0:
         raise ValueError(f"trajectory {trajectories[family[0]].trajectory_id} has no prompt")
-    units: list[tuple[int, list[int]]] = []
-    size = max_tokens + 1
-    for index in sorted(family, key=lambda index: -trajectories[index].length):
-        own = trajectories[index].length - 1
-        if prompt + own > max_tokens:
+    units: list[tuple[int, list[Member]]] = []
+    max_tokens = how.max_tokens
+    size, held = max_tokens + 1, set[Stretch]()
+    found = paths(trajectories, family, prompts_only=how.exact)
+    for index, path in sorted(found.items(), key=lambda member: -member[1][-1].stop):
+        if (whole := sum(map(len, path))) > max_tokens:
             raise ValueError(
-                f"trajectory {trajectories[index].trajectory_id} has {prompt + own} tokens, more than the "
+                f"trajectory {trajectories[index].trajectory_id} has {whole} tokens, more than the "
                 f"{max_tokens} of a micro-batch"
             )
+        own = sum(len(stretch) for stretch in path if stretch not in held)
         if size + own > max_tokens:
-            units.append((prompt + own, [index]))
-            size = prompt + own
+            units.append((whole, [(index, path)]))
+            size, held = whole, set(path)
         else:
             size += own
-            units[-1] = (size, [*units[-1][1], index])
+            held.update(path)
+            units[-1] = (size, [*units[-1][1], (index, path)])
     return units
 
 
-def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]], how: Packing) -> TokenBatch:
+def _batch(trajectories: Sequence[Trajectory], members: Sequence[Member], how: Packing) -> TokenBatch:
     ids: list[NDArray[np.int32]] = []
     positions: list[NDArray[np.int64]] = []
     segments: list[Segment] = []
     predicted: list[tuple[NDArray[np.int64], NDArray[np.int64], int]] = []
     routes: list[NDArray[Any] | None] = []
+    packed: dict[Stretch, Span] = {}
     filled = 0
-    for family in families:
-        prompt = trajectories[family[0]].prompt_ids
-        prefix = (filled, filled + len(prompt))
-        ids.append(prompt)
-        positions.append(np.arange(len(prompt)))
-        segments.append(Segment(*prefix))
-        routes.append(_routes(trajectories[family[0]], 0, len(prompt)))
-        filled = prefix[1]
-        for index in family:
-            trajectory = trajectories[index]
-            own = trajectory.length - 1
-            offset = np.flatnonzero(trajectory.sampled)
-            # The first completion token is predicted by the prompt's last token, the others by the token before them.
-            rows = np.where(offset == 0, prefix[1] - 1, filled + offset - 1)
-            predicted.append((rows, offset, index))
-            if own:
-                ids.append(trajectory.token_ids[:-1])
-                positions.append(np.arange(len(prompt), len(prompt) + own))
-                segments.append(Segment(filled, filled + own, prefix))
-                routes.append(_routes(trajectory, len(prompt), len(prompt) + own))
-                filled += own
+    for index, path in members:
+        for depth, stretch in enumerate(path):
+            if stretch in packed:
+                continue
+            owner, here = trajectories[stretch.owner], slice(stretch.start, stretch.stop)
+            packed[stretch] = (filled, filled + len(stretch))
+            ids.append(input_ids(owner)[here])
+            positions.append(np.arange(stretch.start, stretch.stop))
+            segments.append(Segment(*packed[stretch], tuple(packed[before] for before in path[:depth])))
+            routes.append(None if owner.routes is None else owner.routes[here])
+            filled += len(stretch)
+        trajectory = trajectories[index]
+        offset = np.flatnonzero(trajectory.sampled)
+        # Each token is predicted by the token before it; position j of the sequence is entry j.
+        rows = np.concatenate([np.arange(*packed[stretch]) for stretch in path])
+        predicted.append((rows[len(trajectory.prompt_ids) + offset - 1], offset, index))
     chosen = [(trajectories[index], offset) for _, offset, index in predicted]
     counts = [len(offset) for _, offset, _ in predicted]
 
@@ -275,10 +279,6 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
         routes=_joined(routes),
         part=cut_tokens(how.context, sum(len(part) for part in ids), predicting),
     )
-
-
-def _routes(trajectory: Trajectory, start: int, stop: int) -> NDArray[Any] | None:
-    return None if trajectory.routes is None else trajectory.routes[start:stop]
 
 
 def _joined(routes: Sequence[NDArray[Any] | None]) -> Tensor | None:

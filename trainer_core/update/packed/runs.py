@@ -1,10 +1,11 @@
 """Packed tokens for layers that carry a state from token to token: which run continues which.
 
-    packed:   | prompt A | A.1 | A.2 | prompt B | B.1 |
-    first:      A, B            each starts from nothing, and leaves a state after its last token
-    then:       A.1, A.2, B.1   each starts from the state after its prompt
+    packed:    | prompt A | A.1 | A.1.a | A.1.b | A.2 | prompt B | B.1 |
+    level 0:     A, B                each starts from nothing, and leaves a state after its last token
+    level 1:     A.1, A.2, B.1       each starts from the state after its prompt
+    level 2:     A.1.a, A.1.b        each starts from the state after A.1
 
-So a prompt shared by several samples is computed once, and its state branches.
+So a prefix shared by several sequences is computed once, and its state branches.
 """
 
 from collections.abc import Sequence
@@ -15,57 +16,59 @@ import torch
 from torch import Tensor
 
 from trainer_core.update.device import move
+from trainer_core.update.packed.segment import Segment, Span
 
-Span = tuple[int, int]
-"""Packed tokens [start, stop)."""
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Runs that each continue a run of the level before; those of the first level start from nothing."""
+
+    starts: Tensor
+    """Edges of the runs, counted from the level's first token, int64 [R + 1]; on the CPU, which decides launches."""
+    parents: Tensor
+    """The run of the level before that each continues, int64 [R]; empty at the first level."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of one packed micro-batch of N tokens: A that start from nothing, B that continue one of these."""
+    """The runs of one packed micro-batch of N tokens, by level."""
 
     order: Tensor
-    """Packed tokens, those of the first kind before those of the second, int64 [N]."""
+    """Packed tokens, level after level, int64 [N]."""
     places: Tensor
     """Position of packed token n in ``order``, int64 [N]."""
-    starts: Tensor
-    """Edges of the first kind's runs in ``order``, int64 [A + 1]."""
-    later_starts: Tensor
-    """Edges of the second kind's runs, counted from the first token of that kind, int64 [B + 1]."""
-    parents: Tensor
-    """The run of the first kind that each run of the second kind continues, int64 [B]."""
+    levels: tuple[Level, ...]
 
     def to(self, device: torch.device) -> "Runs":
-        """The runs on ``device``; edges stay on the CPU, where launches are decided."""
-        moved = {name: move(getattr(self, name), device) for name in ("order", "places", "parents")}
-        return replace(self, **moved)
+        """The runs on ``device``."""
+        levels = tuple(replace(level, parents=move(level.parents, device)) for level in self.levels)
+        return replace(self, order=move(self.order, device), places=move(self.places, device), levels=levels)
 
 
-def build_runs(segments: Sequence[tuple[Span, Span]]) -> Runs | None:
-    """The runs of (tokens, preceding tokens) pairs that together cover each packed token once.
+def build_runs(segments: Sequence[Segment]) -> Runs | None:
+    """The runs of segments that together cover each packed token once.
 
     Returns:
-        None if the tokens before a run are not exactly a run that starts from nothing: then no single state represents
-        them.
+        None if the tokens before a run are not exactly another run and what precedes that: then no single state
+        represents them.
     """
-    first = [own for own, before in segments if before[0] == before[1]]
-    later = [(own, before) for own, before in segments if before[0] != before[1]]
-    number = {own: index for index, own in enumerate(first)}
-    if any(before not in number for _, before in later):
-        return None
-    spans = [*first, *(own for own, _ in later)]
-    order = np.concatenate([np.arange(*span) for span in spans]) if spans else np.zeros(0, np.int64)
+    depth = max((len(one.prefix) for one in segments), default=0)
+    by_level = [[one for one in segments if len(one.prefix) == level] for level in range(depth + 1)]
+    levels: list[Level] = []
+    before: dict[tuple[Span, ...], int] = {}
+    for members in by_level:
+        paths = [one.prefix for one in members]
+        if levels and any(path not in before for path in paths):
+            return None
+        parents = torch.tensor([before[path] for path in paths] if levels else [], dtype=torch.int64)
+        levels.append(Level(_edges([one.num_queries for one in members]), parents))
+        before = {(*one.prefix, one.own): index for index, one in enumerate(members)}
+    spans = [np.arange(*one.own) for members in by_level for one in members]
+    order = np.concatenate(spans) if spans else np.zeros(0, np.int64)
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
-    return Runs(
-        torch.from_numpy(order.astype(np.int64)),
-        torch.from_numpy(places),
-        _edges(first),
-        _edges([own for own, _ in later]),
-        torch.tensor([number[before] for _, before in later], dtype=torch.int64),
-    )
+    return Runs(torch.from_numpy(order.astype(np.int64)), torch.from_numpy(places), tuple(levels))
 
 
-def _edges(spans: Sequence[Span]) -> Tensor:
-    lengths = [stop - start for start, stop in spans]
+def _edges(lengths: Sequence[int]) -> Tensor:
     return torch.from_numpy(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64))

@@ -1,9 +1,10 @@
 """Attention between packed tokens: segments of queries with their keys, batched by similar size.
 
-A packed micro-batch holds each distinct prompt once, followed by the completions sampled from it:
+A packed micro-batch holds each distinct prompt once, followed by the completions sampled from it, and each prefix that
+completions share once, followed by what continues it:
 
-    packed:   | prompt A | A.1 | A.2 | A.3 | prompt B | B.1 | ...
-    segments:   A -> A     A.1 -> A, A.1     A.2 -> A, A.2     B -> B    B.1 -> B, B.1
+    packed:   | prompt A | A.1 | A.2 | A.2.a | A.2.b | prompt B | B.1 | ...
+    segments:   A -> A     A.1 -> A, A.1     A.2.a -> A, A.2, A.2.a     B -> B    B.1 -> B, B.1
 
 A segment's keys are in position order, so key slot j holds position j and causality is one comparison with the query's
 position. Everything outside the attention (most of the arithmetic) works on packed tokens without padding. Inside it,
@@ -144,7 +145,7 @@ def build_layout(segments: Sequence[Segment], *, exact: bool = False) -> Layout:
     if num_tokens and (slots.min() < 0 or len(np.unique(slots)) != num_tokens):
         raise ValueError("the segments must cover each packed token exactly once")
     packed = sorted(segments, key=lambda segment: segment.start)
-    runs = build_runs([((one.start, one.stop), one.prefix) for one in packed])
+    runs = build_runs(packed)
     return Layout(tuple(buckets), torch.from_numpy(slots), build_spans(packed), runs, tuple(long))
 
 
@@ -172,9 +173,8 @@ def _bucket(members: Sequence[Segment], width: int) -> Bucket:
     key_rows = np.zeros((len(members), depth), dtype=np.int64)
     positions = np.zeros((len(members), width), dtype=np.int64)
     for row, segment in enumerate(members):
-        queries, prefix = segment.num_queries, segment.num_keys - segment.num_queries
+        queries, keys = segment.num_queries, segment.num_keys
         query_rows[row, :queries] = np.arange(segment.start, segment.stop)
-        key_rows[row, :prefix] = np.arange(*segment.prefix)
-        key_rows[row, prefix : prefix + queries] = query_rows[row, :queries]
-        positions[row, :queries] = np.arange(prefix, prefix + queries)
+        key_rows[row, :keys] = segment.key_rows()
+        positions[row, :queries] = np.arange(keys - queries, keys)
     return Bucket(torch.from_numpy(query_rows), torch.from_numpy(key_rows), torch.from_numpy(positions))

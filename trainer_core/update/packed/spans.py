@@ -2,7 +2,7 @@
 
 packed:      | prompt A | A.1 | A.2 |
 queries:     | prompt A | A.1 | A.2 |                    the packed tokens themselves
-keys:        | prompt A | prompt A A.1 | prompt A A.2 |  gathered, if segments share a prompt
+keys:        | prompt A | prompt A A.1 | prompt A A.2 |  gathered, if segments share a prefix
 """
 
 from collections.abc import Sequence
@@ -42,8 +42,7 @@ def build_spans(segments: Sequence[Segment]) -> Spans:
     """Spans of ``segments``, which are in packed order and leave no token out."""
     rows = None
     if any(one.num_keys > one.num_queries for one in segments):
-        parts = [np.arange(*span) for one in segments for span in (one.prefix, (one.start, one.stop))]
-        rows = torch.from_numpy(np.concatenate(parts).astype(np.int64))
+        rows = torch.from_numpy(np.concatenate([one.key_rows() for one in segments]).astype(np.int64))
     return Spans(
         query_edges=_edges([one.num_queries for one in segments]),
         key_edges=_edges([one.num_keys for one in segments]),

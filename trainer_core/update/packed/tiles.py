@@ -111,7 +111,7 @@ def backward(
 def _rows(segment: Segment, rule: Rule, q: Tensor) -> Iterator[tuple[slice, list[_Tile]]]:
     """Runs of a segment's queries, each with the tiles of keys that it sees, starting with its own."""
     side = _side(q)
-    before = segment.num_keys - segment.num_queries
+    before = segment.num_before
     for low in range(0, segment.num_queries, side):
         high = min(low + side, segment.num_queries)
         oldest = 0 if rule.window is None else max(0, before + low + 1 - rule.window)
@@ -119,10 +119,14 @@ def _rows(segment: Segment, rule: Rule, q: Tensor) -> Iterator[tuple[slice, list
             _Tile(slice(segment.start + first, segment.start + last), low - first)
             for first, last in _backwards(max(0, oldest - before), high, side)
         ]
-        row += [
-            _Tile(slice(segment.prefix[0] + first, segment.prefix[0] + last), before + low - first)
-            for first, last in _backwards(oldest, before, side)
-        ]
+        until = before
+        for start, stop in reversed(segment.prefix):
+            since = until - (stop - start)
+            row += [
+                _Tile(slice(start + first - since, start + last - since), before + low - first)
+                for first, last in _backwards(max(oldest, since), until, side)
+            ]
+            until = since
         yield slice(low, high), row
 
 

@@ -10,14 +10,16 @@ from transformers import MiniMaxForCausalLM
 from tests.support.about import LEARNING
 from tests.trainer_core.update.hybrid.hybrids import own_logprobs
 from tests.trainer_core.update.making import make_groups, make_spec
+from tests.trainer_core.update.test_prefixes import branched
 from trainer_core.episodes import Trajectory
 from trainer_core.update.hybrid.policy import prepare
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.policy import load_policy, logits, score
-from trainer_core.update.packed import attention
+from trainer_core.update.packed import attention, prefixes
 from trainer_core.update.packed.attention import UnsupportedPolicy
 from trainer_core.update.packed.packing import Packing, pack
 from trainer_core.update.packed.runs import build_runs
+from trainer_core.update.packed.segment import Segment
 
 
 def trajectories(seed: int = 3) -> list[Trajectory]:
@@ -39,7 +41,8 @@ def test_packed_scores_and_gradients_are_those_of_single_sequences(
         if hasattr(layer, "decay_factors"):  # they lie in the file rounded to float32
             layer.query_decay, layer.key_decay, layer.diagonal_decay = layer.decay_factors(layer.slope_rate)
     prepare(packed, hybrid_dir)
-    given = trajectories()
+    monkeypatch.setattr(prefixes, "LEAST_SHARED", 4)
+    given = [*trajectories(), *branched()]
     batches = pack(given, Packing(budget, share))
     # Norms, softmax and routers cast to float32 by name: from here on that name means float64.
     monkeypatch.setattr(torch, "float32", torch.float64)
@@ -99,8 +102,11 @@ def test_it_trains_under_zero_and_resumes(hybrid_dir: Path, tmp_path: Path, stag
 
 
 def test_a_state_needs_a_run_that_it_goes_on_from() -> None:
-    assert build_runs([((0, 4), (0, 0)), ((4, 6), (0, 4))]) is not None
-    assert build_runs([((0, 4), (0, 0)), ((4, 6), (0, 3))]) is None, "the state is that behind the whole prompt"
+    prompt, turn = Segment(0, 4), Segment(4, 6, ((0, 4),))
+    assert build_runs([prompt, turn, Segment(6, 9, ((0, 4), (4, 6)))]) is not None
+    assert build_runs([prompt, Segment(4, 6, ((0, 3),))]) is None, "the state is that after the whole prompt"
+    assert build_runs([prompt, turn, Segment(6, 9, ((0, 4), (4, 5)))]) is None
+    assert build_runs([prompt, turn, Segment(6, 9, ((0, 3), (4, 6)))]) is None
 
 
 def test_other_layers_with_a_state_are_refused(tmp_path: Path) -> None:
