@@ -2,6 +2,19 @@
 
 from trainer_core.episodes.credit import Credit
 from trainer_core.episodes.trajectory import ARRAYS, PER_TOKEN, FinishReason, Group, Rows, Trajectory
+from trainer_core.episodes.turns import Author, Turn, spans
 from trainer_core.episodes.verdict import Verdict
 
-__all__ = ["ARRAYS", "PER_TOKEN", "Credit", "FinishReason", "Group", "Rows", "Trajectory", "Verdict"]
+__all__ = [
+    "ARRAYS",
+    "PER_TOKEN",
+    "Author",
+    "Credit",
+    "FinishReason",
+    "Group",
+    "Rows",
+    "Trajectory",
+    "Turn",
+    "Verdict",
+    "spans",
+]

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.episodes.credit import Credit
+from trainer_core.episodes.turns import Turn
 from trainer_core.episodes.verdict import Verdict
 
 Rows = Literal["prompt", "tokens", "context", "steps"]
@@ -36,6 +37,8 @@ class Trajectory:
     """False for tokens that were forced into the context. They are not part of the loss or the mismatch."""
     finish_reason: FinishReason
     temperature: float
+    turns: tuple[Turn, ...] = ()
+    """Authors of the tokens; empty if the policy wrote all that was sampled, in one turn."""
     thinking_tokens: int = 0
     budget_hit: bool = False
     output_text: str = ""

@@ -16,6 +16,9 @@ class Sample:
     completion_tokens: int | None
     """None where only the text is known."""
     finish_reason: str = "stop"
+    turns: tuple[tuple[str, str], ...] = ()
+    """(author, text) of each turn of an episode; empty if the policy had one turn. ``answer_text`` and
+    ``thinking_text`` are those of the policy's last turn."""
 
 
 def split_thinking(text: str, start: str, end: str, answer_start: str | None = None) -> tuple[str | None, str]:

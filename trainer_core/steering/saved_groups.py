@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trainer_core.episodes import Credit, Group, Trajectory, Verdict
+from trainer_core.episodes import Credit, Group, Trajectory, Turn, Verdict
 
 _CLEARED = ("learner_logprobs", "entropy")
 """The learner computes them again, so they are not worth the space."""
@@ -49,6 +49,10 @@ def _pack(trajectory: Trajectory) -> dict[str, Any]:
             found = {stored: getattr(value, name) for stored, name in names.items()}
             packed |= {name: one for name, one in found.items() if one is not None or name not in _LEFT_OUT}
             continue
+        if field.name == "turns":
+            # Left out if there is one turn, so that workers from earlier releases can read the group.
+            packed |= {"turns": [[turn.author, turn.start] for turn in value]} if value else {}
+            continue
         if field.name in _CLEARED:
             value = None
         elif isinstance(value, np.ndarray):
@@ -65,6 +69,7 @@ def _unpack(document: dict[str, Any]) -> Trajectory:
             flat = np.frombuffer(base64.b64decode(value["bytes"]), np.dtype(value["dtype"]))
             value = flat.reshape(value["shape"]).copy()
         values[name] = value
+    values["turns"] = tuple(Turn(author, start) for author, start in values.get("turns", ()))
     values["reward_forgiven"] = tuple(values["reward_forgiven"])
     for part, (build, names) in _PARTS.items():
         values[part] = build(**{name: values.pop(stored) for stored, name in names.items() if stored in values})

@@ -27,6 +27,9 @@ from trainer_core.spec.generation.thinking import TaggedThinking, Thinking
 from worker.engine import ThinkTokens
 from worker.errors import StartError
 
+_SAID = "\ue000said\ue001"
+"""Stands for the policy's turn when a template is asked what follows it."""
+
 
 class PolicyTokenizer:
     """The tokenizer in a Hugging Face folder. Code from the folder is never run."""
@@ -80,6 +83,39 @@ class PolicyTokenizer:
             encoded = backend.encode_batch_fast(prompts, add_special_tokens=not chats)
             ids.update((place, np.array(one.ids, np.int32)) for place, one in zip(places, encoded, strict=True))
         return [ids[place] for place in range(len(rows))]
+
+    def encode_answers(
+        self, row: Mapping[str, Any], form: PromptFormat, answers: Sequence[Mapping[str, str]]
+    ) -> tuple[int, ...]:
+        """Token ids between the policy's turn and its next one: the end of that turn, the answers, and the beginning of
+        the next. A plain prompt is continued by the answers' text as it is.
+
+        Text in answers that looks like control tokens stays text unless the format says otherwise.
+
+        Args:
+            row: the bare row that opened the conversation.
+            form: its source's format.
+            answers: messages with ``role`` and ``content``.
+
+        Raises:
+            StartError: the policy has no chat template, or the template rejects the answers or leaves out turns.
+        """
+        chats = form.chat or "messages" in row
+        talk: dict[str, Any] = {"messages": [dict(answer) for answer in answers]}
+        sealed = form.control_tokens == "text" and bool(self._control.find(talk))
+        talk = self._control.mask(talk) if sealed else talk
+        if chats:
+            said = {"role": "assistant", "content": _SAID}
+            asked = present({**row, "messages": present(row, form)["messages"]}, PLAIN)
+            whole = {**asked, "messages": [*asked["messages"], said, *talk["messages"]]}
+            _, found, text = self._rendered(whole, form, begun=True).rpartition(_SAID)
+            if not found:
+                raise StartError("The policy's chat template leaves out what the policy said: it has one turn only.")
+        else:
+            text = "".join(answer["content"] for answer in talk["messages"])
+        backend = self._sealing_backend if sealed else self._backend
+        text = self._control.sealed(text) if sealed else text
+        return tuple(backend.encode(text, add_special_tokens=False).ids)
 
     def control_rows(self, rows: Sequence[Mapping[str, Any]], chat: bool = False) -> dict[int, list[str]]:
         """Texts that look like control tokens, by the index of their row; see ``ControlText.find``."""

@@ -291,7 +291,16 @@ class Dispatcher:
         shadows = tuple(ref for ref in spec.reward.shadow if ref != reward)
         applications = self._steering.applications
         return Ticket(
-            group, prompt, spec, samples, drawn, asks=asks, hint=hint, applications=applications, shadows=shadows
+            group,
+            prompt,
+            spec,
+            samples,
+            drawn,
+            asks=asks,
+            hint=hint,
+            applications=applications,
+            form=data.format,
+            shadows=shadows,
         )
 
     def _asks(self, spec: RunSpec, data: PromptRows, row: int, plans: Sequence[SamplePlan]) -> tuple[Ask, ...]:

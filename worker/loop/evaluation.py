@@ -23,6 +23,7 @@ from trainer_core.link.events import EvalData
 from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.rewards.pass_at_k import pass_at_k
 from trainer_core.spec import RunSpec
+from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from worker.engine import Sampling
 from worker.link.client import Link
 from worker.loop.reporting.reports import checked, plain
@@ -40,6 +41,8 @@ class EvaluationSet:
     rows: list[dict[str, Any]]
     prompts: list[NDArray[np.int32]]
     """Token ids of each row's prompt, shape [P]."""
+    format: PromptFormat = PLAIN
+    """Format in which the rows are presented to the policy."""
 
 
 class Evaluator:
@@ -146,7 +149,8 @@ def evaluation_batch(
                 thinking_budget=spec.evaluation.thinking_budget,
                 seed=derive_seed(seed, source.name, index) if spec.rollout.overlaps else None,
             )
-            tickets.append(Ticket(group, prompt, spec, spec.evaluation.samples_per_prompt, sampling))
+            samples = spec.evaluation.samples_per_prompt
+            tickets.append(Ticket(group, prompt, spec, samples, sampling, form=source.format))
     return Batch(step, tickets)
 
 

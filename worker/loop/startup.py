@@ -340,7 +340,8 @@ class Startup:
         for held_out in spec.evaluation.sources:
             form = evaluation_format(spec, held_out.name)
             data, size = self._dataset(held_out.dataset, form, tokenizer, loaded), spec.evaluation.max_prompts
-            evaluations.append(EvaluationSet(held_out.name, held_out.dataset, data.rows[:size], data.prompts[:size]))
+            rows, prompts = data.rows[:size], data.prompts[:size]
+            evaluations.append(EvaluationSet(held_out.name, held_out.dataset, rows, prompts, data.format))
         for (name, _), data in loaded.items():
             check_lengths(spec, name, data.prompts)
         for source in spec.data.sources:

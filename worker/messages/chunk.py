@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from trainer_core.episodes import PER_TOKEN, Credit, Group, Trajectory
 from worker.engine.types import Completion, FinishReason
 from worker.messages.columns import Column
+from worker.messages.episode import Dialogue
 
 FINISH_REASONS: tuple[FinishReason, ...] = ("stop", "length", "aborted", "repetition", "pruned")
 COMPLETION_LISTS: Mapping[str, tuple[str, DTypeLike]] = {
@@ -47,6 +48,8 @@ class Chunk:
     thinking_tokens: NDArray[np.int32]
     budget_hit: NDArray[np.bool_]
     seconds: NDArray[np.float32]
+    dialogues: tuple[Dialogue, ...] = ()
+    """The conversation of each, M values, if there is an environment; else empty."""
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -67,8 +70,8 @@ class Chunk:
         return [ids for ids in self.columns["token_ids"].arrays() if ids is not None]
 
 
-def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
-    """Pack whole groups, given as (index, completions in sample order)."""
+def pack(finished: Sequence[tuple[int, Sequence[Completion]]], dialogues: Sequence[Dialogue] = ()) -> Chunk:
+    """Pack whole groups, given as (index, completions in sample order), and the conversation of each completion."""
     completions = [completion for _, group in finished for completion in group]
     columns = {
         name: Column.joined([getattr(completion, source) for completion in completions], dtype)
@@ -87,6 +90,7 @@ def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
         thinking_tokens=np.array([c.thinking_tokens for c in completions], np.int32),
         budget_hit=np.array([c.budget_hit for c in completions], np.bool_),
         seconds=np.array([c.finished_at - c.started_at for c in completions], np.float32),
+        dialogues=tuple(dialogues),
     )
 
 
@@ -128,6 +132,7 @@ def unpack(
                 temperature=temperatures[index],
                 thinking_tokens=int(chunk.thinking_tokens[row]),
                 budget_hit=bool(chunk.budget_hit[row]),
+                turns=chunk.dialogues[row].turns if chunk.dialogues else (),
                 generation_seconds=float(chunk.seconds[row]),
                 credit=Credit(excluded="pruned" if reasons[row] == "pruned" else None),
                 **arrays,
@@ -142,6 +147,7 @@ def repack(trajectories: Sequence[Trajectory]) -> Chunk:
         groups=np.arange(len(trajectories), dtype=np.int32),
         columns={} if column is None else {"token_ids": column},
         finish=np.array([FINISH_REASONS.index(t.finish_reason) for t in trajectories], np.int8),
+        dialogues=tuple(Dialogue(t.turns) for t in trajectories) if any(t.turns for t in trajectories) else (),
         thinking_tokens=np.array([t.thinking_tokens for t in trajectories], np.int32),
         budget_hit=np.array([t.budget_hit for t in trajectories], np.bool_),
         seconds=np.array([t.generation_seconds for t in trajectories], np.float32),

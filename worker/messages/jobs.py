@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worker.engine.types import Completion, PartialCompletion, Sampling, SpeculationStats
 from worker.messages.chunk import Chunk
+from worker.messages.episode import Dialogue, EpisodeTask
 from worker.messages.probe import ProbeFigures
 
 
@@ -19,6 +20,8 @@ class Parked:
     completions: dict[int, Completion]
     """Completions by sample."""
     prefixes: dict[int, PartialCompletion]
+    dialogues: dict[int, Dialogue] = field(default_factory=dict)
+    """Conversations by sample, if there is an environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class GroupJob:
     """Parked completions to continue from."""
     asks: tuple[Ask, ...] = ()
     """One per sample; empty if all are the same."""
+    episode: EpisodeTask | None = None
+    """The environment that answers between the policy's turns; None for a single turn."""
 
 
 @dataclass(frozen=True, slots=True)

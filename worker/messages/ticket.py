@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from trainer_core.episodes import Group
 from trainer_core.spec import RunSpec
+from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from worker.engine import Sampling
 from worker.messages.control import AppliedControl
+from worker.messages.episode import EpisodeTask
 from worker.messages.jobs import Ask, GroupJob, Parked
 
 
@@ -33,6 +35,8 @@ class Ticket:
     """Beginning of the reference solution that the prompt shows."""
     applications: int = 0
     """Number of spec changes in effect when it was dispatched. Revisions may take effect in another order."""
+    form: PromptFormat = PLAIN
+    """Format in which its source presents the row."""
     shadows: tuple[str, ...] = ()
     """Reward versions that score it in addition to the one its group is pinned to."""
 
@@ -47,7 +51,9 @@ class Ticket:
 
     def job(self) -> GroupJob:
         """The ticket as a job for the engines."""
-        return GroupJob(self.name, self.prompt, self.samples, self.sampling, self.parked, self.asks)
+        environment = self.spec.rollout.environment
+        episode = None if environment is None else EpisodeTask(environment, self.group.item, self.form)
+        return GroupJob(self.name, self.prompt, self.samples, self.sampling, self.parked, self.asks, episode)
 
     @property
     def prompts(self) -> list[NDArray[np.int32]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from trainer_core.episodes import spans
 from trainer_core.link.reward import Versions
 from trainer_core.rewards.overlong import overlong_punishment
 from trainer_core.rewards.parts import OVERLONG_PART
@@ -111,29 +112,48 @@ class RewardWorker:
             raise RuntimeError("the reward worker was not started")
         texts = self._tokenizer.decode(chunk.token_ids(), self._eos)
         lengths = chunk.lengths
-        samples = [self._sample(*row) for row in zip(texts, lengths, chunk.finish_reasons, strict=True)]
+        turns, faults = self._turns(chunk), _faults(chunk)
+        samples = [self._sample(*row) for row in zip(texts, lengths, chunk.finish_reasons, turns, strict=True)]
         jobs = [
             Job(self._benches.definition(ref), sample, item)
-            for sample, item, refs in zip(samples, items, versions, strict=True)
+            for sample, item, refs, fault in zip(samples, items, versions, faults, strict=True)
             for ref in refs
+            if fault is None
         ]
         graded = iter([one.score for one in self._benches.score(jobs)])
-        by_version = [{ref: next(graded) for ref in refs} for refs in versions]
+        by_version = [
+            {ref: next(graded) if fault is None else failed(fault) for ref in refs}
+            for refs, fault in zip(versions, faults, strict=True)
+        ]
         trained = [found.pop(refs[0]) for found, refs in zip(by_version, versions, strict=True)]
         scores = [self._shaped(*row) for row in zip(trained, lengths, max_tokens, strict=True)]
         return Scored(texts, scores, time.perf_counter() - started, by_version, self._benches.use())
 
-    def _sample(self, text: str, length: int, finish_reason: str) -> Sample:
-        thinking, answer = None, text
+    def _turns(self, chunk: Chunk) -> list[tuple[tuple[str, str], ...]]:
+        """(author, text) of each turn of each completion; empty for completions of one turn."""
+        if not chunk.dialogues:
+            return [()] * len(chunk)
+        assert self._tokenizer is not None
+        found: list[tuple[tuple[str, str], ...]] = []
+        for ids, dialogue in zip(chunk.token_ids(), chunk.dialogues, strict=True):
+            parts = spans(dialogue.turns, len(ids))
+            texts = self._tokenizer.decode([ids[start:stop] for _, start, stop in parts], self._eos)
+            found.append(tuple(zip([author for author, _, _ in parts], texts, strict=True)))
+        return found
+
+    def _sample(self, text: str, length: int, finish_reason: str, turns: tuple[tuple[str, str], ...]) -> Sample:
+        last = next((said for author, said in reversed(turns) if author == "policy"), text)
+        thinking, answer = None, last
         if isinstance(self._config.thinking, TaggedThinking):
             tags = self._config.thinking
-            thinking, answer = split_thinking(text, tags.start, tags.end, tags.answer_start)
+            thinking, answer = split_thinking(last, tags.start, tags.end, tags.answer_start)
         return Sample(
             output_text=text,
             thinking_text=thinking,
             answer_text=answer,
             completion_tokens=length,
             finish_reason=finish_reason,
+            turns=turns,
         )
 
     def _shaped(self, score: Score, length: int, max_tokens: int) -> Score:
@@ -142,3 +162,8 @@ class RewardWorker:
             return score
         punishment = overlong_punishment(length, max_tokens, overlong.buffer, overlong.factor)
         return replace(score, reward=score.reward + punishment, parts={**score.parts, OVERLONG_PART: punishment})
+
+
+def _faults(chunk: Chunk) -> list[str | None]:
+    """Reason why the environment of each completion failed; None if it did not."""
+    return [dialogue.fault for dialogue in chunk.dialogues] if chunk.dialogues else [None] * len(chunk)

@@ -14,7 +14,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ray
@@ -22,11 +23,15 @@ import ray
 from trainer_core.link.rehearsal import DevicePeak
 from worker.cluster.cores import CoreShare, usable_cores
 from worker.engine import Completion, EngineConfig, InferenceEngine, KvOnUpdate, Request, SampleGroup, Sampling
+from worker.engine.request.follow_up import follow_up
+from worker.engine.types import PartialCompletion
 from worker.messages.chunk import pack
+from worker.messages.episode import Dialogue
 from worker.messages.jobs import Collected, EngineLoad, EngineSpan, GroupJob, Parked, Submission, Updated
 from worker.seeds import derive_seed
 
 if TYPE_CHECKING:
+    from worker.environments.host import EnvironmentHost, Reply
     from worker.learner.weights import WeightBundle, WeightHandle
     from worker.messages.probe import Floor, ProbeFigures
 
@@ -53,6 +58,17 @@ class _Live:
     requests: dict[str, int]
     """Unfinished samples, by request id."""
     done: dict[int, Completion]
+    dialogues: dict[int, Dialogue] = field(default_factory=dict)
+    """Conversations by sample, if there is an environment."""
+    waiting: dict[int, Completion] = field(default_factory=dict)
+    """Samples whose turn has ended, and which wait for their environment."""
+    prompt: tuple[int, ...] = ()
+    """Token ids of the prompt, shared by all requests."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether all samples are done."""
+        return not self.requests and not self.waiting
 
 
 class RolloutWorker:
@@ -69,8 +85,11 @@ class RolloutWorker:
         self._live: dict[str, _Live] = {}
         self._owner: dict[str, _Live] = {}
         """Group of each unfinished request."""
+        self._replies: deque[Callable[[], None]] = deque()
+        """Answers of environments. They precede the inbox, since items that must run alone wait for them."""
+        self._environments: EnvironmentHost | None = None
         self._numbers = 0
-        self._finished: list[tuple[GroupJob, dict[int, Completion]]] = []
+        self._finished: list[_Live] = []
         self._finished_at = 0.0
         """Time at which the oldest of ``_finished`` finished."""
         self._flush = 1
@@ -155,10 +174,15 @@ class RolloutWorker:
             spans, self._spans = self._take_spans(), []
             kv_usage, self._kv_usage = self._kv_usage, 0.0
             load = self._load()
-        rows = [(i, [done[sample] for sample in range(job.samples)]) for i, (job, done) in enumerate(finished)]
+        rows = [(i, [live.done[sample] for sample in range(live.job.samples)]) for i, live in enumerate(finished)]
+        talks = (
+            [live.dialogues.get(sample, Dialogue()) for live in finished for sample in range(live.job.samples)]
+            if any(live.job.episode for live in finished)
+            else []
+        )
         return Collected(
-            names=tuple(job.name for job, _ in finished),
-            chunk=pack(rows) if rows else None,
+            names=tuple(live.job.name for live in finished),
+            chunk=pack(rows, talks) if rows else None,
             load=load,
             kv_usage=kv_usage,
             pauses=tuple(pauses),
@@ -169,6 +193,7 @@ class RolloutWorker:
 
     def _main(self, config: EngineConfig) -> None:
         started = time.perf_counter()
+        self._config = config
         try:
             self._engine = InferenceEngine(config)
         except BaseException as error:
@@ -192,18 +217,26 @@ class RolloutWorker:
         while True:
             with self._turn:
                 self._ticks += 1
-                while not self._inbox and (self._unproved or not self._live):
+                while not self._replies and not self._obeys() and (self._unproved or not self._owner):
                     self._rest()
                     self._turn.wait()
                     self._ticks += 1
-                waits = bool(self._inbox) and self._inbox[0].alone and bool(self._live) and not self._unproved
-                if not self._inbox or waits:
-                    return
-                item = self._inbox.popleft()
+                replies, self._replies = self._replies, deque()
+                item = self._inbox.popleft() if not replies and self._obeys() else None
+            for reply in replies:
+                reply()
+            if replies:
+                continue
+            if item is None:
+                return
             try:
                 item.future.set_result(item.run())
             except BaseException as error:
                 item.future.set_exception(error)
+
+    def _obeys(self) -> bool:
+        """Whether the next item can be done now. Called with the lock held."""
+        return bool(self._inbox) and not (self._inbox[0].alone and self._live and not self._unproved)
 
     def _step(self) -> None:
         engine = self._engine
@@ -224,8 +257,16 @@ class RolloutWorker:
 
     def _settle(self, completion: Completion) -> None:
         live = self._owner.pop(completion.request_id)
-        live.done[live.requests.pop(completion.request_id)] = completion
-        if not live.requests:
+        sample = live.requests.pop(completion.request_id)
+        if live.job.episode is not None and completion.finish_reason == "stop":
+            self._ask(live, sample, completion)
+        else:
+            self._finish(live, sample, completion)
+
+    def _finish(self, live: _Live, sample: int, completion: Completion) -> None:
+        """A sample is done, and with the last one its group."""
+        live.done[sample] = completion
+        if live.ended:
             with self._turn:
                 self._hand_over(live)
 
@@ -234,8 +275,42 @@ class RolloutWorker:
         del self._live[live.job.name]
         if not self._finished:
             self._finished_at = time.monotonic()
-        self._finished.append((live.job, live.done))
+        self._finished.append(live)
         self._turn.notify_all()
+
+    def _ask(self, live: _Live, sample: int, completion: Completion) -> None:
+        """Have the environment answer the policy's turn, while the engine continues with other requests."""
+        task = live.job.episode
+        assert task is not None
+        if self._environments is None:
+            from worker.environments.host import EnvironmentHost
+
+            self._environments = EnvironmentHost(Path(self._config.model_dir))
+        live.waiting[sample] = completion
+        dialogue = live.dialogues.setdefault(sample, Dialogue())
+
+        def answer(reply: Reply) -> None:
+            with self._turn:
+                self._replies.append(lambda: self._continue(live, sample, completion, reply))
+                self._turn.notify_all()
+
+        self._environments.submit(task, dialogue, completion.token_ids, answer)
+
+    def _continue(self, live: _Live, sample: int, completion: Completion, reply: Reply) -> None:
+        """Continue a sample after its environment's answer, or end it."""
+        if self._live.get(live.job.name) is not live:
+            return  # it was parked in the meantime: the answer is requested again when it resumes
+        del live.waiting[sample]
+        before, live.dialogues[sample] = live.dialogues[sample], reply.dialogue
+        sampling = self._sampling(live.job, sample)
+        if not reply.token_ids:
+            self._finish(live, sample, completion)
+            return
+        if len(completion.token_ids) + len(reply.token_ids) >= self._room(live, sampling):
+            live.dialogues[sample] = replace(reply.dialogue, turns=before.turns)
+            self._finish(live, sample, replace(completion, finish_reason="length"))
+            return
+        self._send(live, sample, follow_up(completion, reply.token_ids, sampling, self._config.think))
 
     def _begin(self, submission: Submission) -> None:
         import torch
@@ -245,29 +320,45 @@ class RolloutWorker:
         self._flush = submission.flush
         for job in submission.groups:
             done = dict(job.parked.completions) if job.parked else {}
-            live = _Live(job, {}, done)
+            dialogues = dict(job.parked.dialogues) if job.parked else {}
+            live = _Live(job, {}, done, dialogues, prompt=tuple(job.prompt.tolist()))
             self._live[job.name] = live
-            alike = tuple(job.prompt.tolist())
             for sample in range(job.samples):
                 if sample in done:
                     continue
-                self._numbers += 1
-                request_id = str(self._numbers)
                 prefix = job.parked.prefixes.get(sample) if job.parked else None
-                group = SampleGroup(job.name, job.samples)
-                prompt, sampling = alike, job.sampling
-                if sampling.seed is not None:
-                    # Halved: for a continued request, the engine counts up from its seed.
-                    sampling = replace(sampling, seed=derive_seed(sampling.seed, sample) // 2)
-                if job.asks:
-                    ask = job.asks[sample]
-                    prompt, sampling = tuple(ask.prompt.tolist()), replace(sampling, forced_end_ids=ask.forced_end_ids)
-                self._engine.submit(Request(request_id, prompt, sampling, prefix=prefix, group=group))
-                live.requests[request_id] = sample
-                self._owner[request_id] = live
-            if not live.requests:
+                if prefix is not None and live.dialogues.get(sample, Dialogue()).waiting:
+                    self._ask(live, sample, _ended(prefix))
+                else:
+                    self._send(live, sample, prefix)
+            if live.ended:
                 with self._turn:
                     self._hand_over(live)
+
+    def _send(self, live: _Live, sample: int, prefix: PartialCompletion | None) -> None:
+        """Give a sample to the engine."""
+        job = live.job
+        self._numbers += 1
+        request_id = str(self._numbers)
+        prompt = tuple(job.asks[sample].prompt.tolist()) if job.asks else live.prompt
+        group = SampleGroup(job.name, job.samples)
+        sampling = self._sampling(job, sample)
+        self._engine.submit(Request(request_id, prompt, sampling, prefix=prefix, group=group))
+        live.requests[request_id] = sample
+        self._owner[request_id] = live
+
+    def _room(self, live: _Live, sampling: Sampling) -> int:
+        """Most tokens after the prompt."""
+        longest = max([len(live.prompt), *(len(ask.prompt) for ask in live.job.asks)])
+        return min(sampling.max_tokens, self._config.max_model_len - longest)
+
+    def _sampling(self, job: GroupJob, sample: int) -> Sampling:
+        """Sampling of one sample of a group."""
+        sampling = job.sampling
+        if sampling.seed is not None:
+            # Halved: for a continued request, the engine counts up from its seed.
+            sampling = replace(sampling, seed=derive_seed(sampling.seed, sample) // 2)
+        return replace(sampling, forced_end_ids=job.asks[sample].forced_end_ids) if job.asks else sampling
 
     def _update(self, bundle: WeightBundle, tolerance: float, floor: Floor | None, kv: KvOnUpdate) -> Updated:
         running, began, at = bool(self._live), time.perf_counter(), time.time()
@@ -308,8 +399,13 @@ class RolloutWorker:
         parked = {}
         for name, live in self._live.items():
             prefixes = {sample: partials[request_id] for request_id, sample in live.requests.items()}
-            parked[name] = Parked(live.done, prefixes)
+            dialogues = dict(live.dialogues)
+            for sample, completion in live.waiting.items():
+                prefixes[sample] = follow_up(completion, (), live.job.sampling, self._config.think)
+                dialogues[sample] = replace(dialogues[sample], waiting=True)
+            parked[name] = Parked(live.done, prefixes, dialogues)
         with self._turn:
+            self._replies.clear()
             self._live.clear()
             self._owner.clear()
         return parked
@@ -373,6 +469,26 @@ class RolloutWorker:
             fp8_simulated=stats.fp8_simulated,
             speculation=stats.speculation,
         )
+
+
+def _ended(prefix: PartialCompletion) -> Completion:
+    """A parked turn that had ended, as the completion that it was."""
+    thinking = prefix.thinking
+    return Completion(
+        request_id=prefix.request_id,
+        prompt_ids=prefix.prompt_ids,
+        token_ids=prefix.token_ids,
+        logprobs=prefix.logprobs,
+        versions=prefix.versions,
+        sampled=prefix.sampled,
+        finish_reason="stop",
+        thinking_tokens=0 if thinking is None else thinking.spent,
+        budget_hit=thinking is not None and thinking.budget_hit,
+        started_at=(now := time.monotonic()) - prefix.seconds,
+        finished_at=now,
+        top=prefix.top,
+        routes=prefix.routes,
+    )
 
 
 def _peak(dtype: str) -> DevicePeak:

@@ -80,6 +80,12 @@ class JailPool:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("solution", {"role": "grade", "code": code, "sample": sample, "item": item}, limits)
 
+    def respond(
+        self, code: str, item: Mapping[str, Any], messages: Sequence[Mapping[str, str]], limits: Limits
+    ) -> Outcome:
+        """Implements ``trainer_core.rewards.graders.jail.Jail``."""
+        return self._one("solution", {"role": "respond", "code": code, "item": item, "messages": messages}, limits)
+
     def plugin(self, job: Mapping[str, Any], packages: bool, limits: Limits) -> Outcome:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("math" if packages else "solution", {"role": "plugin", **job}, limits)

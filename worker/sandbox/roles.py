@@ -39,6 +39,8 @@ def play(job: dict[str, Any]) -> int:
             return 0
         case "grade":
             return _answer(_grade(job))
+        case "respond":
+            return _answer(_respond(job))
         case "plugin":
             return _answer(plugins.values(job))
         case "math":
@@ -98,6 +100,13 @@ def _grade(job: dict[str, Any]) -> Any:
     module = fresh_module("grader")
     exec(compile(job["code"], "<grader>", "exec"), module.__dict__)  # nosec B102
     return float(module.__dict__["grade"](job["sample"], job["item"]))
+
+
+def _respond(job: dict[str, Any]) -> Any:
+    """Call an environment: the source defines ``respond(item, messages)``."""
+    module = fresh_module("environment")
+    exec(compile(job["code"], "<environment>", "exec"), module.__dict__)  # nosec B102
+    return module.__dict__["respond"](job["item"], job["messages"])
 
 
 def fresh_module(name: str = "__main__") -> types.ModuleType:

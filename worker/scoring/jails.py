@@ -58,6 +58,11 @@ class Jails:
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
         return self._use(lambda jail, bounded: jail.grade(code, sample, item, bounded), limits)
 
+    def respond(
+        self, code: str, item: Mapping[str, Any], messages: Sequence[Mapping[str, str]], limits: Limits
+    ) -> Outcome:
+        return self._use_untimed(lambda jail: jail.respond(code, item, messages, limits))
+
     def plugin(self, job: Mapping[str, Any], packages: bool, limits: Limits) -> Outcome:
         return self._use(lambda jail, bounded: jail.plugin(job, packages, bounded), limits)
 

@@ -13,6 +13,7 @@ from trainer_core.spec.methods.advantage.gdpo import GDPOAdvantage
 
 TAGS = {"type": "tags"}
 SHARED = {"learner_ranks": 2, "context_parallel_size": 2}
+ENVIRONMENT = {"type": "python", "source": "def respond(item, messages):\n    return None"}
 HELD_OUT = {"name": "held_out", "dataset": "held@1"}
 
 CONTRADICTIONS = {
@@ -41,6 +42,16 @@ CONTRADICTIONS = {
         {"reward": {"definition": "r@1", "overlong": {"buffer": 128}}},
         ("reward", "overlong", "buffer"),
         r"the overlong buffer \(128\) must be shorter than max_tokens \(128\)",
+    ),
+    "an environment for vine": (
+        {"rollout": {"environment": ENVIRONMENT}, "advantage": {"type": "vine"}},
+        ("advantage",),
+        "without the environment's answers",
+    ),
+    "an environment for pruning": (
+        {"rollout": {"environment": ENVIRONMENT, "early_stop": {"prune": {"after": 8}}}},
+        ("rollout", "early_stop", "prune"),
+        "compares completions of one turn",
     ),
     "microbatch too small": (
         {"parallelism": {"max_tokens_per_microbatch": 511}},
@@ -222,6 +233,10 @@ INSIDE: dict[str, tuple[dict[str, Any], str]] = {
     "unknown key": ({"optimizer": {"lr": 1e-3}}, "Extra inputs are not permitted"),
     "unknown member": ({"advantage": {"type": "quadratic"}}, "'grpo', 'dr_grpo'"),
     "shadow without version": ({"reward": {"definition": "r@1", "shadow": ["r"]}}, "pattern"),
+    "an environment that is no program": (
+        {"rollout": {"environment": {"type": "python", "source": "def respond("}}},
+        "not a Python program",
+    ),
     "five shadows": ({"reward": {"definition": "r@1", "shadow": [f"r@{n}" for n in range(5)]}}, "at most 4 items"),
     "length bias of nothing": ({"reward": {"definition": "r@1", "length_bias": {}}}, "Field required"),
     "not a number": ({"optimizer": {"learning_rate": float("nan")}}, "finite|greater"),

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
-from trainer_core.episodes import Group, Trajectory, Verdict
+from trainer_core.episodes import Credit, Group, Trajectory, Turn, Verdict
 from trainer_core.rewards.reasons import Explained
 from trainer_core.spec import RunSpec, apply_control
 from trainer_core.steering.experience_replay import ReplayBuffer, has_signal
@@ -134,6 +134,22 @@ def test_a_group_comes_back_bit_for_bit() -> None:
             assert (getattr(old, name) == getattr(new, name)).all()
         assert (old.reward, old.verdict.parts, old.temperature) == (new.reward, new.verdict.parts, new.temperature)
         new.versions[0] = 9  # a buffer of bytes would refuse to be written
+
+
+def test_turns_and_the_parts_of_a_verdict_come_back() -> None:
+    one = group("turns", 1.0, 0.0)
+    first, second = one.trajectories
+    first.turns = (Turn("policy", 0), Turn("tool", 2), Turn("policy", 3))
+    first.verdict = replace(first.verdict, forgiven=("style: no answer",), shadow_rewards={"b@1": 0.5})
+    second.credit = Credit(0.25, "truncated", 1.5)
+    packed = json.loads(json.dumps(pack_group(one)))
+    flat = {"reward", "reward_error", "reward_forgiven", "shadow_rewards", "advantage", "excluded"}
+    assert [flat <= set(trajectory) for trajectory in packed["trajectories"]] == [True, True]
+    # Workers from earlier releases know neither field, and read a group that needs neither.
+    assert ["turns" in trajectory for trajectory in packed["trajectories"]] == [True, False]
+    assert ["length_logit" in trajectory for trajectory in packed["trajectories"]] == [False, True]
+    back = unpack_group(packed).trajectories
+    assert [(t.turns, t.verdict, t.credit) for t in back] == [(t.turns, t.verdict, t.credit) for t in one.trajectories]
 
 
 def test_a_group_whose_reasons_were_told_is_kept_without_them() -> None:

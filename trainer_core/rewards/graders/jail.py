@@ -107,6 +107,11 @@ class Jail(Protocol):
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
         """Run a user's ``grade(sample, item)``; ``result`` is its number as JSON."""
 
+    def respond(
+        self, code: str, item: Mapping[str, Any], messages: Sequence[Mapping[str, str]], limits: Limits
+    ) -> Outcome:
+        """Call an environment's ``respond(item, messages)``; ``result`` is what it returns, as JSON."""
+
     def plugin(self, job: Mapping[str, Any], packages: bool, limits: Limits) -> Outcome:
         """Call reward functions; ``result`` is a list of ``[name, weight, value | null]`` as JSON.
 

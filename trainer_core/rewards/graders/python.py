@@ -33,7 +33,8 @@ class PythonGrader(GraderModel):
     name: str = field("", max_length=200)
     """Label; has no effect."""
     source: str = field(min_length=1, max_length=256_000, widget="python")
-    """Python that defines ``grade``. ``sample`` has output_text, output_json, answer_text and thinking_text."""
+    """Python that defines ``grade``. ``sample`` has output_text, output_json, answer_text, thinking_text and, if
+    an environment answered the policy, turns: a list of author and text."""
     timeout_s: float = field(5.0, gt=0.0, le=120.0, unit="s")
     """A slower grader is an error."""
     memory_mb: int = field(512, ge=64, le=8192, unit="MiB")
@@ -85,4 +86,5 @@ def _visible(sample: Sample) -> dict[str, Any]:
         "thinking_text": sample.thinking_text,
         "completion_tokens": sample.completion_tokens,
         "finish_reason": sample.finish_reason,
+        "turns": [{"author": author, "text": text} for author, text in sample.turns],
     }

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 from trainer_core.spec.generation.early_stop import EarlyStop
+from trainer_core.spec.generation.environment import Environment
 from trainer_core.spec.learner.precision import Fp8, probe_tolerance
 from trainer_core.spec.watched import AGE
 
@@ -251,6 +252,8 @@ class Rollout(SpecModel):
     """Replacement of groups without signal."""
     early_stop: EarlyStop = EarlyStop()
     """Which completions are not worth finishing."""
+    environment: Environment | None = None
+    """What answers the policy between its turns. Empty: one turn."""
     engine: Engine = Engine()
     """Engine settings."""
 

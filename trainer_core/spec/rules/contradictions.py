@@ -7,6 +7,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.methods.advantage import MCGRPOAdvantage, PassKAdvantage, VCPOAdvantage
+from trainer_core.spec.methods.branching import VineAdvantage
 from trainer_core.spec.rewards.length_shaping import DecoupledLength
 from trainer_core.spec.rules.batch import experience_replay, group_baselines, group_sizes, mixing
 from trainer_core.spec.rules.branches import branching
@@ -56,6 +57,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         memory,
         context,
         _groups,
+        _episodes,
         _learner,
         streaming,
         over_provisioning,
@@ -126,6 +128,16 @@ def _thinking(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             ("thinking", "budget"),
             f"a budget of {thinking.budget} never bites: max_tokens is {spec.rollout.max_tokens}",
         )
+
+
+def _episodes(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Methods that know completions of one turn only."""
+    if spec.rollout.environment is None:
+        return
+    if isinstance(spec.advantage, VineAdvantage):
+        yield ("advantage",), "vine continues completions from their middle, without the environment's answers"
+    if spec.rollout.early_stop.prune is not None:
+        yield ("rollout", "early_stop", "prune"), "pruning compares completions of one turn: leave it empty"
 
 
 def _groups(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
