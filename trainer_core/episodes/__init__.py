@@ -2,7 +2,7 @@
 
 from trainer_core.episodes.credit import Credit
 from trainer_core.episodes.trajectory import ARRAYS, PER_TOKEN, FinishReason, Group, Rows, Trajectory
-from trainer_core.episodes.turns import Author, Turn, spans
+from trainer_core.episodes.turns import Author, Turn, begun, spans
 from trainer_core.episodes.verdict import Verdict
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "Trajectory",
     "Turn",
     "Verdict",
+    "begun",
     "spans",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.episodes.credit import Credit
-from trainer_core.episodes.turns import Turn
+from trainer_core.episodes.turns import Turn, begun
 from trainer_core.episodes.verdict import Verdict
 
 Rows = Literal["prompt", "tokens", "context", "steps"]
@@ -106,6 +106,7 @@ class Trajectory:
         if self.routes is not None:
             self.routes = self.routes[: len(self.prompt_ids) + self.length - 1]
         self.thinking_tokens = min(self.thinking_tokens, length)
+        self.turns = begun(self.turns, length)
 
 
 def _arrays(*rows: Rows) -> tuple[str, ...]:

@@ -15,12 +15,19 @@ class Turn:
     author: Author
     start: int
     """Index of its first token after the prompt."""
+    characters: int = 0
+    """Length of its text; 0 until it is decoded."""
+
+
+def begun(turns: Sequence[Turn], length: int) -> tuple[Turn, ...]:
+    """Turns that have at least one of the first ``length`` tokens."""
+    return tuple(turn for turn in turns if turn.start < length)
 
 
 def spans(turns: Sequence[Turn], length: int) -> list[tuple[Author, int, int]]:
     """(author, start, stop) of each turn of ``length`` tokens. Without turns, the policy wrote all of them."""
     if not turns:
         return [("policy", 0, length)] if length else []
-    starts = [min(turn.start, length) for turn in turns]
-    edges = pairwise([*starts, length])
-    return [(turn.author, start, stop) for turn, (start, stop) in zip(turns, edges, strict=True) if stop > start]
+    known = begun(turns, length)
+    edges = pairwise([*(turn.start for turn in known), length])
+    return [(turn.author, start, stop) for turn, (start, stop) in zip(known, edges, strict=True)]

@@ -106,6 +106,14 @@ class EvalData(EventData):
     metrics: Annotated[dict[Name, Number], Field(max_length=1000)]
 
 
+class TurnRow(Message):
+    """One turn of an episode."""
+
+    author: Literal["policy", "tool", "user", "system"]
+    characters: Count
+    """Length of its text, which follows that of the turn before in ``completion``."""
+
+
 class RolloutRow(Message):
     """A sampled completion."""
 
@@ -141,6 +149,8 @@ class RolloutRow(Message):
     right: bool | None = None
     """Whether it succeeds by the threshold of its reward version; None where the reward failed, and from workers of
     before."""
+    turns: Annotated[tuple[TurnRow, ...], Field(max_length=256)] = ()
+    """Who wrote which part of ``completion``; empty if the policy had one turn."""
     worst_gap: Number | None = None
     """Largest |log π_learner − log π_engine| of its sampled tokens; None where the learner has not scored it."""
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from trainer_core.episodes import PER_TOKEN, Credit, Group, Trajectory
+from trainer_core.episodes import PER_TOKEN, Credit, Group, Trajectory, begun
 from worker.engine.types import Completion, FinishReason
 from worker.messages.columns import Column
 from worker.messages.episode import Dialogue
@@ -132,7 +132,7 @@ def unpack(
                 temperature=temperatures[index],
                 thinking_tokens=int(chunk.thinking_tokens[row]),
                 budget_hit=bool(chunk.budget_hit[row]),
-                turns=chunk.dialogues[row].turns if chunk.dialogues else (),
+                turns=begun(chunk.dialogues[row].turns, len(arrays["token_ids"])) if chunk.dialogues else (),
                 generation_seconds=float(chunk.seconds[row]),
                 credit=Credit(excluded="pruned" if reasons[row] == "pruned" else None),
                 **arrays,

@@ -56,6 +56,8 @@ class Scored:
     """Scores of each shadow version, by reference; empty, or one entry per completion."""
     judges: Use = field(default_factory=Use)
     """Use of the worker's judges since its last chunk."""
+    turns: list[tuple[int, ...]] = field(default_factory=list)
+    """Characters of each turn's text; empty, or one entry per completion."""
 
 
 class RewardWorker:
@@ -113,6 +115,7 @@ class RewardWorker:
         texts = self._tokenizer.decode(chunk.token_ids(), self._eos)
         lengths = chunk.lengths
         turns, faults = self._turns(chunk), _faults(chunk)
+        texts = ["".join(said for _, said in own) or text for text, own in zip(texts, turns, strict=True)]
         samples = [self._sample(*row) for row in zip(texts, lengths, chunk.finish_reasons, turns, strict=True)]
         jobs = [
             Job(self._benches.definition(ref), sample, item)
@@ -127,7 +130,9 @@ class RewardWorker:
         ]
         trained = [found.pop(refs[0]) for found, refs in zip(by_version, versions, strict=True)]
         scores = [self._shaped(*row) for row in zip(trained, lengths, max_tokens, strict=True)]
-        return Scored(texts, scores, time.perf_counter() - started, by_version, self._benches.use())
+        seconds, use = time.perf_counter() - started, self._benches.use()
+        lengths_of_turns = [tuple(len(said) for _, said in own) for own in turns]
+        return Scored(texts, scores, seconds, by_version, use, lengths_of_turns)
 
     def _turns(self, chunk: Chunk) -> list[tuple[tuple[str, str], ...]]:
         """(author, text) of each turn of each completion; empty for completions of one turn."""

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from trainer_core.episodes import Group, Trajectory, Verdict
@@ -294,9 +294,8 @@ class GenerationStage:
         items = [ticket.group.item for ticket, _ in failed]
         versions = [ticket.rewards for ticket, _ in failed]
         scored = self._rewards.result(self._rewards.submit(repack([t for _, t in failed]), items, limits, versions))
-        results = zip(scored.texts, scored.scores, scored.shadows, strict=True)
-        for (_, trajectory), result in zip(failed, results, strict=True):
-            _take(trajectory, *result)
+        for row, (_, trajectory) in enumerate(failed):
+            _take(trajectory, scored, row)
         return sum(t.verdict.error is not None for _, t in failed)
 
 
@@ -304,15 +303,21 @@ def _assign(groups: list[Group], pending: PendingScores, scored: Scored) -> None
     """Write texts and scores into the trajectories of a chunk, in the chunk's order."""
     places = pending.chunk.groups.tolist()
     seen: dict[int, int] = {}
-    results = zip(scored.texts, scored.scores, scored.shadows, strict=True)
-    for index, result in zip(places, results, strict=True):
+    for row, index in enumerate(places):
         sample = seen.get(index, 0)
         seen[index] = sample + 1
-        _take(groups[index].trajectories[sample], *result)
+        _take(groups[index].trajectories[sample], scored, row)
 
 
-def _take(trajectory: Trajectory, text: str, score: Score, shadows: Mapping[str, Score]) -> None:
-    trajectory.output_text = text
+def _take(trajectory: Trajectory, scored: Scored, row: int) -> None:
+    """Write a row of ``scored`` into its trajectory."""
+    score, shadows = scored.scores[row], scored.shadows[row]
+    trajectory.output_text = scored.texts[row]
+    if trajectory.turns and scored.turns:
+        lengths = scored.turns[row]
+        trajectory.turns = tuple(
+            replace(turn, characters=size) for turn, size in zip(trajectory.turns, lengths, strict=True)
+        )
     if trajectory.finish_reason == "pruned":
         return  # half an answer means nothing: it gets no reward, and is left out of its group's statistics
     trajectory.verdict = Verdict(

@@ -40,6 +40,14 @@ class ExplainedPartDocument(TypedDict):
     """The grader's own reason, at most 600 characters, and marked if it was cut; null if the grader gave none."""
 
 
+class TurnDocument(TypedDict):
+    """One turn of an episode."""
+
+    author: Literal["policy", "tool", "user", "system"]
+    characters: int
+    """Unicode characters of its text, which follows that of the turn before."""
+
+
 class RolloutDocument(TypedDict):
     """A sampled completion."""
 
@@ -73,6 +81,8 @@ class RolloutDocument(TypedDict):
     """``slug@n`` of the reward that scored it."""
     shadow: dict[str, float | None]
     """Rewards of versions that only watch, by ``slug@n``; None if one could not be computed."""
+    turns: list[TurnDocument]
+    """Authors of the parts of ``completion``, in order; empty if the policy had one turn."""
 
 
 def event_document(event: Event) -> RunEventDocument:
@@ -118,6 +128,7 @@ def rollout_document(rollout: Rollout, *, reasons: bool = True) -> RolloutDocume
         "policy_versions": [version for version in versions if version is not None],
         "reward_version": rollout.reward_version,
         "shadow": rollout.shadow,
+        "turns": rollout.turns or [],
     }
 
 

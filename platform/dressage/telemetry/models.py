@@ -147,6 +147,8 @@ class Rollout(models.Model):
     """Whether it succeeds by its reward version's threshold; null if unknown."""
     worst_gap = models.FloatField(null=True)
     """Largest difference of log-probabilities between learner and engine; null if unknown."""
+    turns = models.JSONField(null=True)
+    """``[{author, characters}]`` of the turns of its completion; null if the policy had one turn."""
     trace = models.ForeignKey(TraceFile, on_delete=models.SET_NULL, null=True, related_name="rollouts", db_index=False)
     """The file that holds its tokens."""
     trace_row = models.IntegerField(null=True)

@@ -16,7 +16,7 @@ def rollout_row(run_id: str, attempt: int, step: int, row: RolloutRow, scored_by
         *(row.reward_error, finite(row.advantage), row.excluded, row.finish_reason, row.length),
         *(row.thinking_tokens, row.budget_hit, row.control_revision, first, last),
         *(row.reward_version or scored_by, encode({name: finite(value) for name, value in row.shadow.items()})),
-        *(row.right, row.worst_gap, _explanation(row)),
+        *(row.right, row.worst_gap, _explanation(row), _turns(row)),
     )
 
 
@@ -24,6 +24,10 @@ def _explanation(row: RolloutRow) -> str | None:
     if row.explanation is None:
         return None
     return encode({name: part.model_dump(mode="json") for name, part in row.explanation.items()})
+
+
+def _turns(row: RolloutRow) -> str | None:
+    return encode([turn.model_dump(mode="json") for turn in row.turns]) if row.turns else None
 
 
 def finite(value: float | None) -> float | None:

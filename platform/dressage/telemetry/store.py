@@ -39,7 +39,7 @@ ROLLOUTS = (
     "run_id", "attempt", "step", "group_id", "sample", "prompt_id", "source", "prompt", "completion", "answer",
     "reward", "reward_parts", "reward_error", "advantage", "excluded", "finish_reason", "length", "thinking_tokens",
     "budget_hit", "control_revision", "policy_version_min", "policy_version_max",
-    "reward_version", "shadow", "right", "worst_gap", "explanation",
+    "reward_version", "shadow", "right", "worst_gap", "explanation", "turns",
 )  # fmt: skip
 OUTCOMES = ("run_id", "attempt", "step", "source", "row", "right", "graded", "reward")
 

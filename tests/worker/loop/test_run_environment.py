@@ -46,4 +46,7 @@ def test_the_policy_learns_from_all_of_its_turns(
     assert len(graded) == 2 * 4 * 4
     assert {row["reward_parts"]["turns"] for row in graded} == {1.0, 3.0}, "some answers are right at once"
     assert all("no, " in row["completion"] for row in graded if row["reward_parts"]["turns"] == 3.0)
+    for row in graded:
+        assert sum(turn["characters"] for turn in row["turns"]) == len(row["completion"])
+        assert len(row["turns"]) == row["reward_parts"]["turns"]
     warm_launcher.until_gone()

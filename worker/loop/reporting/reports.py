@@ -150,5 +150,6 @@ def _facts(group: Group, sample: int, trajectory: Trajectory) -> dict[str, Any]:
         "control_revision": group.steering_revision,
         "policy_versions": (int(versions.min()), int(versions.max())) if len(versions) else (),
         "right": succeeded(trajectory, group.success_threshold),
+        "turns": [{"author": turn.author, "characters": turn.characters} for turn in trajectory.turns],
         "worst_gap": None if gap is None else spelled(gap),
     }

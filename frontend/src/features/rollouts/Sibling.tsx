@@ -10,6 +10,7 @@ import { RewardCell } from "./RewardCell";
 import { RewardParts } from "./RewardParts";
 import classes from "./rollouts.module.css";
 import { splitThinking, type Tags } from "./thinking";
+import { AUTHOR_TITLES, turnsOf } from "./turns";
 
 interface Props {
   row: Rollout;
@@ -19,8 +20,7 @@ interface Props {
 }
 
 export function Sibling({ row, tags, current, onTokens }: Props) {
-  const { thinking, answer, closed } = splitThinking(row.completion, tags);
-  const [opened, { toggle }] = useDisclosure(false);
+  const turns = turnsOf(row);
   return (
     <Paper className={classes.sibling} data-current={current || undefined} data-testid={`sample-${row.sample}`}>
       <Group justify="space-between" wrap="nowrap" gap={6}>
@@ -56,30 +56,67 @@ export function Sibling({ row, tags, current, onTokens }: Props) {
         parts={partsOf(row.reward_parts, row.explanation)}
         told={row.explanation !== null}
       />
+      {turns.length === 1 ? (
+        <TurnView sample={row.sample} text={row.completion} tokens={row.thinking_tokens} tags={tags} />
+      ) : (
+        turns.map(({ author, text }, index) => (
+          <div key={index} data-testid={`turn-${index}`}>
+            <div className={ui.caption}>
+              {AUTHOR_TITLES[author]}, turn {index + 1} of {turns.length}
+            </div>
+            {author === "policy" ? (
+              <TurnView sample={row.sample} text={text} tags={tags} turn={index + 1} />
+            ) : (
+              <Written label={`Turn ${index + 1} of sample ${row.sample + 1}`}>{text.trim()}</Written>
+            )}
+          </div>
+        ))
+      )}
+    </Paper>
+  );
+}
+
+interface TurnProps {
+  sample: number;
+  text: string;
+  tags: Tags | null;
+  /** Thinking tokens, where they are known for this turn alone. */
+  tokens?: number;
+  /** Number of the turn, if there are several. */
+  turn?: number;
+}
+
+/** A turn of the policy: its thinking, folded, and its answer. */
+function TurnView({ sample, text, tags, tokens, turn }: TurnProps) {
+  const { thinking, answer, closed } = splitThinking(text, tags);
+  const [opened, { toggle }] = useDisclosure(false);
+  const where = turn === undefined ? `sample ${sample + 1}` : `turn ${turn} of sample ${sample + 1}`;
+  return (
+    <>
       {thinking !== null && (
         <>
           <Group gap={6} className={ui.caption}>
-            Thinking <span className="num">{row.thinking_tokens} tokens</span>
+            Thinking {tokens !== undefined && <span className="num">{tokens} tokens</span>}
             {!closed && <span>not closed</span>}
             <Button
               size="compact-xs"
               variant="subtle"
               onClick={toggle}
               aria-expanded={opened}
-              aria-label={`${opened ? "Fold" : "Unfold"} the thinking of sample ${row.sample + 1}`}
+              aria-label={`${opened ? "Fold" : "Unfold"} the thinking of ${where}`}
             >
               {opened ? "Fold" : "Unfold"}
             </Button>
           </Group>
           <Collapse expanded={opened}>
-            <Written label={`Thinking of sample ${row.sample + 1}`} className={classes.thinking}>
+            <Written label={`Thinking of ${where}`} className={classes.thinking}>
               {thinking.trim()}
             </Written>
           </Collapse>
         </>
       )}
       <div className={ui.caption}>Answer</div>
-      <Written label={`Answer of sample ${row.sample + 1}`}>{answer.trim()}</Written>
-    </Paper>
+      <Written label={`Answer of ${where}`}>{answer.trim()}</Written>
+    </>
   );
 }

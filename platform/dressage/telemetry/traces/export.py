@@ -31,7 +31,7 @@ _SCALARS: dict[str, pa.DataType] = {
     "finish_reason": pa.string(), "length": pa.int64(), "thinking_tokens": pa.int64(), "budget_hit": pa.bool_(),
     "control_revision": pa.int64(), "reward_version": pa.string(),
 }  # fmt: skip
-_AS_JSON = ("answer", "reward_parts", "explanation", "shadow", "policy_versions")
+_AS_JSON = ("answer", "reward_parts", "explanation", "shadow", "policy_versions", "turns")
 """Members whose shape differs between runs: JSON text in Parquet."""
 _LISTS = {name: pa.list_(pa.type_for_alias(kind)) for name, kind in TOKEN_COLUMNS.items()}
 _SCHEMA = pa.schema(
