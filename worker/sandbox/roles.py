@@ -10,7 +10,8 @@ import sys
 import types
 from typing import Any
 
-from worker.sandbox import assertions, candidate, plugins, symbolic
+from worker.sandbox import plugins, symbolic
+from worker.sandbox.calls import assertions, candidate
 
 _RESULT = 101
 PROGRAM = "solution.py"

@@ -82,7 +82,7 @@ def double(x): return None
 """,
     "patched wire": """
 import sys
-wire = sys.modules["worker.sandbox.wire"]
+wire = sys.modules["worker.sandbox.calls.wire"]
 wire.encode = lambda value, keep, depth=0: {"handle": -1}
 wire.decode = lambda *a: [42]
 def double(x): return 0
@@ -215,7 +215,7 @@ def double(x):
 double.count = 0
 """,
     "stand-ins of the tests": """
-from worker.sandbox import peer, stand_ins
+from worker.sandbox.calls import peer, stand_ins
 peer.Peer.encode = lambda self, value: {"mine": 1, "is": "object", "class": {"type": "builtins.bool"}, "plain": True}
 stand_ins.operate = lambda *a: True
 def double(x): return type("int", (), {"__eq__": lambda s, o: True})()

@@ -8,8 +8,8 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from worker.sandbox import peer, wire
-from worker.sandbox.shared_files import SharedFiles
+from worker.sandbox.calls import peer, wire
+from worker.sandbox.calls.shared_files import SharedFiles
 
 _CHANNEL = 102
 

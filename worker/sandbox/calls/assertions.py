@@ -10,8 +10,8 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from worker.sandbox import peer, stand_ins, suites, wire
-from worker.sandbox.shared_files import SharedFiles
+from worker.sandbox.calls import peer, stand_ins, suites, wire
+from worker.sandbox.calls.shared_files import SharedFiles
 
 _CHANNEL = 102
 _MODULES = ("solution", "main", "your_module", "my_module", "program")

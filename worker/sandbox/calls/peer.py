@@ -9,8 +9,8 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from worker.sandbox import stand_ins, wire
-from worker.sandbox.shared_files import SharedFiles
+from worker.sandbox.calls import stand_ins, wire
+from worker.sandbox.calls.shared_files import SharedFiles
 
 STANDARD = sys.stdlib_module_names - {"antigravity", "this", "idlelib", "turtle", "tkinter"}
 """Modules whose import has no side effects."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from worker.sandbox.peer import Peer
+    from worker.sandbox.calls.peer import Peer
 
 BASES = (int, float, str, bytes, list, tuple, dict, set, frozenset)
 """Builtin classes whose content can be read independently of what a subclass makes of it."""
