@@ -5,7 +5,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from trainer_core.rewards.graders.jail import BusyError, JailError, Limits, Outcome, Program, Verdict
@@ -30,11 +30,21 @@ _TESTS = Loaded(libraries=("numpy", "pytest", "_pytest", "pluggy", "iniconfig", 
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
+class Paths:
+    """How many modules of unittest and pytest were decided on each path."""
+
+    fast: int = 0
+    slow: int = 0
+    """By pytest itself."""
+
+
 class JailPool:
     """One job at a time; a worker process has one pool. Not thread-safe."""
 
     def __init__(self) -> None:
         self._slots: dict[str, Slot] = {}
+        self.paths = Paths()
 
     def program(self, code: str, stdin: str, language: str, limits: Limits) -> Outcome:
         """Build a program and run it once."""
@@ -117,13 +127,21 @@ class JailPool:
             found = [json.loads(line) for line in outcome.result.splitlines()]
         except ValueError as error:
             raise JailError(f"the tests gave no verdict: {error}") from error
-        verdicts = [(one[0], one[1]) for one in found if isinstance(one, list) and len(one) == 2]
-        missing = set(range(len(tests))) - {index for index, _ in verdicts}
+        verdicts = [(one[0], one[1]) for one in found if isinstance(one, list) and len(one) >= 2]
+        self._count(found)
+        wanted = {index for index in range(len(tests)) if judge["frameworks"][index] != "conftest"}
+        missing = wanted - {index for index, _ in verdicts}
         if outcome.ok and missing:
             raise JailError(f"{len(missing)} of {len(tests)} tests gave no verdict")
         if not outcome.ok:  # tests that were not reached in time have not passed
             missing.add(max((index for index, _ in verdicts), default=0))
         return [one if isinstance(one, str) else one is True for _, one in verdicts] + [False] * len(missing)
+
+    def _count(self, found: Sequence[Any]) -> None:
+        """Count on which path each module of tests was decided."""
+        path_of = {one[0]: one[2] for one in found if isinstance(one, list) and len(one) == 3}
+        self.paths.fast += sum(path == "fast" for path in path_of.values())
+        self.paths.slow += sum(path == "slow" for path in path_of.values())
 
     def start(self, packages: bool) -> None:
         """Start the slots now, so that the first job does not wait; SymPy's with ``packages``. Raises JailError."""

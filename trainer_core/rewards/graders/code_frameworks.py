@@ -1,28 +1,82 @@
-"""Kinds of tests, told from their text: statements that assert, unittest or pytest. Nothing runs."""
+"""Kinds of tests, recognised from their text: statements that assert, unittest or pytest. Nothing runs."""
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import Literal
 
-Framework = Literal["asserts", "unittest", "pytest"]
+Framework = Literal["asserts", "unittest", "pytest", "conftest"]
+"""``conftest``: fixtures and hooks for the pytest modules of the same row, without cases of its own."""
 _CASE = re.compile(r"\bTestCase\b|\bIsolatedAsyncioTestCase\b")
-_MADE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+_PYTEST = re.compile(r"\bpytest\b")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MADE = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
+_FINDS = {"globals", "locals", "vars", "dir", "inspect"}
+"""Names by which a script finds its own functions."""
 
 
 def framework_of(test: str) -> Framework:
-    """The framework of a test. One that only defines cases would pass with any program where nothing runs them."""
-    try:
-        tree = ast.parse(test)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "asserts"  # the tests' jail says what is wrong with it
+    """The framework of a test. One that only defines cases would pass with any program if nothing ran them."""
+    tree = _parsed(test)
+    if tree is None:
+        return "asserts"  # the tests' jail reports what is wrong with it
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    if any(_CASE.search(ast.unparse(base)) for node in classes for base in node.bases):
-        return "unittest"
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    holds_cases = any(node.name.startswith("test") for node in functions) or any(
-        node.name.startswith("Test") for node in classes
+    cases = [node for node in classes if any(_CASE.search(ast.unparse(base)) for base in node.bases)]
+    others = [node.name for node in tree.body if isinstance(node, _FUNCTIONS) and node.name.startswith("test")]
+    others += [node.name for node in classes if node not in cases and _holds_cases(node, classes)]
+    if cases:
+        return "pytest" if others or _PYTEST.search(test) else "unittest"
+    if others:
+        loud = [node for node in tree.body if not _is_quiet(node)]
+        used = {part.id for node in loud for part in ast.walk(node) if isinstance(part, ast.Name)}
+        return "asserts" if loud and (used & _FINDS or used >= set(others)) else "pytest"
+    return "conftest" if _is_conftest(tree) else "asserts"
+
+
+def runs_nothing(test: str) -> bool:
+    """Whether a test only defines functions or classes, so it would pass with any program."""
+    tree = _parsed(test)
+    if tree is None or not any(isinstance(node, (*_FUNCTIONS, ast.ClassDef)) for node in tree.body):
+        return False
+    return all(
+        isinstance(node, _MADE)
+        or (_is_quiet(node) and not isinstance(node, ast.If) and not any(isinstance(p, ast.Call) for p in ast.walk(node)))
+        for node in tree.body
     )
-    return "pytest" if holds_cases and all(map(_is_quiet, tree.body)) else "asserts"
+
+
+def _parsed(test: str) -> ast.Module | None:
+    try:
+        return ast.parse(test)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _holds_cases(node: ast.ClassDef, classes: list[ast.ClassDef]) -> bool:
+    """Whether pytest finds cases in a class, its own or those of a base in the module."""
+    return node.name.startswith("Test") and any(
+        isinstance(member, _FUNCTIONS) and member.name.startswith("test")
+        for one in _family(node, {known.name: known for known in classes}, set())
+        for member in one.body
+    )
+
+
+def _family(node: ast.ClassDef, known: dict[str, ast.ClassDef], seen: set[str]) -> Iterator[ast.ClassDef]:
+    if node.name not in seen:
+        seen.add(node.name)
+        yield node
+        for base in node.bases:
+            if isinstance(base, ast.Name) and base.id in known:
+                yield from _family(known[base.id], known, seen)
+
+
+def _is_conftest(tree: ast.Module) -> bool:
+    """Whether a module only has fixtures and hooks for other modules."""
+    functions = [node for node in tree.body if isinstance(node, _FUNCTIONS)]
+    return all(map(_is_quiet, tree.body)) and any(
+        node.name.startswith("pytest_") or any("fixture" in ast.unparse(one) for one in node.decorator_list)
+        for node in functions
+    )
 
 
 def _is_quiet(node: ast.stmt) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders import code_blocks, code_output
-from trainer_core.rewards.graders.code_frameworks import framework_of
+from trainer_core.rewards.graders.code_frameworks import Framework, framework_of, runs_nothing
 from trainer_core.rewards.graders.jail import Jail, Limits, Outcome, Verdict, require
 from trainer_core.rewards.graders.languages import LANGUAGES
 from trainer_core.rewards.reasons import quoted, tell
@@ -48,7 +48,8 @@ class CodeTestsGrader(GraderModel):
     """Field of the dataset row with the tests."""
     framework: Literal["auto", "asserts", "unittest", "pytest"] = "auto"
     """What Python tests are written for: statements that assert, or cases of unittest or pytest, each of which counts.
-    ``auto`` looks at each test; cases that nothing runs would else pass with any program. They import the program as
+    ``auto`` looks at each test, and runs all its cases; one that runs nothing is an error. A test for pytest without
+    cases of its own, only fixtures and hooks, is the ``conftest.py`` of the others. Tests import the program as
     ``solution``, or use its names."""
     setup: str | None = field(None, max_length=200)
     """Field with Python that runs before each Python test, beside the test: imports, helpers."""
@@ -117,8 +118,21 @@ class CodeTestsGrader(GraderModel):
             raise GraderError(f"assert tests are in Python, the program in {self.language}")
         setup = _text(item, self.setup) if self.setup else ""
         entry_point = _text(item, self.entry_point) if self.entry_point else ""
-        frameworks = [framework_of(test) if self.framework == "auto" else self.framework for test in tests]
+        frameworks = [self._framework(test, index) for index, test in enumerate(tests)]
+        if set(frameworks) == {"conftest"}:
+            raise GraderError("the row's tests hold fixtures for pytest, and no cases that use them")
         return self._certain(jail.assertions(code, setup, tests, entry_point, self._limits(), frameworks))
+
+    def _framework(self, test: str, index: int) -> Framework:
+        """What a test is written for. Raises GraderError if it would pass with any program."""
+        found = framework_of(test)
+        if self.framework != "auto":
+            return "conftest" if found == "conftest" and self.framework == "pytest" else self.framework
+        if found == "asserts" and runs_nothing(test):
+            raise GraderError(
+                f"test {index} only defines functions and calls none, so any program would pass: call them at its end"
+            )
+        return found
 
     def _certain(self, verdicts: Sequence[Verdict]) -> list[bool]:
         """Raises GraderError where a test that counts cannot be judged."""

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from worker.sandbox.calls import peer, stand_ins, suites, wire
+from worker.sandbox.calls import peer, real_pytest, stand_ins, suites, wire
 from worker.sandbox.calls.shared_files import SharedFiles
 
 _CHANNEL = 102
@@ -24,6 +24,10 @@ _FILES = {
 """Words that occur in tests that use files."""
 _LENT = (io.IOBase, queue.Queue, random.Random)
 """Standard library classes whose objects the candidate may use if a test passes it one."""
+_ITERATES = {"__next__", "__anext__", "send", "asend", "throw", "athrow"}
+"""Methods of iterators."""
+_OF_TESTS = {suites.TEST_MODULE, real_pytest.MODULE, real_pytest.CONFTEST, "__main__"}
+"""Modules that tests run as."""
 Verdict = bool | str
 """Whether a test passes, or the reason why that cannot be judged."""
 
@@ -38,6 +42,13 @@ class Judge(peer.Peer):
         self._stdout, self._stdin = sys.stdout, sys.stdin
         self.doubts: list[str] = []
         """Reasons why a test cannot be judged."""
+        self.missed = 0
+        """Number of names that a test has looked for and the program lacks."""
+
+    @property
+    def touched(self) -> int:
+        """Grows whenever the tests consult the program."""
+        return self.asked + self.missed
 
     def wait(self) -> None:
         """Wait until the program is loaded. Raises EOFError if it fails to load."""
@@ -67,6 +78,13 @@ class Judge(peer.Peer):
 
     def doubt(self, reason: str) -> None:
         self.doubts.append(reason)
+
+    def expected(self, error: BaseException, request: Mapping[str, Any]) -> BaseException:
+        """Only iterators may end an iteration of the tests, unless the tests expect that."""
+        iterates = request["do"] in ("send", "next_awaited") or request.get("name") in _ITERATES
+        if isinstance(error, StopIteration | StopAsyncIteration) and not iterates:
+            return error if {"StopIteration", "StopAsyncIteration"} & self._words else stand_ins.failure(error)
+        return error
 
     def grants_standard(self) -> bool:
         return False
@@ -103,9 +121,9 @@ def _may_touch(target: Any, name: str) -> bool:
     """Whether the candidate may use an attribute: only one without an underscore, of an object that tests have
     defined."""
     if name[:1] == "_" or isinstance(target, type | types.FunctionType | types.ModuleType):
-        return isinstance(target, type) and target.__module__ == "test" and name[:1] != "_"
+        return isinstance(target, type) and target.__module__ in _OF_TESTS and name[:1] != "_"
     kind = type(target)
-    return kind.__module__ == "test" or isinstance(target, _LENT) or kind.__module__ == "unittest.mock"
+    return kind.__module__ in _OF_TESTS or isinstance(target, _LENT) or kind.__module__ == "unittest.mock"
 
 
 class Space(dict[str, Any]):
@@ -118,7 +136,10 @@ class Space(dict[str, Any]):
             self[entry_point] = names[entry_point]
 
     def __missing__(self, name: str) -> Any:
-        if hasattr(builtins, name) or name not in self._names:
+        if hasattr(builtins, name):
+            raise KeyError(name)
+        if name not in self._names:
+            self._names.miss()
             raise KeyError(name)
         return self._names[name]
 
@@ -153,6 +174,10 @@ class Names:
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
+
+    def miss(self) -> None:
+        """Note that the tests look for a name that the program lacks."""
+        self._judge.missed += 1
 
     def __iter__(self) -> Any:
         return iter(self._known)
@@ -196,6 +221,8 @@ class Module(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in self._names:
             return self._names[name]
+        if name[:2] != "__":
+            self._names.miss()
         raise AttributeError(f"module 'solution' has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -220,6 +247,7 @@ def judge(
             for index in range(len(tests)):
                 tell([index, fault])
             return
+    conftest = "\n".join(test for test, framework in zip(tests, frameworks, strict=True) if framework == "conftest")
     line = Judge(wire.JsonConnection(_CHANNEL), set(_WORD.findall("\n".join((setup, *tests)))), lambda: _given(setup))
     try:
         names = Names(line, entry_point)
@@ -230,23 +258,28 @@ def judge(
     for name in _MODULES:
         sys.modules[name] = Module(name, names)
     for index, (test, framework) in enumerate(zip(tests, frameworks, strict=True)):
+        space = Space(names, entry_point)
         if framework == "asserts":
-            tell([index, _verdict(line, setup, test, Space(names, entry_point))])
-            continue
-        run = {"unittest": suites.unittests, "pytest": suites.pytests}[framework]
-        for verdict in run(setup, test, Space(names, entry_point), list(names), line.doubts):
-            tell([index, verdict])
+            tell([index, _verdict(line, setup, test, space)])
+        elif framework != "conftest":
+            verdicts, path = suites.run(suites.TestRun(line, names, space, setup, test, conftest), framework)
+            for verdict in verdicts:
+                tell([index, verdict, path])
 
 
 def _verdict(line: Judge, setup: str, test: str, space: Space) -> Verdict:
     line.doubts.clear()
     before, part = line.asked, "setup"
+    space["__name__"] = "__main__"  # the test is a script, which may end with a guarded call
+    sys.modules["__main__"] = suites.TestModule("__main__", space)
     try:
         exec(compile(setup, "<setup>", "exec"), space)  # nosec B102
         part = "test"
         exec(compile(test, "<test>", "exec"), space)  # nosec B102
     except BaseException as error:
         own = stand_ins.number_of(error) is None
+        if own and isinstance(error, SystemExit) and not error.code and not line.doubts:
+            return True  # the script's own end, as that of unittest.main
         if own and part == "setup" and line.asked == before and not isinstance(error, NameError | EOFError):
             return f"the setup fails by itself: {type(error).__name__}: {error}"
         if own and isinstance(error, ModuleNotFoundError):

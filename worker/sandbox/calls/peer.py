@@ -16,6 +16,8 @@ STANDARD = sys.stdlib_module_names - {"antigravity", "this", "idlelib", "turtle"
 """Modules whose import has no side effects."""
 LIBRARIES = {"numpy"}
 """Packages that may be present on both sides."""
+_RUNNERS = {"unittest", "doctest", "bdb"}
+"""Modules whose exceptions tell a test's runner what to do: those of the program are ordinary failures."""
 SHARED_TYPES = {"builtins", "collections", "datetime", "decimal", "fractions", "_decimal"}
 """Modules whose classes are the same on both sides."""
 _ITERATORS = (map, filter, zip, enumerate, reversed)
@@ -34,6 +36,8 @@ class Peer:
         self._numbers: dict[int, int] = {}
         self._described: set[int] = set()
         self._theirs: dict[int, Any] = {}
+        self._granted: dict[int, int] = {}
+        """Functions of the standard library that stand for the other side's, by identity."""
         self.returned: set[int] = set()
         """Numbers of the other side's objects that came as an answer, not of those that this side created there."""
         self.files: SharedFiles | None = None
@@ -59,7 +63,7 @@ class Peer:
         for key, after in message.get("changed", {}).items():
             self._change(named[key] if key in named else arguments[int(key)], self.decode(after))
         if "error" in message:
-            raise self.error(message["error"])
+            raise self.expected(self.error(message["error"]), request)
         if "argument" in message:
             key = message["argument"]
             return named[key] if key in named else arguments[int(key)]
@@ -144,6 +148,16 @@ class Peer:
         """Whether an object of the other side may decide what it equals."""
         return True
 
+    def admits(self, kind: type[BaseException]) -> bool:
+        """Whether an exception of the other side may be of this kind here, and not an ordinary failure."""
+        others = [base for base in kind.__mro__ if not issubclass(base, Exception) and base not in (BaseException, object)]
+        runners = any(base.__module__.partition(".")[0] in _RUNNERS for base in kind.__mro__)
+        return not runners and (not others or kind is SystemExit)
+
+    def expected(self, error: BaseException, request: Mapping[str, Any]) -> BaseException:
+        """The exception that a request raises here."""
+        return error
+
     def doubt(self, reason: str) -> None:
         """Record that this side cannot verify an answer of the other side."""
 
@@ -217,6 +231,8 @@ class Peer:
 
     def _refer(self, value: Any) -> dict[str, Any]:
         theirs = stand_ins.number_of(value)
+        if theirs is None:
+            theirs = self._granted.get(id(value))
         if theirs is not None:
             return {"yours": theirs}
         kind = type(value)
@@ -280,8 +296,10 @@ class Peer:
         if number not in self._theirs:
             if "standard" in value and self.grants_standard():
                 module, _, name = str(value["standard"]).partition(":")
-                return getattr(importlib.import_module(module), name)
-            self._theirs[number] = stand_ins.make(self, number, value)
+                found = self._theirs[number] = getattr(importlib.import_module(module), name)
+                self._granted[id(found)] = number
+            else:
+                self._theirs[number] = stand_ins.make(self, number, value)
         return self._theirs[number]
 
     def _change(self, before: Any, after: Any) -> None:

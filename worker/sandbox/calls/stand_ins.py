@@ -2,10 +2,13 @@
 
 import functools
 import inspect
+import secrets
 import threading
 import types
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from worker.sandbox.calls.unlike import unlike
 
 if TYPE_CHECKING:
     from worker.sandbox.calls.peer import Peer
@@ -179,8 +182,8 @@ def _class(peer: "Peer", number: int, description: Mapping[str, Any]) -> type:
     bases = [base for base in bases if isinstance(base, type)]
     space: dict[str, Any] = {"__module__": "solution", "__doc__": description.get("doc")}
     if any(issubclass(base, BaseException) for base in bases):
-        kind = type(name, tuple(base for base in bases if issubclass(base, BaseException)), {**space, **_ERROR})
-        return _remember_class(kind, number)
+        errors = tuple(base for base in bases if issubclass(base, BaseException) and peer.admits(base))
+        return _remember_class(type(name, errors or (CandidateFailedError,), {**space, **_ERROR}), number)
     own = [base for base in bases if not isinstance(base, RemoteClass)]
     plain = next((base for base in own if base in BASES), None)
     space["__slots__"] = ()
@@ -245,33 +248,31 @@ def _operator(name: str, plain: type | None) -> Callable[..., Any]:
 def _believed(self: Any, name: str, other: Any, forward: Callable[..., Any]) -> Any:
     """Result of comparing an object with a plain value, as far as its answer can be believed.
 
-    A positive answer is believed only from an object that the test has created, and only if the object does not give it
-    for any value. The program may return any object, so comparisons of objects that it returned cannot be judged.
+    A positive answer is believed only from an object that the test has created, and only if the object tells the value
+    from others like it, in an order that it cannot foresee. The program may return any object, so comparisons of
+    objects that it returned cannot be judged.
     """
     peer = type(self).peer
-    said = forward(self, other)
-    if said is not True or peer.trusts(None):
+    if peer.trusts(None):
+        said = forward(self, other)
         return said if said is NotImplemented else said is True
-    if forward(self, _another(other)) is True:
-        return False
-    if number_of(self) in peer.returned:
-        peer.doubt(
-            f"a test compares an object of the program's class {type(self).__name__} with a plain value: only the "
-            "program could say how they compare"
-        )
-        return False
+    others = unlike(other)
+    if others is None or number_of(self) in peer.returned:
+        said = forward(self, other)
+        if said is True and forward(self, "\u2603") is not True:
+            peer.doubt(
+                f"a test compares an object of the program's class {type(self).__name__} with a plain value: only the "
+                "program could say how they compare"
+            )
+        return said if said is NotImplemented else False
+    place = secrets.randbelow(len(others) + 1)
+    for one in others[:place]:
+        if forward(self, one) is True:
+            return False
+    said = forward(self, other)
+    if said is not True or any(forward(self, one) is True for one in others[place:]):
+        return said if said is NotImplemented else False
     return True
-
-
-def _another(value: Any) -> Any:
-    """A value of the same kind that is certainly different."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value + 1_000_003
-    if isinstance(value, str):
-        return value + "\u2603"
-    if isinstance(value, list | tuple):
-        return type(value)([*value, "\u2603"]) if type(value) in (list, tuple) else [*value, "\u2603"]
-    return "\u2603"
 
 
 def _function(peer: "Peer", number: int, description: Mapping[str, Any]) -> Any:
@@ -429,7 +430,7 @@ def error(kind: Any, arguments: list[Any], text: str, peer: "Peer", number: int)
     """The stand-in of an exception."""
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         kind = CandidateFailedError
-    if not issubclass(kind, Exception) and kind is not SystemExit:
+    if not peer.admits(kind):
         kind, arguments = CandidateFailedError, [f"{kind.__name__}: {text}"]
     try:
         made = kind.__new__(kind, *arguments) if kind in _ERROR_CLASSES else _built(kind, arguments)
@@ -449,6 +450,13 @@ def _built(kind: Any, arguments: list[Any]) -> Any:
         made = kind.__new__(kind, *arguments)
         made.__dict__.update(msg=str(arguments[0]) if arguments else "")
         return made
+
+
+def failure(error: BaseException) -> BaseException:
+    """The other side's ``error`` as an ordinary failure."""
+    made = CandidateFailedError(f"{type(error).__name__}: {error}")
+    found: BaseException = _remember(made, number_of(error) or 0)
+    return found
 
 
 class CandidateFailedError(Exception):

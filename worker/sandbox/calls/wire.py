@@ -20,18 +20,27 @@ _LONGEST = 1 << 26
 _LONG_INTEGER = 1 << 12
 """Size in bits above which an integer is written in hexadecimal: Python limits decimal digits, and is slow at them."""
 _ATOMS = {type(None), bool, str, float}
+_ALIASED = (list, dict, set)
+"""Containers whose identity matters: what happens to one happens wherever else it is held."""
 _VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
 
 Refer = Callable[[Any], dict[str, Any]]
 Resolve = Callable[[dict[str, Any]], Any]
 
 
-def encode(value: Any, refer: Refer, depth: int = 0) -> Any:
+def encode(value: Any, refer: Refer) -> Any:
     """``value`` as JSON. Anything but a plain value becomes the reference that ``refer`` returns.
+
+    A list, dict or set that occurs several times in ``value`` is the same object on the other side, too.
 
     Raises:
         ValueError: it is nested more than 200 deep.
     """
+    return _encoded(value, refer, 0, {})
+
+
+def _encoded(value: Any, refer: Refer, depth: int, seen: dict[int, int]) -> Any:
+    """``seen``: the containers encoded so far, numbered in the order in which they end, by identity."""
     if depth > _DEEPEST:
         raise ValueError(f"a value is nested more than {_DEEPEST} deep")
     kind = type(value)
@@ -39,20 +48,31 @@ def encode(value: Any, refer: Refer, depth: int = 0) -> Any:
         return value
     if kind is int:
         return {"int": hex(value)} if value.bit_length() > _LONG_INTEGER else value
-    if kind is list:
-        return list(value) if _flat(value) else [encode(part, refer, depth + 1) for part in value]
-    if kind in (tuple, set, frozenset):
-        return {kind.__name__: [encode(part, refer, depth + 1) for part in value]}
-    if kind is dict:
-        return {"dict": _pairs(value, refer, depth)}
+
+    def part(inner: Any) -> Any:
+        return _encoded(inner, refer, depth + 1, seen)
+
+    if kind in _ALIASED:
+        known = seen.get(id(value))
+        if known is not None:
+            return {"again": known}
+        if kind is list:
+            found: Any = list(value) if _flat(value) else [part(one) for one in value]
+        elif kind is dict:
+            found = {"dict": [[part(key), part(one)] for key, one in value.items()]}
+        else:
+            found = {"set": [part(one) for one in value]}
+        seen[id(value)] = len(seen)
+        return found
+    if kind in (tuple, frozenset):
+        return {kind.__name__: [part(one) for one in value]}
     if kind in _PACK:
         name, pack = _PACK[kind]
-        return {name: pack(value, lambda part: encode(part, refer, depth + 1))}
+        return {name: pack(value, part)}
     if kind in _VIEWS:
-        return {_VIEWS[kind]: [encode(part, refer, depth + 1) for part in value]}
+        return {_VIEWS[kind]: [part(one) for one in value]}
     if isinstance(value, tuple) and _is_named_tuple(kind):
-        items = [encode(part, refer, depth + 1) for part in tuple.__iter__(value)]
-        return {"named_tuple": [kind.__name__, list(kind._fields), items]}
+        return {"named_tuple": [kind.__name__, list(kind._fields), [part(one) for one in tuple.__iter__(value)]]}
     if (other := _of_library(value)) is not None:
         return other
     return refer(value)
@@ -60,8 +80,19 @@ def encode(value: Any, refer: Refer, depth: int = 0) -> Any:
 
 def decode(value: Any, resolve: Resolve) -> Any:
     """The value of ``encode``'s JSON. ``resolve`` returns the object of a reference. Raises ValueError and the like."""
+    return _decoded(value, resolve, [])
+
+
+def _decoded(value: Any, resolve: Resolve, made: list[Any]) -> Any:
+    """``made``: the containers decoded so far, in the order in which they end."""
+
+    def part(inner: Any) -> Any:
+        return _decoded(inner, resolve, made)
+
     if isinstance(value, list):
-        return list(value) if _flat(value) else [decode(part, resolve) for part in value]
+        made_list = list(value) if _flat(value) else [part(one) for one in value]
+        made.append(made_list)
+        return made_list
     if not isinstance(value, dict):
         return value
     if len(value) != 1:
@@ -70,19 +101,23 @@ def decode(value: Any, resolve: Resolve) -> Any:
     match kind:
         case "int":
             return int(inner, 16)
-        case "dict":
-            return {decode(key, resolve): decode(part, resolve) for key, part in inner}
-        case "tuple" | "set" | "frozenset":
-            return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](decode(part, resolve) for part in inner)
+        case "dict" | "set":
+            found: Any = {part(key): part(one) for key, one in inner} if kind == "dict" else {part(one) for one in inner}
+            made.append(found)
+            return found
+        case "again":
+            return made[inner]
+        case "tuple" | "frozenset":
+            return {"tuple": tuple, "frozenset": frozenset}[kind](part(one) for one in inner)
         case "keys" | "values" | "items":
-            return _view(kind, [decode(part, resolve) for part in inner])
+            return _view(kind, [part(one) for one in inner])
         case "named_tuple":
             name, fields, items = inner
-            return namedtuple(name, fields)(*(decode(part, resolve) for part in items))
+            return namedtuple(name, fields)(*(part(one) for one in items))
         case "array" | "uuid" | "path" | "zone" | "ndarray" | "numpy":
             return _from_library(kind, inner)
     if kind in _UNPACK:
-        return _UNPACK[kind](inner, lambda part: decode(part, resolve))
+        return _UNPACK[kind](inner, part)
     return resolve(value)
 
 
@@ -92,10 +127,6 @@ def _flat(value: list[Any]) -> bool:
     if not kinds <= {*_ATOMS, int}:
         return False
     return int not in kinds or kinds > {int} or (max(value).bit_length() < 4000 and min(value).bit_length() < 4000)
-
-
-def _pairs(value: Mapping[Any, Any], refer: Refer, depth: int) -> list[Any]:
-    return [[encode(key, refer, depth + 1), encode(part, refer, depth + 1)] for key, part in value.items()]
 
 
 def _is_named_tuple(kind: type) -> bool:
