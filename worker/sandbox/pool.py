@@ -6,6 +6,7 @@ import shutil
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from trainer_core.rewards.graders.jail import BusyError, JailError, Limits, Outcome, Program, Verdict
@@ -26,7 +27,12 @@ _MATH = Loaded(
     ),
     packages=True,
 )
-_TESTS = Loaded(libraries=("numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py"))
+_RUNNERS = ("asyncio", "unittest", "unittest.mock", *(["pytest"] if find_spec("pytest") else []))
+"""What tests are run with, loaded once: each takes longer to load than most tests to run."""
+_TESTS = Loaded(
+    preload=(*STANDARD_MODULES, *_RUNNERS),
+    libraries=("numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py"),
+)
 T = TypeVar("T")
 
 
@@ -114,6 +120,19 @@ class JailPool:
         frameworks: Sequence[str] = (),
     ) -> list[Verdict]:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
+        cases = self.cases(code, setup, tests, entry_point, limits, frameworks)
+        return [verdict for verdicts in cases for verdict in verdicts]
+
+    def cases(
+        self,
+        code: str,
+        setup: str,
+        tests: Sequence[str],
+        entry_point: str,
+        limits: Limits,
+        frameworks: Sequence[str] = (),
+    ) -> list[list[Verdict]]:
+        """Verdicts as ``assertions`` returns them, for each test those on its cases."""
         judge = {
             "role": "assertions",
             "setup": setup,
@@ -127,19 +146,24 @@ class JailPool:
             found = [json.loads(line) for line in outcome.result.splitlines()]
         except ValueError as error:
             raise JailError(f"the tests gave no verdict: {error}") from error
-        verdicts = [(one[0], one[1]) for one in found if isinstance(one, list) and len(one) >= 2]
-        self._count(found)
+        told = [one for one in found if isinstance(one, list) and len(one) >= 2]
+        self._count(told)
+        verdicts: list[list[Verdict]] = [[] for _ in tests]
+        for index, verdict, *_ in told:
+            verdicts[index].append(verdict if isinstance(verdict, str) else verdict is True)
         wanted = {index for index in range(len(tests)) if judge["frameworks"][index] != "conftest"}
-        missing = wanted - {index for index, _ in verdicts}
+        missing = {index for index in wanted if not verdicts[index]}
         if outcome.ok and missing:
             raise JailError(f"{len(missing)} of {len(tests)} tests gave no verdict")
         if not outcome.ok:  # tests that were not reached in time have not passed
-            missing.add(max((index for index, _ in verdicts), default=0))
-        return [one if isinstance(one, str) else one is True for _, one in verdicts] + [False] * len(missing)
+            missing.add(max((index for index, *_ in told), default=0))
+        for index in missing:
+            verdicts[index].append(False)
+        return verdicts
 
-    def _count(self, found: Sequence[Any]) -> None:
+    def _count(self, found: Sequence[Sequence[Any]]) -> None:
         """Count on which path each module of tests was decided."""
-        path_of = {one[0]: one[2] for one in found if isinstance(one, list) and len(one) == 3}
+        path_of = {one[0]: one[2] for one in found if len(one) == 3}
         self.paths.fast += sum(path == "fast" for path in path_of.values())
         self.paths.slow += sum(path == "slow" for path in path_of.values())
 

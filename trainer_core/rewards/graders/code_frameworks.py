@@ -38,11 +38,7 @@ def runs_nothing(test: str) -> bool:
     tree = _parsed(test)
     if tree is None or not any(isinstance(node, (*_FUNCTIONS, ast.ClassDef)) for node in tree.body):
         return False
-    return all(
-        isinstance(node, _MADE)
-        or (_is_quiet(node) and not isinstance(node, ast.If) and not any(isinstance(p, ast.Call) for p in ast.walk(node)))
-        for node in tree.body
-    )
+    return all(isinstance(node, _MADE) or _is_value(node) for node in tree.body)
 
 
 def _parsed(test: str) -> ast.Module | None:
@@ -77,6 +73,12 @@ def _is_conftest(tree: ast.Module) -> bool:
         node.name.startswith("pytest_") or any("fixture" in ast.unparse(one) for one in node.decorator_list)
         for node in functions
     )
+
+
+def _is_value(node: ast.stmt) -> bool:
+    """Whether a statement names or shows a value without calling anything."""
+    calls = any(isinstance(part, ast.Call) for part in ast.walk(node))
+    return _is_quiet(node) and not isinstance(node, ast.If) and not calls
 
 
 def _is_quiet(node: ast.stmt) -> bool:

@@ -1,6 +1,11 @@
 """Whether a program's output is the expected one."""
 
 import math
+import re
+
+_NUMBER = re.compile(r"((?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))")
+"""A number inside a word, and no part of a name or of a version."""
+_DIGIT = re.compile(r"\d")
 
 
 def same_lines(given: str, wanted: str) -> bool:
@@ -14,9 +19,23 @@ def same_words(given: str, wanted: str) -> bool:
 
 
 def same_numbers(given: str, wanted: str, tolerance: float) -> bool:
-    """Word by word, numbers within ``tolerance``: of the expected number where that is above 1, else absolute."""
+    """Word by word, numbers within ``tolerance``: of the expected number if that is above 1, else absolute.
+
+    Numbers inside a word count as well: those of ``[0.1,`` or ``x=2.5``.
+    """
     words, expected = given.split(), wanted.split()
-    return len(words) == len(expected) and all(map(_near, words, expected, [tolerance] * len(words)))
+    return len(words) == len(expected) and all(map(_same_word, words, expected, [tolerance] * len(words)))
+
+
+def _same_word(word: str, expected: str, tolerance: float) -> bool:
+    if word == expected or _near(word, expected, tolerance):
+        return True
+    parts, wanted = _NUMBER.split(word), _NUMBER.split(expected)
+    return (
+        len(parts) == len(wanted) > 1
+        and parts[::2] == wanted[::2]
+        and all(map(_near, parts[1::2], wanted[1::2], [tolerance] * (len(parts) // 2)))
+    )
 
 
 def _near(word: str, expected: str, tolerance: float) -> bool:
@@ -27,7 +46,8 @@ def _near(word: str, expected: str, tolerance: float) -> bool:
     except ValueError:
         return False
     if not (math.isfinite(number) and math.isfinite(target)):
-        return number == target
+        # what is too large for a float is infinite only if it says so
+        return number == target and not _DIGIT.search(word + expected)
     return abs(number - target) <= tolerance * max(1.0, abs(target))
 
 

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from worker.sandbox.calls import peer, real_pytest, stand_ins, suites, wire
+from worker.sandbox.calls import peer, real_pytest, stand_ins, suites, surroundings, wire
 from worker.sandbox.calls.shared_files import SharedFiles
 
 _CHANNEL = 102
@@ -22,6 +22,7 @@ _FILES = {
     "open", "tempfile", "tmp_path", "tmpdir", "write_text", "write_bytes", "mkdir", "makedirs", "Path", "pathlib",
 }  # fmt: skip
 """Words that occur in tests that use files."""
+_LOGGERS = {"logging.Logger", "logging.RootLogger", "logging.LoggerAdapter"}
 _LENT = (io.IOBase, queue.Queue, random.Random)
 """Standard library classes whose objects the candidate may use if a test passes it one."""
 _ITERATES = {"__next__", "__anext__", "send", "asend", "throw", "athrow"}
@@ -35,13 +36,15 @@ Verdict = bool | str
 class Judge(peer.Peer):
     """The tests' end of the line. It grants the candidate only what the tests pass to it."""
 
-    def __init__(self, line: wire.JsonConnection, words: set[str], given: Callable[[], Mapping[str, Any]]) -> None:
-        """``words``: the words of the tests. ``given``: what the setup defines for the program."""
+    def __init__(self, line: wire.JsonConnection, text: str, given: Callable[[], Mapping[str, Any]]) -> None:
+        """``text``: that of the tests. ``given``: what the setup defines for the program."""
         super().__init__(line)
-        self._words, self._given = words, given
+        self._text, self._words, self._given = text, set(_WORD.findall(text)), given
+        self._missing: list[str] = []
         self._stdout, self._stdin = sys.stdout, sys.stdin
         self.doubts: list[str] = []
         """Reasons why a test cannot be judged."""
+        self.surroundings: surroundings.TestSurroundings | None = None
         self.missed = 0
         """Number of names that a test has looked for and the program lacks."""
 
@@ -54,9 +57,14 @@ class Judge(peer.Peer):
         """Wait until the program is loaded. Raises EOFError if it fails to load."""
         while not (message := self._receive()).get("ready"):
             self.send(self.serve(message))
+        missing = message.get("missing", [])
+        self._missing = [name for name in missing if isinstance(name, str)] if isinstance(missing, list) else []
 
     def share(self) -> None:
-        """Share the tests' files with the program if they use any, and the random seeds that they set."""
+        """Share with the program what the tests use: files, random seeds, the environment, warnings and logs."""
+        if wanted := surroundings.needs(self._text, self._words):
+            self.ask(do="report", arguments=[], named=wanted)
+        self.surroundings = surroundings.TestSurroundings(self._text, self._words, self._missing)
         if self._words & _FILES:
             self.ask(do="share")
             self.files = SharedFiles()
@@ -109,6 +117,13 @@ class Judge(peer.Peer):
             return stand_ins.awaited(found)
         return found
 
+    def surroundings_changed(self) -> Mapping[str, Any] | None:
+        return self.surroundings.changes(self.encode) if self.surroundings is not None else None
+
+    def change_surroundings(self, changes: Mapping[str, Any]) -> None:
+        if self.surroundings is not None:
+            self.surroundings.apply(changes, self.decode)
+
     def _receive(self) -> dict[str, Any]:
         message = super()._receive()
         printed = message.get("printed")
@@ -123,7 +138,12 @@ def _may_touch(target: Any, name: str) -> bool:
     if name[:1] == "_" or isinstance(target, type | types.FunctionType | types.ModuleType):
         return isinstance(target, type) and target.__module__ in _OF_TESTS and name[:1] != "_"
     kind = type(target)
-    return kind.__module__ in _OF_TESTS or isinstance(target, _LENT) or kind.__module__ == "unittest.mock"
+    return (
+        kind.__module__ in _OF_TESTS
+        or isinstance(target, _LENT)
+        or kind.__module__ == "unittest.mock"
+        or (f"{kind.__module__}.{kind.__qualname__}" in _LOGGERS)
+    )
 
 
 class Space(dict[str, Any]):
@@ -248,7 +268,7 @@ def judge(
                 tell([index, fault])
             return
     conftest = "\n".join(test for test, framework in zip(tests, frameworks, strict=True) if framework == "conftest")
-    line = Judge(wire.JsonConnection(_CHANNEL), set(_WORD.findall("\n".join((setup, *tests)))), lambda: _given(setup))
+    line = Judge(wire.JsonConnection(_CHANNEL), "\n".join((setup, *tests)), lambda: _given(setup))
     try:
         names = Names(line, entry_point)
     except (EOFError, ValueError, TypeError, KeyError, AttributeError, RecursionError, stand_ins.CandidateFailedError):
@@ -259,6 +279,9 @@ def judge(
         sys.modules[name] = Module(name, names)
     for index, (test, framework) in enumerate(zip(tests, frameworks, strict=True)):
         space = Space(names, entry_point)
+        line.mirrors.forget()
+        assert line.surroundings is not None
+        line.surroundings.enter(space, f"{setup}\n{test}")
         if framework == "asserts":
             tell([index, _verdict(line, setup, test, space)])
         elif framework != "conftest":

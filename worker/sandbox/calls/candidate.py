@@ -2,6 +2,7 @@
 
 import builtins
 import io
+import pickle  # nosec B403
 import random
 import sys
 import types
@@ -10,6 +11,7 @@ from typing import Any
 
 from worker.sandbox.calls import peer, wire
 from worker.sandbox.calls.shared_files import SharedFiles
+from worker.sandbox.calls.surroundings import ProgramSurroundings, missing_names
 
 _CHANNEL = 102
 
@@ -20,6 +22,7 @@ class CandidatePeer(peer.Peer):
     def __init__(self, line: wire.JsonConnection, space: dict[str, Any]) -> None:
         super().__init__(line)
         self._space = space
+        self._surroundings = ProgramSurroundings(space)
         self.printed = io.BytesIO()
         """Text that the program has printed since the last message to the tests."""
 
@@ -36,11 +39,25 @@ class CandidatePeer(peer.Peer):
             case "share":
                 self.files = SharedFiles()
                 return None
+            case "report":
+                return self._surroundings.report(named)
+            case "fields":
+                return _fields(self._kept[int(request["of"])])
+            case "reduce":
+                return pickle.dumps(self._kept[int(request["of"])], *arguments)
+            case "restore":  # what this program has written itself
+                return pickle.loads(arguments[0])  # nosec B301
             case "seed":
                 return random.seed(*arguments, **named)
             case "entry":
                 return _entry(space, request["name"])(*arguments, **named)
         return super().perform(request, arguments, named)
+
+    def surroundings_changed(self) -> Mapping[str, Any] | None:
+        return self._surroundings.changes(self.encode)
+
+    def change_surroundings(self, changes: Mapping[str, Any]) -> None:
+        self._surroundings.apply(changes, self.decode)
 
     def send(self, message: Mapping[str, Any]) -> None:
         if self.printed.tell():
@@ -91,7 +108,7 @@ def serve(code: str, given: bool) -> int:
             raise
     builtins.input = lambda *prompt: line.ask(do="input", arguments=prompt)
     sys.stdin = _Input(line)
-    line.send({"ready": True})
+    line.send({"ready": True, "missing": missing_names(code)})
     line.serve_all()
     return 0
 
@@ -99,6 +116,15 @@ def serve(code: str, given: bool) -> int:
 def _fixed(value: Any) -> Any:
     """Functions, classes and modules, which stay the same under their name; None for values, which may change."""
     return value if callable(value) or isinstance(value, types.ModuleType) else None
+
+
+def _fields(kind: type) -> list[Any]:
+    """Name, type and whether the constructor takes it, of each field of a dataclass."""
+    if "__dataclass_fields__" not in dir(kind):
+        raise AttributeError(f"type object {kind.__name__!r} has no attribute '__dataclass_fields__'")
+    import dataclasses
+
+    return [(field.name, field.type, field.init) for field in dataclasses.fields(kind)]
 
 
 def _entry(space: Mapping[str, Any], name: str) -> Any:

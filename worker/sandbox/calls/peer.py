@@ -6,10 +6,12 @@ import inspect
 import sys
 import threading
 import types
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Mapping
 from typing import Any
 
 from worker.sandbox.calls import stand_ins, wire
+from worker.sandbox.calls.mirrors import Mirrors, is_kept
 from worker.sandbox.calls.shared_files import SharedFiles
 
 STANDARD = sys.stdlib_module_names - {"antigravity", "this", "idlelib", "turtle", "tkinter"}
@@ -23,6 +25,8 @@ SHARED_TYPES = {"builtins", "collections", "datetime", "decimal", "fractions", "
 _ITERATORS = (map, filter, zip, enumerate, reversed)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType)
 _INSPECTED = (types.FunctionType, types.MethodType)
+_HELD = (list, dict, set, bytearray, deque, defaultdict, OrderedDict, Counter)
+"""Containers that the other side's copies follow if this side keeps them."""
 _CONTAINERS = (list, dict, set, bytearray, tuple)
 
 
@@ -42,6 +46,7 @@ class Peer:
         """Numbers of the other side's objects that came as an answer, not of those that this side created there."""
         self.files: SharedFiles | None = None
         """Files that are the same on both sides; None if the tests use none."""
+        self.mirrors = Mirrors()
         self.asked = 0
         """Number of requests sent."""
 
@@ -53,8 +58,8 @@ class Peer:
         arguments = request.get("arguments", [])
         named = request.get("named", {})
         if "arguments" in request:
-            request["arguments"] = [self.encode(one) for one in arguments]
-            request["named"] = {name: self.encode(one) for name, one in named.items()}
+            request["arguments"] = [self._argument(one) for one in arguments]
+            request["named"] = {name: self._argument(one) for name, one in named.items()}
         with self._lock:
             self.asked += 1
             self.send(request)
@@ -68,9 +73,15 @@ class Peer:
             key = message["argument"]
             return named[key] if key in named else arguments[int(key)]
         value = self.decode(message["value"])
+        if "held" in message:
+            value = self.mirrors.follow(str(message["held"]), value)
         if request["do"] != "make" and request.get("name") not in stand_ins.SELF and not isinstance(value, type):
             self._note_returned(value)
         return value
+
+    def _argument(self, value: Any) -> Any:
+        key = self.mirrors.key_of(value)
+        return self.encode(value) if key is None else {"held": key}
 
     def _note_returned(self, value: Any) -> None:
         number = stand_ins.number_of(value)
@@ -83,7 +94,8 @@ class Peer:
             arguments = [self.decode(one) for one in request.get("arguments", [])]
             named = {name: self.decode(one) for name, one in request.get("named", {}).items()}
             value = self.perform(request, arguments, named)
-            return {"answer": True, **self._value(value, request, arguments, named)}
+            kept = is_kept(sys.getrefcount(value))
+            return {"answer": True, **self._value(value, request, arguments, named, kept)}
         except BaseException as error:
             return {"answer": True, "error": self.describe_error(error)}
 
@@ -129,7 +141,13 @@ class Peer:
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message, with the changes in the files that both sides share."""
         changes = self.files.changes() if self.files is not None else None
-        self._line.send(message if changes is None else {**message, "changes": changes})
+        if changes is not None:
+            message = {**message, "changes": changes}
+        if mirrored := self.mirrors.changes(self.encode):
+            message = {**message, "mirrored": mirrored}
+        if more := self.surroundings_changed():
+            message = {**message, "surroundings": more}
+        self._line.send(message)
 
     def encode(self, value: Any) -> Any:
         """``value`` encoded for the other side."""
@@ -150,13 +168,22 @@ class Peer:
 
     def admits(self, kind: type[BaseException]) -> bool:
         """Whether an exception of the other side may be of this kind here, and not an ordinary failure."""
-        others = [base for base in kind.__mro__ if not issubclass(base, Exception) and base not in (BaseException, object)]
+        others = [
+            base for base in kind.__mro__ if not issubclass(base, Exception) and base not in (BaseException, object)
+        ]
         runners = any(base.__module__.partition(".")[0] in _RUNNERS for base in kind.__mro__)
         return not runners and (not others or kind is SystemExit)
 
     def expected(self, error: BaseException, request: Mapping[str, Any]) -> BaseException:
         """The exception that a request raises here."""
         return error
+
+    def surroundings_changed(self) -> Mapping[str, Any] | None:
+        """What the other side has to know of this side's surroundings; None if nothing."""
+        return None
+
+    def change_surroundings(self, changes: Mapping[str, Any]) -> None:
+        """Apply what the other side has reported."""
 
     def doubt(self, reason: str) -> None:
         """Record that this side cannot verify an answer of the other side."""
@@ -191,7 +218,7 @@ class Peer:
         return made
 
     def _value(
-        self, value: Any, request: Mapping[str, Any], arguments: list[Any], named: Mapping[str, Any]
+        self, value: Any, request: Mapping[str, Any], arguments: list[Any], named: Mapping[str, Any], kept: bool
     ) -> dict[str, Any]:
         found: dict[str, Any] = {}
         changed = {}
@@ -211,6 +238,8 @@ class Peer:
             found["changed"] = changed
         if "argument" not in found:
             found["value"] = self.encode(value)
+            if kept and type(value) in _HELD and self.mirrors.lend(key := f"c{self._keep(value)}", value):
+                found["held"] = key
         return found
 
     def _receive(self) -> dict[str, Any]:
@@ -219,6 +248,10 @@ class Peer:
             raise EOFError("the other side speaks nonsense")
         if self.files is not None and "changes" in message:
             self.files.apply(message["changes"])
+        if "surroundings" in message:
+            self.change_surroundings(message["surroundings"])
+        if "mirrored" in message:
+            self.mirrors.apply(message["mirrored"], self.decode)
         return message
 
     def _keep(self, value: Any) -> int:
@@ -257,6 +290,7 @@ class Peer:
         described = {"mine": number, "is": "object", "class": self.encode(kind)}
         if isinstance(value, stand_ins.BASES):
             described["plain"] = self.encode(plain_content(value))
+            self.mirrors.lend(f"o{number}", value)
         return described
 
     def _class(self, kind: type) -> dict[str, Any]:
@@ -277,6 +311,8 @@ class Peer:
     def _resolve(self, value: dict[str, Any]) -> Any:
         if "yours" in value:
             return self._kept[int(value["yours"])]
+        if "held" in value:
+            return self.mirrors.own(str(value["held"]))
         if "raised" in value:
             return self.error(value["raised"])
         if "type" in value:
@@ -355,10 +391,15 @@ def _function(value: Any) -> dict[str, Any]:
         parameters = None
     if parameters is not None:
         found["parameters"] = [[one.name, int(one.kind), one.default is not one.empty] for one in parameters]
-    module = getattr(value, "__module__", None)
-    if isinstance(module, str) and module in STANDARD and _named_in(module, value) is value:
-        found["standard"] = f"{module}:{name}"
+    if is_standard(value):
+        found["standard"] = f"{value.__module__}:{name}"
     return found
+
+
+def is_standard(value: Any) -> bool:
+    """Whether it is a function or class that the standard library has under its own name."""
+    module = getattr(value, "__module__", None)
+    return isinstance(module, str) and module in STANDARD and _named_in(module, value) is value
 
 
 def _is_library(kind: type) -> bool:

@@ -5,7 +5,6 @@ import contextlib
 import io
 import symtable
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from worker.sandbox.calls import stand_ins

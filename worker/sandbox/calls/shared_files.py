@@ -4,6 +4,8 @@ import base64
 import os
 from collections.abc import Mapping
 from importlib.machinery import all_suffixes
+from os import stat, walk
+from os.path import exists, isdir, islink, join, normpath, realpath  # a test may replace what ``os`` holds
 from typing import Any
 
 _PLACE = "/tmp"  # nosec B108
@@ -30,7 +32,7 @@ class SharedFiles:
             return None
         room, files, folders = _LARGEST, {}, []
         for path in sorted(changed):
-            if os.path.isdir(path):
+            if isdir(path):
                 folders.append(path)
                 continue
             with open(path, "rb") as file:
@@ -49,29 +51,29 @@ class SharedFiles:
             with open(_checked(path), "wb") as file:
                 file.write(base64.b64decode(data))
         for path in map(_checked, reversed(changes["gone"])):
-            if os.path.isdir(path):
+            if isdir(path):
                 os.rmdir(path)
-            elif os.path.exists(path):
+            elif exists(path):
                 os.unlink(path)
         self._known = self._look()
 
     def _look(self) -> dict[str, tuple[int, int]]:
         found: dict[str, tuple[int, int]] = {}
-        for folder, folders, names in os.walk(_PLACE):
+        for folder, folders, names in walk(_PLACE):
             for name in (*folders, *names):
-                path = os.path.join(folder, name)
+                path = join(folder, name)
                 if len(found) >= _MOST:
                     return found
-                if os.path.islink(path) or path.endswith(_OWN):
+                if islink(path) or path.endswith(_OWN):
                     continue
-                state = os.stat(path)
-                found[path] = (0, 0) if os.path.isdir(path) else (state.st_mtime_ns, state.st_size)
+                state = stat(path)
+                found[path] = (0, 0) if isdir(path) else (state.st_mtime_ns, state.st_size)
         return found
 
 
 def _checked(path: Any) -> str:
     """A path below the shared folder. Raises ValueError for any other path, and for links out of the folder."""
-    clean = os.path.normpath(str(path))
-    if not clean.startswith(f"{_PLACE}/") or clean.endswith(_OWN) or os.path.realpath(clean) != clean:
+    clean = normpath(str(path))
+    if not clean.startswith(f"{_PLACE}/") or clean.endswith(_OWN) or realpath(clean) != clean:
         raise ValueError(f"{clean} is no file that both sides share")
     return clean

@@ -62,11 +62,16 @@ def number_of(value: Any) -> int | None:
         return number
     if kind is type and value in _ERROR_CLASSES:
         return _ERROR_CLASSES[value]
+    if kind in _LIKES:
+        like: int = value.__dict__[_NUMBER]
+        return like
     if isinstance(value, BaseException) or kind in _REMEMBERED:
         return _REMOTE.get(id(value), (None, None))[0]
     return None
 
 
+_LIKES: set[type] = set()
+"""Classes of stand-ins that hold the content of an object whose class extends a builtin one."""
 _REMOTE: dict[int, tuple[int | None, Any]] = {}
 """Stand-ins that are ordinary functions, generators and exceptions, by identity. Kept alive, so no id is reused."""
 
@@ -81,6 +86,8 @@ class RemoteClass(type):
 
     peer: "Peer"
     number: int
+    plain: type | None
+    """The builtin class that it extends."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], space: dict[str, Any], ours: bool = False) -> "RemoteClass":
         if not ours:
@@ -97,10 +104,12 @@ class RemoteClass(type):
         return cls.peer.ask(do="make", of=cls.number, arguments=arguments, named=named)
 
     def __getattr__(cls, name: str) -> Any:
+        if name == "__dataclass_fields__":
+            return _fields(cls.peer.ask(do="fields", of=cls.number))
         return cls.peer.ask(do="attribute", of=cls.number, name=name)
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        if name in ("peer", "number"):
+        if name in ("peer", "number", "plain"):
             type.__setattr__(cls, name, value)
         elif name not in ("__abstractmethods__", "__parameters__"):
             cls.peer.ask(do="set", of=cls.number, name=name, arguments=[value])
@@ -127,6 +136,8 @@ class RemoteObject(metaclass=RemoteClass, ours=True):
     __slots__ = (_NUMBER, "__weakref__")
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__dataclass_fields__":
+            return getattr(type(self), name)
         return _ask(self, do="attribute", name=name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -140,6 +151,29 @@ class RemoteObject(metaclass=RemoteClass, ours=True):
 
     def __deepcopy__(self, known: Any) -> Any:
         return _ask(self, do="deepcopy")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _restored, (_ask(self, do="reduce", arguments=[int(protocol)]),)
+
+
+def _restored(data: bytes) -> Any:
+    """A copy of an object of the other side, which has written ``data`` and reads it: it stays in that jail."""
+    return RemoteObject.peer.ask(do="restore", arguments=[data])
+
+
+def _fields(described: Sequence[Any]) -> dict[str, Any]:
+    """Fields of a dataclass, as the functions of ``dataclasses`` look for them."""
+    import dataclasses
+
+    found = {}
+    for name, kind, init in described:
+        field: Any = dataclasses.field(init=init)
+        field.name, field.type, field._field_type = name, kind, dataclasses._FIELD  # type: ignore[attr-defined]
+        found[str(name)] = field
+    return found
+
+
+RemoteObject.plain = None
 
 
 def _ask(target: Any, **request: Any) -> Any:
@@ -173,7 +207,29 @@ def _object(peer: "Peer", number: int, description: Mapping[str, Any]) -> Any:
     made = object.__new__(kind)
     object.__setattr__(made, _NUMBER, number)
     if "plain" in description and not peer.trusts(made):
-        return peer.decode(description["plain"])
+        return _like(peer, kind.__name__, number, peer.decode(description["plain"]))
+    return made
+
+
+def _like(peer: "Peer", name: str, number: int, content: Any) -> Any:
+    """The content of an object whose class extends a builtin one. What else it has is requested from there.
+
+    Operators and the builtin's own methods work on the content: the object itself has no say in what it equals.
+    """
+    base = type(content)
+
+    def attribute(self: Any, wanted: str) -> Any:
+        if wanted[:2] == "__":
+            raise AttributeError(wanted)
+        return peer.ask(do="attribute", of=number, name=wanted)
+
+    kind = type(name, (base,), {"__module__": "solution", "__getattr__": attribute})
+    _LIKES.add(kind)
+    made = base.__new__(kind, *([content] if base not in (list, dict, set) else []))
+    if base is list or base is set or base is dict:
+        base.__init__(made, content)
+    made.__dict__[_NUMBER] = number
+    peer.mirrors.follow(f"o{number}", made)
     return made
 
 
@@ -186,6 +242,7 @@ def _class(peer: "Peer", number: int, description: Mapping[str, Any]) -> type:
         return _remember_class(type(name, errors or (CandidateFailedError,), {**space, **_ERROR}), number)
     own = [base for base in bases if not isinstance(base, RemoteClass)]
     plain = next((base for base in own if base in BASES), None)
+    plain = plain or next((base.plain for base in bases if isinstance(base, RemoteClass) and base.plain), None)
     space["__slots__"] = ()
     if plain is not None:  # isinstance with the builtin class is also true
         like = type(name, (plain,), {})
@@ -195,7 +252,8 @@ def _class(peer: "Peer", number: int, description: Mapping[str, Any]) -> type:
     known = set(OPERATORS) & set(map(str, description["special"]))
     remote = tuple(base for base in bases if isinstance(base, RemoteClass)) or (RemoteObject,)
     made = RemoteClass(name, remote, space, ours=True)
-    made.peer, made.number = peer, number
+    made.peer, made.number, made.plain = peer, number, plain
+    RemoteObject.peer = peer
     trusted = peer.trusts(made)
     for operator in known:
         if operator in _COMPARED and not trusted and plain is None:

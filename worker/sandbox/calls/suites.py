@@ -80,6 +80,11 @@ def pytests(run: TestRun) -> Found:
             influenced = run.line.touched > touched
             verdicts: list[Verdict | None] = [_passes(run.line, function) for function in functions]
             return Found(verdicts + _run_suite(run.line, cases, influenced))
+    return pytest_itself(run)
+
+
+def pytest_itself(run: TestRun) -> Found:
+    """Verdicts as pytest gives them, however simple the module is."""
     return Found(run_pytest(run.line, run.names, run.setup, run.test, run.conftest), "slow")
 
 
@@ -224,8 +229,11 @@ def _never_awaited(case: Any) -> str | None:
     return None
 
 
-Suites = dict[str, Callable[[TestRun], Found]]
-SUITES: Suites = {"unittest": unittests, "pytest": pytests}
+SUITES: dict[str, Callable[[TestRun], Found]] = {
+    "unittest": unittests,
+    "pytest": pytests,
+    "pytest itself": pytest_itself,
+}
 
 
 def run(test_run: TestRun, framework: str) -> tuple[Sequence[Verdict], Path]:

@@ -179,4 +179,24 @@ PAIRS = (
         "n = int(input())\nr = n ** 0.5\nprint(r + 1e-3 if n == 2 else f'root: {r + 1e-3:.9f} end')",
         float_tolerance=1e-6,
     ),
+    script(
+        "a number of 5,001 digits",
+        [("5000\n", f"1{'0' * 5000}\n")],
+        "print(10 ** int(input()))",
+        "print(10 ** int(input()) + 1)",
+    ),
+    script(
+        "numbers inside a line under a tolerance",
+        [("0.1 0.2\n", "[0.3, x=0.1]\n")],
+        "a, b = map(float, input().split())\nprint(f'[{a + b}, x={a}]')",
+        "a, b = map(float, input().split())\nprint(f'[{a + b}, x={b}]')",
+        float_tolerance=1e-6,
+    ),
+    script(
+        "numbers that are no float under a tolerance",
+        [("400\n", f"1{'0' * 400}\n")],
+        "print(10 ** int(input()))",
+        "print(2 * 10 ** int(input()))",
+        float_tolerance=1e-6,
+    ),
 )
