@@ -26,6 +26,13 @@ ENTRIES = (
     Metric(
         "reward/forgiven_share", "Forgiven parts", "share", "trajectories with a failed part that counts as 0", "reward"
     ),
+    Metric(
+        "reward/pytest_share",
+        "Tests decided by pytest",
+        "share",
+        "modules of unittest or pytest that pytest itself had to run / modules run",
+        "reward",
+    ),
     Metric("reward_shadow/<version>/mean", "Shadow reward", "reward", "mean reward by a shadow version", "reward"),
     Metric(
         "reward_shadow/<version>/agreement",

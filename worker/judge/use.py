@@ -1,4 +1,4 @@
-"""Use of judges: questions, time and cost."""
+"""Use of judges: questions, time and cost; and of the jails: how test modules were decided."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ class Use:
     """Agreement of answers at different seeds: sum and count."""
     swap: tuple[float, int] = (0.0, 0)
     """Agreement of answers in different orders: sum and count."""
+    fast_modules: int = 0
+    """Modules of unittest or pytest that were run without pytest."""
+    slow_modules: int = 0
+    """Those that pytest itself decided."""
 
     def add(self, other: Use) -> None:
         """Add another's totals."""
@@ -46,6 +50,8 @@ class Use:
         self.seconds += other.seconds
         self.repeat = self.repeat[0] + other.repeat[0], self.repeat[1] + other.repeat[1]
         self.swap = self.swap[0] + other.swap[0], self.swap[1] + other.swap[1]
+        self.fast_modules += other.fast_modules
+        self.slow_modules += other.slow_modules
 
     def quantile(self, share: float) -> float | None:
         """Seconds within which this share of the answers arrived; None without answers."""
@@ -113,11 +119,13 @@ def merged(uses: Iterable[Use]) -> Use:
 
 
 def metrics(use: Use) -> dict[str, float]:
-    """The step's ``judge/…`` metrics; empty if no judge was asked."""
+    """The step's ``judge/…`` metrics, if a judge was asked, and the share of test modules that pytest decided."""
+    modules = use.fast_modules + use.slow_modules
+    tests = {"reward/pytest_share": use.slow_modules / modules} if modules else {}
     asked = use.calls + use.errors
     if not asked:
-        return {}
-    found = {
+        return tests
+    found = tests | {
         "judge/calls": float(use.calls),
         "judge/errors": float(use.errors),
         "judge/cached_share": use.cached / asked,

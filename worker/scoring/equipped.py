@@ -55,8 +55,11 @@ class EquippedScorer:
             self._opened = opened.pop_all()
 
     def use(self) -> Use:
-        """Use of judges since the last call."""
-        return self._tally.take()
+        """Use of judges and jails since the last call."""
+        use, jails = self._tally.take(), self.scorer.tools.jail
+        if isinstance(jails, Jails):
+            use.fast_modules, use.slow_modules = jails.take_paths()
+        return use
 
     def close(self) -> None:
         """End the scorer and its tools."""

@@ -27,6 +27,8 @@ class Jails:
         self._pools = [JailPool() for _ in range(size)]
         self._free: LifoQueue[JailPool] = LifoQueue()
         self._starting = threading.Lock()
+        self._taking = threading.Lock()
+        self._taken = (0, 0)
         self._closed = False
 
     def start(self) -> None:
@@ -68,6 +70,15 @@ class Jails:
 
     def equal(self, comparison: Mapping[str, Any], limits: Limits) -> Outcome:
         return self._use(lambda jail, bounded: jail.equal(comparison, bounded), limits)
+
+    def take_paths(self) -> tuple[int, int]:
+        """How many test modules were decided without pytest and by pytest since the last call."""
+        fast = sum(pool.paths.fast for pool in self._pools)
+        slow = sum(pool.paths.slow for pool in self._pools)
+        with self._taking:
+            found = fast - self._taken[0], slow - self._taken[1]
+            self._taken = fast, slow
+        return found
 
     def close(self) -> None:
         """End the jails."""

@@ -3,6 +3,7 @@
 import signal
 import socket
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -63,7 +64,7 @@ class TestWords:
 """
 
 
-def graded(jail: JailPool, code: str, test: str, **options: Any) -> float:
+def graded(jail: JailPool, code: str, test: str | list[str], **options: Any) -> float:
     sample = Sample(output_text=code, thinking_text=None, answer_text=code, completion_tokens=1)
     return grade(CodeTestsGrader(timeout_s=20.0, **options), sample, {"tests": test}, Tools(jail))
 
@@ -91,10 +92,70 @@ def test_each_case_has_its_share(jail: JailPool) -> None:
         ("def check(candidate):\n    assert candidate(1) == 2\ncheck(f)", "asserts"),
         ("class TestData: rows = 3\nfor _ in range(TestData.rows): assert f(1)", "asserts"),
         ("not Python at all (", "asserts"),
+        (f"{UNITTEST}\ndef test_more(): assert root(4) == 2", "pytest"),
+        ("class Base:\n    def test_x(self): pass\nclass TestA(Base): pass", "pytest"),
+        ("def test_f():\n    assert f(1) == 2\nprint('ready')", "pytest"),
+        ("def test_f():\n    assert f(1) == 2\nfor x in list(globals().values()):\n    callable(x)", "pytest"),
+        ("def test_f(g):\n    assert g(1) == 2\nfor x in list(globals().values()):\n    x(f)", "asserts"),
+        ("if True:\n    def test_f(): assert f(1) == 2", "pytest"),
+        ("import pytest\n@pytest.fixture\ndef four(): return 4", "conftest"),
     ],
 )
 def test_the_framework_is_told_from_the_test(test: str, framework: str) -> None:
     assert framework_of(test) == framework
+
+
+MIXED = f"""{UNITTEST}
+def test_more(): assert root(9) == 3.0
+class TestMore:
+    def test_it(self): assert root(16) == 4.0
+"""
+ONLY_BESIDE = """
+import unittest
+class TestNothing(unittest.TestCase):
+    def test_nothing(self): pass
+def test_root(): assert root(4) == 2.0
+"""
+
+
+def test_all_cases_of_a_module_run_whichever_framework_they_are_for(jail: JailPool) -> None:
+    assert graded(jail, RIGHT, MIXED) == 1.0
+    assert graded(jail, WRONG, MIXED, credit="share") == 1 / 6
+    assert graded(jail, WRONG, ONLY_BESIDE) == 0.0
+
+
+def test_a_conftest_beside_the_tests_gives_them_its_fixtures(jail: JailPool) -> None:
+    tests = ["import pytest\n@pytest.fixture\ndef four(): return 4", "def test_root(four): assert root(four) == 2.0"]
+    for framework in ("auto", "pytest"):
+        assert graded(jail, RIGHT, tests, framework=framework) == 1.0
+        assert graded(jail, WRONG, tests, framework=framework) == 0.0
+    with pytest.raises(GraderError, match="no cases that use them"):
+        graded(jail, RIGHT, tests[:1])
+
+
+def test_a_script_runs_what_it_guards(jail: JailPool) -> None:
+    script = "def run():\n    assert root(4) == 2.0\nif __name__ == '__main__':\n    run()"
+    assert (graded(jail, RIGHT, script), graded(jail, WRONG, script)) == (1.0, 0.0)
+    with pytest.raises(GraderError, match="test 0 only defines functions and calls none"):
+        graded(jail, RIGHT, "def check(candidate):\n    assert candidate(4) == 2.0")
+
+
+def test_what_says_nothing_about_the_program_is_an_error(jail: JailPool) -> None:
+    skipped = "import unittest\n@unittest.skip('later')\nclass T(unittest.TestCase):\n    def test_a(self): root(1)"
+    with pytest.raises(GraderError, match="every case of a test is skipped"):
+        graded(jail, RIGHT, skipped)
+    coroutine = "import unittest\nclass T(unittest.TestCase):\n    async def test_a(self): assert root(4) == 2.0"
+    with pytest.raises(GraderError, match="a coroutine, which TestCase does not await"):
+        graded(jail, RIGHT, coroutine)
+    with pytest.raises(GraderError, match="a coroutine, which pytest alone does not run"):
+        graded(jail, RIGHT, "async def test_a(): assert root(4) == 2.0")
+
+
+def test_it_is_counted_which_path_decides() -> None:
+    with closing(JailPool()) as jail:
+        for test in (PLAIN, UNITTEST, PYTEST):
+            graded(jail, RIGHT, test)
+        assert (jail.paths.fast, jail.paths.slow) == (2, 1)
 
 
 def test_the_framework_can_be_named(jail: JailPool) -> None:

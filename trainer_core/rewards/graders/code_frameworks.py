@@ -22,14 +22,16 @@ def framework_of(test: str) -> Framework:
         return "asserts"  # the tests' jail reports what is wrong with it
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     cases = [node for node in classes if any(_CASE.search(ast.unparse(base)) for base in node.bases)]
-    others = [node.name for node in tree.body if isinstance(node, _FUNCTIONS) and node.name.startswith("test")]
+    functions = [node for part in tree.body for node in _defined(part) if node.name.startswith("test")]
+    others = [node.name for node in functions]
     others += [node.name for node in classes if node not in cases and _holds_cases(node, classes)]
     if cases:
         return "pytest" if others or _PYTEST.search(test) else "unittest"
     if others:
         loud = [node for node in tree.body if not _is_quiet(node)]
         used = {part.id for node in loud for part in ast.walk(node) if isinstance(part, ast.Name)}
-        return "asserts" if loud and (used & _FINDS or used >= set(others)) else "pytest"
+        called = used >= set(others) or (used & _FINDS and any(node.args.args for node in functions))
+        return "asserts" if loud and called else "pytest"
     return "conftest" if _is_conftest(tree) else "asserts"
 
 
@@ -46,6 +48,15 @@ def _parsed(test: str) -> ast.Module | None:
         return ast.parse(test)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _defined(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Functions that a statement defines at the top of a module, also under a condition."""
+    if isinstance(node, _FUNCTIONS):
+        yield node
+    elif not isinstance(node, ast.ClassDef | ast.expr):
+        for child in ast.iter_child_nodes(node):
+            yield from _defined(child)
 
 
 def _holds_cases(node: ast.ClassDef, classes: list[ast.ClassDef]) -> bool:
