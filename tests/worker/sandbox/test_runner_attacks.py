@@ -95,6 +95,8 @@ OTHERS = {
     "variables for pytest": "import os\nos.environ['PYTEST_ADDOPTS'] = '--collect-only'\ndef f(x): return 0",
     "tests of its own": "def all(*a): return True\ndef test_own(): pass\nclass TestOwn:\n    def test_own(self): pass\n"
     "pytestmark = []\ndef f(x): return 0",
+    "hooks of its own": "def load_tests(*a): return []\ndef setUpModule(): raise SystemExit(0)\n"
+    "setup_module = setUpModule\ndef f(x): return 0",
     "equal to every other value": "class f:\n    n = 0\n    def __init__(self, x): pass\n    __hash__ = None\n"
     "    def __eq__(self, other):\n        f.n += 1\n        return f.n % 2 == 1",
     "equal to small values": "class f:\n    def __init__(self, x): pass\n    __hash__ = None\n"

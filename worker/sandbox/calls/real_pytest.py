@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 Verdict = bool | str
 MODULE, CONFTEST = "test_solution", "conftest"
 _OPTIONS = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib", "--rootdir=.", "-c", "/dev/null")
+_EXPECTED = "unittest.expectedFailure"
+"""Keyword of a case that unittest expects to fail."""
 _FINISHED = (0, 1)
 """Exit statuses of a session that has run all its tests."""
 
@@ -27,13 +29,14 @@ def run_pytest(line: "Judge", names: "Names", setup: str, test: str, conftest: s
         return [f"tests for pytest cannot run on this machine: {error}"]
     used = sorted(set(names) & _free_names(f"{setup}\n{test}"))
     head = f"from solution import {', '.join(used)}\n" if used else ""
-    _write(f"{MODULE}.py", f"{head}{setup}\n{test}\n")
+    _write(f"{MODULE}.py", f"{head}{setup}\n{test}\n__import__('solution').__loaded__()\n")
     if conftest:
         used = sorted(set(names) & _free_names(conftest))
         _write(f"{CONFTEST}.py", (f"from solution import {', '.join(used)}\n" if used else "") + conftest)
     for name in [name for name in sys.modules if name in (MODULE, CONFTEST)]:
         del sys.modules[name]
     session = _Session(line)
+    sys.modules["solution"].__dict__["__loaded__"] = session.note_loaded
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         try:
             status = int(pytest.main([*_OPTIONS, *([] if conftest else ["--noconftest"]), f"{MODULE}.py"], [session]))
@@ -78,10 +81,13 @@ class _Session:
         """Drop what the program itself calls a test."""
         items[:] = [item for item in items if stand_ins.number_of(getattr(item, "cls", None)) is None]
 
+    def note_loaded(self) -> None:
+        """Record at the end of the module that it has been loaded: pytest itself looks at the program's functions."""
+        self._influenced = self._line.touched > self._loaded
+
     def pytest_collection_finish(self, session: Any) -> None:
         """Record which cases there are."""
         self._items = [item.nodeid for item in session.items]
-        self._influenced = self._line.touched > self._loaded
 
     def pytest_collectreport(self, report: Any) -> None:
         """Record that the program has made a whole module skip itself."""
@@ -103,6 +109,11 @@ class _Session:
         self._line.doubts.clear()
         self._touched = self._line.touched
 
+    def pytest_itemcollected(self, item: Any) -> None:
+        """Mark what unittest expects to fail."""
+        if getattr(getattr(item, "obj", None), "__unittest_expecting_failure__", False):
+            item.keywords[_EXPECTED] = True
+
     def pytest_pyfunc_call(self, pyfuncitem: Any) -> None:
         """Note a case that pytest alone cannot run."""
         import inspect
@@ -118,8 +129,8 @@ class _Session:
         elif report.failed:
             self._found[report.nodeid] = False
         elif report.skipped and before is True:
-            marked = hasattr(report, "wasxfail") and "xfail" in report.keywords
-            free = not self._influenced and (marked or self._line.touched == self._touched)
+            marked = hasattr(report, "wasxfail") and report.keywords.keys() & {"xfail", _EXPECTED}
+            free = not self._influenced and (bool(marked) or self._line.touched == self._touched)
             self._found[report.nodeid] = None if free else False
         elif report.when == "call" and before is True:
             self._found[report.nodeid] = True

@@ -109,10 +109,9 @@ class TestModule(types.ModuleType):
         self.__dict__["_space"] = space
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return dict.__getitem__(self._space, name)
-        except KeyError:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}") from None
+        if name not in self._space.keys():  # noqa: SIM118 - what the program defines is no attribute of the test
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return self._space[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._space[name] = value
