@@ -29,7 +29,7 @@ from worker.engine.request.checks import check_request
 from worker.engine.request.live import LiveRequest
 from worker.engine.request.pruning import GroupPruner
 from worker.engine.request.routes import RouteSource
-from worker.engine.request.stops import StopStrings
+from worker.engine.request.stops import StopSets
 from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.speculation.speculator import Speculator
 from worker.engine.startup import build_core, eos_token_ids
@@ -41,6 +41,7 @@ from worker.engine.types import (
     FinishReason,
     KvOnUpdate,
     PartialCompletion,
+    Progress,
     Request,
 )
 
@@ -92,9 +93,7 @@ class InferenceEngine:
             None if config.concurrency is None else ConcurrencyController(config.concurrency, most=config.max_num_seqs)
         )
         self._pruner = GroupPruner()
-        self._stops = (
-            StopStrings(config.model_dir, config.stop_strings, self._vocab_size) if config.stop_strings else None
-        )
+        self._stops = StopSets(config.model_dir, config.stop_strings)
         self._speculator = self._start_speculation(parts.runner) if config.speculation == "tail" else None
         self._outdone: list[str] = []  # to be pruned as soon as the step is settled
         self._steps = 0
@@ -140,7 +139,14 @@ class InferenceEngine:
             raise ValueError(f"request {request.request_id!r} is already unfinished")
         check_request(request, max_model_len=self._max_model_len, vocab_size=self._vocab_size, think=self._config.think)
         limit = min(sampling.max_tokens, self._max_model_len - len(prompt))
-        live = LiveRequest(request, self._config.think, limit=limit, version=self.version, vocab_size=self._vocab_size)
+        live = LiveRequest(
+            request,
+            self._config.think,
+            limit=limit,
+            version=self.version,
+            vocab_size=self._vocab_size,
+            stops=self._stops.of(sampling.stop_strings),
+        )
         self._live[request.request_id] = live
         self._pruner.enter(request)
         self._prompt_tokens += len(prompt) + len(live.token_ids)
@@ -176,6 +182,10 @@ class InferenceEngine:
             self._done = []
         self._clock = busy_s + time.perf_counter() - started, None
         return finished
+
+    def progress(self, request_id: str, start: int) -> Progress:
+        """Tokens of an unfinished request from index ``start`` on. Raises `KeyError` for an unknown one."""
+        return self._live[request_id].progress(start)
 
     def park(self, request_ids: Iterable[str] | None = None) -> list[PartialCompletion]:
         """Remove these requests (None: all) in order of submission; waiting ones have an empty prefix.
@@ -363,7 +373,7 @@ class InferenceEngine:
         exhausted = live.thinking is not None and live.thinking.feed(live.token_ids)
         if live.repetition is not None and live.repetition.feed(live.token_ids, logprob):
             halted.repeating.append(live)
-        elif self._stops is not None and token in self._stops.candidates and self._stops.ends(live.token_ids):
+        elif live.stops is not None and live.stops.candidates[token] and live.stops.ends(live.token_ids):
             halted.stopped.append(live)
         elif exhausted:
             halted.exhausted.append(live)

@@ -188,9 +188,13 @@ class PolicyTokenizer:
         texts: list[str] = self._backend.decode_batch(trimmed, skip_special_tokens=False)
         return texts
 
+    def text(self, token_ids: Sequence[int]) -> str:
+        """Text of some tokens. Bytes that are not a complete character give a replacement character."""
+        return str(self._backend.decode(list(token_ids), skip_special_tokens=False))
+
     def token_text(self, token_id: int) -> str:
         """Text of one token; a token that is only part of a character gives a replacement character."""
-        return str(self._backend.decode([token_id], skip_special_tokens=False))
+        return self.text([token_id])
 
     def encode_tag(self, tag: str) -> tuple[int, ...]:
         """Token ids of text that is inserted into completions.

@@ -92,7 +92,8 @@ class Sampling:
     greedy. `seed` makes the request reproducible on its own, at a cost: seeded requests draw one by one.
     `probability_run` and `ngram_loop` end degenerate completions early, with finish reason "repetition"; `prune` ends
     the weakest samples of a group, with "pruned". `forced_end_ids`, if not empty, replace those of the engine's
-    `ThinkTokens`. `top_logprobs` is the number of most likely tokens returned at every step.
+    `ThinkTokens`. `top_logprobs` is the number of most likely tokens returned at every step. `stop_strings` end the
+    completion like those of `EngineConfig`, in addition to them.
     """
 
     temperature: float
@@ -107,6 +108,7 @@ class Sampling:
     ngram_loop: NgramLoop | None = None
     prune: Prune | None = None
     top_logprobs: int = 0
+    stop_strings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.temperature <= 2:  # vLLM refuses hotter sampling
@@ -119,6 +121,8 @@ class Sampling:
             raise ValueError(f"max_tokens must be >= 1, got {self.max_tokens}")
         if self.top_logprobs < 0:
             raise ValueError(f"top_logprobs must be >= 0, got {self.top_logprobs}")
+        if "" in self.stop_strings:
+            raise ValueError("a stop string needs at least one character")
         if self.thinking_budget is not None and self.thinking_budget < 0:
             raise ValueError(f"thinking_budget must be >= 0 or None, got {self.thinking_budget}")
 
@@ -131,6 +135,20 @@ class TopTokens:
     """Shape [T, K]; K is the requested number, or the vocabulary size if that is smaller."""
     logprobs: NDArray[np.float32]
     """Shape [T, K]."""
+
+    def since(self, start: int) -> TopTokens:
+        """The steps from ``start`` on."""
+        return TopTokens(self.token_ids[start:], self.logprobs[start:])
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Some tokens of an unfinished request, as `Completion` will have them."""
+
+    token_ids: list[int]
+    logprobs: list[float]
+    top: TopTokens | None
+    """Most likely tokens at each of these steps, with `Sampling.top_logprobs`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import threading
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ from trainer_core.link.judge_chat import Answer
 from trainer_core.link.judge_retry import Transient
 from trainer_core.link.serving import ServedQuestion
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
-from worker.engine import Completion, EngineConfig, Request, Sampling
+from worker.engine import Completion, EngineConfig, EngineError, Progress, Request, Sampling
+from worker.engine.thread import EngineThread
 
 if TYPE_CHECKING:
     from ray.actor import ActorHandle
@@ -49,13 +50,11 @@ class ServedReply:
 
 
 class JudgeServer:
-    """Ray actor with ``max_in_flight`` threads. Its engine has a dedicated thread."""
+    """Ray actor with ``max_in_flight`` threads, which share one engine."""
 
     def __init__(self) -> None:
-        self._turn = threading.Condition()
-        self._inbox: list[tuple[Request, Future[Completion]]] = []
-        self._numbers = 0
-        self._failure: BaseException | None = None
+        self._engine = EngineThread()
+        self._numbers = itertools.count()
 
     def start(self, config: ServeConfig) -> float:
         """Load tokenizer and engine. Returns the seconds it took; raises StartError or EngineError with a reason."""
@@ -67,9 +66,15 @@ class JudgeServer:
         self._tokenizer.prompt_text({"messages": [{"role": "user", "content": "?"}]})  # check the chat template
         self._eos = eos_token_ids(str(config.model_dir))
         self._max_length = _max_length(config.model_dir)
-        ready: Future[None] = Future()
-        threading.Thread(target=self._main, args=(config, ready), name="engine", daemon=True).start()
-        ready.result()
+        self._engine.start(
+            EngineConfig(
+                model_dir=str(config.model_dir),
+                dtype=config.dtype,
+                max_model_len=self._max_length,
+                max_num_seqs=min(config.max_in_flight, MOST_RUNNING),
+                kv_cache_gib=config.kv_cache_gib,
+            )
+        )
         return time.perf_counter() - started
 
     def ask(self, request: JudgeRequest) -> Answer:
@@ -104,57 +109,33 @@ class JudgeServer:
             max_tokens=max_tokens,
             seed=seed if temperature > 0 else None,  # greedy sampling needs none, and a seed costs time
         )
-        done: Future[Completion] = Future()
-        with self._turn:
-            if self._failure is not None:
-                raise JudgeError(f"the judge's engine has failed: {self._failure}")
-            self._numbers += 1
-            self._inbox.append((Request(str(self._numbers), tuple(prompt.tolist()), sampling), done))
-            self._turn.notify()
-        completion = done.result()
+        waiting = _Waiting()
+        try:
+            self._engine.submit(Request(str(next(self._numbers)), tuple(prompt.tolist()), sampling), waiting)
+            completion = waiting.done.result()
+        except ValueError as error:
+            raise JudgeError(f"the judge cannot be asked: {error}") from error
+        except EngineError as error:
+            raise JudgeError(f"the judge cannot answer: {error}") from error
         (text,) = self._tokenizer.decode([np.array(completion.token_ids, np.int32)], self._eos)
         reason: Literal["stop", "length"] = "stop" if completion.finish_reason == "stop" else "length"
         return ServedReply(text, len(prompt), len(completion.token_ids), reason)
 
-    def _main(self, config: ServeConfig, ready: Future[None]) -> None:
-        from worker.engine import InferenceEngine
 
-        waiting: dict[str, Future[Completion]] = {}
-        try:
-            engine = InferenceEngine(
-                EngineConfig(
-                    model_dir=str(config.model_dir),
-                    dtype=config.dtype,
-                    max_model_len=self._max_length,
-                    max_num_seqs=min(config.max_in_flight, MOST_RUNNING),
-                    kv_cache_gib=config.kv_cache_gib,
-                )
-            )
-        except BaseException as error:
-            ready.set_exception(error)
-            return
-        ready.set_result(None)
-        try:
-            while True:
-                with self._turn:
-                    while not self._inbox and not engine.has_unfinished:
-                        self._turn.wait()
-                    fresh, self._inbox = self._inbox, []
-                waiting |= {request.request_id: done for request, done in fresh}
-                for request, _ in fresh:
-                    try:
-                        engine.submit(request)
-                    except ValueError as error:
-                        refused = JudgeError(f"the judge cannot be asked: {error}")
-                        waiting.pop(request.request_id).set_exception(refused)
-                for completion in engine.step():
-                    waiting.pop(completion.request_id).set_result(completion)
-        except BaseException as error:
-            with self._turn:
-                self._failure = error
-                left = [*waiting.values(), *(done for _, done in self._inbox)]
-            for done in left:
-                done.set_exception(JudgeError(f"the judge's engine has failed: {error}"))
+class _Waiting:
+    """A caller that waits for the whole completion. Implements ``Listener``."""
+
+    def __init__(self) -> None:
+        self.done: Future[Completion] = Future()
+
+    def progressed(self, progress: Progress) -> None:
+        """Never called: it wants no progress."""
+
+    def ended(self, completion: Completion) -> None:
+        self.done.set_result(completion)
+
+    def failed(self, error: Exception) -> None:
+        self.done.set_exception(error)
 
 
 class ServedEndpoint:

@@ -1,5 +1,6 @@
 """Completions end where a stop string is complete, wherever tokens cut it, and nowhere else."""
 
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.tokenizers import byte_level, sentence_piece, write_folder
 from tests.worker.engine.conftest import Collect
 from worker.engine import InferenceEngine, Request, Sampling
-from worker.engine.request.stops import StopStrings
+from worker.engine.request.stops import StopSets, StopStrings
 from worker.engine.types import EngineError
 
 STRINGS = ("\n\n", "</answer>", "dog.", "é!", "x")
@@ -25,12 +26,14 @@ def kind(request: pytest.FixtureRequest) -> str:
 def stops(kind: str, tmp_path_factory: pytest.TempPathFactory) -> StopStrings:
     tokenizer = KINDS[kind]
     folder = write_folder(tmp_path_factory.mktemp(kind), tokenizer)
-    return StopStrings(str(folder), STRINGS, tokenizer.get_vocab_size())
+    found = StopSets(str(folder), STRINGS).of(())
+    assert found is not None
+    return found
 
 
 def first_end(stops: StopStrings, tokens: list[int]) -> int | None:
     """Number of tokens after which the completion ends, as the engine asks token by token."""
-    ends = (n for n in range(1, len(tokens) + 1) if tokens[n - 1] in stops.candidates and stops.ends(tokens[:n]))
+    ends = (n for n in range(1, len(tokens) + 1) if stops.candidates[tokens[n - 1]] and stops.ends(tokens[:n]))
     return next(ends, None)
 
 
@@ -58,12 +61,34 @@ def test_text_that_the_engine_wrote_itself_stops_nothing(stops: StopStrings, kin
 
 
 def test_few_tokens_are_looked_at(stops: StopStrings, kind: str) -> None:
-    assert 0 < len(stops.candidates) < KINDS[kind].get_vocab_size() // 2
+    size = KINDS[kind].get_vocab_size()
+    assert 0 < sum(stops.candidates[token] for token in range(size)) < size // 2
 
 
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"tokenizer\.json is missing"):
-        StopStrings(str(tmp_path), ("x",), 4)
+        StopSets(str(tmp_path), ("x",))
+    needed_later = StopSets(str(tmp_path), ())
+    assert needed_later.of(()) is None
+    with pytest.raises(EngineError, match=r"tokenizer\.json is missing"):
+        needed_later.of(("x",))
+
+
+def test_a_request_has_its_own_beside_those_of_the_engine(tmp_path: Path) -> None:
+    tokenizer = KINDS["byte_level"]
+    sets = StopSets(str(write_folder(tmp_path, tokenizer)), ("\n\n",))
+
+    def end(text: str, *strings: str) -> int | None:
+        stops = sets.of(strings)
+        assert stops is not None
+        tokens = tokenizer.encode(text, add_special_tokens=False).ids
+        found = first_end(stops, tokens)
+        return None if found is None else len(tokenizer.decode(tokens[:found], skip_special_tokens=False))
+
+    assert end("the dog.\n\n") == len("the dog.\n\n")
+    assert end("the dog.\n\n", "dog.") == len("the dog.")
+    assert end("the dog.", "fox") is None
+    assert sets.of(("dog.",)) is sets.of(("dog.",)), "each set is prepared once"
 
 
 def test_the_engine_stops_there(engine: InferenceEngine, collect: Collect, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,16 +99,25 @@ def test_the_engine_stops_there(engine: InferenceEngine, collect: Collect, monke
     class Third:
         """Stops at the third token that the policy chooses."""
 
-        candidates = frozenset({free.token_ids[2]})
+        candidates = defaultdict(bool, {free.token_ids[2]: True})
 
         def ends(self, token_ids: list[int]) -> bool:
             return token_ids == free.token_ids[:3]
 
-    monkeypatch.setattr(engine, "_stops", Third())
-    engine.submit(Request("stopped", (5, 6, 7), sampling))
-    engine.submit(Request("last", (5, 6, 7), Sampling(temperature=0.0, max_tokens=3)))
-    engine.submit(Request("shorter", (5, 6, 7), Sampling(temperature=0.0, max_tokens=2)))
+    class Sets:
+        """Only requests with a stop string stop there."""
+
+        def of(self, strings: tuple[str, ...]) -> Third | None:
+            return Third() if strings else None
+
+    monkeypatch.setattr(engine, "_stops", Sets())
+    stopping = {"temperature": 0.0, "stop_strings": ("third",)}
+    engine.submit(Request("stopped", (5, 6, 7), Sampling(**stopping, max_tokens=24)))
+    engine.submit(Request("going on", (5, 6, 7), sampling))
+    engine.submit(Request("last", (5, 6, 7), Sampling(**stopping, max_tokens=3)))
+    engine.submit(Request("shorter", (5, 6, 7), Sampling(**stopping, max_tokens=2)))
     found = collect()
+    assert found["going on"].token_ids == free.token_ids
     assert found["stopped"].token_ids == found["last"].token_ids == free.token_ids[:3]
     assert found["stopped"].finish_reason == found["last"].finish_reason == "stop"
     assert (found["shorter"].finish_reason, len(found["shorter"].token_ids)) == ("length", 2)

@@ -1,14 +1,14 @@
 """A judge that an engine serves: the starter policy, which answers calculations."""
 
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
-from worker.engine import Completion, EngineConfig, Request, Sampling
+from worker.engine import EngineConfig, Request
 from worker.errors import StartError
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.served import JudgeServer, ServeConfig
@@ -82,14 +82,11 @@ def test_an_engine_that_fails_answers_everybody(monkeypatch: pytest.MonkeyPatch)
         def submit(self, request: Request) -> None:
             raise RuntimeError("out of memory")
 
-    monkeypatch.setattr("worker.engine.InferenceEngine", Broken)
-    server, ready = JudgeServer(), Future[None]()
-    server._max_length = 64
-    asked = [Future[Completion]() for _ in range(3)]
-    server._inbox = [
-        (Request(str(n), (1,), Sampling(temperature=1.0, max_tokens=4)), done) for n, done in enumerate(asked)
-    ]
-    server._main(ServeConfig(STARTER, 4), ready)
-    for done in asked:
-        with pytest.raises(JudgeError, match="the judge's engine has failed: out of memory"):
+    monkeypatch.setattr("worker.engine.thread.InferenceEngine", Broken)
+    server = JudgeServer()
+    server.start(ServeConfig(STARTER, 4))
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(server.ask, question("1+1=")) for _ in range(3)]
+    for done in asked:  # those that came before the failure, and those that came later
+        with pytest.raises(JudgeError, match="the judge cannot answer: the engine has failed: out of memory"):
             done.result(0)

@@ -6,9 +6,10 @@ import time
 
 from worker.engine.request.repetition import RepetitionWatch
 from worker.engine.request.routes import RouteRecorder
+from worker.engine.request.stops import StopStrings
 from worker.engine.request.thinking import ThinkingTracker, count_thinking
 from worker.engine.request.top import TopRecorder
-from worker.engine.types import Completion, FinishReason, PartialCompletion, Request, ThinkTokens
+from worker.engine.types import Completion, FinishReason, PartialCompletion, Progress, Request, ThinkTokens
 
 
 class LiveRequest:
@@ -27,15 +28,24 @@ class LiveRequest:
         "routes",
         "segment",
         "started_at",
+        "stops",
         "thinking",
         "token_ids",
         "top",
     )
 
     def __init__(
-        self, request: Request, markers: ThinkTokens | None, *, limit: int, version: int, vocab_size: int
+        self,
+        request: Request,
+        markers: ThinkTokens | None,
+        *,
+        limit: int,
+        version: int,
+        vocab_size: int,
+        stops: StopStrings | None = None,
     ) -> None:
         self.request = request
+        self.stops = stops
         self._markers = markers
         self._limit = limit  # tokens that fit, sampled and forced together
         self.core_id = request.request_id
@@ -85,6 +95,11 @@ class LiveRequest:
             self.top.skip(len(tokens))
         if self.repetition is not None:
             self.repetition.interrupt(self.token_ids, len(tokens))
+
+    def progress(self, start: int) -> Progress:
+        """Tokens from index ``start`` on."""
+        top = None if self.top is None else self.top.tokens(start)
+        return Progress(self.token_ids[start:], self.logprobs[start:], top)
 
     @property
     def comparable(self) -> bool:

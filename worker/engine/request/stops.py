@@ -1,11 +1,12 @@
 """Stop strings: texts after which a completion ends, no matter how tokens split them.
 
-Only a token that could complete a stop string is checked further. All others cost one set lookup.
+Only a token that could complete a stop string is checked further. All others cost one dictionary lookup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
 from os.path import commonprefix
 from pathlib import Path
 
@@ -17,27 +18,49 @@ ANCHOR = "a"
 """Text put before each token to find the token's own text: tokenizers strip a space from the start of a text."""
 UNFINISHED = "\ufffd"
 """Replacement for bytes that are not a complete character."""
+MOST_SETS = 64
+"""Number of prepared sets of stop strings that an engine keeps."""
+
+
+class StopSets:
+    """The stop strings of an engine: those that end every completion, and those of single requests."""
+
+    def __init__(self, model_dir: str, always: tuple[str, ...]) -> None:
+        """``always`` end every completion.
+
+        Raises:
+            EngineError: there are such strings, and the model's folder holds no tokenizer.
+        """
+        self._folder, self._always = Path(model_dir), always
+        self._prepared = lru_cache(MOST_SETS)(lambda strings: StopStrings(self._backend, strings))
+        if always:
+            self._prepared(always)
+
+    def of(self, strings: tuple[str, ...]) -> StopStrings | None:
+        """What ends a request with the stop strings ``strings``; None if nothing does. Raises as ``__init__``."""
+        found = (*self._always, *strings)
+        return self._prepared(found) if found else None
+
+    @cached_property
+    def _backend(self) -> Tokenizer:
+        path = self._folder / "tokenizer.json"
+        if not path.is_file():
+            raise EngineError(f"stop strings need the tokenizer of the policy, and {path} is missing")
+        return Tokenizer.from_file(str(path))
 
 
 class StopStrings:
-    """The stop strings of an engine."""
+    """A set of stop strings."""
 
-    def __init__(self, model_dir: str, strings: Sequence[str], vocab_size: int) -> None:
-        """Find the tokens that can complete one of ``strings``.
-
-        Raises:
-            EngineError: the model's folder holds no tokenizer.
-        """
-        path = Path(model_dir) / "tokenizer.json"
-        if not path.is_file():
-            raise EngineError(f"stop strings need the tokenizer of the policy, and {path} is missing")
+    def __init__(self, backend: Tokenizer, strings: Sequence[str]) -> None:
+        """``backend`` is the policy's tokenizer."""
         self._strings = tuple(strings)
-        self._backend = Tokenizer.from_file(str(path))
+        self._backend = backend
         self._window = max(len(string.encode()) for string in strings) + 1
-        anchor = self._backend.encode(ANCHOR, add_special_tokens=False).ids
-        before = len(self._text(anchor))
-        texts = self._backend.decode_batch([[*anchor, token] for token in range(vocab_size)], skip_special_tokens=False)
-        self.candidates = frozenset(token for token, text in enumerate(texts) if self._may_complete(text[before:]))
+        self._anchor = backend.encode(ANCHOR, add_special_tokens=False).ids
+        self._before = len(self._text(self._anchor))
+        self.candidates = _Memo(self._may_complete)
+        """Whether a token can complete a stop string, by its id."""
 
     def ends(self, token_ids: Sequence[int]) -> bool:
         """Whether the last of ``token_ids`` completes a stop string."""
@@ -48,7 +71,8 @@ class StopStrings:
         before = len(commonprefix([text, self._text(tail[:-1])]))  # noqa: RUF071 - characters are meant
         return any(text.find(string, max(0, before - len(string) + 1)) >= 0 for string in self._strings)
 
-    def _may_complete(self, text: str) -> bool:
+    def _may_complete(self, token: int) -> bool:
+        text = self._text([*self._anchor, token])[self._before :]
         if UNFINISHED in text:
             return True
         return any(
@@ -58,3 +82,15 @@ class StopStrings:
 
     def _text(self, token_ids: Sequence[int]) -> str:
         return str(self._backend.decode(list(token_ids), skip_special_tokens=False))
+
+
+class _Memo(dict[int, bool]):
+    """Answers of a function, each computed when it is first needed: most tokens of a vocabulary are never sampled."""
+
+    def __init__(self, answer: Callable[[int], bool]) -> None:
+        super().__init__()
+        self._answer = answer
+
+    def __missing__(self, token: int) -> bool:
+        self[token] = found = self._answer(token)
+        return found

@@ -33,10 +33,11 @@ class TopRecorder:
         self._ids += [np.zeros(self._size, np.int32)] * count
         self._logprobs += [np.zeros(self._size, np.float32)] * count
 
-    def tokens(self) -> TopTokens:
-        """All rows so far."""
-        shape = (len(self._ids), self._size)
+    def tokens(self, start: int = 0) -> TopTokens:
+        """All rows so far, from row ``start`` on."""
+        rows = list(zip(self._ids[start:], self._logprobs[start:], strict=True))
+        shape = (len(rows), self._size)
         ids, logprobs = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-        for row, (some, values) in enumerate(zip(self._ids, self._logprobs, strict=True)):
+        for row, (some, values) in enumerate(rows):
             ids[row], logprobs[row] = some, values
         return TopTokens(ids, logprobs)
