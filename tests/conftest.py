@@ -27,6 +27,7 @@ ROOMS = {
     "e2e": "installation",
     "worker/engine": "engine",
     "worker/judge": "engine",
+    "worker/gateway": "engine",
     "worker/jobs/serving": "engine",
     "worker/learner": "learner",
     "worker/jobs/bench": "learner",

@@ -11,7 +11,15 @@ from worker.cluster.closed import check_closed
 from worker.errors import ClusterError
 
 OPEN = [{"Alive": True, "NodeManagerAddress": "10.1.2.3"}, {"Alive": True, "NodeManagerAddress": "127.0.0.1"}]
-SETTINGS = ("NETWORK_IS_PRIVATE", "RAY_AUTH_MODE", "RAY_USE_TLS", "RENDEZVOUS_PORTS", *network.INTERFACES)
+SETTINGS = (
+    "NETWORK_IS_PRIVATE",
+    "RAY_AUTH_MODE",
+    "RAY_USE_TLS",
+    "RENDEZVOUS_PORTS",
+    "GATEWAY_HOST",
+    "GATEWAY_PORTS",
+    *network.INTERFACES,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +53,39 @@ def test_ranks_meet_at_a_free_port_of_those_that_are_set(monkeypatch: pytest.Mon
     monkeypatch.delenv("RENDEZVOUS_PORTS")
     host, _, chosen = network.rendezvous("127.0.0.1").rpartition(":")
     assert host == "tcp://127.0.0.1" and int(chosen) > 1023
+
+
+def test_a_served_policy_listens_on_the_loopback_unless_the_operator_names_an_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def bound() -> tuple[str, str]:
+        listener, address = network.bind_gateway()
+        with listener:
+            host, port = listener.getsockname()[:2]
+        assert address.endswith(f":{port}")
+        return host, address.removesuffix(f":{port}")
+
+    assert bound() == ("127.0.0.1", "127.0.0.1")
+    monkeypatch.setenv("GATEWAY_HOST", "127.0.0.2")
+    assert bound() == ("127.0.0.2", "127.0.0.2")
+    monkeypatch.setenv("GATEWAY_HOST", "0.0.0.0")
+    monkeypatch.setattr(network, "node_address", lambda: "10.1.2.3")
+    assert bound() == ("0.0.0.0", "10.1.2.3"), "clients see the address by which Ray knows the node"
+    monkeypatch.setattr(network, "node_address", lambda: "fd00::7")
+    assert bound() == ("0.0.0.0", "[fd00::7]")
+
+
+def test_an_address_for_served_policies_that_cannot_be_used_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GATEWAY_HOST", "somewhere")
+    with pytest.raises(ClusterError, match=r"GATEWAY_HOST='somewhere' is no address"):
+        network.bind_gateway()
+    monkeypatch.setenv("GATEWAY_HOST", "192.0.2.7")
+    with pytest.raises(ClusterError, match=r"is free at 192\.0\.2\.7, the address that GATEWAY_HOST names"):
+        network.bind_gateway()
+    monkeypatch.delenv("GATEWAY_HOST")
+    monkeypatch.setenv("GATEWAY_PORTS", "80")
+    with pytest.raises(ClusterError, match=r"GATEWAY_PORTS='80' names no ports"):
+        network.bind_gateway()
 
 
 @pytest.mark.parametrize("asked", ["a-b", "30000-20000", "80", "60000-70000", "-5"])

@@ -22,6 +22,15 @@ EMBEDDING = "embedding"
 """The model of this name makes vectors of texts; all others speak."""
 
 
+class ServingGateway(Message):
+    """How a policy is served over HTTP."""
+
+    key_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """Hash of the key that requests need, in hexadecimal digits. The key itself never reaches the cluster."""
+    idle_s: Annotated[float, Field(gt=0)]
+    """Seconds without a request after which the worker ends the serving."""
+
+
 class ServingJob(Message):
     """Models that shall be served."""
 
@@ -30,6 +39,15 @@ class ServingJob(Message):
     """Models by the names that questions call them; each has a ``model_dir``."""
     lease_s: float
     """The platform believes a worker dead that has not asked for so long."""
+    gateway: ServingGateway | None = None
+    """Set if the one model is served over HTTP to clients, rather than over the link to the platform."""
+
+
+class ServingProgress(Message):
+    """What a worker reports while it serves over HTTP."""
+
+    base_url: Annotated[str, Field(pattern=r"^http://[0-9A-Za-z.:\[\]-]+/v1$", max_length=300)]
+    """Address of the API for clients, up to its version."""
 
 
 class ServedQuestion(Message):
@@ -79,9 +97,10 @@ class ServingQuestions(Message):
 
 
 class ServingResult(Message):
-    """Why a worker serves no longer. One that is no longer wanted tells nothing: its token opens nothing any more."""
+    """Why a worker no longer serves. One that is no longer wanted reports nothing: its token gives no access."""
 
-    error: Annotated[str, Field(min_length=1)]
+    error: Annotated[str, Field(min_length=1)] | None
+    """None: it has ended a policy served over HTTP because no client used it any more."""
 
 
 def packed(vectors: "NDArray[np.float16]") -> str:

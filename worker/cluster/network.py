@@ -1,4 +1,4 @@
-"""Addresses, interfaces and ports that the processes of a run use to connect to each other."""
+"""Addresses, interfaces and ports: those by which the processes of a run connect, and those of served policies."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from worker.errors import ClusterError
 LOOPBACK = "127.0.0.1"
 PORTS = "RENDEZVOUS_PORTS"
 """Variable with the port range, such as ``20000-20099``, for the rendezvous of learner ranks."""
+GATEWAY_HOST = "GATEWAY_HOST"
+"""Variable with the address that the HTTP servers of served policies listen on; ``0.0.0.0`` is every address."""
+GATEWAY_PORTS = "GATEWAY_PORTS"
+"""Variable with the port range of these servers."""
 INTERFACES = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 """Variables that set the network interface for collective operations."""
 
@@ -60,20 +64,57 @@ def rendezvous(address: str) -> str:
     Raises:
         ClusterError: no port of ``RENDEZVOUS_PORTS`` is free, or it names none.
     """
-    asked = os.environ.get(PORTS, "")
+    with _bind(address, PORTS, "where the learner's ranks shall meet") as listener:
+        return f"tcp://{_in_url(address)}:{listener.getsockname()[1]}"
+
+
+def bind_gateway() -> tuple[socket.socket, str]:
+    """A socket for the HTTP server of a served policy, and ``host:port`` as clients write it.
+
+    It listens on ``GATEWAY_HOST``, which is the loopback address unless the operator names another, and on a port of
+    ``GATEWAY_PORTS``.
+
+    Raises:
+        ClusterError: the host is no address of this machine, or no port is free.
+    """
+    host = os.environ.get(GATEWAY_HOST, "") or LOOPBACK
+    try:
+        everywhere = ip_address(host).is_unspecified
+    except ValueError as error:
+        raise ClusterError(f"{GATEWAY_HOST}={host!r} is no address. Write one such as 0.0.0.0 or 10.0.0.7.") from error
+    listener = _bind(host, GATEWAY_PORTS, f"the address that {GATEWAY_HOST} names for served policies")
+    name = node_address() if everywhere else host
+    return listener, f"{_in_url(name)}:{listener.getsockname()[1]}"
+
+
+def _bind(address: str, variable: str, what_for: str) -> socket.socket:
+    """A socket at a free port of an address.
+
+    Args:
+        address: an address of this machine.
+        variable: environment variable with the range of ports; the system chooses if it is not set.
+        what_for: end of the message if no port is free.
+
+    Raises:
+        ClusterError: no port is free, or the variable names none.
+    """
+    asked = os.environ.get(variable, "")
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    for port in _ports(asked):
-        with socket.socket(family) as listener:
-            try:
-                listener.bind((address, port))
-            except OSError:
-                continue
-            host = f"[{address}]" if family == socket.AF_INET6 else address
-            return f"tcp://{host}:{listener.getsockname()[1]}"
-    raise ClusterError(f"No port of {PORTS}={asked} is free at {address}, where the learner's ranks shall meet.")
+    for port in _ports(variable, asked):
+        listener = socket.socket(family)
+        try:
+            listener.bind((address, port))
+            return listener
+        except OSError:
+            listener.close()
+    raise ClusterError(f"No port of {variable}={asked} is free at {address}, {what_for}.")
 
 
-def _ports(asked: str) -> Iterable[int]:
+def _in_url(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+def _ports(variable: str, asked: str) -> Iterable[int]:
     if not asked:
         return (0,)  # the system chooses
     first, _, last = asked.partition("-")
@@ -82,5 +123,5 @@ def _ports(asked: str) -> Iterable[int]:
     except ValueError:
         ports = range(0)
     if not ports or not 1024 <= ports[0] <= ports[-1] <= 65_535:
-        raise ClusterError(f"{PORTS}={asked!r} names no ports. Write the first and the last, such as 20000-20099.")
+        raise ClusterError(f"{variable}={asked!r} names no ports. Write the first and the last, such as 20000-20099.")
     return ports

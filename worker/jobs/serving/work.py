@@ -1,4 +1,4 @@
-"""The work of one serving: starts engines for its models and answers questions until no more are expected."""
+"""The work of one serving: starts engines for its models, and answers the platform or clients of the policy's API."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ from trainer_core.link.serving import (
     ServedAnswer,
     ServedQuestion,
     ServingExchange,
+    ServingGateway,
     ServingJob,
+    ServingProgress,
     ServingQuestions,
     ServingResult,
 )
 from worker.errors import ClusterError, StartError
+from worker.gateway.server import PolicyServer
 from worker.jobs.link import JobLink
 from worker.jobs.work import JobWork, WorkerLost
 from worker.judge.embedding import EmbeddingServer
 from worker.judge.served import JudgeServer, ServedReply
-from worker.judge.servers import SERVERS_UP_S, bring_up
+from worker.judge.servers import SERVERS_UP_S, JudgeServers, bring_up
 
 POLL_S = 0.2
 """Minimum seconds between two exchanges."""
+IDLE_CHECK_S = 5.0
+"""Seconds between two checks whether clients still use a served policy."""
 ENGINE_CPUS = 0.0
 """CPUs reserved with Ray for an engine. On CPUs it never waits for a run to end, nor a run for it."""
 _MOST_BYTES = 4 << 20
@@ -36,7 +41,7 @@ _MOST_BYTES = 4 << 20
 
 
 class ServingWork(JobWork[ServingJob]):
-    """Serves until the platform refuses. Answers that no user waits for are useless."""
+    """Serves until the platform refuses, or until clients have long not used a policy that is served to them."""
 
     kind: ClassVar[JobKind] = SERVING
 
@@ -56,7 +61,7 @@ class ServingWork(JobWork[ServingJob]):
             WorkerLost: an engine was lost after the first answer: another worker continues.
         """
         try:
-            server = EmbeddingServer if EMBEDDING in job.models else JudgeServer
+            server = _server(job)
             own = self.kind.actor(job.id)
             servers = bring_up(job.models, "serving", lambda name: f"{own}/{name}", server, ENGINE_CPUS)
         except GetTimeoutError:
@@ -65,6 +70,8 @@ class ServingWork(JobWork[ServingJob]):
             return ServingResult(error=f"The model's engine could not start: {error.cause}")
         except (StartError, ClusterError, RayError) as error:
             return ServingResult(error=str(error) or type(error).__name__)
+        if job.gateway is not None:
+            return self._serve_clients(servers, job.gateway)
         link = self._open_link()
         counter = _Counter(servers.handles, link)
         try:
@@ -76,6 +83,33 @@ class ServingWork(JobWork[ServingJob]):
         finally:
             link.close()
             servers.close()
+
+    def _serve_clients(self, servers: JudgeServers, gateway: ServingGateway) -> ServingResult:
+        """Serve the one model over HTTP until no client has used it for some time.
+
+        Raises:
+            WorkerLost: the engine was lost: another worker continues.
+        """
+        ((model, server),) = servers.handles.items()
+        try:
+            base_url: str = ray.get(server.listen.remote(model, gateway.key_sha256))
+            self._tell(ServingProgress(base_url=base_url), at_once=True)
+            while ray.get(server.idle_s.remote()) < gateway.idle_s:
+                time.sleep(min(IDLE_CHECK_S, gateway.idle_s))
+        except RayTaskError as error:
+            return ServingResult(error=str(error.cause))
+        except RayActorError as error:
+            raise WorkerLost(f"the engine was lost: {error}") from error
+        finally:
+            servers.close()
+        return ServingResult(error=None)
+
+
+def _server(job: ServingJob) -> type[JudgeServer | EmbeddingServer]:
+    """The actor class for the job's models."""
+    if job.gateway is not None:
+        return PolicyServer
+    return EmbeddingServer if EMBEDDING in job.models else JudgeServer
 
 
 class _Counter:

@@ -1,19 +1,23 @@
-"""Servings on the worker: the starter policy answers what the platform asks, until nobody asks any more."""
+"""Servings on the worker: the starter policy answers the platform, or clients over HTTP, until nobody asks any more."""
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 
 from tests.support.about import SAMPLING
 from tests.support.quiet_handler import QuietHandler
 from trainer_core.link.jobs import SERVING
-from trainer_core.link.serving import EMBEDDING, MOST_AT_ONCE, ServingExchange, unpacked
+from trainer_core.link.serving import EMBEDDING, MOST_AT_ONCE, ServingExchange, ServingProgress, unpacked
+from worker.cluster.actors import NAMESPACE
 from worker.jobs.serving import work
 from worker.jobs.serving.work import ServingWork
 
@@ -22,6 +26,8 @@ pytestmark = [
     pytest.mark.expensive(15, "starts an engine", about=(*SAMPLING, "worker/judge")),
 ]
 PATH = "/api/v1/link/servings/srv_1"
+KEY = "dgw_secret"
+KEY_SHA256 = sha256(KEY.encode()).hexdigest()
 STARTER = Path(__file__).resolve().parents[4] / "demo" / "starter-policy"
 
 
@@ -32,6 +38,9 @@ class ServingPlatform:
         self.questions: dict[str, dict[str, Any]] = {}
         self.answers: dict[str, dict[str, Any]] = {}
         self.results: list[dict[str, Any]] = []
+        self.refuses = False
+        self.gateway: dict[str, Any] | None = None
+        self.base_urls: Queue[str] = Queue()
         self.most_held = 0
         self.folder, self.name = str(STARTER), "endpoint"
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -39,7 +48,8 @@ class ServingPlatform:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def job(self) -> dict[str, Any]:
-        return {"id": "srv_1", "models": {self.name: {"model": "own", "model_dir": self.folder}}, "lease_s": 3.0}
+        models = {self.name: {"model": "own", "model_dir": self.folder}}
+        return {"id": "srv_1", "models": models, "lease_s": 3.0, "gateway": self.gateway}
 
     def exchange(self, given: ServingExchange) -> list[dict[str, Any]]:
         for answer in given.answers:
@@ -49,9 +59,9 @@ class ServingPlatform:
         left = [one for key, one in self.questions.items() if key not in self.answers and key not in given.holding]
         return left[: given.room]
 
-    def work(self) -> None:
+    def work(self, fenced: Callable[[], None] = lambda: None) -> None:
         """What a worker in this process does."""
-        ServingWork("srv_1", self.url, "srv_secret", lambda: None).run()
+        ServingWork("srv_1", self.url, "srv_secret", fenced).run()
 
     def close(self) -> None:
         self._server.shutdown()
@@ -74,7 +84,9 @@ def _handler(platform: ServingPlatform) -> type[BaseHTTPRequestHandler]:
                     platform.results.append(body)
                     self._answer({})
                 case "lease":
-                    self._answer({"lease_s": 3.0})
+                    if body is not None:
+                        platform.base_urls.put(ServingProgress.model_validate(body).base_url)
+                    self._answer({"lease_s": 3.0}, 409 if platform.refuses else 200)
 
         def _answer(self, document: Any, status: int = 200) -> None:
             assert self.headers["Authorization"] == "Bearer srv_secret"
@@ -130,6 +142,52 @@ def test_a_policy_that_cannot_be_served_is_told(cluster: None, platform: Serving
     [result] = platform.results
     assert "engine could not start" in result["error"]
     assert platform.answers == {}
+
+
+def test_clients_use_the_policy_over_http_until_the_platform_refuses(cluster: None, platform: ServingPlatform) -> None:
+    """Its address reaches the platform with the lease. What ends the worker ends the server."""
+    import ray
+
+    platform.gateway = {"key_sha256": KEY_SHA256, "idle_s": 3600.0}
+
+    def end() -> None:
+        """Ends the engine, as the end of a worker's own actor does."""
+        ray.kill(ray.get_actor(f"{SERVING.actor('srv_1')}/endpoint", namespace=NAMESPACE))
+
+    worker = threading.Thread(target=lambda: platform.work(end))
+    worker.start()
+    base_url = platform.base_urls.get(timeout=240)
+    with httpx.Client(base_url=base_url, headers={"Authorization": f"Bearer {KEY}"}, timeout=120) as client:
+        body = {"model": "endpoint", "messages": [{"role": "user", "content": "12+3="}], "temperature": 0}
+        (choice,) = client.post("/chat/completions", json=body).json()["choices"]
+        assert choice["finish_reason"] == "stop"
+        assert choice["message"]["content"] and "<eos>" not in choice["message"]["content"]
+        assert client.get("/models", headers={"Authorization": "Bearer x"}).status_code == 401
+        platform.refuses = True
+        worker.join(timeout=240)
+        with pytest.raises(httpx.TransportError):
+            client.get("/models")
+    assert platform.results == []
+
+
+def test_a_policy_that_no_client_uses_is_over(
+    cluster: None, platform: ServingPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "IDLE_CHECK_S", 0.1)
+    platform.gateway = {"key_sha256": KEY_SHA256, "idle_s": 0.5}
+    platform.work()
+    assert platform.results == [{"error": None}]
+    assert platform.base_urls.get(timeout=0).startswith("http://127.0.0.1:")
+
+
+def test_a_policy_whose_address_cannot_be_used_is_told(
+    cluster: None, platform: ServingPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEWAY_HOST", "somewhere")
+    platform.gateway = {"key_sha256": KEY_SHA256, "idle_s": 3600.0}
+    platform.work()
+    [result] = platform.results
+    assert "GATEWAY_HOST='somewhere' is no address. Write one such as 0.0.0.0" in result["error"]
 
 
 def test_the_starter_policy_makes_vectors(cluster: None, platform: ServingPlatform) -> None:
