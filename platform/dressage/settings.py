@@ -191,6 +191,7 @@ SPECTACULAR_SETTINGS = {
         "NoteSeverity": ["info", "warn"],
         "MessageRole": ["user", "assistant", "system", "developer"],
         "RehearsalState": "dressage.rehearsals.models.RehearsalState",
+        "ServingState": "dressage.serving.models.ServingState",
         "BenchState": "dressage.bench.models.BenchState",
         "ImportState": "dressage.policies.models.ImportState",
         "LabKind": "dressage.lab.models.LabKind",

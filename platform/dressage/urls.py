@@ -16,6 +16,7 @@ urlpatterns = [
     path("api/v1/", include("dressage.rewards.urls")),
     path("api/v1/", include("dressage.policies.urls")),
     path("api/v1/", include("dressage.rehearsals.urls")),
+    path("api/v1/", include("dressage.serving.urls")),
     path("api/v1/", include("dressage.profiles.urls")),
     path("api/v1/", include("dressage.cluster_jobs.urls")),
     path("api/v1/", include("dressage.runs.urls")),

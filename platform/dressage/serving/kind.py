@@ -11,19 +11,26 @@ from dressage.serving.models import Serving
 from dressage.serving.services import end_serving, exchange, job_for_worker, take_result
 from trainer_core.link.base import Message
 from trainer_core.link.jobs import SERVING, JobKind
-from trainer_core.link.serving import ServingExchange, ServingJob, ServingQuestions, ServingResult
+from trainer_core.link.serving import (
+    ServingExchange,
+    ServingJob,
+    ServingProgress,
+    ServingQuestions,
+    ServingResult,
+)
 
 UNWANTED_S = 60
-"""Seconds after which a serving that its caller no longer uses is over."""
+"""Seconds after which a serving that its caller, a job, no longer uses is over. A policy's own server stops it."""
 KEPT_S = 86_400
 """Seconds for which finished servings are stored."""
 
 
 class ServingKind(ClusterKind[Serving]):
-    """Models that the cluster serves to the platform. Fails after three lost workers in a row without an answer."""
+    """Models that the cluster serves. Fails after three lost workers in a row without an answer to the platform."""
 
     model = Serving
     names: ClassVar[JobKind] = SERVING
+    progress = ServingProgress
     claimed = "the model"
     lost_while = "served the model: the cluster may lack the memory for it."
 
@@ -38,7 +45,8 @@ class ServingKind(ClusterKind[Serving]):
 
     def sweep(self) -> None:
         """End servings that are no longer wanted, and delete old ones."""
-        for_each(Serving.objects.filter(state__in=OPEN, asked_at__lt=ago(UNWANTED_S)), end_serving)
+        unwanted = Serving.objects.filter(state__in=OPEN, policy=None, asked_at__lt=ago(UNWANTED_S))
+        for_each(unwanted, end_serving)
         Serving.objects.exclude(state__in=OPEN).filter(finished_at__lt=ago(KEPT_S)).delete()
 
 

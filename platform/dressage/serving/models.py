@@ -21,7 +21,11 @@ class ServingState(models.TextChoices):
 
 
 class Serving(ClusterJob):
-    """Models that the cluster serves for a caller; over once the caller no longer needs them."""
+    """Models that the cluster serves for a caller; over once the caller no longer needs them.
+
+    The caller is a job of the platform, which sends questions over the link; or, if there is a ``policy``, anyone with
+    the key, whose programs use the policy's own HTTP server.
+    """
 
     id_prefix: ClassVar[str] = "srv"
     noun: ClassVar[str] = "serving"
@@ -31,17 +35,27 @@ class Serving(ClusterJob):
     token_salt: ClassVar[str] = "dressage.serving"
     lease_s: ClassVar[float] = 15.0
     large: ClassVar[tuple[str, ...]] = ()
+    while_running: ClassVar[tuple[str, ...]] = ("lease_expires_at", "progress")
 
     state = models.CharField(max_length=16, choices=ServingState.choices, default=ServingState.QUEUED)
     asked_for = models.CharField(max_length=40)
-    """Id of the caller, for example a job."""
+    """Id of the caller, for example a job; or of the policy."""
     endpoints = models.JSONField()
     """Slugs of the team's judge endpoints that are served, by the names that questions use for them."""
     asked_at = models.DateTimeField()
-    """Time at which the caller last used it."""
+    """Time at which the caller last used it; of a policy, the time of its creation."""
+    policy = models.ForeignKey("policies.Policy", on_delete=models.CASCADE, null=True, related_name="+")
+    """The policy that is served over HTTP; then there are no endpoints and no questions."""
+    key_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
+    """Hash of the key that requests to the policy need."""
+    progress = models.JSONField(null=True)
+    """``trainer_core.link.serving.ServingProgress`` while a worker serves a policy."""
 
     class Meta:
-        indexes = [models.Index(fields=["state", "rung_at"], name="serving_state_rung")]
+        indexes = [
+            models.Index(fields=["state", "rung_at"], name="serving_state_rung"),
+            models.Index(fields=["team", "created_at", "id"], name="serving_page", condition=Q(policy__isnull=False)),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["asked_for"],

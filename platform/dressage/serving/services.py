@@ -1,6 +1,8 @@
 """Writes of servings: by the caller, and by the worker that answers."""
 
+import secrets
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -11,14 +13,99 @@ from dressage.cluster_jobs import life as jobs
 from dressage.cluster_jobs.clusters import send
 from dressage.cluster_jobs.models import OPEN
 from dressage.common.actors import Actor
+from dressage.common.api.problems import Problem, conflict, invalid
+from dressage.common.secrets import secret_hash
 from dressage.common.storable import clean
+from dressage.jobs.room import require_room
+from dressage.policies.contents import policy_contents
+from dressage.policies.models import Policy
+from dressage.policies.selectors import policy_by_name
 from dressage.rewards.judges.selectors import for_workers, judge_endpoints
+from dressage.runs.life.services import require_cluster
+from dressage.serving import selectors
 from dressage.serving.models import Serving, ServingState, WaitingQuestion
 from dressage.teams.models import Team
-from trainer_core.link.serving import ServedAnswer, ServedQuestion, ServingExchange, ServingJob, ServingResult
+from dressage.teams.services import record_audit
+from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.link.serving import (
+    ServedAnswer,
+    ServedQuestion,
+    ServingExchange,
+    ServingGateway,
+    ServingJob,
+    ServingResult,
+)
 
+MOST_POLICIES = 4
+"""Policies that one team may serve at the same time."""
+IDLE_S = 3600.0
+"""Seconds without a request after which a served policy is stopped."""
+MOST_TOGETHER = 64
+"""Completions of a served policy that are generated at the same time; more wait."""
 _HANDED_OUT_BYTES = 8 << 20
 """Limit on the total length of the questions in one exchange."""
+
+
+@transaction.atomic
+def serve_policy(team: Team, actor: Actor, *, policy: str, cluster: str | None = None) -> tuple[Serving, str]:
+    """Start to serve a policy over HTTP. The cluster is notified on commit.
+
+    Args:
+        team: the owner.
+        actor: who requests it.
+        policy: slug of the policy.
+        cluster: name of the cluster that should serve it; None leaves it to the platform.
+
+    Returns:
+        The serving, and the key for its clients, which is shown only this once.
+
+    Raises:
+        Problem: 422 for a policy or cluster that does not exist, or a policy without a chat template; 409 if it is
+            served already; 429 if the team serves too many.
+    """
+    require_cluster(cluster)
+    found = _servable(team, policy)
+    open_ones = selectors.servings(team).filter(state__in=OPEN)
+    require_room(open_ones, team, MOST_POLICIES, plural=Serving.plural, code="too_many_servings", retry_s=60)
+    if open_ones.filter(policy=found).exists():
+        raise conflict(
+            f"The policy {policy!r} is served already: use its key, or stop it first.", code="served_already"
+        )
+    key = f"dgw_{secrets.token_urlsafe(32)}"
+    columns = {"asked_for": found.id, "endpoints": {}, "asked_at": timezone.now(), "cluster": cluster or ""}
+    serving = jobs.create_job(Serving, team, actor, policy=found, key_sha256=secret_hash(key), **columns)
+    record_audit(team, actor, "serving.start", "serving", serving.id, after={"policy": policy})
+    send(serving)
+    return serving, key
+
+
+def _servable(team: Team, slug: str) -> Policy:
+    """The policy of that slug, if it has a chat. Raises a 422 problem."""
+    try:
+        found = policy_by_name(team, slug)
+    except LookupError as error:
+        raise invalid("/policy", str(error), code="unknown_reference") from error
+    contents, fault = policy_contents(found)
+    if contents is None:
+        raise invalid("/policy", fault)
+    if contents["chat_template"] is None:
+        raise invalid("/policy", f"The policy {slug!r} has no chat template: clients could send it no messages.")
+    return found
+
+
+@transaction.atomic
+def stop_serving(team: Team, actor: Actor, serving_id: str) -> Serving:
+    """Stop to serve a policy; its worker ends by itself within seconds. If it is over already, nothing changes.
+
+    Raises:
+        Problem: 404 if it does not exist.
+    """
+    selectors.serving(team, serving_id)
+    serving = Serving.objects.select_for_update(of=("self",)).select_related("policy").get(pk=serving_id)
+    if serving.state in OPEN:
+        jobs.end(serving, ServingState.DONE)
+        record_audit(team, actor, "serving.stop", "serving", serving.id)
+    return serving
 
 
 @transaction.atomic
@@ -82,6 +169,14 @@ def end_serving(serving: Serving) -> None:
 
 def job_for_worker(serving: Serving) -> ServingJob:
     """A serving in the form sent to its worker: only for the link. Raises a 422 problem if a model cannot be used."""
+    if serving.policy is not None:
+        try:
+            folder = Path(policy_by_name(serving.team, serving.policy.slug).path)
+        except LookupError as error:
+            raise Problem(422, "Invalid request", str(error), code="unknown_reference") from error
+        model = JudgeEndpoint(model=serving.policy.slug, model_dir=folder, max_in_flight=MOST_TOGETHER)
+        gateway = ServingGateway(key_sha256=serving.key_sha256, idle_s=IDLE_S)
+        return ServingJob(id=serving.id, models={model.model: model}, lease_s=Serving.lease_s, gateway=gateway)
     found = {one.slug: one for one in judge_endpoints(serving.team).filter(slug__in=serving.endpoints.values())}
     models = {name: for_workers(found[slug]) for name, slug in serving.endpoints.items() if slug in found}
     return ServingJob(id=serving.id, models=models, lease_s=Serving.lease_s)
@@ -116,8 +211,8 @@ def _keep(serving: Serving, answer: ServedAnswer) -> None:
 
 @transaction.atomic
 def take_result(serving_id: str, result: ServingResult) -> Serving:
-    """Store the reason why a worker no longer serves. Raises a 409 problem if the serving is over."""
+    """End a serving that its worker has ended, with the reason if it failed. Raises a 409 problem if it is over."""
     serving = Serving.objects.select_for_update().get(pk=serving_id)
     jobs.require_open(serving)
     serving.questions.all().delete()
-    return jobs.fail(serving, result.error)
+    return jobs.end(serving, ServingState.DONE) if result.error is None else jobs.fail(serving, result.error)

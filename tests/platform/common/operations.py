@@ -158,6 +158,10 @@ OPERATIONS = [
     Operation("DELETE", "judge-endpoints/{endpoint}", "admin", 204),
     Operation("POST", "fine_tuning/alpha/graders/validate", "viewer", 200, {"grader": GRADER}),
     Operation("POST", "fine_tuning/alpha/graders/run", "editor", 200, {"grader": GRADER, "model_sample": "1"}),
+    Operation("GET", "servings", "viewer", 200),
+    Operation("POST", "servings", "editor", 422, {"policy": "nothing"}),
+    Operation("GET", "servings/{serving}", "viewer", 200),
+    Operation("POST", "servings/{serving}/stop", "editor", 202),
     Operation("GET", "policies", "viewer", 200),
     Operation("POST", "policies", "editor", 422, {"name": "New", "path": "/etc"}),
     Operation("GET", "policies/{policy}", "viewer", 200),
@@ -251,7 +255,7 @@ def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
 
 def snapshot() -> list[Digest]:
     """What all tables of our apps hold; the last use of a token or a session is no change."""
-    apps_of_nouns = ("teams", "datasets", "lab", "rewards", "policies", "reports")
+    apps_of_nouns = ("teams", "datasets", "lab", "rewards", "policies", "reports", "serving")
     models = [model for label in apps_of_nouns for model in apps.get_app_config(label).get_models()]
     hidden = ("last_used_at", "last_used_address", "last_login")
     return digests([model for model in models if model is not UserSession], hidden)

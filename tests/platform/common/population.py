@@ -4,6 +4,7 @@ from io import BytesIO
 from typing import Any
 
 import pyarrow as pa
+from django.utils import timezone
 
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job
@@ -33,6 +34,7 @@ from dressage.reports.services import create_report
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
+from dressage.serving.models import Serving
 from dressage.teams.invitations.services import invite
 from dressage.teams.models import Membership, Team, User
 from tests.platform.common.operations import DEFINITION, JUDGE, MAPPED, RUBRIC
@@ -146,6 +148,15 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         team=team, slug="p", name="P", path="/p", architecture="A", parameters=1, vocab_size=1,
         max_position_embeddings=1, bytes=1, sha256="0", created_by="x",
     )  # fmt: skip
+    serving = Serving.objects.create(
+        team=team,
+        policy=policy,
+        asked_for=policy.id,
+        endpoints={},
+        asked_at=timezone.now(),
+        token_sha256=team.slug,
+        created_by="x",
+    )
     imported = start_import(team, actor, name="Imported", slug=None, source="hub", location="owner/name")
     PolicyImport.objects.filter(pk=imported.pk).update(state="failed", error="It was away.")
     dataset_import = start_dataset_import(team, actor, name="Imported", source="hub", location="owner/name")
@@ -192,6 +203,6 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
         "account": token.service_account_id,
         "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,
-        "rehearsal": rehearsal.id, "profile": profile.id, "goldilocks": goldilocks.id,
+        "serving": serving.id, "rehearsal": rehearsal.id, "profile": profile.id, "goldilocks": goldilocks.id,
         "invitation": invitation.id, "secret": str(link).rpartition("/")[2],
     }  # fmt: skip

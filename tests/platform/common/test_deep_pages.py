@@ -33,6 +33,7 @@ from dressage.reports.models import Report, ReportRevision
 from dressage.rewards.models import JudgeEndpoint, Reward, RewardVersion, RubricProposal
 from dressage.runs.models import Checkpoint, CheckpointExport, Control, Run
 from dressage.runs.states import RunState
+from dressage.serving.models import Serving
 from dressage.teams.models import (
     AccountEvent,
     ApiToken,
@@ -121,7 +122,9 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     many(ReportRevision, report=told[0], number=lambda n: n + 1, title="t", content={}, size=2, created_at=NOW, **by)
     of_team(DatasetImport, team, source="hub", location="owner/name", actor={}, **slugs, **by)
     size = {"parameters": 1, "vocab_size": 1, "max_position_embeddings": 1, "bytes": 1}
-    of_team(Policy, team, path="/p", **slugs, **size, **by)
+    policies = of_team(Policy, team, path="/p", **slugs, **size, **by)
+    served = {"endpoints": {}, "asked_at": NOW, "state": "done", "policy": policies[0]}
+    of_team(Serving, team, token_sha256=unique, asked_for=unique, **served, **by)
     of_team(PolicyImport, team, source="hub", location="owner/name", policy_id=unique, actor={}, **slugs, **by)
     rewards = of_team(Reward, team, **slugs, **by)
     versions = many(RewardVersion, reward=lambda n: rewards[n], number=1, definition=DEFINITION, **by)
@@ -205,6 +208,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/rewards": Reward,
         "/rewards/{reward_id}/proposals": RubricProposal,
         "/rewards/bench": BenchJob,
+        "/servings": Serving,
         "/runs": Run,
         "/runs/{run_id}/checkpoints": Checkpoint,
         "/runs/{run_id}/controls": Control,

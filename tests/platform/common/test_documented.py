@@ -23,6 +23,7 @@ OURS = (
     "dressage.rewards",
     "dressage.bench",
     "dressage.rehearsals",
+    "dressage.serving",
     "dressage.profiles",
     "dressage.policies",
     "dressage.compat",
