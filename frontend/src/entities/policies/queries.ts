@@ -30,3 +30,15 @@ export const sourcesQuery = queryOptions({
   queryKey: ["policy-sources"],
   queryFn: ({ signal }) => api.getPolicySources({ signal }),
 });
+
+/** Served policies, newest first. Asked every two seconds while one is on its way, and every ten while one is served:
+ * its worker may be lost, and its address change. */
+export const servingsQuery = queryOptions({
+  queryKey: ["servings"],
+  queryFn: ({ signal }) => api.listServings({ limit: 200 }, { signal }),
+  refetchInterval: ({ state }) => {
+    const open = state.data?.data.filter(({ state: now }) => now === "queued" || now === "running") ?? [];
+    if (open.length === 0) return false;
+    return open.some(({ base_url }) => base_url === null) ? 2000 : 10_000;
+  },
+});

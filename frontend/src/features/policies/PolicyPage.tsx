@@ -15,6 +15,7 @@ import { Placeholder } from "@/ui/Placeholder";
 import { Pre } from "@/ui/Pre";
 import { TableFrame } from "@/ui/TableFrame";
 import { placeOf } from "./place";
+import { ServingPanel } from "./ServingPanel";
 
 type Contents = NonNullable<PolicyFacts["contents"]>;
 
@@ -33,12 +34,23 @@ export function PolicyPage() {
             actions={<CopyText value={policy.slug} label="Copy the name for specs" />}
           />
           <Loaded query={facts} skeleton={<Placeholder height={300} />}>
-            {found => <PolicyView policy={policy} facts={found} />}
+            {found => (
+              <Stack gap="md">
+                <ServingPanel policyId={policy.id} slug={policy.slug} refusal={unservable(found)} />
+                <PolicyView policy={policy} facts={found} />
+              </Stack>
+            )}
           </Loaded>
         </>
       )}
     </Loaded>
   );
+}
+
+/** Why a policy cannot be served; otherwise empty. */
+function unservable({ contents, fault }: PolicyFacts): string {
+  if (contents === null) return fault;
+  return contents.chat_template === null ? "It has no chat template: programs could send it no messages." : "";
 }
 
 export function PolicyView({ policy, facts }: { policy: Policy; facts: PolicyFacts }) {

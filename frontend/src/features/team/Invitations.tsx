@@ -28,7 +28,7 @@ import { TableFrame } from "@/ui/TableFrame";
 import { toast, toastError } from "@/ui/toast";
 import { invitationsQuery } from "./queries";
 import { ROLES } from "./roles";
-import { Secret } from "./Secret";
+import { Secret } from "@/ui/Secret";
 
 export function Invitations() {
   const client = useQueryClient();

@@ -7,7 +7,7 @@ import type { NewToken } from "@/api/model";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
 import { tokenOptionsQuery, tokensQuery } from "./queries";
-import { Secret } from "./Secret";
+import { Secret } from "@/ui/Secret";
 import { ServiceAccounts } from "./ServiceAccounts";
 import { TokenForm } from "./TokenForm";
 import { TokensTable } from "./TokensTable";
