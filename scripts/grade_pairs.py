@@ -24,7 +24,7 @@ from tests.support.busy import busy
 from tests.support.math_pairs.pair import Pair
 from tests.support.math_pairs.suite import stored
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.math.math import MathGrader
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
 

@@ -18,9 +18,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from trainer_core.datasets import recognise
-from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.code.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.jail import Jail
-from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.math.math import MathGrader
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
 

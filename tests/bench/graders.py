@@ -8,8 +8,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.report import Figure, show
-from trainer_core.rewards.graders.math import MathGrader
-from trainer_core.rewards.graders.math_gold import gold_answers
+from trainer_core.rewards.graders.math.math import MathGrader
+from trainer_core.rewards.graders.math.math_gold import gold_answers
 from trainer_core.rewards.mathematics.reading import forget
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.report import Figure, show
 from trainer_core.link.judge import JudgeEndpoint
-from trainer_core.rewards.graders.judge import JudgeRequest
+from trainer_core.rewards.graders.model.judge import JudgeRequest
 from worker.judge.client import JudgeClient
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.use import Tally

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainer_core.link.judge_chat import Answer, ChatCompletions
 from trainer_core.link.judge_retry import Transient
-from trainer_core.rewards.graders.judge import JudgeError
+from trainer_core.rewards.graders.model.judge import JudgeError
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.judge_retry import TRANSIENT, Transient
-from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
+from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any
 from rapidfuzz import fuzz
 
 from trainer_core.episodes import Group
-from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest, read_json, schema_format
-from trainer_core.rewards.graders.rubric_prompt import fenced
+from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest, read_json, schema_format
+from trainer_core.rewards.graders.model.rubric_prompt import fenced
 from trainer_core.rewards.outcomes import graded_reward
 
 ALIKE = 85.0

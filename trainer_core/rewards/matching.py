@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from trainer_core.rewards.definition import RewardDefinition
-from trainer_core.rewards.graders.rubric import RubricGrader
+from trainer_core.rewards.graders.model.rubric import RubricGrader
 from trainer_core.rewards.parts import LENGTH_PART, OUTLIER_PART, OVERLONG_PART
 from trainer_core.spec.methods.advantage import GDPOAdvantage
 from trainer_core.spec.methods.filters import LengthOutliersFilter

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.judge_chat import Answer
-from trainer_core.rewards.graders.judge import JudgeRequest
+from trainer_core.rewards.graders.model.judge import JudgeRequest
 
 log = logging.getLogger(__name__)
 

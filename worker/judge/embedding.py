@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trainer_core.link.serving import ServedQuestion, packed
-from trainer_core.rewards.graders.judge import JudgeError
+from trainer_core.rewards.graders.model.judge import JudgeError
 from worker.errors import StartError
 from worker.judge.served import ServeConfig, ServedReply
 

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from trainer_core.link.judge_chat import Answer
-from trainer_core.rewards.graders.judge import JudgeRequest
+from trainer_core.rewards.graders.model.judge import JudgeRequest
 
 
 class Endpoint(Protocol):

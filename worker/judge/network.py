@@ -14,7 +14,7 @@ from aiohttp.helpers import is_ip_address
 from aiohttp.resolver import DefaultResolver
 
 from trainer_core.networks import Network, may_ask
-from trainer_core.rewards.graders.judge import JudgeError
+from trainer_core.rewards.graders.model.judge import JudgeError
 
 
 class GuardedResolver(AbstractResolver):

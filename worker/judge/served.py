@@ -16,7 +16,7 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.link.judge_chat import Answer
 from trainer_core.link.judge_retry import Transient
 from trainer_core.link.serving import ServedQuestion
-from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
+from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 from worker.engine import Completion, EngineConfig, EngineError, Progress, Request, Sampling
 from worker.engine.thread import EngineThread
 

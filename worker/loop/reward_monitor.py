@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from trainer_core.episodes import Group
-from trainer_core.rewards.graders.judge import Judges
+from trainer_core.rewards.graders.model.judge import Judges
 from trainer_core.rewards.shadow import shadow_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.steering.length_watch import LengthWatch

@@ -26,8 +26,8 @@ from trainer_core.rewards.evolve import (
     reader,
     row_items,
 )
-from trainer_core.rewards.graders.judge import JudgeError, Judges, ask_readable
-from trainer_core.rewards.graders.rubric import RubricGrader
+from trainer_core.rewards.graders.model.judge import JudgeError, Judges, ask_readable
+from trainer_core.rewards.graders.model.rubric import RubricGrader
 from trainer_core.spec.rewards.watch import RubricEvolution
 
 CONTRASTS_AT_ONCE = 8

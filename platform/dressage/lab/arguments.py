@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
 from dressage.datasets.rows.query import RowQuery
 from dressage.lab.synthesis.words import ANSWER_FORMAT, REPHRASE, WHOLE_ANSWERS
-from trainer_core.rewards.graders.judge import ENDPOINT_PATTERN
-from trainer_core.rewards.graders.rubric import RubricItem
-from trainer_core.rewards.graders.rubric_prompt import Scale
+from trainer_core.rewards.graders.model.judge import ENDPOINT_PATTERN
+from trainer_core.rewards.graders.model.rubric import RubricItem
+from trainer_core.rewards.graders.model.rubric_prompt import Scale
 
 Ref = Annotated[str, Field(min_length=3, max_length=80)]
 MAX_ASKED_ROWS = 10_000

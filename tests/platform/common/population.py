@@ -43,7 +43,7 @@ from tests.platform.tokens import token_of
 from trainer_core.datasets.mapping import DatasetMapping
 from trainer_core.link.profile import ProfilePlan
 from trainer_core.rewards import RewardDefinition
-from trainer_core.rewards.graders.rubric import RubricItem
+from trainer_core.rewards.graders.model.rubric import RubricItem
 from trainer_core.spec import RunSpec
 
 

@@ -22,7 +22,7 @@ from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.teams.models import Team
 from tests.platform.tokens import token_of
 from tests.support.installation import wait_until
-from trainer_core.rewards.graders.judge import JudgeError, read_json
+from trainer_core.rewards.graders.model.judge import JudgeError, read_json
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

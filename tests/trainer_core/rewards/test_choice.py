@@ -8,7 +8,7 @@ import pytest
 from tests.support.growth import NOT_QUADRATIC, growth
 from tests.trainer_core.rewards.completions import sample
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.choice import ChoiceGrader, choices_letter
+from trainer_core.rewards.graders.math.choice import ChoiceGrader, choices_letter
 
 
 @pytest.mark.parametrize(

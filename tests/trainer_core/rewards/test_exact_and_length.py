@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from tests.trainer_core.rewards.completions import sample
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.exact import ExactGrader
-from trainer_core.rewards.graders.length_penalty import LengthPenaltyGrader
+from trainer_core.rewards.graders.text.exact import ExactGrader
+from trainer_core.rewards.graders.text.length_penalty import LengthPenaltyGrader
 from trainer_core.rewards.overlong import overlong_punishment
 
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from tests.trainer_core.rewards.completions import sample
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.format import FormatGrader
+from trainer_core.rewards.graders.text.format import FormatGrader
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_is_no_pattern_is_refused(pattern: str) -> None:
 def test_a_pattern_that_fills_the_memory_is_refused(pattern: str) -> None:
     # In a process of its own with little memory: without the check it would take gigabytes.
     code = (
-        "import resource, sys; from trainer_core.rewards.graders.format import FormatGrader\n"
+        "import resource, sys; from trainer_core.rewards.graders.text.format import FormatGrader\n"
         "resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))\n"
         "try: FormatGrader(answer_pattern=sys.argv[1])\n"
         "except ValueError as error: print(error)"

@@ -13,8 +13,8 @@ from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import Grader, grade
-from trainer_core.rewards.graders.judge import JudgeError, read_json
-from trainer_core.rewards.graders.rubric_prompt import schema
+from trainer_core.rewards.graders.model.judge import JudgeError, read_json
+from trainer_core.rewards.graders.model.rubric_prompt import schema
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.reasons import told
 from worker.judge.open import JudgeSetup, open_judges

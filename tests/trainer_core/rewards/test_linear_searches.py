@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from trainer_core.rewards.graders.instructions import follows
-from trainer_core.rewards.graders.prose import _without_brackets
+from trainer_core.rewards.graders.text.instructions import follows
+from trainer_core.rewards.graders.text.prose import _without_brackets
 
 TEXTS = 20_000
 

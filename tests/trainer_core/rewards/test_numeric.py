@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.growth import NOT_QUADRATIC, growth
 from tests.trainer_core.rewards.completions import sample
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.numeric import NumericGrader, last_number
+from trainer_core.rewards.graders.math.numeric import NumericGrader, last_number
 
 
 @pytest.mark.parametrize(

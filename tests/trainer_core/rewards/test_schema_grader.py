@@ -15,8 +15,8 @@ from tests.support.hostile_inputs import chain
 from trainer_core.rewards import Sample
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import JsonSchemaGrader
-from trainer_core.rewards.graders.schema_references import check_references
-from trainer_core.rewards.graders.schema_validator import fits
+from trainer_core.rewards.graders.text.schema_references import check_references
+from trainer_core.rewards.graders.text.schema_validator import fits
 
 TREE = {
     "$ref": "#/$defs/tree",

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from tests.trainer_core.rewards.completions import sample
 from trainer_core.rewards import RewardDefinition, split_thinking
-from trainer_core.rewards.graders.numeric import NumericGrader
+from trainer_core.rewards.graders.math.numeric import NumericGrader
 from trainer_core.rewards.score import Score, score, score_batch
 
 CORRECT = {"name": "correct", "weight": 2.0, "grader": {"type": "numeric"}}

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.judge_endpoint import JudgeServer, Reply, completion
 from trainer_core.link import judge_retry as retry
-from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
+from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 from worker.judge.client import JudgeClient
 from worker.judge.clock import Clock, TimedOut, current
 from worker.judge.use import Tally, metrics

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.judge_endpoint import JudgeServer
 from trainer_core.link.judge import JudgeEndpoint
-from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
+from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 from worker.judge.http import HttpEndpoint
 
 LOCAL = (ip_network("127.0.0.0/8"), ip_network("::1/128"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trainer_core.link.judge import JudgeEndpoint
-from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
+from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 from worker.engine import EngineConfig, Request
 from worker.errors import StartError
 from worker.judge.open import JudgeSetup, open_judges

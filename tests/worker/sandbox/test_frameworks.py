@@ -10,8 +10,8 @@ import pytest
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade
-from trainer_core.rewards.graders.code_frameworks import framework_of
-from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.code.code_frameworks import framework_of
+from trainer_core.rewards.graders.code.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.jail import Limits
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample

@@ -5,7 +5,7 @@ import pytest
 from tests.support.about import TRAINING
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade
-from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.math.math import MathGrader
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool

@@ -8,7 +8,7 @@ import pytest
 from tests.support.about import TRAINING
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade, languages
-from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.code.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.jail import JailError, Limits, Program
 from trainer_core.rewards.graders.languages import LANGUAGES, Language
 from trainer_core.rewards.graders.tools import Tools

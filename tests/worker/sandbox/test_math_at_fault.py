@@ -7,7 +7,7 @@ import pytest
 from tests.support.math_pairs.in_process import InProcess
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders.jail import Limits, Outcome
-from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.math.math import MathGrader
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
 

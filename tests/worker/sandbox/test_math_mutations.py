@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.math_pairs.in_process import InProcess
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.math.math import MathGrader
 from trainer_core.rewards.sample import Sample
 
 JAIL = InProcess()

@@ -11,7 +11,7 @@ from tests.support.math_pairs import suite
 from tests.support.math_pairs.in_process import InProcess
 from tests.support.math_pairs.pair import Pair
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.math.math import MathGrader
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
 

@@ -5,7 +5,7 @@ import pytest
 from tests.support.about import TRAINING
 from tests.worker.sandbox.modules.styles import STYLES, Style
 from tests.worker.sandbox.modules.subjects import RIGHT, SUBJECTS, WRONG
-from trainer_core.rewards.graders.code_frameworks import framework_of
+from trainer_core.rewards.graders.code.code_frameworks import framework_of
 from trainer_core.rewards.graders.jail import Limits, Verdict
 from worker.sandbox.pool import JailPool
 

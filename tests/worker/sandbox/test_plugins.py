@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from tests.support.about import TRAINING
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade, needs_jail, needs_packages
-from trainer_core.rewards.graders.code_tests import CodeTestsGrader
-from trainer_core.rewards.graders.math import MathGrader
-from trainer_core.rewards.graders.plugin import PluginFunction, PluginGrader
+from trainer_core.rewards.graders.code.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.code.plugin import PluginFunction, PluginGrader
+from trainer_core.rewards.graders.math.math import MathGrader
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool

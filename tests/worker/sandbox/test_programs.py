@@ -9,8 +9,8 @@ from tests.support.about import TRAINING
 from tests.worker.sandbox.programs import PAIRS
 from tests.worker.sandbox.programs.case import Pair
 from trainer_core.rewards.graders import grade
-from trainer_core.rewards.graders.code_tests import CodeTestsGrader
-from trainer_core.rewards.graders.python import PythonGrader
+from trainer_core.rewards.graders.code.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.code.python import PythonGrader
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.reasons import told
 from trainer_core.rewards.sample import Sample

@@ -7,9 +7,9 @@ import pytest
 from tests.support.about import TRAINING
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade
-from trainer_core.rewards.graders.code_tests import CodeTestsGrader
-from trainer_core.rewards.graders.math import MathGrader
-from trainer_core.rewards.graders.python import PythonGrader
+from trainer_core.rewards.graders.code.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.code.python import PythonGrader
+from trainer_core.rewards.graders.math.math import MathGrader
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.about import TRAINING
-from trainer_core.rewards.graders.code_frameworks import framework_of
+from trainer_core.rewards.graders.code.code_frameworks import framework_of
 from trainer_core.rewards.graders.jail import Limits
 from worker.sandbox.pool import JailPool
 

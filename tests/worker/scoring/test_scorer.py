@@ -19,8 +19,8 @@ from tests.support.odd_graders import KeyErrorGrader, OddGrader, SlowToLoadGrade
 from tests.support.threads import threads_begun
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition, Sample
-from trainer_core.rewards.graders.exact import ExactGrader
 from trainer_core.rewards.graders.jail import JailError
+from trainer_core.rewards.graders.text.exact import ExactGrader
 from worker.judge.clock import TimedOut
 from worker.judge.open import JudgeSetup
 from worker.sandbox.slot import Slot

@@ -9,7 +9,7 @@ from trainer_core.datasets.mapping.number import last_number, plain_number
 from trainer_core.datasets.mapping.options import LETTERS, Options, options_of, places_of
 from trainer_core.datasets.mapping.path import MISSING, Step, article, required, shown, value_at
 from trainer_core.datasets.shape import Row
-from trainer_core.rewards.graders.extract import boxed
+from trainer_core.rewards.graders.math.extract import boxed
 
 _ANSWER = 60
 

@@ -2,7 +2,7 @@
 
 from trainer_core.datasets.fields import asked, gold_of, text_of, with_columns
 from trainer_core.datasets.shape import BOXED, Mapped, Row, Shape
-from trainer_core.rewards.graders.extract import boxed
+from trainer_core.rewards.graders.math.extract import boxed
 
 
 def _matches(row: Row) -> bool:

@@ -3,7 +3,8 @@
 import re
 from typing import Final, Literal
 
-from trainer_core.rewards.graders import code_blocks, extract
+from trainer_core.rewards.graders.code import code_blocks
+from trainer_core.rewards.graders.math.math import extract
 
 Mark = Literal[
     "boxed",

@@ -7,12 +7,13 @@ from functools import partial
 from trainer_core.rewards.answers.marks import Mark
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders import code_blocks, extract, leaves
-from trainer_core.rewards.graders.choice import ChoiceGrader, choices_letter
-from trainer_core.rewards.graders.code_tests import CodeTestsGrader
-from trainer_core.rewards.graders.magistral_format import MagistralFormatGrader
-from trainer_core.rewards.graders.math import MathGrader
-from trainer_core.rewards.graders.numeric import NumericGrader
+from trainer_core.rewards.graders import leaves
+from trainer_core.rewards.graders.code import code_blocks
+from trainer_core.rewards.graders.code.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.math.choice import ChoiceGrader, choices_letter
+from trainer_core.rewards.graders.math.math import MathGrader, extract
+from trainer_core.rewards.graders.math.numeric import NumericGrader
+from trainer_core.rewards.graders.text.magistral_format import MagistralFormatGrader
 
 
 @dataclass(frozen=True, slots=True)

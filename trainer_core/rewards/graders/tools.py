@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.jail import Jail
-from trainer_core.rewards.graders.judge import Judges
-from trainer_core.rewards.graders.reward_model import RewardModels
+from trainer_core.rewards.graders.model.judge import Judges
+from trainer_core.rewards.graders.model.reward_model import RewardModels
 from trainer_core.rewards.sample import Sample
 
 

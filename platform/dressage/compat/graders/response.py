@@ -71,7 +71,7 @@ class GraderRunDocument(TypedDict):
 
 
 _UNREADABLE = "the judge's answer is"
-"""Beginnings of the errors of ``trainer_core.rewards.graders.judge`` for responses in the wrong format."""
+"""Beginnings of the errors of ``trainer_core.rewards.graders.model.judge`` for responses in the wrong format."""
 _TOO_SLOW = re.compile(r"the reward took longer|the \w+ grader (used more than|did not end within)|not scored: ")
 """Beginnings of the errors of a score that exceeded a time limit."""
 _JUDGES = ("rubric", "label_model", "score_model", "reward_model")

@@ -26,7 +26,7 @@ from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.judge_chat import Answer, ChatCompletions, CutOffError
 from trainer_core.link.judge_retry import Transient, pause_s, retry_after
 from trainer_core.networks import may_ask
-from trainer_core.rewards.graders.judge import TRIES, JudgeError, JudgeRequest
+from trainer_core.rewards.graders.model.judge import TRIES, JudgeError, JudgeRequest
 
 MOST_AT_ONCE = 16
 """Maximum number of concurrent requests of a job, whatever its endpoint allows."""

@@ -10,7 +10,7 @@ from trainer_core.link.completions import CompletionRequest, Embedded
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.judge_chat import Answer, CutOffError
 from trainer_core.link.serving import unpacked
-from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
+from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 
 ASKED, ANSWERS = "asked", "answers"
 """Keys of the messages between a process and its parent: requests and answers."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import regex  # type: ignore[import-untyped]
 
-from trainer_core.rewards.graders.similarity import rouge_l
+from trainer_core.rewards.graders.text.similarity import rouge_l
 
 _SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _PIECES = regex.compile(rf"\s*(?:[{_SPACELESS}]|[^\s{_SPACELESS}]+)")

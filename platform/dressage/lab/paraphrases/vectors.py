@@ -19,7 +19,7 @@ from dressage.lab.asking.outcomes import AskedOutcome
 from dressage.lab.plan import LabWork, UnfitError
 from dressage.lab.texts import read_texts
 from trainer_core.link.serving import EMBEDDING
-from trainer_core.rewards.graders.judge import JudgeError
+from trainer_core.rewards.graders.model.judge import JudgeError
 
 SLICE = 1024
 """Rows per file."""

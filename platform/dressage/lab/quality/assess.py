@@ -18,7 +18,7 @@ from dressage.lab.quality.prompt import request
 from dressage.lab.reports import JudgedRow, QualityReport
 from dressage.lab.score_bins import histogram
 from dressage.lab.shown_rows import shown_rows
-from trainer_core.rewards.graders.rubric_prompt import reader
+from trainer_core.rewards.graders.model.rubric_prompt import reader
 
 _SHOWN = 30
 

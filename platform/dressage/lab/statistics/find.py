@@ -10,7 +10,7 @@ from dressage.lab.plan import LabWork, Result
 from dressage.lab.reports import Bin, CountedName, StatisticsReport
 from dressage.lab.statistics.answer_types import answer_type
 from dressage.lab.texts import read_texts
-from trainer_core.rewards.graders.language import detect, load
+from trainer_core.rewards.graders.text.language import detect, load
 
 _NAMES = 30
 """Maximum number of languages and scripts in a report, most frequent first."""

@@ -6,7 +6,7 @@ from dressage.rewards.selectors import version_by_ref
 from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.graders import leaves
-from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.math.math import MathGrader
 
 
 def verifying_reward(team: Team, operation: SynthesiseRows) -> RewardDefinition | None:

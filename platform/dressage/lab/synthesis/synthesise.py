@@ -24,7 +24,7 @@ from dressage.lab.synthesis.source import read_source
 from dressage.lab.synthesis.variation import Variation, variations_of
 from dressage.lab.synthesis.verify import unanswered, verify
 from dressage.lab.texts import text_of
-from trainer_core.rewards.graders.judge import JudgeError
+from trainer_core.rewards.graders.model.judge import JudgeError
 
 NOTES = "synthesis"
 """Name of the row notes."""

@@ -13,7 +13,7 @@ from dressage.lab.synthesis.grading import AnswerGrading
 from dressage.lab.synthesis.prompts import WrittenQuestion, answering
 from dressage.lab.synthesis.source import SourceRow
 from trainer_core.link.judge_chat import CutOffError
-from trainer_core.rewards.graders.judge import JudgeError
+from trainer_core.rewards.graders.model.judge import JudgeError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
-from trainer_core.rewards.graders import extract
 from trainer_core.rewards.graders.jail import Jail, JailError, Limits, require
-from trainer_core.rewards.graders.math_gold import Gold, gold_answers
+from trainer_core.rewards.graders.math.math import extract
+from trainer_core.rewards.graders.math.math_gold import Gold, gold_answers
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.mathematics import choices
 from trainer_core.rewards.mathematics.comparing import PLAIN_ANSWER, AlgebraNeededError, same

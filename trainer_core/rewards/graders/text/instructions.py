@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.language import detect
+from trainer_core.rewards.graders.text.language import detect
 
 Check = Callable[[str, Mapping[str, Any]], bool]
 _WORD = re.compile(r"\w+")

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders.prose import prose
+from trainer_core.rewards.graders.text.prose import prose
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field

@@ -9,8 +9,8 @@ from pydantic import model_validator
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
+from trainer_core.rewards.graders.code.python import ENDS, python_source
 from trainer_core.rewards.graders.jail import Jail, Limits, require
-from trainer_core.rewards.graders.python import ENDS, python_source
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field

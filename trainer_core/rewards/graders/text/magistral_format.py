@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders.extract import boxed
+from trainer_core.rewards.graders.math.extract import boxed
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field

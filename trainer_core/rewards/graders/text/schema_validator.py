@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator, ValidationError, validators  # type
 from referencing import Registry
 
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.pattern import found
+from trainer_core.rewards.graders.text.pattern import found
 
 _UNDER_WAY = object()
 _known: ContextVar[dict[tuple[int, int], object] | None] = ContextVar("known", default=None)

@@ -8,8 +8,8 @@ from pydantic import ValidationError, field_validator, model_validator
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
-from trainer_core.rewards.graders.judge import ENDPOINT_PATTERN, Judges, ask_readable, require
-from trainer_core.rewards.graders.rubric_prompt import Asking, Scale, questions, reader
+from trainer_core.rewards.graders.model.judge import ENDPOINT_PATTERN, Judges, ask_readable, require
+from trainer_core.rewards.graders.model.rubric_prompt import Asking, Scale, questions, reader
 from trainer_core.rewards.graders.template import NoJsonError, check_template
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample

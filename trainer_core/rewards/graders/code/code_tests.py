@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
-from trainer_core.rewards.graders import code_blocks, code_output
-from trainer_core.rewards.graders.code_frameworks import Framework, framework_of, runs_nothing
+from trainer_core.rewards.graders.code import code_blocks, code_output
+from trainer_core.rewards.graders.code.code_frameworks import Framework, framework_of, runs_nothing
 from trainer_core.rewards.graders.jail import Jail, Limits, Outcome, Verdict, require
 from trainer_core.rewards.graders.languages import LANGUAGES
 from trainer_core.rewards.reasons import quoted, tell

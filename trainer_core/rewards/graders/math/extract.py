@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from trainer_core.rewards.graders import latex_numbers
-from trainer_core.rewards.graders.numeric import NUMBER
+from trainer_core.rewards.graders.math.math import latex_numbers
+from trainer_core.rewards.graders.math.numeric import NUMBER
 from trainer_core.rewards.mathematics.tokens import closing
 from trainer_core.rewards.mathematics.tree import UnreadableError
 from trainer_core.rewards.mathematics.units import is_known

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import field_validator, model_validator
 
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders.pattern import check_pattern, matches
+from trainer_core.rewards.graders.text.pattern import check_pattern, matches
 from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field

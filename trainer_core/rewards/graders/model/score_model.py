@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import field_validator
 
 from trainer_core.rewards.grader_model import GraderModel, Tool
-from trainer_core.rewards.graders.eval_messages import EvalMessage, rendered
-from trainer_core.rewards.graders.judge import (
+from trainer_core.rewards.graders.model.eval_messages import EvalMessage, rendered
+from trainer_core.rewards.graders.model.judge import (
     ENDPOINT_PATTERN,
     JudgeRequest,
     Judges,

@@ -7,8 +7,8 @@ from pydantic import field_validator
 from rapidfuzz import fuzz
 
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders import similarity
 from trainer_core.rewards.graders.template import NoJsonError, check_template, render
+from trainer_core.rewards.graders.text import similarity
 from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest, read_json, schema_format
+from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest, read_json, schema_format
 from trainer_core.rewards.graders.template import render
 from trainer_core.rewards.sample import Sample
 

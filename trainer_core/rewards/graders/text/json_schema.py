@@ -8,9 +8,9 @@ from pydantic import field_validator
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders.pattern import check_pattern
-from trainer_core.rewards.graders.schema_references import check_references, check_size
-from trainer_core.rewards.graders.schema_validator import first_fault, fits
+from trainer_core.rewards.graders.text.pattern import check_pattern
+from trainer_core.rewards.graders.text.schema_references import check_references, check_size
+from trainer_core.rewards.graders.text.schema_validator import first_fault, fits
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field

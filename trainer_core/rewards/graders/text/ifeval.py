@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders.instructions import follows
+from trainer_core.rewards.graders.text.instructions import follows
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field

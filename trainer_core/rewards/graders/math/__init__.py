@@ -1,0 +1,1 @@
+"""Graders of final answers: mathematics, numbers and letters of a choice."""

@@ -1,0 +1,1 @@
+"""Graders that look at the text itself: its words, form, length or language."""
