@@ -7,7 +7,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.support.math_pairs import branches, by_hand, chosen, numbers, reviewed, strangers, structures, words
+from tests.support.math_pairs import (
+    branches,
+    by_hand,
+    chosen,
+    neighbours,
+    numbers,
+    reviewed,
+    strangers,
+    structures,
+    words,
+)
 from tests.support.math_pairs.pair import Family, Pair
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "mathematics" / "pairs.jsonl"
@@ -39,6 +49,8 @@ PLAIN: tuple[Family, ...] = (
     by_hand.boxed,
     reviewed.reviewed_boxes,
     strangers.strange_boxes,
+    neighbours.mended_boxes,
+    neighbours.unseen_boxes,
 )
 """Families of boxed answers under the grader's defaults."""
 WHOLE: Mapping[Family, Mapping[str, Any]] = {
@@ -46,6 +58,8 @@ WHOLE: Mapping[Family, Mapping[str, Any]] = {
     by_hand.completions: {},
     reviewed.reviewed_completions: {},
     strangers.strange_completions: {},
+    neighbours.mended_completions: {},
+    neighbours.unseen_completions: {},
     chosen.last_numbers: {"extraction": "last_number"},
 }
 """Families of whole completions, with their options."""

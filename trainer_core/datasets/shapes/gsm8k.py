@@ -5,7 +5,8 @@ import re
 from trainer_core.datasets.fields import asked, text_of, with_columns
 from trainer_core.datasets.shape import BOXED, Mapped, Row, Shape
 
-_NUMBER = re.compile(r"[-+−]?\$?\d[\d,]*(?:\.\d+)?|[-+−]?\.\d+")
+_NUMBER = re.compile(r"[-+−]?\$?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+−]?\.\d+")
+"""Digits, or thousands. The comma of ``1,2`` separates two numbers or is a decimal one: it stays."""
 
 
 def _matches(row: Row) -> bool:

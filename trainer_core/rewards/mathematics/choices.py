@@ -14,8 +14,14 @@ _SEVERAL = re.compile(r"(?:or|and|,|/|&|;|或|和)|.*[(\[]\s*[A-J]\s*[)\]]", re.
 _NEGATION = re.compile(
     r"\b(?:not|isn't|isn’t|cannot be|never|wrong|incorrect|instead of|rather than)\s*$", re.IGNORECASE
 )
+_REJECTED = re.compile(
+    r"(?:不|别|別|非|勿|没有|沒有|无法|無法|排除)(?:能|可|可以|该|該|应该|應該|会|會|要|应|應|再|选|選|择)?$"
+)
+"""Chinese words in front of "选" that reject a letter."""
+_DENIES = re.compile(r"\b(?:not|never|cannot)\b|n['’]t\b|\bno\s+sense\b", re.IGNORECASE)
 _STATED = re.compile(
-    r"(?:\b(?:answer|choice|option|selection)s?\b(?:[^.\n]{0,40}?\b(?:is|are|be|would be|must be)\b|\s*[:=])\s*:?"
+    r"(?:\b(?:answer|choice|option|selection)s?\b(?:\s*[:=](?=\s{0,3}[(\[]?\s?(?-i:[A-J])(?![A-Za-z0-9]))"
+    r"|[^.\n]{0,40}?\b(?:is|are|be|would be|must be)\b|\s*[:=])\s*:?"
     r"|\b(?:I|we)(?:['’](?:d|ll|m|re)|\s+(?:would|will|must|should|am|are|therefore|thus))?\s+"
     r"(?:choose|select|pick|go with|going with)\b"
     r"|\b(?:(?:so|thus|therefore|hence|then|let['’]s|let us),?\s+(?:choose|select|pick|go with)"
@@ -49,7 +55,7 @@ _UNDER_A_CONDITION = re.compile(
 _PREDICATE = re.compile(
     r"[)\]]?[ \t]*(?:[=<>≠≤≥+*/^]|(?:fails?|cannot|can['’]t|won['’]t)\b"
     r"|(?:is|are|was|can|could|does|did|do|must|has|would|should|may|might|will)(?:n['’]t)?\b"
-    r"|以外|では(?:ない|ありません|なく)|じゃない|でない|(?:est|ist|es)\s)",
+    r"|(?:选?项|選項)?(?:不(?!(?:仅|但|只))|并不|并非|是?错|排除|明显不)|以外|では(?:ない|ありません|なく)|じゃない|でない|(?:est|ist|es)\s)",
     re.IGNORECASE,
 )
 """What makes a letter the subject of a sentence or a part of a formula: "B is too small", "C = 5"."""
@@ -64,7 +70,7 @@ _SENTENCE_LONG = 120
 """Characters of a sentence that are looked at."""
 _LETTER = re.compile(r"[(\[]\s*([A-J])\s*[)\]]|([A-J])(?![A-Za-z0-9'’])")
 _ANOTHER = re.compile(
-    r"[)\].]?\s*(?:,?\s*(?:or|and|and/or|或|和|oder|und|ou|et|o|y)\s+|\s*(?:または|か)\s*|,\s*|/\s*)[(\[]?\s*[A-J](?![A-Za-z'’])"
+    r"[)\].]?\s*(?:,?\s*(?:or|and|and/or|或|和|oder|und|ou|et|o|y)\s+|\s*(?:または|か|或者?|和|及|与|跟)\s*|[,、]\s*|/\s*)[(\[]?\s*[A-J](?![A-Za-z'’])"
 )
 _LINE = re.compile(r"[(\[]?([A-J])[)\]]?[.:]?|[(\[]([A-J])[)\]].{0,200}|([A-J])[).:]\s.{0,200}")
 _LONGEST = 20_000
@@ -125,8 +131,10 @@ def _stated(text: str) -> str | None:
     found, place = None, 0
     for statement in _STATED.finditer(text):
         match = _LETTER.match(text, statement.end())
-        if text[: statement.start()].endswith(("不", "别", "非")):
+        if _REJECTED.search(text[max(0, statement.start() - 12) : statement.start()]):
             continue
+        if _DENIES.search(_CLAUSE.split(statement.group())[-1]):
+            continue  # "the answer can't possibly be B"
         if match is None or _NEGATION.search(text[max(0, statement.start() - 20) : statement.end()].rstrip()):
             continue
         letter = match[1] or match[2]
@@ -136,13 +144,22 @@ def _stated(text: str) -> str | None:
             continue  # "the answer is A number": an article
         if _PREDICATE.match(rest) and not is_right:
             continue  # "so B is wrong": the letter is spoken of, and no answer
-        found, place = "" if _ANOTHER.match(rest) else letter, statement.end()
+        found, place = "" if _names_another(rest) else letter, statement.end()
     for praise in _CALLED_RIGHT.finditer(text, place):
         found = praise[1] if praise[1].isupper() and not _is_supposed(text, praise, _CLAUSE) else found
     if found is None and not place:
         called = {praise[1] for praise in _BEGINS_RIGHT.finditer(text) if not _is_supposed(text, praise, _SENTENCE)}
         found = None if not called else called.pop() if len(called) == 1 else ""
     return found
+
+
+def _names_another(rest: str) -> bool:
+    """Whether a second letter is stated in ``rest``, behind the first one; "B, A is wrong" states B alone."""
+    other = _ANOTHER.match(rest)
+    if other is None:
+        return False
+    behind = rest[other.end() :]
+    return not _PREDICATE.match(behind) or _PREDICATE_RIGHT.match(behind) is not None
 
 
 def _is_supposed(text: str, praise: re.Match[str], ends: re.Pattern[str]) -> bool:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from trainer_core.rewards.mathematics.coordinates import by_letter, by_parts
 from trainer_core.rewards.mathematics.precision import same_numbers
-from trainer_core.rewards.mathematics.rebuilding import as_set, expanded, named
+from trainer_core.rewards.mathematics.rebuilding import as_set, constant_values, expanded, named
 from trainer_core.rewards.mathematics.renaming import renamed
 from trainer_core.rewards.mathematics.subjects import subjects
+from trainer_core.rewards.mathematics.times import same_times
 from trainer_core.rewards.mathematics.tree import (
     PI,
     Node,
@@ -60,6 +62,7 @@ class _Comparison:
             return True
         if "words" in (gold.head, answer.head):
             return self._words(gold, answer)
+        gold, answer = self._settled(gold), self._settled(answer)
         gold, answer = by_parts(gold, answer), by_parts(answer, gold)
         if gold.head in _NAMING and answer.head in _NAMING:
             answer = renamed(answer, gold)
@@ -78,6 +81,8 @@ class _Comparison:
             return self._relations(*relations)  # "-x > 0" describes no interval that could be read off
         if "relation" in (gold.head, answer.head):
             return gold.head == answer.head and self._relations(gold, answer)
+        if "time" in (gold.head, answer.head):
+            return same_times(gold, answer, self._units_required)
         if "quantity" in (gold.head, answer.head):
             return self._quantities(gold, answer)
         if is_number(gold) and gold.parts and answer.head in _UNORDERED:
@@ -90,9 +95,24 @@ class _Comparison:
             return self._algebra(gold, _with_constant_of(gold, answer))
         return self._structures(gold, answer)
 
+    def _settled(self, tree: Node) -> Node:
+        r"""``\binom52 = 10`` as 10: the last value of a chain of equal constants. A false chain stays a relation."""
+        values = constant_values(tree)
+        if len(values) < 2 or not all(self._is_step(one, other) for one, other in pairwise(values)):
+            return tree
+        exact = [value for value in values if value.unit_in_last_place is None]
+        kept = [*tree.parts[: -len(values)], values[-1] if values[-1].head == "quantity" else (exact or values)[-1]]
+        return kept[0] if len(kept) == 1 else node("relation", kept, " ".join(["="] * (len(kept) - 1)))
+
+    def _is_step(self, one: Node, other: Node) -> bool:
+        """Whether a constant equals the next one of a chain; a calculation may leave out the unit of its result."""
+        if one.head != "quantity" and other.head == "quantity" and other.text not in ("percent", "degree"):
+            other = other.parts[0]
+        return (one.head == "quantity") == (other.head == "quantity") and self.same(one, other)
+
     def _words(self, gold: Node, answer: Node) -> bool:
         if gold.head == answer.head:
-            return gold.text == answer.text
+            return gold.text == answer.text or _are_letters(gold, answer)
         words, other = (gold, answer) if gold.head == "words" else (answer, gold)
         if not words.parts or not is_scalar(other):
             name, value = named(other)
@@ -221,13 +241,12 @@ class _Comparison:
 
     def _ratios(self, gold: Node, answer: Node) -> bool:
         """Whether all terms are in the same proportion."""
-        first, other = gold.parts[0], answer.parts[0]
-        if self.same(first, number(0)) or self.same(other, number(0)):
-            return False  # a proportion to nothing holds for anything
-        return all(
-            self.same(product([first, theirs]), product([other, ours]))
-            for ours, theirs in zip(gold.parts[1:], answer.parts[1:], strict=True)
-        )
+        pairs = list(zip(gold.parts, answer.parts, strict=True))
+        terms = [pair for pair in pairs if not any(self.same(part, number(0)) for part in pair)]
+        if len(terms) < 2:
+            return self._ordered(gold.parts, answer.parts)  # a proportion to nothing holds for anything
+        first, other = terms[0]
+        return all(self.same(product([first, theirs]), product([other, ours])) for ours, theirs in pairs)
 
     def _ratio_and_fraction(self, gold: Node, answer: Node) -> bool:
         ratio, other = (gold, answer) if gold.head == "ratio" else (answer, gold)
@@ -247,6 +266,13 @@ class _Comparison:
 _SETS = {symbol(name).key for name in ("emptyset", "reals", "integers", "naturals", "rationals", "complexes")}
 """Symbols that are sets themselves: the set of the empty set is another thing."""
 _PI_OVER_180 = product([PI, number(Fraction(1, 180))])
+
+
+def _are_letters(gold: Node, answer: Node) -> bool:
+    """Whether ``xy`` and ``yx`` are the same letters side by side: words have a vowel, in which case order counts."""
+    if not (gold.parts and answer.parts) or set(gold.text + answer.text) & set("aeiou"):
+        return False
+    return gold.parts[0].key == answer.parts[0].key
 
 
 def _items(trees: Sequence[Node]) -> list[Node]:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from trainer_core.rewards.mathematics import atoms, units
+from trainer_core.rewards.mathematics.matrices import matrix_product, matrix_sum
 from trainer_core.rewards.mathematics.operands import Operands
+from trainer_core.rewards.mathematics.series import progression
 from trainer_core.rewards.mathematics.tokens import Token
 from trainer_core.rewards.mathematics.tree import (
     Node,
@@ -29,11 +31,17 @@ class Expressions(Operands):
 
     def sum(self) -> Node:
         """Terms with + and -, or what stands alone."""
-        terms = [self._signed()]
         stream = self.stream
+        start = stream.place
+        terms = [self._signed()]
         while stream.at("+", "-", "\\pm", "\\mp"):
             terms.append(self._signed())
-        return terms[0] if len(terms) == 1 else total(terms)
+        if any(term.head == "matrix" for term in terms):
+            return terms[0] if len(terms) == 1 else matrix_sum(terms)
+        if len(terms) == 1:
+            return terms[0]
+        continued = progression(terms) if stream.only_whole_numbers(start) else None
+        return continued or total(terms)
 
     def _signed(self) -> Node:
         sign, unsure = 1, ""
@@ -43,11 +51,12 @@ class Expressions(Operands):
                 unsure = token.text
             elif token.text == "-":
                 sign = -sign
-        term = self._term()
-        term = negative(term) if sign < 0 else term
+        term = self.term()
+        term = _all([number(-1), term]) if sign < 0 and term.head == "matrix" else negative(term) if sign < 0 else term
         return node("pm", [term], "" if unsure == "pm" else "-") if unsure else term
 
-    def _term(self) -> Node:
+    def term(self) -> Node:
+        """A product, up to the next + or -."""
         factors, stream = [self.operand()], self.stream
         while True:
             if stream.at(*atoms.TIMES) or self._at_ten_to_a_power():
@@ -163,7 +172,7 @@ class Expressions(Operands):
         found = quantity(value, name, scale)
         if self.stream.peek().kind == "number":  # 5 ft 3 in
             with self.stream.deeper():
-                more = self._term()
+                more = self.term()
             if more.head != "quantity" or more.text != name or not (is_number(value) and is_number(more.parts[0])):
                 raise UnreadableError("a number behind a unit")
             base = value.value * scale + more.parts[0].value * more.parts[1].value
@@ -224,7 +233,9 @@ def _is_unit_word(token: Token) -> bool:
 
 
 def _all(factors: Sequence[Node]) -> Node:
-    return factors[0] if len(factors) == 1 else product(factors)
+    if len(factors) == 1:
+        return factors[0]
+    return matrix_product(factors) if any(factor.head == "matrix" for factor in factors) else product(factors)
 
 
 def _remainder(value: Node, modulus: Node) -> Node:

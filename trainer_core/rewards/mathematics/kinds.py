@@ -3,7 +3,7 @@
 from typing import Final, Literal, get_args
 
 from trainer_core.rewards.mathematics.coordinates import by_letter
-from trainer_core.rewards.mathematics.rebuilding import as_set, expanded, named
+from trainer_core.rewards.mathematics.rebuilding import as_set, constant_values, expanded, named
 from trainer_core.rewards.mathematics.tree import Node, is_scalar, node, symbols
 
 AnswerKind = Literal["any", "number", "interval", "set", "tuple", "expression", "equation", "matrix", "choice", "text"]
@@ -20,7 +20,9 @@ def taken_as(kind: AnswerKind, tree: Node) -> Node | None:
         case "number":
             inner = value.parts[0] if value.head == "quantity" else value
             constant = is_scalar(inner) and symbols(inner) <= _CONSTANTS and len(expanded(inner)) == 1
-            return value if constant or value.head in ("digits", "ratio") else None
+            if len(constant_values(tree)) > 1:
+                return tree
+            return value if constant or value.head in ("digits", "ratio", "time") else None
         case "interval":
             found = as_set(tree)
             return found if _is_interval(found) else None

@@ -3,6 +3,8 @@
 from fractions import Fraction
 
 from trainer_core.rewards.mathematics import atoms
+from trainer_core.rewards.mathematics.matrices import matrix_power
+from trainer_core.rewards.mathematics.series import series
 from trainer_core.rewards.mathematics.stream import Stream
 from trainer_core.rewards.mathematics.surroundings import Surroundings
 from trainer_core.rewards.mathematics.tokens import Token
@@ -44,6 +46,10 @@ class Operands(Surroundings):
         """The argument of a function that has no brackets."""
         raise NotImplementedError
 
+    def term(self) -> Node:
+        """A product, up to the next + or -."""
+        raise NotImplementedError
+
     def starts(self) -> bool:
         """Whether an operand begins here."""
         token, stream = self.stream.peek(), self.stream
@@ -64,7 +70,20 @@ class Operands(Surroundings):
             or token.text in atoms.ACCENTS
             or token.text in _FIGURES
             or token.text
-            in ("frac", "dfrac", "tfrac", "cfrac", "sqrt", "binom", "dbinom", "tbinom", "mathbb", "mathcal")
+            in (
+                "frac",
+                "dfrac",
+                "tfrac",
+                "cfrac",
+                "sqrt",
+                "binom",
+                "dbinom",
+                "tbinom",
+                "mathbb",
+                "mathcal",
+                "sum",
+                "prod",
+            )
         )
 
     def at_modulus(self) -> bool:
@@ -101,10 +120,10 @@ class Operands(Surroundings):
                 stream.take()
                 return _primed(base)
             exponent = self.script()
-            return power(base, exponent)
+            return matrix_power(base, exponent) if base.head == "matrix" else power(base, exponent)
         if stream.skip("'"):
             return _primed(base)
-        if stream.at("!") and not stream.at("=", ahead=1):
+        if stream.at("!") and not (stream.at("=", ahead=1) and self._at_unequal(base)):
             stream.take()
             return call("factorial", [base])
         if stream.at("%", "\\%") and base.head != "quantity":
@@ -113,6 +132,10 @@ class Operands(Surroundings):
         if stream.skip("\\degree"):
             return quantity(base, "degree")
         return None
+
+    def _at_unequal(self, base: Node) -> bool:
+        """Whether the ``!=`` that comes next is a sign of its own, and not a factorial in front of "=": ``3!=6``."""
+        return self.stream.peek().gap or not (is_number(base) or self.stream.peek(1).gap)
 
     def _degree(self) -> bool:
         stream = self.stream
@@ -172,7 +195,8 @@ class Operands(Surroundings):
         if stream.at(*_CLOSED_BY):
             opening = stream.take()
             name = opening.text if opening.kind == "sign" else f"\\{opening.text}"
-            return call("norm" if name == "\\|" else "abs", [self._within(name, _CLOSED_BY[name])])
+            inner = self._within(name, _CLOSED_BY[name])
+            return call("norm" if name == "\\|" else "det" if inner.head == "matrix" else "abs", [inner])
         if stream.at(*_ROUNDED):
             closing, name = _ROUNDED[f"\\{stream.take().text}"]
             return call(name, [self._within("round", closing)])
@@ -276,6 +300,8 @@ class Operands(Surroundings):
         if name in ("binom", "dbinom", "tbinom"):
             above = self.argument()
             return call("binomial", [above, self.argument()])
+        if name in ("sum", "prod"):
+            return self._series(name)
         if name in atoms.FUNCTIONS:
             return self._function(name)
         if name in atoms.CONSTANTS:
@@ -297,6 +323,23 @@ class Operands(Surroundings):
         if name == "begin":
             return self.matrix()
         raise UnreadableError(f"the command {name[:20]!r}")
+
+    def _series(self, name: str) -> Node:
+        """A finite sum or product, written out. Raises UnreadableError for all others."""
+        index, first, last = "", None, None
+        while self.stream.at("^", "_"):
+            if self.stream.take().text == "^":
+                last = self.script()
+            else:
+                bounds = self.script()
+                if bounds.head != "relation" or bounds.text != "=" or bounds.parts[0].head != "symbol":
+                    raise UnreadableError(f"{name} without an index")
+                index, first = bounds.parts[0].text, bounds.parts[1]
+        if first is None or last is None:
+            raise UnreadableError(f"{name} without bounds")
+        with self.stream.deeper():
+            body = self.term()
+        return series(name, body, index, first, last, self.stream.charge)
 
     def _root(self) -> Node:
         index = number(2)

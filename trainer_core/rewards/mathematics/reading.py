@@ -33,6 +33,14 @@ _PHRASES = {
     "all real numbers": REALS, "all reals": REALS, "empty set": EMPTY, "the empty set": EMPTY, "infinity": INFINITY,
     "negative infinity": negative(INFINITY),
 }  # fmt: skip
+_NO_VALUE = node("words", [], "does not exist")
+_NO_VALUES = {
+    "dne", "does not exist", "doesn't exist", "doesn’t exist", "do not exist", "limit does not exist",
+    "the limit does not exist", "the limit doesn't exist", "limit doesn't exist", "不存在", "极限不存在",
+    "極限不存在", "existiert nicht", "n'existe pas", "no existe", "não existe", "non esiste", "не существует",
+    "存在しない",
+}  # fmt: skip
+_ABBREVIATED = re.compile(r"[Dd]\.? ?[Nn]\.? ?[Ee]\.?")
 _COPULAS = ("です", "である")
 _BETWEEN_WORDS = {",", ";", "-", "'", ".", "!", "?", "&", "/", "(", ")"}
 
@@ -56,6 +64,8 @@ def _read(text: str) -> Node:
     if match := _DIGITS.fullmatch(bare):
         base = _NAMED_BASES.get(match[2] or "", match[2] or match[3])
         return node("digits", [], f"{match[1].upper()}_{base}")
+    if _ABBREVIATED.fullmatch(bare):
+        return _NO_VALUE
     found = _trimmed(tokens(text))
     if not found:
         raise UnreadableError("nothing")
@@ -142,12 +152,13 @@ def _words(found: list[Token]) -> Node:
 
 
 def _phrase(part: list[Token]) -> Node:
-    only = part[0]
+    only, phrase = part[0], plain(part)
+    if phrase in _NO_VALUES:
+        return _NO_VALUE
     if len(part) == 1 and (only.kind == "letter" or len(only.text) == 1):
         return symbol(only.text)
     if len(part) == 1 and not only.in_text and len(only.text) <= 6:
-        return node("words", [product([symbol(letter) for letter in only.text])], plain(part))
-    phrase = plain(part)
+        return node("words", [product([symbol(letter) for letter in only.text])], phrase)
     return _PHRASES.get(phrase) or node("words", [], phrase)
 
 

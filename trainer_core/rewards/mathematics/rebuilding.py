@@ -6,8 +6,10 @@ from itertools import pairwise
 from trainer_core.rewards.mathematics.tree import (
     EMPTY,
     INFINITY,
+    MINUS_ONE,
     Node,
     call,
+    is_scalar,
     negative,
     node,
     power,
@@ -20,6 +22,8 @@ from trainer_core.rewards.mathematics.tree import (
 
 _REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 REALS = symbol("reals")
+PROPORTION = " as a proportion"
+"""End of the names of ratios of letters."""
 _DX = product([symbol("d"), symbol("x")])
 
 
@@ -38,6 +42,13 @@ def _signed(tree: Node, sign: int) -> Node:
         inner = _signed(tree.parts[0], sign)
         return negative(inner) if (sign < 0) != (tree.text == "-") else inner
     return with_parts(tree, [_signed(part, sign) for part in tree.parts])
+
+
+def replaced(tree: Node, name: str, other: Node) -> Node:
+    """``tree`` with ``other`` for every ``name``."""
+    if tree.head == "symbol":
+        return other if tree.text == name else tree
+    return with_parts(tree, [replaced(part, name, other) for part in tree.parts])
 
 
 _BUILDERS: dict[str, Callable[[Sequence[Node]], Node]] = {
@@ -171,6 +182,8 @@ def named(tree: Node) -> tuple[str | None, Node]:
         return None, left
     if left.head == "words":
         return "", right
+    if (name := _measured(left)) is not None:
+        return name, right
     if left.head == "symbol" and left.text not in symbols(right) and not _is_constant(left):
         return left.text.removeprefix("vec($").removesuffix(")"), right
     if left.head == "call" and left.text.startswith("of "):
@@ -179,6 +192,8 @@ def named(tree: Node) -> tuple[str | None, Node]:
         return _prime(left) or left.key, right
     if _is_applied(left, right):
         return left.key, right
+    if (name := _proportion(left)) is not None and not _variables(right):
+        return name, right
     if left.head in ("tuple", "product") and right.head in ("tuple", "list"):
         return left.key, right
     return None, tree
@@ -186,11 +201,64 @@ def named(tree: Node) -> tuple[str | None, Node]:
 
 def _is_applied(left: Node, right: Node) -> bool:
     """Whether ``left`` is P(A) or S(n), whose capital letter does not stand on the right."""
-    letters = [part.text for part in left.parts if part.head == "symbol"] if left.head == "product" else []
-    if len(letters) != 2 or len(left.parts) != 2:
+    if left.head != "product" or not all(map(is_variable, left.parts)):
         return False
-    capitals = [letter for letter in letters if len(letter) == 1 and letter.isupper()]
-    return any(letter not in symbols(right) for letter in capitals)
+    capitals = [part.text for part in left.parts if len(part.text) == 1 and part.text.isupper()]
+    if capitals and (len(left.parts) == 2 or len(capitals) == len(left.parts)):
+        return any(letter not in symbols(right) for letter in capitals)
+    return not _variables(right)
+
+
+def _measured(left: Node) -> str | None:
+    """The name of a length such as ``|AB|`` and ``\\|v\\|``, which is that of the segment ``AB``; None for others.
+
+    ``|x| = 5`` measures nothing: it is an equation with two solutions.
+    """
+    if left.head == "symbol" and left.text.startswith(_SEGMENT):
+        return left.text[len("overline(") : -1]
+    if left.head != "call" or left.text not in ("abs", "norm") or len(left.parts) != 1:
+        return None
+    inner = left.parts[0]
+    if inner.head == "symbol" and inner.text.startswith(_SEGMENT):
+        return inner.text[len("overline(") : -1]
+    if (
+        inner.head == "symbol"
+        and (points := inner.text.removeprefix("vec(").removesuffix(")")).isupper()
+        and len(points) > 1
+    ):
+        return product([symbol(point) for point in points]).key
+    letters = [one.text for one in walk(inner) if is_variable(one)]
+    if inner.head == "product" and all(map(is_variable, inner.parts)) and "".join(letters).isupper():
+        return inner.key
+    is_vector = any(letter.startswith(("vec(", "hat(")) for letter in letters)
+    is_complex = inner.head == "symbol" and inner.text[:1] in ("z", "w", "v", "u")
+    is_set = inner.head == "symbol" and inner.text[:1].isupper()
+    measures = left.text == "norm" or is_vector or is_complex or is_set
+    return f"size of {inner.key}" if letters and measures else None
+
+
+_SEGMENT = "overline(product:"
+
+
+def _proportion(left: Node) -> str | None:
+    """The name of a ratio of letters, which is that of their quotient; None for others."""
+    if left.head == "ratio":
+        named_terms = all(
+            is_variable(one) or (one.head == "product" and all(map(is_variable, one.parts))) for one in left.parts
+        )
+        return f"{left.key}{PROPORTION}" if named_terms else None
+    if left.head != "product" or len(left.parts) != 2:
+        return None
+    over, under = sorted(left.parts, key=lambda part: part.head, reverse=True)
+    is_quotient = is_variable(over) and under.head == "power" and under.parts[1].key == MINUS_ONE.key
+    if not is_quotient or not is_variable(under.parts[0]):
+        return None
+    return f"{node('ratio', [over, under.parts[0]]).key}{PROPORTION}"
+
+
+def _variables(tree: Node) -> bool:
+    """Whether a letter that may stand for anything is in ``tree``."""
+    return any(map(is_variable, walk(tree)))
 
 
 def _is_derivative(tree: Node) -> bool:
@@ -217,6 +285,19 @@ def _without_steps(tree: Node) -> Node:
     while len(parts) > 1 and parts[-1].head == parts[-2].head == "number" and parts[-1].value == parts[-2].value:
         del parts[-2]
     return parts[0] if len(parts) == 1 else node("relation", parts, " ".join(["="] * (len(parts) - 1)))
+
+
+def constant_values(tree: Node) -> list[Node]:
+    """The values without letters at the end of a chain such as ``x = 2 + 3 = 5``: numbers, quantities, matrices."""
+    if tree.head != "relation" or set(tree.text.split(" ")) != {"="}:
+        return []
+    found: list[Node] = []
+    for part in reversed(tree.parts):
+        inner = part.parts[0] if part.head == "quantity" else part
+        if not (is_scalar(inner) or inner.head == "matrix") or symbols(inner) - {"pi", "e", "i"}:
+            break
+        found.insert(0, part)
+    return found
 
 
 def _is_constant(tree: Node) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 
-from trainer_core.rewards.mathematics.rebuilding import is_variable, named, with_parts
+from trainer_core.rewards.mathematics.rebuilding import is_variable, named, replaced
 from trainer_core.rewards.mathematics.tree import Node, node, symbol, symbols
 
 _WHOLE_NUMBERS = {symbol(name).key for name in ("integers", "naturals")}
@@ -26,7 +26,7 @@ def _with_bound_letter(tree: Node, other: Node) -> Node:
         return _without_numbers(tree, other) if tree.head == "list" and tree.text != "or" else tree
     if theirs in symbols(tree):
         return tree
-    return _replaced(tree, ours, theirs)
+    return replaced(tree, ours, symbol(theirs))
 
 
 def _bound_letter(tree: Node) -> str | None:
@@ -64,7 +64,7 @@ def _as_function(tree: Node, other: Node) -> Node:
     same_function = name.head == "call" and name.text == theirs.text and len(name.parts) == 1
     if not same_function or not is_variable(name.parts[0]) or parameter.text in symbols(tree):
         return tree
-    return _replaced(tree, name.parts[0].text, parameter.text)
+    return replaced(tree, name.parts[0].text, parameter)
 
 
 def _without_numbers(tree: Node, other: Node) -> Node:
@@ -88,9 +88,3 @@ def _speaks_of(letter: str, tree: Node) -> bool:
     return tree.text == "in" or (
         tree.text == "=" and any(part.head == "pm" for part in (tree.parts[1], *tree.parts[1].parts))
     )
-
-
-def _replaced(tree: Node, name: str, other: str) -> Node:
-    if tree.head == "symbol":
-        return symbol(other) if tree.text == name else tree
-    return with_parts(tree, [_replaced(part, name, other) for part in tree.parts])

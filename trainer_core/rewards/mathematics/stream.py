@@ -8,6 +8,8 @@ from trainer_core.rewards.mathematics.tokens import Token
 from trainer_core.rewards.mathematics.tree import UnreadableError
 
 _DEEPEST = 60
+_MOST_WRITTEN_OUT = 10_000
+"""Nodes that the sums and products of one answer may be written out to."""
 END = Token("sign", "")
 
 
@@ -20,6 +22,23 @@ class Stream:
         self._depth = 0
         self.open: list[str] = []
         """Brackets that are open here, the innermost last."""
+        self._written_out = 0
+
+    def charge(self, nodes: int) -> None:
+        """Count ``nodes`` that a sum is written out to. Raises UnreadableError if they are too many."""
+        self._written_out += nodes
+        if self._written_out > _MOST_WRITTEN_OUT:
+            raise UnreadableError("a sum of too many terms")
+
+    def only_whole_numbers(self, start: int) -> bool:
+        """Whether all since ``start`` are whole numbers, plus signs and one ellipsis: ``1+2+\\cdots+100``."""
+        read = self._tokens[start : self.place]
+        dots = [token for token in read if token.kind == "command"]
+        return (
+            [token.text for token in dots] in (["cdots"], ["dots"], ["ldots"])
+            and all(token.text.isdigit() for token in read if token.kind == "number")
+            and all(token.kind == "number" or token.text == "+" or token is dots[0] for token in read)
+        )
 
     def peek(self, ahead: int = 0) -> Token:
         """The next token, or one behind or before it; an empty sign where there is none."""

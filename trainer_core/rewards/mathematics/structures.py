@@ -2,8 +2,9 @@
 
 from trainer_core.rewards.mathematics import atoms
 from trainer_core.rewards.mathematics.expressions import Expressions
+from trainer_core.rewards.mathematics.times import read_time
 from trainer_core.rewards.mathematics.tokens import Token
-from trainer_core.rewards.mathematics.tree import Node, UnreadableError, is_number, node
+from trainer_core.rewards.mathematics.tree import Node, UnreadableError, is_number, node, product, symbol
 
 _CLOSING = (")", "]", "}", "\\}", "\\rvert", "\\rfloor", "\\rceil", "\\rangle", "\\\\", "\\end", "&")
 _SAYING = ("is", "are", "是", "为", "等于")
@@ -108,11 +109,31 @@ class Structures(Expressions):
         says = self.stream.peek(ahead - 1).text.casefold().endswith(_SAYING) and not self.stream.at("", ahead=ahead)
         if not says and not self.stream.at("=", ":", ahead=ahead):
             return None, False
+        said = ahead - 1 if says and ahead > 1 else ahead
+        letters = self._letters_in_front(said)
+        if letters is not None and self._continues_ratio(ahead):
+            return None, False
         words = [self.stream.take().text for _ in range(ahead)]
         if any(word.casefold() in _DENYING or "不" in word for word in words):
             raise UnreadableError("what an answer is not")
         colon = self.stream.skip(":") or (says and not self.stream.at("="))
-        return node("words", [], " ".join(words).casefold()), colon
+        return letters or node("words", [], " ".join(words).casefold()), colon
+
+    def _letters_in_front(self, words: int) -> Node | None:
+        """The product that a single word in front of "=" is, such as ``xy`` and the segment ``AB``; None for others."""
+        token = self.stream.peek()
+        text = token.text
+        if words != 1 or not (text.isascii() and text.isalpha()) or text.casefold() in atoms.SHORT_WORDS:
+            return None
+        is_figure = text.isupper() and 1 < len(text) <= 4
+        is_product = text.islower() and 1 < len(text) <= 3 and not token.in_text
+        return product([symbol(letter) for letter in text]) if is_figure or is_product else None
+
+    def _continues_ratio(self, ahead: int) -> bool:
+        """Whether the colon after ``ahead`` words is that of ``AB:CD=2:3``."""
+        second = self.stream.peek(ahead + 1)
+        is_letters = second.kind == "letter" or (second.kind == "word" and second.text.isupper())
+        return self.stream.at(":", ahead=ahead) and is_letters and self.stream.at("=", ":", ahead=ahead + 2)
 
     def _congruence(self, value: Node) -> Node:
         stream = self.stream
@@ -141,7 +162,11 @@ class Structures(Expressions):
         return found
 
     def _at_colon(self) -> bool:
-        return self.stream.at(":") and (not self.stream.open or self.stream.open[-1] != "\\{")
+        return self.stream.at(":") and self._is_outside_sets()
+
+    def _is_outside_sets(self) -> bool:
+        """Whether a colon belongs to a ratio, and not to the condition of a set."""
+        return not self.stream.open or self.stream.open[-1] != "\\{"
 
     def _at_to(self) -> bool:
         """Whether the "to" of "7 to 3" stands here."""
@@ -152,6 +177,8 @@ class Structures(Expressions):
         )
 
     def _ratio(self) -> Node:
+        if self._is_outside_sets() and (time := read_time(self.stream)) is not None:
+            return time
         parts = [self.sum()]
         while self._at_colon() or (is_number(parts[-1]) and self._at_to()):
             self.stream.take()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from trainer_core.rewards.mathematics.rebuilding import is_variable, named
+from trainer_core.rewards.mathematics.rebuilding import PROPORTION, is_variable, named
 from trainer_core.rewards.mathematics.tree import Node
 
 _NOTHING_SAID = {
@@ -50,6 +50,11 @@ def _of_relation(tree: Node) -> Subjects:
     name, value = named(tree)
     if name and value.head in _COLLECTIONS and len(name) == 1 and name.isupper():
         return NOTHING  # S = {1, 2} names the set, and no unknown that lies in it
+    if name and name.endswith(PROPORTION):
+        return NOTHING
+    if name and name.startswith("product:"):
+        letters = "".join(sorted(filter(str.isalpha, name.removeprefix("product:").casefold())))
+        return Subjects(frozenset([name]), frozenset([letters]))
     if name:
         return Subjects(frozenset([name]))
     if name == "":

@@ -21,7 +21,7 @@ class Node:
 
     head: str
     """Its kind: number, symbol, sum, product, power, call, quantity, words, relation, tuple, set, list, union,
-    intersection, difference, matrix, row, pm, ratio, congruence, digits, builder, piecewise, piece."""
+    intersection, difference, matrix, row, pm, ratio, time, congruence, digits, builder, piecewise, piece."""
     parts: tuple["Node", ...] = ()
     text: str = ""
     """Name, unit, brackets or operators, by ``head``."""

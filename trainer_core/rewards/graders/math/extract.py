@@ -22,6 +22,25 @@ _STATEMENT = re.compile(
 _LONGEST_STATEMENT = 2_000
 _SENTENCE_END = re.compile(r"(?<=[^\s.])\.\s+(?=[A-Z])|,?\s+(?:because|since|as|so|where|which)\b|。")
 _FORMULA_AT_END = re.compile(r"\$([^$]+)\$$|\\\(((?:(?!\\\().)+?)\\\)$|\\\[((?:(?!\\\[).)+?)\\\]$")
+_FORMULA = re.compile(r"\$([^$]+)\$|\\\(((?:(?!\\\().)+?)\\\)|\\\[((?:(?!\\\[).)+?)\\\]")
+_INEQUALITY = re.compile(r"[<>≤≥≠]|\\(?:leq?|geq?|leqslant|geqslant|lt|gt|neq?|in)(?![A-Za-z])")
+_PLAIN_INEQUALITY = re.compile(
+    r"(?:(?:[-−]?\d[\d./]{0,20}|[-−]?∞)\s{0,3}(?:<=|[<≤])\s{0,3})?(?<![\w\\])[A-Za-z](?:_\w)?\s{0,3}(?:<=|>=|[<>≤≥≠])\s{0,3}[-−]?\d[\d./]{0,20}(?<!\.)"
+)
+"""An inequality for one letter, outside of formulas."""
+_BY_COLONS = re.compile(
+    r"(?<![\w:.,\\])\d{1,9}(?:(?::\d{1,9})+|(?:\s:\s\d{1,9})+)(?:\s{0,2}[AaPp]\.?[Mm]\b\.?)?(?![\d:]|\.\d)(?=\D{0,80}$)"
+)
+"""A ratio or a time of day behind which no number follows."""
+_IS_SOLUTION = re.compile(
+    r"[\s,]{0,4}(?:(?:is|are|gives|holds?|works?|satisf(?:y|ies)|must\s+hold|follows|remains?)\b|est\b|ist\b|es\b|是|即为|为|成立)[^\d$]{0,80}",
+    re.IGNORECASE,
+)
+"""What follows a relation that is the answer, up to the end of its line."""
+_REASON = re.compile(
+    r"\b(?:because|since|as|if|when|whenever|where|while|although|unless)\b|因为|由于|当|若", re.IGNORECASE
+)
+_NEGATED = re.compile(r"\b(?:not|never|no|wrong|incorrect|false)\b|n['’]t\b|不|错|nicht\b|\bpas\b", re.IGNORECASE)
 _HEDGE = re.compile(r"(?<![\w.,])[-−]?\d[\d.,/]{0,40}\s*(?:,|or|,\s{0,3}or)\s*[-−]?\d[\d.,/]{0,40}\b(?=\D{0,40}$)")
 """Two numbers at the end between which the answer does not decide."""
 _DENIAL = re.compile(r"(?:\w+ly\s+)?(?:not|never|neither|nor)\b", re.IGNORECASE)
@@ -43,7 +62,8 @@ _OPERATED = re.compile(
 )
 """An operator or a function in front of a number: it is a part of a formula that stands among words."""
 _GOES_ON = re.compile(
-    r"[\s$]*(?:(?:pi|squared|cubed|factorial|plus|minus|divided\s+by)\b|[π√^]"
+    r"[\s$]*(?:(?:(?:is|are)\s+(?:not|never)|isn['’]t|aren['’]t)\s+(?:the|a|an|our|my|correct|right|valid)\b"
+    r"|(?:is|are)\s+(?:wrong|incorrect|false)\b|(?:pi|squared|cubed|factorial|plus|minus|divided\s+by)\b|[π√^]"
     r"|(?:or|and)\s+(?:more|less|fewer|greater|above|below|up|over|under)\b"
     r"|(?:個|つ|人|通り|cm|m)?(?:では(?:ない|ありません|なく)|でない|じゃない|以上|以下|未満|より))",
     re.IGNORECASE,
@@ -155,10 +175,34 @@ def _ending(line: str) -> str | None:
         return bare
     if hedge := _HEDGE.search(bare):
         return hedge.group().strip()
+    if (relation := _relation_in_prose(bare)) is not None:
+        return relation
+    if (joined := _joined_by_colons(bare)) is not None:
+        return bare if _is_qualified(bare, joined) else joined
     number = last_number_text(line)
     if number is None or not _is_qualified(line, number):
         return number and _with_unit(line, number)
     return bare
+
+
+def _relation_in_prose(line: str) -> str | None:
+    """The inequality of "Therefore $x \\ge 5$ is the solution"; all of ``line`` if it is denied, None without one."""
+    formulas = [match for match in _FORMULA.finditer(line) if _INEQUALITY.search(match.group())]
+    found = formulas[-1] if formulas else next(reversed(list(_PLAIN_INEQUALITY.finditer(line))), None)
+    if found is None:
+        return None
+    before, rest = line[max(0, found.start() - _AROUND) : found.start()], line[found.end() :]
+    if not _IS_SOLUTION.fullmatch(rest) or _REASON.search(before) or _REASON.search(rest):
+        return None
+    if _NEGATED.search(rest) or _DENIED.search(before):
+        return line
+    return next(part for part in (*found.groups(), found.group()) if part is not None).strip()
+
+
+def _joined_by_colons(line: str) -> str | None:
+    """The ratio or time of day that holds the last number of ``line``; None if it is another number."""
+    match = _BY_COLONS.search(line)
+    return None if match is None else match.group().strip()
 
 
 def _with_unit(line: str, number: str) -> str:

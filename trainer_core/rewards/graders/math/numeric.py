@@ -17,11 +17,11 @@ _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff01-\uff5e"
 """Signs that stand beside numbers without a space."""
 NUMBER = re.compile(
     rf"(?<![^\W{_CJK}])(?<![.])(?<!\d,)(?<!\{{,\}})"
-    r"(?P<sign>[-+−])?(?P<whole>\d+(?:(?:,|\{,\}|\\,|,?\\!)\d+)*)?"
+    r"(?P<sign>[-+−])?(?P<whole>\d+(?:(?:,|\{,\}|\\,|,?\\!\s{0,2})\d+)*)?"
     r"(?:(?<=\d)(?:\.(?P<places>\d*))?|\.(?P<only>\d+))"
     r"(?:[eE](?P<power>[-+]?\d+))?(?:\s{0,3}/\s{0,3}(?P<under>\d+))?(?P<percent>\s{0,3}\\?%)?"
 )
-_GROUPED = re.compile(r"\d+|[1-9]\d{0,2}(?P<between>,|\{,\}|\\,|,?\\!)\d{3}(?:(?P=between)\d{3})*")
+_GROUPED = re.compile(r"\d+|[1-9]\d{0,2}(?P<between>,|\{,\}|\\,|,?\\!\s{0,2})\d{3}(?:(?P=between)\d{3})*")
 """Digits, or thousands with one kind of separator; ``0,111`` and ``1,2`` are neither, and no number is read there."""
 _SEPARATORS = re.compile(r"\D")
 _LONGEST = 4000

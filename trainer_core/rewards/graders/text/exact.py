@@ -22,7 +22,7 @@ class ExactGrader(GraderModel):
     """Ignore the difference between capitals and small letters."""
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
-        """1.0 or 0.0."""
+        """1.0 or 0.0. Raises GraderError if the gold answer is empty."""
         gold, answer = reference_text(item, self.reference), sample.answer_text
         if self.strip:
             gold, answer = gold.strip(), answer.strip()

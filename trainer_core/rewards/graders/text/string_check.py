@@ -5,7 +5,9 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
+from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
+from trainer_core.rewards.graders.reference import is_blank
 from trainer_core.rewards.graders.template import NoJsonError, check_template, render
 from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
@@ -36,12 +38,18 @@ class StringCheckGrader(GraderModel):
     _templates = field_validator("input", "reference")(check_template)
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
-        """1.0 or 0.0; output that is not the JSON that a template reads is 0.0."""
+        """1.0 or 0.0; output that is not the JSON that a template reads is 0.0.
+
+        Raises:
+            GraderError: the reference is filled from the row and empty, or nothing is to be contained.
+        """
         try:
             given, wanted = render(self.input, sample, item), render(self.reference, sample, item)
         except NoJsonError:
             tell("The output is not the JSON that the template reads.")
             return 0.0
+        if is_blank(wanted) and ("{{" in self.reference or self.operation in ("like", "ilike")):
+            raise GraderError(f"the reference {self.reference[:60]!r} is empty: there is no text to compare with")
         tell(f"{_WORDS[self.operation]}: {quoted(given)} against {quoted(wanted)}.")
         match self.operation:
             case "eq":
