@@ -51,6 +51,14 @@ def test_exact_needs_a_gold_answer(item: dict[str, object]) -> None:
         ExactGrader().grade(sample("x"), item)
 
 
+@pytest.mark.parametrize("gold", ["", " ", "\n", "\u200b", "\ufeff \u2060", "\u3164"])
+@pytest.mark.parametrize("text", ["", " ", "Paris"])
+def test_an_empty_gold_answer_is_an_error_and_equals_nothing(gold: str, text: str) -> None:
+    for grader in (ExactGrader(), ExactGrader(strip=False), ExactGrader(ignore_case=True)):
+        with pytest.raises(GraderError, match="'answer' is empty"):
+            grader.grade(sample(text), {"answer": gold})
+
+
 @pytest.mark.parametrize(("tokens", "grade"), [(0, 0.0), (100, 0.0), (150, -0.25), (300, -1.0), (9999, -1.0)])
 def test_length_penalty_is_linear(tokens: int, grade: float) -> None:
     found = LengthPenaltyGrader(free=100, full=300).grade(sample("x", tokens=tokens), {})

@@ -26,6 +26,19 @@ def test_string_check(operation: str, text: str, expected: float) -> None:
     assert graded({"type": "string_check", "operation": operation}, text, {"answer": "Paris"}) == expected
 
 
+@pytest.mark.parametrize("operation", ["eq", "ne", "like", "ilike"])
+@pytest.mark.parametrize("gold", ["", "  ", "\u200b"])
+def test_string_check_against_an_empty_field_is_an_error(operation: str, gold: str) -> None:
+    for text in ("", "Paris"):
+        with pytest.raises(GraderError, match="is empty"):
+            graded({"type": "string_check", "operation": operation}, text, {"answer": gold})
+
+
+def test_string_check_may_ask_for_empty_output() -> None:
+    for operation, text, expected in (("eq", "", 1.0), ("eq", "a", 0.0), ("ne", "a", 1.0), ("ne", "", 0.0)):
+        assert graded({"type": "string_check", "operation": operation, "reference": ""}, text, {}) == expected
+
+
 def test_templates_read_rows_and_json() -> None:
     grader = {
         "type": "string_check",

@@ -1,6 +1,7 @@
 """Properties of mathematical verdicts: in every grammar a right answer is paid, and one small change makes it wrong."""
 
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import pytest
@@ -278,3 +279,89 @@ def test_no_text_is_a_bug(text: str, gold: str) -> None:
             assert verdict() in (0.0, 1.0)
         except GraderError:  # a gold answer that cannot be read
             assert verdict is not verdicts[0]
+
+
+@given(st.integers(1, 12), st.integers(0, 9), st.integers(1, 9), st.sampled_from(["AM", "PM"]))
+@settings(max_examples=60, deadline=None)
+def test_times_of_day(hours: int, minutes: int, step: int, half: str) -> None:
+    other, later = {"AM": "PM", "PM": "AM"}[half], hours % 12 + 1
+    gold = rf"{hours}:0{minutes} \text{{ {half}}}"
+    dotted = f"{half[0].lower()}.m."
+    check(gold, f"{hours}:0{minutes} {half.lower()}", f"{later}:0{minutes} {half}")
+    check(gold, f"{hours}:0{minutes} {dotted}", f"{hours}:0{(minutes + step) % 10} {dotted}")
+    check(gold, f"{hours % 12 + 12 * (half == 'PM'):02d}:0{minutes}", f"{hours}:0{minutes} {other}")
+    check(f"{hours}:0{minutes}", rf"\text{{{hours}:0{minutes}}}", f"{later}:0{minutes}")
+
+
+@given(st.integers(1, 60), st.integers(2, 9))
+@settings(max_examples=30, deadline=None)
+def test_a_ratio_to_nothing_is_no_proportion(first: int, factor: int) -> None:
+    check(f"{first}:0", f"{first} : 0", f"{factor * first}:0")
+    check(f"0:{first}", rf"0:{first}", f"0:{factor * first}")
+    check(f"{first}:0:{first}", f"{factor * first}:0:{factor * first}", f"{first}:{factor}:{first}")
+
+
+@MANY
+@given(st.permutations("bcdfnpqrxyz"), st.integers(0, 99), st.integers(1, 9))
+@settings(max_examples=40, deadline=None)
+def test_letters_side_by_side_are_a_product(letters: list[str], value: int, step: int) -> None:
+    a, b, c = letters[:3]
+    check(f"{a}{b}={value}", rf"{b}\cdot {a}={value}", f"{a}={value}")
+    check(f"{a}{b}={value}", f"{value}={b}{a}", f"{a}{c}={value}")
+    check(f"{a}={value}", str(value), f"{a}{b}={value}")
+    check(f"{a}{b}", f"{b}{a}", f"{a}{c}")
+    segment, other = f"{a}{b}".upper(), f"{a}{c}".upper()
+    check(f"{segment}={value}", rf"|{segment}|={value}", f"{other}={value}")
+    check(str(value), rf"\|\vec{{{a}}}\|={value}", rf"\|\vec{{{a}}}\|={value + step}")
+
+
+@MANY
+@given(st.integers(3, 12), st.integers(1, 5), st.integers(1, 9))
+@settings(max_examples=30, deadline=None)
+def test_chains_of_equal_constants(n: int, k: int, step: int) -> None:
+    value = comb(n, k)
+    check(str(value), rf"\binom{{{n}}}{{{k}}}={value}", rf"\binom{{{n}}}{{{k}}}={value + step}")
+    check(str(n), rf"\log_2 {2**n}={n}", rf"\log_2 {2**n + step}={n}")
+    check(str(n), rf"x=\sqrt{{{n * n}}}={n}", rf"x=\sqrt{{{n * n + step}}}={n}")
+    check(f"{n + k}", f"{n}+{k}={n + k}", f"{n}+{k}={n + k + step}")
+    assert grade(str(n), f"{n}+{step}={n}") == 0.0
+
+
+@given(st.lists(SMALL, min_size=8, max_size=8), st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
+def test_sums_and_products_of_matrices(cells: list[int], step: int) -> None:
+    (a, b, c, d), (e, f, g, h) = cells[:4], cells[4:]
+    one, other = _matrix(cells[:4], "pmatrix"), _matrix(cells[4:], "bmatrix")
+    added = [x + y for x, y in zip(cells[:4], cells[4:], strict=True)]
+    times = [a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h]
+    check(
+        _matrix(added, "pmatrix"), f"{one}+{other}", f"{one}+{step + 1}{other}+{one}+{_matrix([1, 0, 0, 0], 'pmatrix')}"
+    )
+    check(_matrix(times, "pmatrix"), f"{one}{other}", f"{one}{other}+{_matrix([0, step, 0, 0], 'pmatrix')}")
+    check(
+        _matrix([step * x for x in added], "pmatrix"),
+        f"{step}({one}+{other})",
+        _matrix([step * x + 1 for x in added], "pmatrix"),
+    )
+
+
+@given(st.integers(0, 5), st.integers(3, 40), st.integers(1, 9))
+@settings(max_examples=40, deadline=None)
+def test_finite_sums(low: int, size: int, step: int) -> None:
+    high = low + size
+    value = sum(k * k + 1 for k in range(low, high + 1))
+    check(str(value), rf"\sum_{{k={low}}}^{{{high}}}(k^2+1)", rf"\sum_{{k={low}}}^{{{high + 1}}}(k^2+1)")
+    check(
+        rf"\sum_{{i={low}}}^{{{high}}} i",
+        rf"\sum\limits_{{n={low}}}^{{{high}}} n",
+        str(sum(range(low, high + 1)) + step),
+    )
+    check(str(sum(range(1, size + 1))), rf"1+2+\cdots+{size}", rf"1+2+\cdots+{size + step}")
+
+
+@given(
+    st.integers(1, 99), st.integers(0, 999), st.sampled_from([r",\! ", r",\!\!", r", \!", r"{,}\!"]), st.integers(1, 9)
+)
+@settings(max_examples=40, deadline=None)
+def test_thin_thousands(high: int, low: int, separator: str, step: int) -> None:
+    check(str(1000 * high + low), f"{high}{separator}{low:03d}", f"{high}{separator}{(low + step) % 1000:03d}")

@@ -29,7 +29,8 @@ _PLAIN_INEQUALITY = re.compile(
 )
 """An inequality for one letter, outside of formulas."""
 _BY_COLONS = re.compile(
-    r"(?<![\w:.,\\])\d{1,9}(?:(?::\d{1,9})+|(?:\s:\s\d{1,9})+)(?:\s{0,2}[AaPp]\.?[Mm]\b\.?)?(?![\d:]|\.\d)(?=\D{0,80}$)"
+    r"(?<![\w:.,\\])\d{1,9}(?:(?::\d{1,9}){1,5}|(?:\s:\s\d{1,9}){1,5})(?:\s{0,2}[AaPp]\.?[Mm]\b\.?)?"
+    r"(?![\d:]|\.\d)(?=\D{0,80}$)"
 )
 """A ratio or a time of day behind which no number follows."""
 _IS_SOLUTION = re.compile(
