@@ -1,7 +1,7 @@
 """What must follow from an accepted pair: it is accepted the other way round, along chains, and not once it is changed.
 
-Rules of docs/math-verification.md that are no equivalence are exempt, by ``one_way`` and ``open_to_both``: shortened
-decimals, per cent, and what one side may leave out.
+Rules of docs/math-verification.md that are no equivalence are exempt, by ``one_way``: shortened decimals, per cent and
+the like. Chains are followed among answers that name the same, as one side may leave out a name or a unit.
 """
 
 import re
