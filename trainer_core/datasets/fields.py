@@ -1,5 +1,6 @@
 """Reads columns for shapes, with error messages about what is wrong with them."""
 
+import re
 from typing import Any
 
 from trainer_core.datasets.json_text import read_json
@@ -22,21 +23,44 @@ def text_of(row: Row, column: str) -> str:
     return value
 
 
-def gold_of(row: Row, column: str) -> str:
-    """A gold answer as text: a string, or a number as text. Raises ValueError."""
+def gold_of(row: Row, column: str) -> str | list[str]:
+    """A gold answer: a string, a number as text, or a list of accepted answers, which stays a list.
+
+    Raises:
+        ValueError: it is missing, empty, or something else.
+    """
     if column not in row:
         raise ValueError(f"The row has no `{column}`, as the rows before it have.")
     value = row[column]
+    if not isinstance(value, list):
+        return _gold(value, f"`{column}`")
+    if not value:
+        raise ValueError(f"`{column}` is a list without an answer.")
+    return [_gold(one, f"`{column}[{place}]`") for place, one in enumerate(value)]
+
+
+def _gold(value: Any, name: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"`{column}` must be a string or a number, not {json_type(value)}.")
+        raise ValueError(f"{name} must be a string or a number, not {json_type(value)}.")
     if isinstance(value, str) and not value.strip():
-        raise ValueError(f"`{column}` is empty.")
+        raise ValueError(f"{name} is empty.")
     return value.strip() if isinstance(value, str) else str(value)
 
 
 def is_gold(value: Any) -> bool:
     """Whether ``gold_of`` accepts a value."""
+    if isinstance(value, list):
+        return bool(value) and all(not isinstance(one, list) and is_gold(one) for one in value)
     return isinstance(value, str | int | float) and not isinstance(value, bool) and bool(str(value).strip())
+
+
+_THOUSANDS = re.compile(r"[-+−]?\$?(?:(?!0)\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+−]?\$?\.\d+")
+
+
+def without_commas(gold: str) -> str:
+    """A number without the commas of its thousands and without a dollar sign; any other text, such as 1,2, as it
+    is."""
+    return gold.replace(",", "").replace("$", "") if _THOUSANDS.fullmatch(gold) else gold
 
 
 def texts_of(row: Row, column: str) -> list[str]:

@@ -67,6 +67,13 @@ def test_gsm8k_to_the_letter() -> None:
         (".5", ".5"),
         (" 3/4", "3/4"),
         (" (1, 2)", "(1, 2)"),
+        (" 1,2", "1,2"),
+        ("12,34", "12,34"),
+        ("1,2345", "1,2345"),
+        ("0,123", "0,123"),
+        ("1,23,456", "1,23,456"),
+        ("$1,2", "$1,2"),
+        ("-1,234.5", "-1234.5"),
         ("5 #### 6", "6"),
         (" 1,2", "1,2"),
         (" 1,23", "1,23"),
@@ -81,6 +88,41 @@ def test_gold_answers_of_gsm8k(behind: str, gold: str) -> None:
 
 
 MAPPED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    (
+        "roll",
+        {"messages": CHAT, "ground_truth": ["18", 18]},
+        {"messages": CHAT, "answer": ["18", "18"], "ground_truth": ["18", 18]},
+    ),
+    (
+        "open_instruct",
+        {"messages": CHAT, "ground_truth": ["2"], "dataset": ["gsm8k"]},
+        {"messages": CHAT, "answer": "2", "ground_truth": ["2"], "dataset": ["gsm8k"]},
+    ),
+    (
+        "open_instruct",
+        {"prompt": "1+1=", "ground_truth": 2, "dataset": "gsm8k"},
+        {"prompt": "1+1=", "answer": "2", "ground_truth": 2, "dataset": "gsm8k"},
+    ),
+    (
+        "ultrachat",
+        {"prompt": "1+1=", "messages": [*CHAT, {"role": "assistant", "content": "2"}], "reference": "x"},
+        {"messages": CHAT, "reference": "2", "source_prompt": "1+1=", "source_reference": "x"},
+    ),
+    (
+        "verl",
+        {"prompt": CHAT, "reward_model": {"ground_truth": ["2", "two"]}},
+        {"messages": CHAT, "answer": ["2", "two"], "reward_model": {"ground_truth": ["2", "two"]}},
+    ),
+    (
+        "math",
+        {"problem": "1+1=", "answer": ["2", "two"]},
+        {"messages": CHAT, "answer": ["2", "two"], "problem": "1+1="},
+    ),
+    (
+        "openai_rft",
+        {"messages": CHAT, "reference_answer": ["2", "two"]},
+        {"messages": CHAT, "answer": ["2", "two"], "reference_answer": ["2", "two"]},
+    ),
     ("own", {"prompt": "1+1=", "answer": "2"}, {"prompt": "1+1=", "answer": "2"}),
     ("own", {"messages": CHAT, "answer": 2}, {"messages": CHAT, "answer": 2}),
     ("conversational", {"prompt": CHAT, "solution": "2"}, {"messages": CHAT, "solution": "2"}),
@@ -208,7 +250,9 @@ MBPP = next(row for name, row, _ in MAPPED if name == "mbpp")
         {"prompt": "1+1=", "ground_truth": None},
         {"prompt": "1+1=", "ground_truth": " "},
         {"messages": CHAT, "answer": "18", "ground_truth": "#### 18"},
-        {"messages": CHAT, "ground_truth": ["18"]},
+        {"messages": CHAT, "ground_truth": {"x": "18"}},
+        {"messages": CHAT, "ground_truth": []},
+        {"messages": CHAT, "ground_truth": [["18"]]},
         {"prompt": json.dumps(CHAT), "answer": "18", "ground_truth": "#### 18"},
         {"prompt": json.dumps(CHAT), "answer": "18", "reward_model": {"ground_truth": "#### 18"}},
         {"prompt": json.dumps(CHAT), "reward_model": "a name"},
@@ -292,7 +336,9 @@ GSM8K = {"question": "How many?", "answer": "One.\n#### 1"}
         ),
         (*like("math", answer=True), "`answer` must be a string or a number, not boolean."),
         (*like("question_answer", ground_truth=" "), "`ground_truth` is empty."),
-        (*like("question_answer", ground_truth=[1]), "`ground_truth` must be a string or a number, not array."),
+        (*like("question_answer", ground_truth=[[1]]), "`ground_truth[0]` must be a string or a number, not array."),
+        (*like("question_answer", ground_truth=[]), "`ground_truth` is a list without an answer."),
+        (*like("question_answer", ground_truth=["1", " "]), "`ground_truth[1]` is empty."),
         (*like("verl", reward_model="34"), "`reward_model` must be an object with `ground_truth`."),
         (*like("verl", reward_model={}), "The row has no `ground_truth`, as the rows before it have."),
         (
@@ -312,7 +358,7 @@ GSM8K = {"question": "How many?", "answer": "One.\n#### 1"}
             "`info` is text that is no JSON: Expecting property name enclosed in double quotes at character 2.",
         ),
         (*like("verifiers", info=[1]), "`info` must be an object, or JSON text of one."),
-        (*like("verifiers", answer=["2"]), "`answer` must be a string or a number, not array."),
+        (*like("verifiers", answer=[{"x": "2"}]), "`answer[0]` must be a string or a number, not object."),
         (
             *like("openai_rft", messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]),
             "A message may hold parts of text only; images, sound and files are not taken.",
@@ -391,3 +437,20 @@ def test_golds_are_graded_at_once() -> None:
 )
 def test_control_tokens(text: str, found: list[str]) -> None:
     assert control_tokens(text) == found
+
+
+@pytest.mark.parametrize(("shape", "row", "made"), MAPPED)
+def test_stored_rows_are_not_converted_again(shape: str, row: dict[str, Any], made: dict[str, Any]) -> None:
+    """A download that is uploaded again has the same rows."""
+    assert recognise(made).convert(made) == made
+
+
+def test_knights_and_knaves_keep_their_chat_when_they_come_again() -> None:
+    row = {
+        "quiz": "Who?",
+        "solution_text_format": "A is a knight",
+        "prompt": "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nWho is it?<|im_end|>\n",
+    }
+    made = recognise(row).convert(row)
+    assert [one["role"] for one in made["messages"]] == ["system", "user"]
+    assert recognise(made).convert(made) == made

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from trainer_core.datasets.fields import json_type
+from trainer_core.datasets.fields import is_gold, json_type
 from trainer_core.datasets.invisible import is_blank
 from trainer_core.datasets.mapping.document import MappedAnswer
 from trainer_core.datasets.mapping.number import last_number, plain_number
@@ -27,14 +27,16 @@ class AnswerReader:
         self._mapped, self._steps, self._choices = mapped, steps, choices
         self._name = shown(steps)
 
-    def read(self, row: Row) -> str | None:
-        """The answer. Raises ValueError with a message."""
+    def read(self, row: Row) -> str | list[str] | None:
+        """The answer; a list of accepted answers as it is. Raises ValueError with a message."""
         value = value_at(row, self._steps)
         if self._mapped.optional and (value is MISSING or value is None or value == [] or _is_blank(value)):
             return None
         value = required(row, self._steps)
         match self._mapped.rule:
             case "as_is":
+                if isinstance(value, list) and is_gold(value):
+                    return [self._scalar(one).strip() for one in value]
                 return self._scalar(value).strip()
             case "last_number":
                 return last_number(self._scalar(value), self._name)

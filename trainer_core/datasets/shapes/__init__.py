@@ -9,6 +9,7 @@ from trainer_core.datasets.shapes.ifeval import IFEVAL
 from trainer_core.datasets.shapes.knights_and_knaves import KNIGHTS_AND_KNAVES
 from trainer_core.datasets.shapes.math import MATH
 from trainer_core.datasets.shapes.mbpp import MBPP
+from trainer_core.datasets.shapes.open_instruct import OPEN_INSTRUCT
 from trainer_core.datasets.shapes.openai_rft import OPENAI_RFT
 from trainer_core.datasets.shapes.own import OWN
 from trainer_core.datasets.shapes.pairs import PAIRS
@@ -17,6 +18,7 @@ from trainer_core.datasets.shapes.question_answer import QUESTION_ANSWER
 from trainer_core.datasets.shapes.roll import ROLL
 from trainer_core.datasets.shapes.sharegpt import SHAREGPT
 from trainer_core.datasets.shapes.tasks import HARBOR, KATTIS
+from trainer_core.datasets.shapes.ultrachat import ULTRACHAT
 from trainer_core.datasets.shapes.verifiers import VERIFIERS
 from trainer_core.datasets.shapes.verl import VERL
 from trainer_core.datasets.shapes.writingbench import WRITINGBENCH
@@ -29,7 +31,9 @@ SHAPES: tuple[Shape, ...] = (
     IFEVAL,
     KNIGHTS_AND_KNAVES,
     VERL,
+    OPEN_INSTRUCT,
     ROLL,
+    ULTRACHAT,
     OPENAI_RFT,
     CONVERSATIONAL,
     OWN,

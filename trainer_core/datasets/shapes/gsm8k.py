@@ -1,12 +1,7 @@
 """GSM8K (Cobbe et al., arXiv 2110.14168): the solution ends with the final answer after four hashes."""
 
-import re
-
-from trainer_core.datasets.fields import asked, text_of, with_columns
+from trainer_core.datasets.fields import asked, text_of, with_columns, without_commas
 from trainer_core.datasets.shape import BOXED, Mapped, Row, Shape
-
-_NUMBER = re.compile(r"[-+−]?\$?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+−]?\.\d+")
-"""Digits, or thousands. The comma of ``1,2`` separates two numbers or is a decimal one: it stays."""
 
 
 def _matches(row: Row) -> bool:
@@ -29,9 +24,7 @@ def final_answer(solution: str) -> str:
         raise ValueError("There is nothing behind the `####` of `answer`.")
     if "\n" in gold:
         raise ValueError("`answer` must end with the final answer: there are more lines behind its `####`.")
-    if ("," in gold or "$" in gold) and _NUMBER.fullmatch(gold):
-        gold = gold.replace(",", "").replace("$", "")
-    return gold
+    return without_commas(gold) if "," in gold or "$" in gold else gold
 
 
 GSM8K = Shape(

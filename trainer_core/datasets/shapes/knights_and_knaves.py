@@ -52,7 +52,8 @@ KNIGHTS_AND_KNAVES = Shape(
         Mapped("messages", "the turns of `prompt` without the control tokens of its template, else `quiz`"),
         Mapped("answer", "`solution_text_format`"),
     ),
-    matches=lambda row: isinstance(row.get("quiz"), str) and "solution_text_format" in row,
+    # Stored rows have messages and keep both columns. They are not converted a second time.
+    matches=lambda row: isinstance(row.get("quiz"), str) and "solution_text_format" in row and "messages" not in row,
     convert=_convert,
     grader={"type": "python", "source": _ANSWER},
 )

@@ -13,7 +13,7 @@ def _convert(row: Row) -> Row:
     return with_columns(row, messages=asked(text_of(row, "problem")), answer=_gold(row))
 
 
-def _gold(row: Row) -> str:
+def _gold(row: Row) -> str | list[str]:
     for column in ("answer", "ground_truth"):
         if row.get(column) is not None:
             return gold_of(row, column)

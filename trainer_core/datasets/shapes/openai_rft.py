@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from trainer_core.datasets.fields import list_in, with_columns
+from trainer_core.datasets.fields import is_gold, list_in, with_columns
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 
@@ -19,7 +19,7 @@ def _matches(row: Row) -> bool:
 def _convert(row: Row) -> Row:
     made: Row = {"messages": [_message(one) for one in list_in(row, "messages")]}
     reference = row.get("reference_answer")
-    if "answer" not in row and isinstance(reference, str | int | float):
+    if "answer" not in row and (isinstance(reference, str | int | float) or is_gold(reference)):
         made["answer"] = reference
     return with_columns(row, **made)
 
@@ -46,7 +46,7 @@ OPENAI_RFT = Shape(
     columns="`messages` with `reference_answer`, developer messages or parts",
     mapping=(
         Mapped("messages", "`messages` with developers as system, and parts of text joined"),
-        Mapped("answer", "`reference_answer`, where it is text or a number and there is no `answer`"),
+        Mapped("answer", "`reference_answer`, if it is text, a number or a list of them and there is no `answer`"),
     ),
     matches=_matches,
     convert=_convert,

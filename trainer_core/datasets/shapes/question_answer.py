@@ -1,6 +1,6 @@
 """Questions with a short gold answer, the usual form of AIME."""
 
-from trainer_core.datasets.fields import asked, gold_of, text_of, with_columns
+from trainer_core.datasets.fields import asked, gold_of, is_gold, text_of, with_columns
 from trainer_core.datasets.shape import BOXED, Mapped, Row, Shape
 
 _ABOUT = ("context", "passage", "article", "paragraph", "story", "choices", "options", "endings")
@@ -9,8 +9,8 @@ _ABOUT = ("context", "passage", "article", "paragraph", "story", "choices", "opt
 
 def _matches(row: Row) -> bool:
     gold = row.get("ground_truth") if row.get("answer") is None else row["answer"]
-    single = not isinstance(gold, bool | list | dict)
-    return "question" in row and ("answer" in row or "ground_truth" in row) and single and not any(map(row.get, _ABOUT))
+    fits = is_gold(gold) if isinstance(gold, list) else not isinstance(gold, bool | dict)
+    return "question" in row and ("answer" in row or "ground_truth" in row) and fits and not any(map(row.get, _ABOUT))
 
 
 def _convert(row: Row) -> Row:
@@ -21,7 +21,7 @@ def _convert(row: Row) -> Row:
 QUESTION_ANSWER = Shape(
     name="question_answer",
     title="Questions with a final answer (AIME)",
-    columns="`question` with a short `answer` or `ground_truth`",
+    columns="`question` with a short `answer` or `ground_truth`, or a list of accepted ones",
     mapping=(
         Mapped("messages", "`question` as the user's message"),
         Mapped("answer", "`answer`, else `ground_truth`"),

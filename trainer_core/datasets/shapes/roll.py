@@ -1,5 +1,7 @@
 """ROLL's rows, as in DeepMath, and others with ``ground_truth``; the chat is often JSON text."""
 
+from typing import Any
+
 from trainer_core.datasets.fields import (
     gold_of,
     is_chat,
@@ -19,23 +21,26 @@ def _matches(row: Row) -> bool:
         return True
     if "prompt" in row and "messages" in row:
         return "ground_truth" in row
-    # A stated answer is the gold answer, and a ground truth that is not text is for a custom reward.
+    # A stated answer is the gold answer, and a ground truth that is an object is for a custom reward.
     return ("prompt" in row or "messages" in row) and "answer" not in row and is_gold(row.get("ground_truth"))
 
 
 def _convert(row: Row) -> Row:
     if is_own(row) and not _matches(row):
         return row
-    # The chat comes first: in some files ``prompt`` is only its system message.
-    gold = row.get("answer") if row.get("ground_truth") is None else gold_of(row, "ground_truth")
-    if row.get("ground_truth") is not None:
-        row = renamed_to_source(row, "answer")
+    if row.get("ground_truth") is None:
+        return answered(row, row.get("answer"))
+    return answered(renamed_to_source(row, "answer"), gold_of(row, "ground_truth"))
+
+
+def answered(row: Row, gold: Any) -> Row:
+    """The row with its chat, or else its text prompt, and the gold answer. Raises ValueError."""
     if not row.get("messages") and not is_chat(row.get("prompt")):
         return with_columns(without(row, "messages"), prompt=text_of(row, "prompt"), answer=gold)
     kept = without(row, "prompt", "messages")
     if not row.get("messages"):
         return with_columns(kept, messages=list_in(row, "prompt"), answer=gold)
-    if "prompt" in row:
+    if "prompt" in row:  # in some files it is only the system message of the chat
         kept["source_prompt"] = row["prompt"]
     return with_columns(kept, messages=list_in(row, "messages"), answer=gold)
 

@@ -9,7 +9,7 @@ from trainer_core.datasets.shape import Mapped, Row, Shape
 
 def _convert(row: Row) -> Row:
     made: Row = {"messages": asked(text_of(row, "question"))}
-    if row.get("answer") not in (None, ""):
+    if row.get("answer") not in (None, "", []):
         made["answer"] = gold_of(row, "answer")
     elif "answer" in row:
         made["answer"] = None

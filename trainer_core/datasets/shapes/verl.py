@@ -2,7 +2,7 @@
 
 import json
 
-from trainer_core.datasets.fields import gold_of, is_chat, list_in, renamed_to_source, with_columns, without
+from trainer_core.datasets.fields import gold_of, is_chat, is_gold, list_in, renamed_to_source, with_columns, without
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 
@@ -18,8 +18,11 @@ def _convert(row: Row) -> Row:
     if not isinstance(model, dict):
         raise ValueError("`reward_model` must be an object with `ground_truth`.")
     truth = model.get("ground_truth")
-    # Some rewards store an object there, such as tests. A custom grader gets it as text.
-    gold = json.dumps(truth, ensure_ascii=False) if isinstance(truth, dict | list) else gold_of(model, "ground_truth")
+    if isinstance(truth, dict | list) and not is_gold(truth):
+        # Some rewards store an object there, such as tests. A custom grader gets it as text.
+        gold: str | list[str] = json.dumps(truth, ensure_ascii=False)
+    else:
+        gold = gold_of(model, "ground_truth")
     kept = renamed_to_source(without(row, "prompt"), "answer")
     return with_columns(kept, messages=list_in(row, "prompt"), answer=gold)
 
@@ -30,7 +33,7 @@ VERL = Shape(
     columns="`prompt` (a chat) and `reward_model` with `ground_truth`",
     mapping=(
         Mapped("messages", "`prompt`, which is a chat"),
-        Mapped("answer", "`ground_truth` in `reward_model`"),
+        Mapped("answer", "`ground_truth` in `reward_model`; a list of accepted answers stays one"),
         Mapped("source_answer", "`answer`, where there is one beside it"),
     ),
     matches=_matches,

@@ -1,5 +1,6 @@
 """Rows of a dataset. Each is one JSON object with a prompt, optionally an answer, and anything else graders need."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,9 @@ from trainer_core.datasets.fields import json_type
 from trainer_core.datasets.invisible import is_blank
 
 ROLES = ("system", "user", "assistant")
+TOOL_ROLES = ("tool", "function")
+"""Roles of messages that hold the results of tool calls, in OpenAI's format."""
+_NO_TOOL_CALLS = "Chats with tool calls are not taken: end the chat with the user's message before the first call."
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,7 @@ class Row:
     prompt: str
     """The prompt, or the text of the last message."""
     answer: str | None
+    """The answer as text. A list of accepted answers is JSON text here."""
 
 
 def check_row(data: Any) -> Row:
@@ -53,9 +58,13 @@ def _messages(value: Any) -> str:
     for position, message in enumerate(value, 1):
         if not isinstance(message, dict):
             raise ValueError(f"Message {position} must be an object with `role` and `content`.")
+        if message.get("role") in TOOL_ROLES:
+            raise ValueError(f"Message {position} is the result of a tool call. {_NO_TOOL_CALLS}")
         if message.get("role") not in ROLES:
             raise ValueError(f"Message {position}: `role` must be one of {', '.join(ROLES)}.")
         if not isinstance(message.get("content"), str):
+            if message.get("tool_calls") or message.get("function_call"):
+                raise ValueError(f"Message {position} holds tool calls instead of text. {_NO_TOOL_CALLS}")
             raise ValueError(f"Message {position}: `content` must be a string.")
     if value[-1]["role"] != "user":
         raise ValueError("`messages` must end with a message of the role user.")
@@ -76,4 +85,10 @@ def _answer(value: Any) -> str | None:
             return "true" if value else "false"
         case int() | float():
             return str(value)
-    raise ValueError(f"`answer` must be a string, a number or a boolean, not {json_type(value)}.")
+        case list() if not any(isinstance(one, list | dict) or one is None for one in value):
+            return json.dumps(value, ensure_ascii=False)
+    raise ValueError(
+        f"`answer` must be a string, a number, a boolean or a list of them, not {json_type(value)}."
+        if not isinstance(value, list)
+        else "`answer` may be a list of accepted answers, each a string, a number or a boolean."
+    )

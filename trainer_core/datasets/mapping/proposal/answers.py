@@ -142,7 +142,7 @@ def _reads_all(columns: FirstRows, guess: MappedAnswer) -> bool:
     return True
 
 
-def _answers(columns: FirstRows, guess: MappedAnswer) -> Sequence[str | None]:
+def _answers(columns: FirstRows, guess: MappedAnswer) -> Sequence[str | list[str] | None]:
     reader = AnswerReader(guess, parse_path(guess.path), [parse_path(path) for path in guess.choices])
     return [reader.read(row) for row in columns.rows]
 
