@@ -67,7 +67,9 @@ def _line(what: str, line: bytes, words: str) -> Hostile:
 def _text_of_rows() -> Iterator[Hostile]:
     yield Hostile("no line end at the end", GOOD.rstrip(), rows=1)
     yield Hostile(
-        "empty lines between and behind", b"\n\n" + GOOD + b"\r\n \n\t\n" + GOOD.replace(b"2", b"3") + b"\n\n\n", rows=2
+        "empty lines between and behind",
+        b"\n\n" + GOOD + b"\r\n \n\t\n" + GOOD.replace(b"+1", b"+2") + b"\n\n\n",
+        rows=2,
     )
     yield Hostile("line ends of Windows", GOOD.replace(b"\n", b"\r\n"), rows=1)
     yield Hostile("white space around rows", b"   " + GOOD.rstrip() + b"  \t\n", rows=1)
@@ -142,13 +144,18 @@ def _values() -> Iterator[Hostile]:
         ("neither", {"text_of_it": "a"}, "needs either `prompt` or `messages`"),
         ("no columns", {}, "needs either `prompt` or `messages`"),
         ("answer an object", {"prompt": "a", "answer": {"x": 1}}, "`answer` must be a string"),
-        ("answer a list", {"prompt": "a", "answer": ["x"]}, "`answer` must be a string"),
+        ("answer a list of objects", {"prompt": "a", "answer": [{"x": 1}]}, "`answer` may be a list of accepted"),
+        ("answer a list of lists", {"prompt": "a", "answer": [["x"]]}, "`answer` may be a list of accepted"),
+        ("answer a list with null", {"prompt": "a", "answer": ["x", None]}, "`answer` may be a list of accepted"),
     ):
         yield _line(what, _row(**row).strip(), words)
     many = {f"c{number}": 1 for number in range(300)}
     yield _line("too many columns", _row(prompt="a", **many).strip(), "more than 256 different columns")
     yield Hostile("answer a boolean", _row(prompt="a", answer=True), rows=1)
     yield Hostile("answer a number", _row(prompt="a", answer=1.5), rows=1)
+    yield Hostile("answer a list", _row(prompt="a", answer=["x", 2]), rows=1)
+    yield Hostile("answer a list of nothing", _row(prompt="a", answer=[]), rows=1, warnings=("empty_answers",))
+    yield Hostile("answer a list of blanks", _row(prompt="a", answer=["x", " "]), rows=1, warnings=("empty_answers",))
     yield Hostile("zero width beside text", _row(prompt="a\u200b"), rows=1)
     yield Hostile("an emoji of escaped surrogates", b'{"prompt": "\\ud83d\\ude00"}\n', rows=1)
     yield Hostile(
@@ -172,7 +179,23 @@ def _chats() -> Iterator[Hostile]:
         ("a message null", [user, None], "Message 2 must be an object"),
         ("no role", [{"content": "a"}], "Message 1: `role` must be one of"),
         ("an unknown role", [{"role": "human", "content": "a"}], "Message 1: `role` must be one of"),
-        ("a tool", [user, {"role": "tool", "content": "a"}], "Message 2: `role` must be one of"),
+        ("a tool", [user, {"role": "tool", "content": "a"}], "Message 2 is the result of a tool call"),
+        ("a function", [user, {"role": "function", "content": "a"}], "Message 2 is the result of a tool call"),
+        (
+            "a tool call",
+            [user, {"role": "assistant", "content": None, "tool_calls": [{}]}],
+            "Message 2 holds tool calls",
+        ),
+        (
+            "a function call",
+            [user, {"role": "assistant", "function_call": {"name": "f"}}],
+            "Message 2 holds tool calls",
+        ),
+        (
+            "no tool call",
+            [user, {"role": "assistant", "content": None, "tool_calls": []}],
+            "`content` must be a string",
+        ),
         ("a role in capitals", [{"role": "User", "content": "a"}], "Message 1: `role` must be one of"),
         ("a role that is a list", [{"role": ["user"], "content": "a"}], "Message 1: `role` must be one of"),
         ("no content", [{"role": "user"}], "Message 1: `content` must be a string"),
@@ -200,7 +223,12 @@ def _findings() -> Iterator[Hostile]:
     )
     yield Hostile("a row twice", GOOD + other + GOOD, rows=3, warnings=("duplicate_rows",))
     yield Hostile("a row a thousand times", GOOD * 1000, rows=1000, warnings=("duplicate_rows",))
-    yield Hostile("the same question with other answers", GOOD + GOOD.replace(b'"2"', b'"3"'), rows=2)
+    yield Hostile(
+        "the same question with other answers",
+        GOOD + GOOD.replace(b'"2"', b'"3"'),
+        rows=2,
+        warnings=("other_answers",),
+    )
     yield Hostile("an id twice", _row(prompt="a", id=1) + _row(prompt="b", id="1"), rows=2, warnings=("duplicate_ids",))
     yield Hostile("ids and none", _row(prompt="a", id=1) + _row(prompt="b", id=None), rows=2)
     yield Hostile("an answer empty", _row(prompt="a", answer="") + other, rows=2, warnings=("empty_answers",))
@@ -210,6 +238,25 @@ def _findings() -> Iterator[Hostile]:
     yield Hostile("an answer missing", _row(prompt="a") + other, rows=2, warnings=("missing_answers",))
     yield Hostile("an answer null", _row(prompt="a", answer=None) + other, rows=2, warnings=("missing_answers",))
     yield Hostile("no answers at all", _row(prompt="a") + _row(prompt="b"), rows=2)
+    yield Hostile(
+        "three answers to a question",
+        GOOD + GOOD.replace(b'"2"', b'"3"') + GOOD.replace(b'"2"', b"2"),
+        rows=3,
+        warnings=("duplicate_rows", "other_answers"),
+    )
+    yield Hostile("an answer and none", GOOD + _row(prompt="1+1="), rows=2, warnings=("missing_answers",))
+    yield Hostile("a picture", _row(prompt="<image> What?", images=["a.png"]), rows=1, warnings=("pictures",))
+    yield Hostile("a picture without its tag", _row(prompt="What?", image_path="a.png"), rows=1, warnings=("pictures",))
+    yield Hostile("a tag without a picture", _row(prompt="<image> in SVG?", images=[]), rows=1)
+    yield Hostile("a column about pictures", _row(prompt="What?", image_count=2), rows=1)
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    chat = [{"role": "user", "content": "a"}]
+    yield Hostile("tools", _row(messages=chat, tools=[tool]), rows=1)
+    yield Hostile("tools as text", _row(messages=chat, tools=json.dumps([tool])), rows=1)
+    yield Hostile("no tools", _row(messages=chat, tools=[]) + _row(prompt="b", tools=None), rows=2)
+    yield Hostile("tools of a prompt", _row(prompt="a", tools=[tool]), rows=1, warnings=("hidden_tools",))
+    yield Hostile("names of tools", _row(messages=chat, tools=["f"]), rows=1, warnings=("hidden_tools",))
+    yield Hostile("tools as a word", _row(messages=chat, tools="f"), rows=1, warnings=("hidden_tools",))
     yield Hostile("NaN", b'{"prompt": "a", "x": NaN}', rows=1, warnings=("nan",))
     yield Hostile("NaN inside", b'{"prompt": "a", "x": [{"y": NaN}]}', rows=1, warnings=("nan",))
     for number in (2**53 + 1, -(2**53) - 1, 2**63, 2**64, 10**40):
@@ -221,7 +268,7 @@ def _findings() -> Iterator[Hostile]:
 def _arrays() -> Iterator[Hostile]:
     yield Hostile("array: of one", b"[" + GOOD.strip() + b"]", rows=1)
     yield Hostile(
-        "array: on lines", b"[\n" + GOOD.strip() + b",\n" + GOOD.strip().replace(b"2", b"3") + b"\n]\n", rows=2
+        "array: on lines", b"[\n" + GOOD.strip() + b",\n" + GOOD.strip().replace(b"+1", b"+2") + b"\n]\n", rows=2
     )
     yield refused("array: empty", b"[]", "no rows")
     yield refused("array: not closed", b"[" + GOOD, "not closed")
@@ -449,13 +496,12 @@ def _parquet() -> Iterator[Hostile]:
         ("unknown columns", pa.table({"colour": ["red"]}), "`colour`", "/file/rows/1"),
     ):
         yield refused(f"Parquet: {what}", _written(table), words, place)
-    times = "must be whole microseconds of the years 1 to 9999"
     for kind, value in (
         (pa.timestamp("ns"), 1), (pa.time64("ns"), 1), (pa.duration("ns"), 1), (pa.timestamp("s"), 10**14),
         (pa.timestamp("us", tz="Mars/Base"), 1),
     ):  # fmt: skip
         when = pa.table({"prompt": ["a"], "x": pa.array([value], kind)})
-        yield refused(f"Parquet: {value} as {kind}", _written(when), times)
+        yield Hostile(f"Parquet: {value} as {kind}", _written(when), rows=1)
     views = pa.table({"prompt": ["a"], "x": pa.array([b"\xff"], pa.binary_view())})
     yield refused("Parquet: bytes as views", _written(views), "The column `x` holds bytes")
     large_text = pa.table({"prompt": pa.array(["a\0b"], pa.large_string())})

@@ -1,5 +1,6 @@
 """Findings in an accepted file that deserve a second look: each kind with its number of rows and the first of them."""
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,6 +12,7 @@ from typing_extensions import TypedDict
 
 from trainer_core.datasets import control_tokens
 from trainer_core.datasets.invisible import is_blank
+from trainer_core.prompting.tools import COLUMN, tools_of
 
 if TYPE_CHECKING:
     from dressage.datasets.files.columnar.stored import TakenRows
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
 Code = Literal[
     "control_tokens",
     "duplicate_rows",
+    "other_answers",
     "duplicate_ids",
+    "pictures",
+    "hidden_tools",
     "empty_answers",
     "missing_answers",
     "large_integers",
@@ -29,6 +34,16 @@ EXACT = 1 << 53
 """Integers up to here are exact as 64-bit floating-point numbers, which browsers and many programs use."""
 _FIRST_ROWS = 10
 _TOKENS = 10
+_MEDIA = re.compile(
+    r"(?:\w+_)?(?:image|img|picture|photo|video|audio|pixel_value)s?(?:_?\d+)?(?:_(?:path|file|url|uri|byte|base64|b64)s?)?",
+    re.IGNORECASE,
+)
+"""Names of columns with pictures, sound or film, as datasets for vision and speech have them."""
+
+
+def is_closely_read(column: str) -> bool:
+    """Whether rows with such a column are examined one by one."""
+    return column == COLUMN or _MEDIA.fullmatch(column) is not None
 
 
 class OriginWarning(TypedDict):
@@ -62,7 +77,7 @@ class _Rows:
 
 
 class _Repeated:
-    """Detects repeated values. Memory: 8 bytes per row, for 64-bit hashes that are valid in this process only."""
+    """Detects repeated values. Memory: 16 bytes per row, for 64-bit hashes that are valid in this process only."""
 
     def __init__(self) -> None:
         self._hashes = array("q")
@@ -87,17 +102,47 @@ class _Repeated:
         return found
 
 
+class _Contradicted:
+    """Detects questions that occur with different answers. Memory: 24 bytes per row, for hashes as above."""
+
+    def __init__(self) -> None:
+        self._questions, self._answers, self._numbers = array("q"), array("q"), array("q")
+
+    def add(self, question: object, answer: object, number: int) -> None:
+        """Add a row with an answer."""
+        self._questions.append(hash(question))
+        self._answers.append(hash(answer))
+        self._numbers.append(number)
+
+    def rows(self) -> _Rows:
+        """Rows whose question occurred before, and first with another answer."""
+        found = _Rows()
+        if not self._numbers:
+            return found
+        questions, answers = (np.frombuffer(one, np.int64) for one in (self._questions, self._answers))
+        order = np.argsort(questions, kind="stable")
+        starts = np.concatenate(([True], questions[order[1:]] != questions[order[:-1]]))
+        first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
+        differ = order[answers[order] != answers[order[first]]]
+        found.count = len(differ)
+        found.first = [self._numbers[place] for place in np.sort(differ)[:_FIRST_ROWS]]
+        return found
+
+
 class Findings:
-    """Examines rows in their stored form. Memory: 32 bytes per row, a few row numbers and tokens."""
+    """Examines rows in their stored form. Memory: 56 bytes per row, a few row numbers and tokens."""
 
     def __init__(self) -> None:
         self._control = _Rows()
         self._tokens: Counter[str] = Counter()
         self._columns: dict[str, None] = {}
         self._nan, self._large, self._empty, self._missing, self._left_out = (_Rows() for _ in range(5))
+        self._media, self._tools = _Rows(), _Rows()
+        self._media_columns: dict[str, None] = {}
         self._why_left_out = ""
         self._answered = False
         self._asked, self._ids = _Repeated(), _Repeated()
+        self._answers = _Contradicted()
 
     def look(self, number: int, data: Mapping[str, Any], *, nan: bool = False) -> None:
         """Examine one row. Its number counts from 1."""
@@ -112,7 +157,13 @@ class Findings:
         if any(map(_has_large, data.values())):
             self._large.add(number)
         self._look_at_answer(number, data.get("answer"))
-        self._asked.add(_asked(data), number)
+        self._look_at_media(number, data)
+        if data.get(COLUMN) and ("messages" not in data or not tools_of(data)):
+            self._tools.add(number)
+        asked = _asked(data)
+        self._asked.add(asked, number)
+        if data.get("answer") is not None:
+            self._answers.add(asked[0], asked[1], number)
         given = data.get("id")
         if isinstance(given, str | int) and not isinstance(given, bool):
             self._ids.add(str(given), number)
@@ -126,6 +177,9 @@ class Findings:
         for number, answer in zip(numbers, answers, strict=True) if None in answers else ():
             if answer is None:
                 self._missing.add(number)
+        for number, question, answer in zip(numbers, rows.made.asked, answers, strict=True):
+            if answer is not None:
+                self._answers.add(question, str(answer), number)
         self._answered = self._answered or answers.count(None) < len(answers)
         told = map(str, tests) if tests is not None else repeat("None")
         self._asked.add_all(zip(rows.made.asked, map(str, answers), told), first)  # noqa: B905 - one may be endless
@@ -170,6 +224,29 @@ class Findings:
                 "ask",
                 "what an earlier row asks, with the same answer. All were kept; a run draws such a prompt more often.",
             ),
+            *self._answers.rows().warning(
+                "other_answers",
+                "asks",
+                "ask",
+                "what an earlier row asks, with another answer. All were kept. A reward that compares with the answer "
+                "pays the same completion for one of the rows and not for the other. If all are right, put them "
+                "into one row, with `answer` as a list.",
+            ),
+            *self._media.warning(
+                "pictures",
+                "holds",
+                "hold",
+                f"pictures, sound or film ({', '.join(f'`{name}`' for name in self._media_columns)}). The policy is "
+                "given text only: it sees none of them, and reads what stands for them in a prompt, such as `<image>`, "
+                "as text.",
+            ),
+            *self._tools.warning(
+                "hidden_tools",
+                "has",
+                "have",
+                "`tools` that the policy is not shown. A chat template gets tools that are a list of objects, or JSON "
+                "text of one, in rows with `messages`.",
+            ),
             *self._ids.rows().warning(
                 "duplicate_ids",
                 "has",
@@ -190,8 +267,15 @@ class Findings:
             self._missing.add(number)
             return
         self._answered = True
-        if isinstance(answer, str) and is_blank(answer):
+        several = answer if isinstance(answer, list) else [answer]
+        if not several or any(isinstance(one, str) and is_blank(one) for one in several):
             self._empty.add(number)
+
+    def _look_at_media(self, number: int, data: Mapping[str, Any]) -> None:
+        columns = [name for name, value in data.items() if value and _MEDIA.fullmatch(name)]
+        if columns:
+            self._media.add(number)
+            self._media_columns |= dict.fromkeys(columns)
 
 
 def _asked(data: Mapping[str, Any]) -> tuple[object, ...]:

@@ -43,6 +43,8 @@ def is_document(head: bytes, whole: bool) -> bool:
 
 def list_position(head: bytes, whole: bool) -> int | None:
     """Position of the list of objects that the object wraps. None if its beginning shows that it is a row."""
+    if whole and _is_row(head):
+        return None
     depth, key, told = 0, "", False
     for found in _TOKEN.finditer(head):
         token, after = found.group(), head[found.end() :].lstrip()
@@ -65,12 +67,23 @@ def list_position(head: bytes, whole: bool) -> int | None:
     return None
 
 
-def _says_more(text: bytes, key: str) -> bool:
-    """Whether there is text next to a list, so that together they may be a row."""
+def _is_row(text: bytes) -> bool:
+    """Whether a whole object has a key of rows, wherever it is."""
+    return not _ROW_KEYS.isdisjoint(_parsed(text))
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    """The members of an object; none if the text is no object."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _says_more(text: bytes, key: str) -> bool:
+    """Whether there is text next to a list, so that together they may be a row."""
+    document = _parsed(text)
     return any(isinstance(value, str) for name, value in document.items() if name != key)
 
 

@@ -1,6 +1,10 @@
-"""Rows of Parquet files, read batch by batch. Nested columns become JSON, and numbers are preserved."""
+"""Rows of Parquet files, read batch by batch. Nested columns become JSON, and numbers are preserved.
+
+Downloads mark the fields whose values Parquet cannot hold as they are (``AS_JSON``, ``ABSENT``).
+"""
 
 import datetime
+import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
@@ -10,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dressage.common.api.strict_json import check
+from dressage.common.api.strict_json import check, loads
 from dressage.datasets.files.ahead import ahead
 from dressage.datasets.files.columnar.batches import source_of
 from dressage.datasets.files.columnar.source import RowBlock, SourceRows
@@ -27,6 +31,7 @@ _SMALL_GROUP = 64 << 20
 _BUFFER = 1 << 20
 _BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
 _TEXTS = (pa.types.is_string, pa.types.is_large_string)
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _NO_VALUES = (ValueError, OverflowError, KeyError, pa.ArrowException)
 """Exceptions for values that Python cannot represent."""
 _CERTAINLY_LONG = 8 * MAX_ROW_BYTES
@@ -34,6 +39,16 @@ _CERTAINLY_LONG = 8 * MAX_ROW_BYTES
 _TOO_LONG = f"The row is longer than {MAX_ROW_BYTES:,} bytes."
 _LEAVES = 2_000
 _NAMES = 200
+AS_JSON = {"as": "json"}
+"""Metadata of a field: its texts are the JSON of the values."""
+ABSENT = {"null": "missing"}
+"""Metadata of a field: null stands for a row that does not have this key."""
+
+
+def has(field: pa.Field, mark: dict[str, str]) -> bool:
+    """Whether a field has a mark in its metadata."""
+    ((name, value),) = mark.items()
+    return (field.metadata or {}).get(name.encode()) == value.encode()
 
 
 def blocks(file: BinaryIO) -> Iterator[RowBlock]:
@@ -127,7 +142,9 @@ class BatchBlock:
 
     def source(self) -> SourceRows | None:
         """The rows; None if one may be too long, or a value is irregular."""
-        if self._largest > MAX_ROW_BYTES:
+        if self._largest > MAX_ROW_BYTES or any(
+            has(field, AS_JSON) or has(field, ABSENT) for field in self._batch.schema
+        ):
             return None
         return source_of(self._batch, int(self._sizes.sum()) + self._nested)
 
@@ -163,35 +180,81 @@ def _one_record(batch: pa.RecordBatch, before: int) -> Records:
 def _records(batch: pa.RecordBatch, before: int, *, short: bool) -> Records:
     """The rows of a batch that follows ``before`` others. ``short``: no row can exceed the maximum length."""
     converted = [field.name for field in batch.schema if not _is_json(field.type)]
-    clean = short and _has_only_text(batch)
+    as_json = [field.name for field in batch.schema if has(field, AS_JSON) and _is_json(field.type)]
+    absent = [field.name for field in batch.schema if has(field, ABSENT)]
+    clean = short and not as_json and _has_only_text(batch)
     for number, data in enumerate(_values(batch), before + 1):
-        json = _Json()
+        plain = _Json()
         try:
             for name in converted:
-                data[name] = json.of(data[name])
+                data[name] = plain.of(data[name])
+            for name in absent:
+                if data[name] is None:
+                    del data[name]
+            for name in as_json:
+                if isinstance(text := data.get(name), str):
+                    data[name] = _parsed(text, name)
             if not short and _size(data) > MAX_ROW_BYTES:
                 raise ValueError(_TOO_LONG)
             if not clean:
                 check(data, MAX_DEPTH)
-            yield Record(number, data, json.nan)
+            yield Record(number, data, plain.nan)
         except ValueError as error:
             yield Record(number, error)
 
 
+def _parsed(text: str, name: str) -> Any:
+    try:
+        return loads(text, MAX_DEPTH)
+    except json.JSONDecodeError as error:
+        shown = f"`{name[:_NAMES]}`"
+        raise ValueError(f"The file declares {shown} as JSON, and this value is none: {error.msg}.") from error
+
+
 def _values(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """The rows of a batch. Raises FileFaultError for times that Python cannot represent."""
+    """The rows of a batch. Raises FileFaultError for text that is not UTF-8."""
     try:
         return batch.to_pylist()
+    except _NO_VALUES:
+        columns = {name: _column(column, name) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _column(column: pa.Array, name: str) -> list[Any]:
+    """The values of a column, with text for times that Python cannot represent. Raises FileFaultError."""
+    try:
+        return column.to_pylist()
+    except _NO_VALUES:
+        pass
+    try:
+        return [_value(scalar) for scalar in column]
     except _NO_VALUES as error:
-        for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            try:
-                column.to_pylist()
-            except _NO_VALUES:
-                raise FileFaultError(
-                    f"The column `{name[:_NAMES]}` cannot be read. Text must be UTF-8, and times must be whole "
-                    "microseconds of the years 1 to 9999 in a time zone that is known; write others as text."
-                ) from error
-        raise
+        raise FileFaultError(f"The column `{name[:_NAMES]}` cannot be read. Text must be UTF-8.") from error
+
+
+def _value(scalar: pa.Scalar) -> Any:
+    """A value for Python. Times that it cannot represent become text, with all their digits, in UTC if they have a
+    zone."""
+    try:
+        return scalar.as_py()
+    except _NO_VALUES:
+        kind = scalar.type
+        if pa.types.is_dictionary(kind):
+            return _value(scalar.value)
+        if pa.types.is_struct(kind):
+            return {field.name: _value(scalar[place]) for place, field in enumerate(kind)}
+        if pa.types.is_map(kind):
+            return [(_value(pair[0]), _value(pair[1])) for pair in scalar.values]
+        if pa.types.is_nested(kind):
+            return [_value(one) for one in scalar.values]
+        if pa.types.is_duration(kind):
+            return scalar.value / _PER_SECOND[kind.unit]
+        if not pa.types.is_temporal(kind):
+            raise
+        if pa.types.is_timestamp(kind) and kind.tz is not None:
+            text: str = scalar.cast(pa.timestamp(kind.unit)).cast(pa.string()).as_py()
+            return f"{text.replace(' ', 'T')}Z"
+        return str(scalar.cast(pa.string()).as_py()).replace(" ", "T")
 
 
 def _sizes(batch: pa.RecordBatch) -> tuple["np.ndarray[Any, np.dtype[np.int64]]", int]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from dressage.datasets.files.columnar.column import StoredColumn, joined
 from dressage.datasets.files.columnar.converted import Converted, converted
 from dressage.datasets.files.columnar.source import SourceRows
+from dressage.datasets.files.findings import is_closely_read
 from trainer_core.datasets import Shape
 from trainer_core.datasets.invisible import is_blank
 
@@ -58,7 +59,11 @@ class TakenRows:
 def stored(shape: Shape, source: SourceRows) -> TakenRows | None:
     """The rows of a block; None if any of them is faulty or needs a closer look."""
     made = converted(shape, source)
-    if made is None or not all(column.is_sound() for column in made.columns.values()):
+    if (
+        made is None
+        or any(map(is_closely_read, made.columns))
+        or not all(column.is_sound() for column in made.columns.values())
+    ):
         return None
     answers = made.columns.get("answer")
     if answers is not None and not _all_seen(answers):
@@ -67,7 +72,10 @@ def stored(shape: Shape, source: SourceRows) -> TakenRows | None:
 
 
 def _all_seen(answers: StoredColumn) -> bool:
-    return answers.all_seen or not any([isinstance(value, str) and is_blank(value) for value in answers.values])
+    # Lists are examined one by one.
+    return answers.all_seen or not any(
+        [isinstance(value, list) or (isinstance(value, str) and is_blank(value)) for value in answers.values]
+    )
 
 
 def _objects(columns: list[tuple[str, pa.Array]]) -> pa.Array:
