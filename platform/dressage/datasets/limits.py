@@ -27,3 +27,5 @@ MAX_REPORT_ROWS = 10_000
 """Maximum number of faults in the report of a refusal. Reading stops there."""
 ROWS_PER_GROUP = 2_000
 """Rows per Parquet row group, the unit that a preview reads to show one page."""
+GROUP_BYTES = 32 << 20
+"""Size of the texts at which a row group ends, even if it has fewer rows. It bounds the memory of all readers."""

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from django.conf import settings
 
 from dressage.datasets.files.columnar.stored import TakenRows
-from dressage.datasets.limits import ROWS_PER_GROUP
+from dressage.datasets.limits import GROUP_BYTES, ROWS_PER_GROUP
 from dressage.datasets.rows import ids as row_ids
 from dressage.datasets.rows.row import Row
 from dressage.datasets.rows.text import both_texts_of, text_of
@@ -35,6 +36,8 @@ SCHEMA = pa.schema(
 
 _AHEAD = 2
 """Number of row groups queued for writing."""
+_WAITING_BYTES = 8 << 20
+"""Size of the texts at which waiting rows become a table. As objects and as JSON they take several times that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,26 +296,37 @@ def _suffixed(file: pq.ParquetFile, ranks: Any) -> Iterator[pa.Table]:
 
 
 def _texts(file: pq.ParquetFile) -> Iterator[str]:
-    for batch in file.iter_batches(ROWS_PER_GROUP, columns=["row"]):
-        yield from batch.column("row").to_pylist()
+    for group in range(file.num_row_groups):
+        yield from file.read_row_group(group, columns=["row"]).column("row").to_pylist()
 
 
 def _batches(parts: Iterable[Row | TakenRows], ids: _Ids) -> Iterator[pa.Table]:
-    """Tables of ``SCHEMA`` from single rows and from blocks of rows."""
+    """Tables of ``SCHEMA`` from single rows and from blocks of rows, each of bounded size."""
     waiting: list[Row] = []
+    size = 0
     for part in parts:
         if isinstance(part, Row):
             waiting.append(part)
-            if len(waiting) < ROWS_PER_GROUP:
+            size += _size(part.data)
+            if len(waiting) < ROWS_PER_GROUP and size < _WAITING_BYTES:
                 continue
         if waiting:
             yield _table(waiting, ids)
-            waiting = []
+            waiting, size = [], 0
         if not isinstance(part, Row):
             columns = [part.texts, part.prompts, part.answers, ids.of_all(part)]
             yield pa.table(columns, schema=SCHEMA)
     if waiting:
         yield _table(waiting, ids)
+
+
+def _size(value: Any) -> int:
+    """Number of characters of the texts in a value."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, list) else 0
 
 
 def _table(rows: list[Row], ids: _Ids) -> pa.Table:
@@ -322,18 +336,33 @@ def _table(rows: list[Row], ids: _Ids) -> pa.Table:
 
 
 def regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in tables of ``ROWS_PER_GROUP`` rows. The last may have fewer."""
+    """The same rows in tables of ``ROWS_PER_GROUP`` rows, fewer once their texts reach ``GROUP_BYTES``.
+
+    Where a table ends depends on the rows alone, not on how they arrive.
+    """
     waiting: list[pa.Table] = []
-    count = 0
+    count = size = 0
     for table in tables:
-        waiting.append(table)
-        count += table.num_rows
-        if count < ROWS_PER_GROUP:
-            continue
-        whole = pa.concat_tables(waiting)
-        full = count - count % ROWS_PER_GROUP
-        for start in range(0, full, ROWS_PER_GROUP):
-            yield whole.slice(start, ROWS_PER_GROUP)
-        waiting, count = [whole.slice(full)], count - full
+        sizes = np.cumsum(_text_bytes(table))
+        start, before = 0, 0
+        while start < table.num_rows:
+            # The row that reaches the limit is the last of its table.
+            room = int(np.searchsorted(sizes, before + GROUP_BYTES - size)) + 1 - start
+            end = start + min(room, ROWS_PER_GROUP - count, table.num_rows - start)
+            waiting.append(table.slice(start, end - start))
+            count, size = count + end - start, size + int(sizes[end - 1]) - before
+            start, before = end, int(sizes[end - 1])
+            if count == ROWS_PER_GROUP or size >= GROUP_BYTES:
+                yield pa.concat_tables(waiting)
+                waiting, count, size = [], 0, 0
     if count:
         yield pa.concat_tables(waiting)
+
+
+def _text_bytes(table: pa.Table) -> np.ndarray:
+    """Bytes of the texts of each row, int64 of shape [rows]."""
+    sizes = np.zeros(table.num_rows, np.int64)
+    for name in ("row", "prompt", "answer"):
+        lengths = pc.fill_null(pc.binary_length(table.column(name)), 0)
+        sizes += lengths.to_numpy().astype(np.int64)
+    return sizes
