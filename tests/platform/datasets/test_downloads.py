@@ -32,9 +32,13 @@ def dataset(team: Team, actor: Actor) -> Dataset:
     return services.create_dataset(team, actor, name="Sums", file=BytesIO(body), size=len(body))
 
 
-def download(api: Callable[..., APIClient], dataset: Dataset, name: str, *, packed: bool, zstd: bool = False) -> bytes:
+def download(
+    api: Callable[..., APIClient], dataset: Dataset, name: str, *, packed: bool, zstd: bool = False, raw: bool = False
+) -> bytes:
     path = f"/api/v1/datasets/{dataset.id}/versions/1/download"
-    response: Any = api("viewer").get(path, {"type": name, "gzip": str(packed).lower(), "zstd": str(zstd).lower()})
+    asked = {"type": name, "gzip": str(packed).lower(), "zstd": str(zstd).lower(), "raw": str(raw).lower()}
+    response: Any = api("viewer").get(path, asked)
+    assert response.headers.get("Dressage-Cells") == ({True: "raw", False: "escaped"}[raw] if name == "csv" else None)
     ending = ".gz" if packed else ".zst" if zstd else ""
     assert (response.status_code, response["Content-Disposition"]) == (
         200,
@@ -64,6 +68,12 @@ def test_each_format(api: Callable[..., APIClient], dataset: Dataset, packed: bo
     assert json.loads(download(api, dataset, "json", packed=packed)) == ROWS
 
     table = list(csv.reader(io.StringIO(download(api, dataset, "csv", packed=packed).decode(), newline="")))
+    assert table[0] == [f"{name}::json" for name in COLUMNS]
+    assert table[1] == [json.dumps(CHAT, separators=(",", ":")), str(2**62 + 1), str(2**100), "1", '["a"]', '{"k":1}', "true", ""]  # noqa: E501  # fmt: skip
+    assert table[2][1:] == ["null", "1", "0.5", "[]", "{}", "null", '"é"']
+
+    plain = download(api, dataset, "csv", packed=packed, raw=True).decode()
+    table = list(csv.reader(io.StringIO(plain, newline="")))
     assert table[0] == COLUMNS
     assert table[1] == [json.dumps(CHAT, separators=(",", ":")), str(2**62 + 1), str(2**100), "1", '["a"]', '{"k":1}', "true", ""]  # noqa: E501  # fmt: skip
     assert table[2][1:] == ["", "1", "0.5", "[]", "{}", "", "é"]
@@ -90,3 +100,25 @@ def test_a_format_that_is_not_written(api: Callable[..., APIClient], dataset: Da
     version.path.unlink()
     response = api("viewer").get(path)
     assert (response.status_code, response.json()["error"]["code"]) == (422, "missing_files")
+
+
+def test_a_spreadsheet_runs_no_cell_of_a_download(team: Team, actor: Actor, api: Callable[..., APIClient]) -> None:
+    texts = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "'=1", "＝1", "plain", "a=1"]
+    body = "\n".join(json.dumps({"prompt": text, "=name": text, "n": -1}) for text in texts).encode()
+    dataset = services.create_dataset(team, actor, name="Sums", file=BytesIO(body), size=len(body))
+    table = list(csv.reader(io.StringIO(download(api, dataset, "csv", packed=False).decode(), newline="")))
+    assert table[0] == ["prompt::escaped", '"=name"::escaped', "n::json"]
+    assert [row[0] for row in table[1:]] == [f"'{text}" for text in texts[:-2]] + texts[-2:]
+    raw = list(csv.reader(io.StringIO(download(api, dataset, "csv", packed=False, raw=True).decode(), newline="")))
+    assert (raw[0], [row[0] for row in raw[1:]]) == (["prompt", "=name", "n"], texts)
+
+
+def test_parameters_that_a_download_does_not_take(api: Callable[..., APIClient], dataset: Dataset) -> None:
+    path = f"/api/v1/datasets/{dataset.id}/versions/1/download"
+    wrong = api("viewer").get(path, {"format": "csv"})
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "unknown_parameter")
+    assert wrong.json()["errors"] == [
+        {"pointer": "/format", "detail": "There is no query parameter 'format' here; it takes type, gzip, zstd, raw."}
+    ]
+    raw = api("viewer").get(path, {"type": "jsonl", "raw": "true"})
+    assert (raw.status_code, raw.json()["errors"][0]["pointer"]) == (422, "/raw")

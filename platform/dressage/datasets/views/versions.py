@@ -128,6 +128,11 @@ class DownloadView(ApiView):
             ),
             Flag(name="gzip", description="Whether it is packed with gzip."),
             Flag(name="zstd", description="Whether it is packed with Zstandard instead."),
+            Flag(
+                name="raw",
+                description="CSV only: texts as they are, and plain names of columns. Spreadsheets may take such texts "
+                "for formulas, and an upload of the file has other rows.",
+            ),
         )
     }
 
@@ -140,18 +145,28 @@ class DownloadView(ApiView):
         },
     )
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Any:
-        """Download all rows in order, as JSON lines, a JSON array, CSV or Parquet."""
+        """Download all rows in order, as JSON lines, a JSON array, CSV or Parquet. An upload of it has the same rows.
+
+        In CSV, a header that ends with `::json` declares cells of JSON, and one that ends with `::escaped` texts with
+        an apostrophe in front of those that a spreadsheet would take for formulas. `raw=true` writes texts as they are.
+        The response header `Dressage-Cells` says which it is: `escaped` or `raw`.
+        """
         version = selectors.readable_version(request.team, dataset_id, number)
-        wanted, packing = self.query["type"], self._packing()
+        wanted, packing, raw = self.query["type"], self._packing(), self.query["raw"]
+        if raw and wanted != "csv":
+            raise invalid("/raw", "Only CSV is escaped: ask for raw cells with type=csv.")
         with selectors.missing_files("/type"):
             file = version.path.open("rb")  # an open file can be read to its end, even if it is deleted
         columns = [column["name"] for column in version.columns]
         kind, ending = downloads.PACKED[packing] if packing else (downloads.CONTENT_TYPES[wanted], "")
         name = f"{version.dataset.slug}-{version.number}.{wanted}{ending}"
         response = StreamingHttpResponse(
-            downloads.stream(file, wanted, columns, packing),
+            downloads.stream(file, wanted, columns, packing, raw=raw),
             content_type=kind,
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+            headers={
+                "Content-Disposition": f'attachment; filename="{name}"',
+                **({"Dressage-Cells": "raw" if raw else "escaped"} if wanted == "csv" else {}),
+            },
         )
         response._resource_closers.append(file.close)  # type: ignore[attr-defined]
         return response
