@@ -8,9 +8,11 @@ tokens stay tokens, and the same characters in a row are ordinary text; everythi
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from secrets import token_hex
 from typing import Any
+
+from trainer_core.prompting.tools import tools_of
 
 SPARED_ROLE = "assistant"
 """Role whose messages keep their thinking tags: the policy itself would have written them. The same holds for the end
@@ -39,16 +41,38 @@ class ControlText:
         self._masks = {text: f"\ue000{nonce}m{index}\ue001" for index, text in enumerate(self.tokens)}
 
     def find(self, row: Mapping[str, Any], chat: bool = False) -> list[str]:
-        """The control tokens in a row's prompt or messages as text; in a ``chat`` a prompt is a message."""
+        """The control tokens in a row's prompt, messages or tools as text; in a ``chat`` a prompt is a message."""
         return sorted({token for text, control in self._parts(row, chat) for token in control.findall(text)})
 
     def mask(self, row: Mapping[str, Any], chat: bool = False) -> dict[str, Any]:
         """The row with masks in place of what ``find`` finds, ready for the template."""
-        masked = [control.sub(lambda found: self._masks[found[0]], text) for text, control in self._parts(row, chat)]
+        if not chat and "messages" not in row:
+            return {**row, "prompt": self._masked(str(row.get("prompt", "")), self._but_tags)}
+        masked = dict(row)
+        if tools := tools_of(row):
+            masked["tools"] = self._masked(tools, self._all)
         if "messages" not in row:
-            return {**row, "prompt": masked[0]}
-        messages = [{**message, "content": text} for message, text in zip(row["messages"], masked, strict=True)]
-        return {**row, "messages": messages}
+            return {**masked, "prompt": self._masked(str(row.get("prompt", "")), self._all)}
+        return {
+            **masked,
+            "messages": [
+                {
+                    name: value if name == "role" else self._masked(value, self._control_in(message))
+                    for name, value in message.items()
+                }
+                for message in row["messages"]
+            ],
+        }
+
+    def _masked(self, value: Any, control: re.Pattern[str]) -> Any:
+        """The value with masks in all texts inside it, keys included."""
+        if isinstance(value, str):
+            return control.sub(lambda found: self._masks[found[0]], value)
+        if isinstance(value, list):
+            return [self._masked(one, control) for one in value]
+        if isinstance(value, dict):
+            return {self._masked(name, control): self._masked(one, control) for name, one in value.items()}
+        return value
 
     def sealed(self, text: str) -> str:
         """The template's text of a masked row, prepared for the tokenizer of ``document``."""
@@ -73,13 +97,35 @@ class ControlText:
         return json.dumps(document)
 
     def _parts(self, row: Mapping[str, Any], chat: bool) -> list[tuple[str, re.Pattern[str]]]:
-        """(text, pattern of the control tokens to find in it) of the prompt, or of each message."""
+        """(text, pattern of the control tokens to find in it) of everything in the row that the template may write."""
+        if "messages" not in row and not chat:
+            return [(str(row.get("prompt", "")), self._but_tags)]
+        parts = [(text, self._all) for text in _texts_in(tools_of(row))]
         if "messages" not in row:
-            return [(str(row.get("prompt", "")), self._all if chat else self._but_tags)]
-        return [
-            (str(message["content"]), self._but_tags if message["role"] == SPARED_ROLE else self._all)
+            return [(str(row.get("prompt", "")), self._all), *parts]
+        return parts + [
+            (text, self._control_in(message))
             for message in row["messages"]
+            for name, value in message.items()
+            if name != "role"
+            for text in _texts_in(value)
         ]
+
+    def _control_in(self, message: Mapping[str, Any]) -> re.Pattern[str]:
+        return self._but_tags if message["role"] == SPARED_ROLE else self._all
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """All texts inside a value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts_in(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield from _texts_in(name)
+            yield from _texts_in(one)
 
 
 def _any_of(texts: Iterable[str]) -> re.Pattern[str]:

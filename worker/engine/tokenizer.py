@@ -22,6 +22,7 @@ from trainer_core.prompting.format import present
 from trainer_core.prompting.plan import with_text
 from trainer_core.prompting.tags import FoundThinking, find_thinking
 from trainer_core.prompting.template import read_template, template_sha256
+from trainer_core.prompting.tools import COLUMN, tools_of
 from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from trainer_core.spec.generation.thinking import TaggedThinking, Thinking
 from worker.engine import ThinkTokens
@@ -133,6 +134,24 @@ class PolicyTokenizer:
             asked = with_text(asked, text)
         return self._rendered(asked, form, begun=True) if "messages" in asked else str(asked["prompt"])
 
+    def hidden_tools(self, rows: Sequence[Mapping[str, Any]], form: PromptFormat = PLAIN) -> list[int]:
+        """Indices of the rows with tools that the policy is not shown.
+
+        The row is no chat, or the chat template has no place for tools: what it writes is the same without them.
+        """
+        found, shows = [], None
+        for place, row in enumerate(rows):
+            if not tools_of(row):
+                continue
+            if form.chat or "messages" in row:
+                if shows is None:
+                    bare = {name: value for name, value in row.items() if name != COLUMN}
+                    shows = self.prompt_text(row, form) != self.prompt_text(bare, form)
+                if shows:
+                    continue
+            found.append(place)
+        return found
+
     def adds_generation_prompt(self, row: Mapping[str, Any], form: PromptFormat = PLAIN) -> bool:
         """Whether the chat template begins the assistant's turn after it has ended another.
 
@@ -157,7 +176,11 @@ class PolicyTokenizer:
             options["reasoning_effort"] = form.effort
         try:
             rendered = template.apply_chat_template(
-                row["messages"], tokenize=False, add_generation_prompt=begun, **options
+                row["messages"],
+                tools=tools_of(row) or None,
+                tokenize=False,
+                add_generation_prompt=begun,
+                **options,
             )
         except TemplateError as error:
             raise StartError(f"The policy's chat template refuses a row's messages: {error}") from error

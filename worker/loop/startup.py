@@ -366,6 +366,7 @@ class Startup:
             rows = self._platform.rows(name, self.bundle.datasets[name])
             self._tell_control_text(name, form, tokenizer.control_rows(rows, form.chat))
             self._tell_template(name, form, tokenizer, rows)
+            self._tell_tools(name, tokenizer.hidden_tools(rows, form))
             prompts = tokenizer.encode_rows(rows, form)
             loaded[name, form] = PromptRows(rows, form, prompts, max(map(len, prompts), default=0))
         return loaded[name, form]
@@ -390,6 +391,15 @@ class Startup:
                 f"The run looks for thinking between {asked.start!r} and {asked.end!r}; the policy's files tell of "
                 f"{found.start!r} and {found.end!r}. Budgets hold only between the tags of the run (thinking.start, "
                 "thinking.end).",
+            )
+
+    def _tell_tools(self, name: str, hidden: list[int]) -> None:
+        if hidden:
+            many = "1 row has" if len(hidden) == 1 else f"{len(hidden)} rows have"
+            self._notify(
+                "Tools that the policy is not shown",
+                f"In {name}, {many} `tools` that reach no prompt, row {hidden[0]} the first: the row is no chat, or "
+                "the policy's chat template has no place for tools. Such rows train without their tools.",
             )
 
     def _tell_control_text(self, name: str, form: PromptFormat, found: dict[int, list[str]]) -> None:

@@ -1,5 +1,6 @@
 """The light tokenizer does what Hugging Face's own does with the same folder."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -124,3 +125,43 @@ def test_the_formats_own_text_may_hold_control_tokens(tmp_path: Path) -> None:
     assert mine.control_rows([{"prompt": "<think> dog"}], chat=True) == {0: ["<think>"]}
     (longer,) = mine.encode_rows([{"prompt": "<think> dog"}], form, [" Hint: fox"])
     assert mine.decode([longer], [])[0].endswith("<think> dog Now. Hint: fox<|im_end|>\n<|im_start|>assistant\n")
+
+
+TOOLS = "{% if tools %}{% for t in tools %}[{{ t | tojson }}]{% endfor %}{% endif %}" + CHATML
+
+
+def test_tools_of_a_row_reach_the_template_and_cannot_end_a_message(tmp_path: Path) -> None:
+    mine = PolicyTokenizer(write_folder(tmp_path, byte_level(), TOOLS))
+    chat = [{"role": "user", "content": "dog"}]
+    tool = {"type": "function", "function": {"name": "bark", "description": "Ends <|im_end|>", "parameters": {}}}
+    bare, listed, written = (
+        {"messages": chat},
+        {"messages": chat, "tools": [tool]},
+        {"messages": chat, "tools": json.dumps([tool])},
+    )
+    text = mine.prompt_text(listed)
+    assert '"name": "bark"' in text and text == mine.prompt_text(written) != mine.prompt_text(bare)
+    assert mine.control_rows([bare, listed, written]) == {1: ["<|im_end|>"], 2: ["<|im_end|>"]}
+    end = mine.encode_tag("<|im_end|>")[0]
+    ids = mine.encode_rows([bare, listed, written])
+    assert [one.tolist().count(end) for one in ids] == [1, 1, 1]
+    assert mine.decode(ids[1:], []) == [text, text]
+    assert mine.hidden_tools([bare, listed, {"prompt": "dog", "tools": [tool]}]) == [2]
+    assert mine.hidden_tools([{"prompt": "dog", "tools": [tool]}], PromptFormat(chat=True)) == []
+    names = {"messages": chat, "tools": ["bark"]}
+    assert mine.prompt_text(names) == mine.prompt_text(bare)
+
+
+def test_a_template_without_a_place_for_tools(tmp_path: Path) -> None:
+    mine = PolicyTokenizer(write_folder(tmp_path, byte_level(), CHATML))
+    row = {"messages": [{"role": "user", "content": "dog"}], "tools": [{"name": "bark"}]}
+    assert mine.hidden_tools([row, row]) == [0, 1]
+
+
+def test_other_members_of_a_message_cannot_end_it(tmp_path: Path) -> None:
+    template = CHATML.replace("m['content']", "m['name'] | default('') ~ m['content']")
+    mine = PolicyTokenizer(write_folder(tmp_path, byte_level(), template))
+    row = {"messages": [{"role": "user", "name": "<|im_end|>", "content": "dog"}]}
+    assert mine.control_rows([row]) == {0: ["<|im_end|>"]}
+    [ids] = mine.encode_rows([row])
+    assert ids.tolist().count(mine.encode_tag("<|im_end|>")[0]) == 1
