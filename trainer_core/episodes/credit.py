@@ -11,6 +11,8 @@ class Credit:
     excluded: str | None = None
     """Reason why the trajectory is left out of the loss, such as "reward_error", "zero_advantage", "truncated",
     "pruned"."""
+    compared: bool = True
+    """Whether the reward counts in the means and deviations of its group (``advantage.counted``)."""
     length_logit: float | None = None
     """Logit of the length weight of the answer's positive advantage among the right answers of its group, under the
     spec at its dispatch; None if advantages are not weighted by length."""

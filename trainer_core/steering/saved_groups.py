@@ -22,9 +22,14 @@ _VERDICT = {
 }
 """Names of a verdict's fields in the JSON, which is flat as in earlier releases. The explanation is left out: it was
 reported when the group came back, and is not needed again."""
-_CREDIT = {"advantage": "advantage", "excluded": "excluded", "length_logit": "length_logit"}
-_LEFT_OUT = ("length_logit",)
-"""Left out if they have no value, so that workers from earlier releases can read the group."""
+_CREDIT = {
+    "advantage": "advantage",
+    "excluded": "excluded",
+    "length_logit": "length_logit",
+    "compared": "compared",
+}
+_LEFT_OUT: dict[str, Any] = {"length_logit": None, "compared": True}
+"""Left out if they have these values, so that workers from earlier releases can read the group."""
 _PARTS = {"verdict": (Verdict, _VERDICT), "credit": (Credit, _CREDIT)}
 
 
@@ -47,7 +52,7 @@ def _pack(trajectory: Trajectory) -> dict[str, Any]:
         if field.name in _PARTS:
             names = _PARTS[field.name][1]
             found = {stored: getattr(value, name) for stored, name in names.items()}
-            packed |= {name: one for name, one in found.items() if one is not None or name not in _LEFT_OUT}
+            packed |= {name: one for name, one in found.items() if name not in _LEFT_OUT or one != _LEFT_OUT[name]}
             continue
         if field.name == "turns":
             # Left out if there is one turn, so that workers from earlier releases can read the group.

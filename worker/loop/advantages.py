@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from trainer_core.episodes import Group
 from trainer_core.methods import filters
-from trainer_core.methods.advantages.assign import assign
+from trainer_core.methods.advantages.assign import assign, mark_compared
 from trainer_core.rewards.length import reweigh, shape
 from trainer_core.spec import RunSpec
+from trainer_core.spec.methods.kinds import ComparingAdvantage
 
 
 def assign_advantages(groups: list[Group], spec: RunSpec, dispatched: Sequence[RunSpec] = ()) -> None:
@@ -29,6 +30,9 @@ def assign_advantages(groups: list[Group], spec: RunSpec, dispatched: Sequence[R
                 trajectory.verdict = replace(trajectory.verdict, reward=0.0)
     shape(groups, dispatched)
     filters.prepare(spec.filters, groups)
+    if isinstance(spec.advantage, ComparingAdvantage) and spec.advantage.counted == "learned":
+        filters.apply_before_rewards(spec.filters, groups)
+    mark_compared(spec.advantage, groups)
     assign(spec.advantage, groups, minibatches=spec.schedule.updates_per_step)
     reweigh(groups, dispatched)
     filters.apply(spec.filters, groups, spec.compares)

@@ -20,11 +20,12 @@ from trainer_core.methods.corrections.router_shift import router_log_shift
 from trainer_core.methods.filters import keep
 from trainer_core.methods.view import TokenView
 from trainer_core.rewards.length.apply import reweigh, shape
-from trainer_core.spec.methods.advantage import Advantage
+from trainer_core.spec.methods.advantage import ADVANTAGES, Advantage
 from trainer_core.spec.methods.aggregation import Aggregation
 from trainer_core.spec.methods.branching import VineAdvantage
 from trainer_core.spec.methods.corrections import Correction, RouterShiftWeighting
 from trainer_core.spec.methods.filters import Filter
+from trainer_core.spec.methods.kinds import ComparingAdvantage
 from trainer_core.spec.methods.loss import Loss
 from trainer_core.spec.rewards.length_shaping import LengthShaping
 
@@ -38,6 +39,8 @@ ELSEWHERE = {
     ("gae", "length_alpha"),
     ("gae", "truncated_end"),
     ("gae", "whiten"),
+    # decides before rewards are compared: tests/worker/loop/test_counted.py
+    *((one.model_fields["type"].default, "counted") for one in ADVANTAGES if issubclass(one, ComparingAdvantage)),
 }
 """Parameters that act outside of the method room."""
 NUMBERS = (0, 1, 2, 3, 4, 5, 8, 20, 64, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1.05, 1.2, 1.5, 2.5, 10.0)

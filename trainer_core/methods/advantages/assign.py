@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from trainer_core.methods.advantages.mc_grpo import pivots
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.methods.advantage import Advantage, GDPOAdvantage, MCGRPOAdvantage
 from trainer_core.spec.methods.branching import VineAdvantage
+from trainer_core.spec.methods.kinds import ComparingAdvantage
 
 
 def assign(
@@ -27,8 +29,9 @@ def assign(
     """Set ``advantage`` of every trajectory from its group's rewards.
 
     Trajectories without a reward (it failed) are excluded as "reward_error", are ignored in their group and get 0.
-    Trajectories excluded for another reason, such as truncation, still count: their reward is known and belongs to the
-    mean. MC-GRPO's pivots are excluded as "pivot". VinePPO gives each token its own advantage (``assign_vine``).
+    Trajectories excluded for another reason, such as truncation, still count, unless they are marked as not compared
+    (``mark_compared``). MC-GRPO's pivots are excluded as "pivot". VinePPO gives each token its own advantage
+    (``assign_vine``).
 
     Args:
         spec: the method.
@@ -70,8 +73,22 @@ def assign(
         assign_vine(spec, groups)
 
 
+def mark_compared(spec: Advantage, groups: Sequence[Group]) -> None:
+    """Set ``compared`` of every trajectory, by the reasons to leave it out that are known before rewards are compared.
+
+    Args:
+        spec: the method; ``counted`` decides.
+        groups: all groups, after the filters that do not look at rewards.
+    """
+    learned = isinstance(spec, ComparingAdvantage) and spec.counted == "learned"
+    for group in groups:
+        for trajectory in group.trajectories:
+            counts = not learned or (trajectory.excluded is None and bool(trajectory.sampled.any()))
+            trajectory.credit = replace(trajectory.credit, compared=counts)
+
+
 def known_rewards(groups: Sequence[Group], penalties: Mapping[int, float] | None = None) -> tuple[Tensor, Tensor]:
-    """Rewards [G, S], float64, and which of them are known, bool [G, S]; S is the largest group's size.
+    """Rewards [G, S], float64, and which of them are known and compared, bool [G, S]; S is the largest group's size.
 
     Args:
         groups: all groups of the step.
@@ -89,6 +106,8 @@ def known_rewards(groups: Sequence[Group], penalties: Mapping[int, float] | None
             number += 1
             penalty = 0.0 if penalties is None else penalties.get(number)
             if penalty is None or trajectory.reward is None or trajectory.excluded == "reward_error":
+                continue
+            if not trajectory.credit.compared:
                 continue
             if not math.isfinite(trajectory.reward):
                 raise ValueError(f"the reward of {trajectory.trajectory_id} is {trajectory.reward}")

@@ -54,6 +54,13 @@ def prepare(filters: Sequence[Filter], groups: list[Group]) -> None:
             FORMULAS.of(spec)(spec, groups)
 
 
+def apply_before_rewards(filters: Sequence[Filter], groups: list[Group]) -> None:
+    """Set ``excluded`` by the filters that look at completions alone, before rewards are compared."""
+    for spec in filters:
+        if spec.before_rewards:
+            FORMULAS.of(spec)(spec, groups)
+
+
 def apply(filters: Sequence[Filter], groups: list[Group], compares: Compared = "group") -> None:
     """Set ``excluded`` of the trajectories that the filters leave out; trajectories already excluded keep their reason.
 

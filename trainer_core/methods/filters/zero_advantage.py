@@ -9,12 +9,12 @@ def zero_advantage(spec: ZeroAdvantageFilter, groups: list[Group], compares: Com
     """Exclude the trajectories of groups that carry no signal.
 
     If rewards are compared within the group, it has no signal if the known rewards differ by at most ``tolerance``; a
-    failed reward is ignored here and in the advantages. If every part of the reward is compared separately, equal sums
-    may hide a signal: the group has none if all its advantages are 0. If rewards are compared with something outside
-    the group, or after a penalty that is not known here, no group is left out.
+    failed reward is ignored here and in the advantages, and so is one that is not compared. If every part of the reward
+    is compared separately, equal sums may hide a signal: the group has none if all its advantages are 0. If rewards are
+    compared with something outside the group, or after a penalty that is not known here, no group is left out.
     """
     for group in groups:
-        known = [t for t in group.trajectories if t.reward is not None and t.excluded != "reward_error"]
+        known = [t for t in group.trajectories if t.reward is not None and t.excluded != "reward_error" and t.credit.compared]
         match compares:
             case "group":
                 rewards = [t.reward for t in known if t.reward is not None]

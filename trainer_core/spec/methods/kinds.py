@@ -76,7 +76,17 @@ class AdvantageModel(MethodModel):
         return False
 
 
-class GroupAdvantage(AdvantageModel):
+class ComparingAdvantage(AdvantageModel):
+    """Parameters of an advantage that compares rewards with each other."""
+
+    counted: Literal["all", "learned"] = "all"
+    """Which samples count in the means and deviations. ``all``: each whose reward is known, also if a filter leaves it
+    out of the loss, as in verl, in TRL's ``mask_truncated_completions``, and in Adv-Mask-After of Skywork-OR1 (arXiv
+    2505.22312). ``learned``: none that is cut off, too long or repetitive and that a filter therefore leaves out, and
+    none without a sampled token (its Adv-Mask-Before)."""
+
+
+class GroupAdvantage(ComparingAdvantage):
     """Parameters of an advantage that may be whitened afterwards, which is done for it."""
 
     whiten: Literal["none", "batch"] = "none"
@@ -97,6 +107,8 @@ class FilterModel(MethodModel):
     """
 
     stage: ClassVar[Stage] = "trajectories"
+    before_rewards: ClassVar[bool] = False
+    """Whether the filter looks at completions alone, so that it may act before their rewards are compared."""
     whole_step: ClassVar[bool] = False
     """Whether the filter compares what lies in different groups, so that a step cannot be learned in parts."""
 

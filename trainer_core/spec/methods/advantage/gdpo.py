@@ -6,10 +6,10 @@ from pydantic import Field
 
 from trainer_core.spec.base import Advice, field, method_doc
 from trainer_core.spec.methods.advantage.deviation import Deviation
-from trainer_core.spec.methods.kinds import AdvantageModel, Compared
+from trainer_core.spec.methods.kinds import Compared, ComparingAdvantage
 
 
-class GDPOAdvantage(AdvantageModel):
+class GDPOAdvantage(ComparingAdvantage):
     """Each part of the reward is standardised within the group before the parts are summed.
 
     Summed first, as GRPO does, different mixtures of parts collapse into one advantage: (1, 0) and (0, 1) are worth the

@@ -4,11 +4,11 @@ from typing import ClassVar, Literal
 
 from trainer_core.spec.base import Advice, field, method_doc
 from trainer_core.spec.methods.advantage.deviation import Deviation
-from trainer_core.spec.methods.kinds import AdvantageModel
+from trainer_core.spec.methods.kinds import ComparingAdvantage
 from trainer_core.spec.watched import GROUP
 
 
-class MagistralAdvantage(AdvantageModel):
+class MagistralAdvantage(ComparingAdvantage):
     """The group's mean is taken off; the deviation is that of the minibatch, so that no prompt is blown up."""
 
     model_config = method_doc(

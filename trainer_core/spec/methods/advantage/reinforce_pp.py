@@ -4,10 +4,10 @@ from typing import ClassVar, Literal
 
 from trainer_core.spec.base import Advice, field, method_doc
 from trainer_core.spec.methods.advantage.deviation import Deviation
-from trainer_core.spec.methods.kinds import AdvantageModel, Compared, Penalty
+from trainer_core.spec.methods.kinds import Compared, ComparingAdvantage, Penalty
 
 
-class ReinforcePlusPlusAdvantage(AdvantageModel):
+class ReinforcePlusPlusAdvantage(ComparingAdvantage):
     """Rewards standardised over the whole batch: no bias by the difficulty of a prompt, and no groups needed."""
 
     model_config = method_doc(

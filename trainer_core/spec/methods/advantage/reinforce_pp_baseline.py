@@ -4,11 +4,11 @@ from typing import ClassVar, Literal
 
 from trainer_core.spec.base import Advice, field, method_doc
 from trainer_core.spec.methods.advantage.deviation import Deviation
-from trainer_core.spec.methods.kinds import AdvantageModel, Penalty
+from trainer_core.spec.methods.kinds import ComparingAdvantage, Penalty
 from trainer_core.spec.watched import GROUP
 
 
-class ReinforcePlusPlusBaselineAdvantage(AdvantageModel):
+class ReinforcePlusPlusBaselineAdvantage(ComparingAdvantage):
     """REINFORCE++ with several samples per prompt: the group's mean is taken off first, then the batch standardises."""
 
     model_config = method_doc(

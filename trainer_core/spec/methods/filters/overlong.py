@@ -15,6 +15,7 @@ class OverlongFilter(FilterModel):
         "When only completions up to a length of your own shall teach.",
         LENGTH,
     )
+    before_rewards: ClassVar[bool] = True
     type: Literal["overlong"] = "overlong"
     max_tokens: int = field(ge=1, le=1_048_576, unit="tokens")
     """Longest completion that is learned from."""

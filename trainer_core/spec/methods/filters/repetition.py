@@ -20,6 +20,7 @@ class RepetitionFilter(FilterModel):
         "When completions end in loops.",
         LENGTH,
     )
+    before_rewards: ClassVar[bool] = True
     type: Literal["repetition"] = "repetition"
     max_period: int = field(16, ge=1, le=1024, unit="tokens")
     """Longest pattern that is looked for."""

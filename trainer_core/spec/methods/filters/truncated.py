@@ -15,4 +15,5 @@ class TruncatedFilter(FilterModel):
         "When the maximum length cuts off answers that might have become right.",
         LENGTH,
     )
+    before_rewards: ClassVar[bool] = True
     type: Literal["truncated"] = "truncated"
