@@ -1,6 +1,7 @@
 """Explanation of what a run spec amounts to, in plain words and numbers. Imports without torch: the console shows it,
 too."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainer_core.explain.band import Band, bands
@@ -30,9 +31,21 @@ class Explanation:
     """What the spec asks for and does not get, such as a clip that never acts."""
 
 
-def explain(spec: RunSpec, size: PolicySize | None = None, teacher: PolicySize | None = None) -> Explanation:
-    """Explain what ``spec`` amounts to, with a policy of ``size``, and a teacher where it names one."""
+def explain(
+    spec: RunSpec,
+    size: PolicySize | None = None,
+    teacher: PolicySize | None = None,
+    rows: Mapping[str, int] | None = None,
+) -> Explanation:
+    """Explain what ``spec`` amounts to.
+
+    Args:
+        spec: the spec.
+        size: the policy's size, if it is known.
+        teacher: the teacher's size, if the spec names one and it is known.
+        rows: number of rows of each dataset that is known, by its reference.
+    """
     found = methods(spec)
     watch = tuple(dict.fromkeys(name for method in found for name in method.watch))
     needed = None if size is None else memory(size, spec, teacher=teacher)
-    return Explanation(effective_batch(spec), bands(spec), found, watch, needed, remarks(spec))
+    return Explanation(effective_batch(spec), bands(spec), found, watch, needed, remarks(spec, rows))

@@ -1,5 +1,7 @@
 """Remarks on what a spec asks for and does not get."""
 
+from collections.abc import Mapping
+
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.proximal import EWMAProximal, InterpolatedProximal, RecomputedProximal
 
@@ -7,9 +9,46 @@ IDLE_CLIP = "the clip never acts"
 """Words by which a recipe says so, too."""
 
 
-def remarks(spec: RunSpec) -> tuple[str, ...]:
-    """Remarks, one sentence or more each; empty where there is nothing to say."""
-    return () if (found := idle_clip(spec)) is None else (found,)
+def remarks(spec: RunSpec, rows: Mapping[str, int] | None = None) -> tuple[str, ...]:
+    """Remarks, one sentence or more each; empty if there is nothing to say.
+
+    Args:
+        spec: the spec.
+        rows: number of rows of each dataset that is known, by its reference.
+    """
+    found = (idle_clip(spec), idle_kl(spec), repeated_prompts(spec, rows or {}))
+    return tuple(remark for remark in found if remark is not None)
+
+
+def idle_kl(spec: RunSpec) -> str | None:
+    """Reason why the KL penalty pulls nowhere; None if it does, or if there is none."""
+    kl = spec.kl
+    if kl.coefficient == 0.0 or kl.placement != "loss" or kl.estimator != "k1":
+        return None
+    return (
+        "The KL penalty is k1 in the loss. The mean of its gradient is zero: it adds noise, and does not hold the "
+        "policy near the reference. In the loss, k2 has the gradient of the divergence. k1 acts with "
+        "kl.placement = reward."
+    )
+
+
+def repeated_prompts(spec: RunSpec, rows: Mapping[str, int]) -> str | None:
+    """The training sources that a step asks for more prompts than they have rows; None if there are none."""
+    total = sum(source.weight for source in spec.data.sources)
+    found = []
+    for source in spec.data.sources:
+        count = rows.get(source.dataset)
+        share = spec.schedule.prompts_per_step * source.weight / total if total else 0.0
+        if count and share > count:
+            many = "1 row" if count == 1 else f"{count} rows"
+            found.append(f"{source.name} has {many}, and a step takes {share:.4g} prompts from it")
+    if not found:
+        return None
+    return (
+        f"{'; '.join(found)}. So a step has several groups of the same prompt: its batch is less varied than its "
+        "size says, and each group is compared only with itself. Lower schedule.prompts_per_step, raise "
+        "rollout.group_size, or add rows."
+    )
 
 
 def idle_clip(spec: RunSpec) -> str | None:

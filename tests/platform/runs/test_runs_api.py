@@ -39,6 +39,19 @@ def test_unknown_references_make_nothing(api: Callable[..., APIClient], nouns: P
     assert Run.objects.count() == 0
 
 
+def test_what_a_new_run_will_not_get_is_told_when_it_is_made(api: Callable[..., APIClient], nouns: Path) -> None:
+    """The sources of these tests have fewer rows than a step of 4,096 prompts."""
+    body = {"name": "n", "spec": spec_document(schedule={"prompts_per_step": 4096})}
+    made = api("editor").post("/api/v1/runs", body, format="json").json()
+    [remark] = [one for one in made["remarks"] if "same prompt" in one]
+    assert "a step takes 4096 prompts from it" in remark
+    validated = api("viewer").post("/api/v1/spec/validate", {"spec": body["spec"]}, format="json").json()
+    assert remark in validated["explanation"]["remarks"]
+    few = {"name": "m", "spec": spec_document(schedule={"prompts_per_step": 1})}
+    told = api("editor").post("/api/v1/runs", few, format="json").json()["remarks"]
+    assert not [one for one in told if "same prompt" in one]
+
+
 def test_a_contradiction_is_pointed_at(api: Callable[..., APIClient], nouns: Path) -> None:
     spec = spec_document(rollout={"max_tokens": 200})
     answer = api("editor").post("/api/v1/runs", {"name": "n", "spec": spec}, format="json").json()

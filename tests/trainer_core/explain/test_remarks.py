@@ -6,7 +6,7 @@ import pytest
 
 from tests.trainer_core.specs import spec
 from trainer_core.explain import explain
-from trainer_core.explain.remarks import IDLE_CLIP
+from trainer_core.explain.remarks import IDLE_CLIP, idle_kl, repeated_prompts
 from trainer_core.explain.text import render
 from trainer_core.spec.recipes import Recipe, list_published, list_recipes
 
@@ -58,3 +58,42 @@ def test_a_clip_that_may_act_or_is_not_there(parts: dict[str, Any]) -> None:
 def test_a_recipe_says_that_its_clip_never_acts_and_only_then(recipe: Recipe) -> None:
     idle = any(IDLE_CLIP in remark for remark in explain(recipe.run_spec()).remarks)
     assert (IDLE_CLIP in " ".join(recipe.description.split())) == idle
+
+
+@pytest.mark.parametrize(
+    ("kl", "idle"),
+    [
+        ({"estimator": "k1", "coefficient": 0.1}, True),
+        ({"estimator": "k1", "coefficient": 0.1, "placement": "reward"}, False),
+        ({"estimator": "k1", "coefficient": 0.0}, False),
+        ({"estimator": "k2", "coefficient": 0.1}, False),
+        ({"estimator": "k3", "coefficient": 0.1}, False),
+    ],
+)
+def test_k1_in_the_loss_pulls_nowhere(kl: dict[str, Any], idle: bool) -> None:
+    remark = idle_kl(spec(kl=kl))
+    assert (remark is not None) == idle
+    if remark is not None:
+        assert remark.startswith("The KL penalty is k1 in the loss. The mean of its gradient is zero")
+        assert remark in explain(spec(kl=kl)).remarks
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ({"sums@1": 3, "products@1": 100}, None),
+        ({"sums@1": 1, "products@1": 100}, "sums has 1 row, and a step takes 2 prompts from it."),
+        ({"sums@1": 1, "products@1": 5}, "from it; products has 5 rows, and a step takes 6 prompts from it."),
+        ({"sums@1": 2, "products@1": 6}, None),
+        ({"products@1": 5}, "products has 5 rows, and a step takes 6 prompts"),
+        ({}, None),
+    ],
+)
+def test_a_step_that_takes_more_prompts_than_there_are(rows: dict[str, int], words: str | None) -> None:
+    """Of the sources' weights 1 and 3, 8 prompts are 2 and 6."""
+    asked = spec(schedule={"prompts_per_step": 8})
+    remark = repeated_prompts(asked, rows)
+    assert (remark is None) == (words is None)
+    if remark is not None and words is not None:
+        assert words in remark
+        assert remark in explain(asked, rows=rows).remarks

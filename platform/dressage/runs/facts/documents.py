@@ -132,6 +132,13 @@ class RunDocument(LiveRunDocument):
     """The spec with all applied controls."""
 
 
+class CreatedRunDocument(RunDocument):
+    """A run that was just created."""
+
+    remarks: list[str]
+    """What its spec asks for and does not get, such as more prompts a step than its sources have rows."""
+
+
 class ControlDocument(TypedDict):
     """A change of one field while the run trains."""
 

@@ -8,7 +8,13 @@ from rest_framework import serializers
 from dressage.common.openapi.documents import DocumentSerializer
 from dressage.common.openapi.serializers import FieldErrorSerializer, PydanticField
 from dressage.runs.facts.cluster_documents import ClusterDocument, GpuHoursDocument
-from dressage.runs.facts.documents import CheckpointDocument, ControlDocument, LiveRunDocument, RunDocument
+from dressage.runs.facts.documents import (
+    CheckpointDocument,
+    ControlDocument,
+    CreatedRunDocument,
+    LiveRunDocument,
+    RunDocument,
+)
 from trainer_core.explain import Explanation
 from trainer_core.spec import RunSpec
 from trainer_core.spec.controls import Target
@@ -48,6 +54,10 @@ class LiveRunSerializer(DocumentSerializer, document=LiveRunDocument):
 
 class RunSerializer(DocumentSerializer, document=RunDocument):
     """A run."""
+
+
+class CreatedRunSerializer(DocumentSerializer, document=CreatedRunDocument):
+    """A run that was just created."""
 
 
 class RunsByIdSerializer(serializers.Serializer):

@@ -33,6 +33,11 @@ class References:
     datasets: dict[str, DatasetVersion] = field(default_factory=dict)
     errors: list[FieldError] = field(default_factory=list)
 
+    @property
+    def dataset_rows(self) -> dict[str, int]:
+        """Number of rows of each dataset, by its reference."""
+        return {ref: version.rows for ref, version in self.datasets.items()}
+
 
 def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
     """Look up every reference. Never raises: the caller decides how to handle a missing one.

@@ -12,8 +12,9 @@ from dressage.common.api.query import Query, Words
 from dressage.common.roles import Role
 from dressage.common.scopes import Noun
 from dressage.runs.facts import selectors
-from dressage.runs.facts.documents import live_run_document, run_documents
+from dressage.runs.facts.documents import CreatedRunDocument, live_run_document, run_documents
 from dressage.runs.facts.serializers import (
+    CreatedRunSerializer,
     CreateRunSerializer,
     LiveRunSerializer,
     RunsByIdSerializer,
@@ -21,8 +22,10 @@ from dressage.runs.facts.serializers import (
     UpdateRunSerializer,
 )
 from dressage.runs.life import services
+from dressage.runs.needs import references
 from dressage.runs.states import RunState
 from dressage.teams.api import ApiView, TeamRequest
+from trainer_core.explain.remarks import remarks
 
 MOST_BY_ID = 20
 """Maximum number of whole run documents in one response."""
@@ -54,15 +57,22 @@ class RunsView(ApiView):
         rows = page.paginate_queryset(found, request, self)
         return page.get_paginated_response([live_run_document(run) for run in rows])
 
-    @extend_schema(operation_id="createRun", tags=["runs"], request=CreateRunSerializer, responses={201: RunSerializer})
+    @extend_schema(
+        operation_id="createRun", tags=["runs"], request=CreateRunSerializer, responses={201: CreatedRunSerializer}
+    )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Create a draft; with `start`, queue it immediately."""
+        """Create a draft; with `start`, queue it immediately. `remarks` warn of what the spec will not get."""
         fields = self.body(CreateRunSerializer)
         if fields["start"] and not request.role.covers(Role.OPERATOR):
             raise PermissionDenied("Starting a run needs the role operator.")
         run = services.create_run(request.team, request.actor, **fields)
-        return Response(selectors.run_json(request.team, run.id), status=status.HTTP_201_CREATED)
+        rows = references.resolve(request.team, fields["spec"]).dataset_rows
+        created: CreatedRunDocument = {
+            **selectors.run_json(request.team, run.id),
+            "remarks": list(remarks(fields["spec"], rows)),
+        }
+        return Response(created, status=status.HTTP_201_CREATED)
 
 
 class RunsByIdView(ApiView):

@@ -64,7 +64,8 @@ class ValidateSpecView(ApiView):
         found = references.resolve(request.team, spec, new=True)
         errors = found.errors
         size, teacher = (None if one is None else policy_size(one) for one in (found.policy, found.teacher))
-        resolved, explanation = spec.model_dump(mode="json"), asdict(explain(spec, size, teacher))
+        explanation = asdict(explain(spec, size, teacher, found.dataset_rows))
+        resolved = spec.model_dump(mode="json")
         return Response({"valid": not errors, "errors": errors, "resolved": resolved, "explanation": explanation})
 
 
