@@ -98,12 +98,12 @@ def test_bench_shows_two_versions_side_by_side(page: Page, installation: Install
     assert [row.get_attribute("data-flip") for row in rows.all()] == [None, "lost", "gained", "unclear"]
     expect(rows.nth(1)).to_contain_text("right 1")
     expect(rows.nth(1)).to_contain_text("short 0")
-    expect(page.get_by_test_id("flip-count")).to_have_text("3 flips")
+    expect(page.get_by_test_id("flip-count")).to_have_text("3 changed verdicts")
     expect(page.get_by_test_id("bench-flags")).to_contain_text("An empty output earns 0.6")
     flagged = page.locator('[data-testid="bench-row"][data-flagged][data-probe="empty"]')
     expect(flagged.first).to_contain_text("probe: empty")
 
-    page.get_by_text("Flips 3", exact=True).click()
+    page.get_by_text("Changed verdicts 3", exact=True).click()
     expect(page.get_by_test_id("bench-row")).to_have_count(3)
     page.get_by_test_id("bench-row").last.click()
     drawer = page.get_by_test_id("bench-sample")

@@ -1,4 +1,5 @@
-"""Report on a bench job: a summary for each definition, flips between two, and probes that score high."""
+"""Report on a bench job: a summary for each definition, verdicts that change between two, and probes that score
+high."""
 
 import math
 import statistics
@@ -49,7 +50,7 @@ class BenchSummaryDocument(TypedDict):
 
 
 class BenchFlipDocument(TypedDict):
-    """A sample that succeeds by only one of the two definitions."""
+    """A sample whose verdict changes: it succeeds by only one of the two definitions."""
 
     sample: str
     before: bool | None

@@ -1,5 +1,9 @@
 """Comparison of stored rewards with those of a definition: the changes, sample by sample and group by group.
 
+Two things may flip: a verdict (whether the reward is a success, by the definition's own threshold for both rewards),
+and the sign of an advantage. A verdict can change without the sign, as for a whole group, and the sign without a
+verdict.
+
 Both sides leave out the run's shaping terms. An advantage is a reward minus the mean of its group's compared samples,
 so its sign is that of any advantage that compares within the group. Samples without both rewards are left out.
 """
@@ -32,6 +36,10 @@ class RescoredSampleDocument(TypedDict):
     advantage_after: float | None
     flips: bool
     """Whether the advantage changes from positive to negative, or vice versa."""
+    success_before: bool | None
+    success_after: bool | None
+    verdict_changes: bool
+    """Whether only one of the two rewards is a success."""
 
 
 class RescoredGroupDocument(TypedDict):
@@ -44,6 +52,8 @@ class RescoredGroupDocument(TypedDict):
     dead_before: bool
     dead_after: bool
     flips: int
+    """Samples whose advantage changes its sign."""
+    verdicts_changed: int
 
 
 class RescoredDocument(TypedDict):
@@ -58,6 +68,9 @@ class RescoredDocument(TypedDict):
     mean_before: float | None
     mean_after: float | None
     flips: int
+    """Samples whose advantage changes its sign."""
+    verdicts_changed: int
+    """Samples that are a success by only one of the two rewards."""
     dead_before: int
     """Groups whose compared rewards are all equal. Groups with only one compared sample are not counted."""
     dead_after: int
@@ -75,16 +88,21 @@ def rescored(job: BenchJob) -> list[RescoredDocument]:
     if not all("group" in (one["stored"] or {}) for _, one in own):
         return []
     return [
-        _compared(definition["label"], [(one, scores[place]["reward"]) for place, one in own])
+        _compared(
+            definition["label"],
+            definition["definition"]["success_threshold"],
+            [(one, scores[place]["reward"]) for place, one in own],
+        )
         for definition, scores in zip(job.definitions, job.results, strict=True)
     ]
 
 
-def _compared(label: str, rewards: Sequence[tuple[dict[str, Any], float | None]]) -> RescoredDocument:
+def _compared(label: str, threshold: float, rewards: Sequence[tuple[dict[str, Any], float | None]]) -> RescoredDocument:
     by_group: dict[str, list[RescoredSampleDocument]] = defaultdict(list)
     for sample, after in rewards:
         before = sample["stored"]["graded"]
         change = None if before is None or after is None else after - before
+        verdicts = [None if reward is None else reward >= threshold for reward in (before, after)]
         by_group[sample["stored"]["group"]].append(
             {
                 "sample": sample["id"],
@@ -95,6 +113,9 @@ def _compared(label: str, rewards: Sequence[tuple[dict[str, Any], float | None]]
                 "advantage_before": None,
                 "advantage_after": None,
                 "flips": False,
+                "success_before": verdicts[0],
+                "success_after": verdicts[1],
+                "verdict_changes": change is not None and verdicts[0] != verdicts[1],
             }
         )
     groups = [told for name, rows in by_group.items() if (told := _group(name, rows)) is not None]
@@ -108,6 +129,7 @@ def _compared(label: str, rewards: Sequence[tuple[dict[str, Any], float | None]]
         "mean_before": _mean([row["before"] for row in rows if row["change"] is not None]),
         "mean_after": _mean([row["after"] for row in rows if row["change"] is not None]),
         "flips": sum(row["flips"] for row in rows),
+        "verdicts_changed": sum(row["verdict_changes"] for row in rows),
         "dead_before": sum(group["dead_before"] for group in groups),
         "dead_after": sum(group["dead_after"] for group in groups),
         "groups": groups,
@@ -133,6 +155,7 @@ def _group(name: str, rows: list[RescoredSampleDocument]) -> RescoredGroupDocume
         "dead_before": max(before) - min(before) <= EQUAL,
         "dead_after": max(after) - min(after) <= EQUAL,
         "flips": sum(row["flips"] for row in both),
+        "verdicts_changed": sum(row["verdict_changes"] for row in both),
     }
 
 

@@ -82,16 +82,16 @@ def test_what_would_change(start_bench: Callable[..., Any], read_bench: Callable
     figures = {name: value for name, value in found.items() if name not in ("groups", "samples")}
     assert figures == {
         "label": "draft", "compared": 5, "failed": 2, "changed": 4, "mean_before": 0.6, "mean_after": 0.6, "flips": 2,
-        "dead_before": 0, "dead_after": 1,
+        "verdicts_changed": 3, "dead_before": 0, "dead_after": 1,
     }  # fmt: skip
     assert found["groups"] == [
         {
             "group": "1/2/2-0", "samples": 2, "mean_before": 0.5, "mean_after": 0.5, "dead_before": False,
-            "dead_after": False, "flips": 2,
+            "dead_after": False, "flips": 2, "verdicts_changed": 2,
         },
         {
             "group": "1/1/1-1", "samples": 2, "mean_before": 0.5, "mean_after": 0.5, "dead_before": False,
-            "dead_after": True, "flips": 0,
+            "dead_after": True, "flips": 0, "verdicts_changed": 1,
         },
     ]  # fmt: skip
     assert [(one["sample"], one["before"], one["after"], one["change"]) for one in found["samples"]] == [
@@ -102,6 +102,12 @@ def test_what_would_change(start_bench: Callable[..., Any], read_bench: Callable
         (0.5, -0.5, True),
         (-0.5, 0.5, True),
     ]
+    # A half is no success: s4 loses its verdict, and its advantage only becomes 0. A failure is no verdict.
+    assert [(one["sample"], one["success_before"], one["success_after"]) for one in found["samples"]] == [
+        ("s0", True, False), ("s2", False, True), ("s3", False, False), ("s4", True, False), ("s5", True, True),
+        ("s1", None, True), ("s6", True, None),
+    ]  # fmt: skip
+    assert [one["sample"] for one in found["samples"] if one["verdict_changes"]] == ["s0", "s2", "s4"]
 
 
 def test_pasted_samples_are_compared_with_nothing(

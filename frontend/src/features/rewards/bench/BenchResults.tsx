@@ -12,7 +12,7 @@ import { SampleDrawer } from "./SampleDrawer";
 
 const LABELS: Record<Shown, string> = {
   all: "All",
-  flips: "Flips",
+  flips: "Changed verdicts",
   errors: "Errors",
   probes: "Probes",
   flagged: "Flagged",
@@ -37,7 +37,7 @@ export function BenchResults({ job }: { job: BenchJob }) {
             <Title order={2}>Samples</Title>
             {job.definitions.length === 2 && (
               <Badge color={found.flips > 0 ? "grape" : "gray"} data-testid="flip-count">
-                {found.flips} {found.flips === 1 ? "flip" : "flips"}
+                {found.flips} {found.flips === 1 ? "changed verdict" : "changed verdicts"}
               </Badge>
             )}
           </Group>

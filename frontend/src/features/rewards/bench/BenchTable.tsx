@@ -18,7 +18,7 @@ interface Props {
 
 const NONE: Record<Shown, string> = {
   all: "This bench has no samples.",
-  flips: "No sample flips: both definitions agree on what succeeds.",
+  flips: "No verdict changes: both definitions agree on what succeeds.",
   errors: "No errors.",
   probes: "This bench was run without probes.",
   flagged: "No probe earns a success.",

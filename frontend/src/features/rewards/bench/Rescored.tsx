@@ -46,7 +46,8 @@ function Definition({ found, onOpen }: { found: RescoredDocument; onOpen: (sampl
         facts={[
           ["Samples that change", `${found.changed} of ${found.compared}`],
           ["Mean reward", pair(found.mean_before, found.mean_after)],
-          ["Advantages that flip", `${found.flips} of ${found.compared}`],
+          ["Verdicts that change", `${found.verdicts_changed} of ${found.compared}`],
+          ["Advantages that change sign", `${found.flips} of ${found.compared}`],
           ["Dead groups", `${found.dead_before} → ${found.dead_after} of ${groups}`],
           ["Not compared: a reward failed", String(found.failed)],
         ]}
@@ -89,10 +90,17 @@ function Samples({ found, onOpen }: { found: RescoredDocument; onOpen: (sample: 
                 <Table.Td className="mono">{groupName(row.group)}</Table.Td>
                 <Table.Td ta="right">{row.before === null ? "error" : formatNumber(row.before, 3)}</Table.Td>
                 <Table.Td ta="right">{row.after === null ? "error" : formatNumber(row.after, 3)}</Table.Td>
-                <Table.Td ta="right">{signed(row.change)}</Table.Td>
+                <Table.Td ta="right" style={{ whiteSpace: "nowrap" }}>
+                  {signed(row.change)}{" "}
+                  {row.verdict_changes && (
+                    <Badge color={row.success_after ? "green" : "red"}>
+                      {row.success_after ? "now a success" : "no longer a success"}
+                    </Badge>
+                  )}
+                </Table.Td>
                 <Table.Td ta="right" style={{ whiteSpace: "nowrap" }}>
                   {signed(row.advantage_before)} → {signed(row.advantage_after)}{" "}
-                  {row.flips && <Badge color="grape">flips</Badge>}
+                  {row.flips && <Badge color="grape">sign changes</Badge>}
                 </Table.Td>
               </Table.Tr>
             ))}
@@ -121,7 +129,8 @@ function Groups({ found }: { found: RescoredDocument }) {
               <Table.Th>Group</Table.Th>
               <Table.Th ta="right">Samples</Table.Th>
               <Table.Th ta="right">Mean</Table.Th>
-              <Table.Th ta="right">Flips</Table.Th>
+              <Table.Th ta="right">Verdicts that change</Table.Th>
+              <Table.Th ta="right">Signs that change</Table.Th>
               <Table.Th>Signal</Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -133,6 +142,7 @@ function Groups({ found }: { found: RescoredDocument }) {
                 <Table.Td ta="right">
                   {formatNumber(group.mean_before, 3)} → {formatNumber(group.mean_after, 3)}
                 </Table.Td>
+                <Table.Td ta="right">{group.verdicts_changed}</Table.Td>
                 <Table.Td ta="right">{group.flips}</Table.Td>
                 <Table.Td>
                   {group.dead_before ? "dead" : "alive"} → {group.dead_after ? "dead" : "alive"}

@@ -14,6 +14,9 @@ const row = (sample: string, before: number | null, after: number | null, flips 
   advantage_before: before === null ? null : before - 0.5,
   advantage_after: after === null ? null : after - 0.5,
   flips,
+  success_before: before === null ? null : before >= 1,
+  success_after: after === null ? null : after >= 1,
+  verdict_changes: before !== null && after !== null && before >= 1 !== after >= 1,
 });
 
 const FOUND: RescoredDocument = {
@@ -24,6 +27,7 @@ const FOUND: RescoredDocument = {
   mean_before: 0.5,
   mean_after: 0.25,
   flips: 1,
+  verdicts_changed: 1,
   dead_before: 0,
   dead_after: 1,
   groups: [
@@ -35,6 +39,7 @@ const FOUND: RescoredDocument = {
       dead_before: false,
       dead_after: true,
       flips: 1,
+      verdicts_changed: 1,
     },
   ],
   samples: [row("s0", 1, 0, true), row("s1", 0, 0.5), row("s2", null, 1)],
@@ -50,15 +55,17 @@ describe("Rescored", () => {
     const onOpen = vi.fn();
     renderWith(<Rescored job={JOB} onOpen={onOpen} />);
     const card = screen.getByRole("region", { name: "Under draft" });
+    expect(within(card).getAllByText("Verdicts that change").length).toBe(2); // in the figures, and by group
+    expect(within(card).getByText("Advantages that change sign")).toBeDefined();
     for (const text of ["2 of 2", "0.5 → 0.25", "1 of 2", "0 → 1 of 1"]) {
       expect(within(card).getAllByText(text).length).toBeGreaterThan(0);
     }
     expect(screen.getByText(/1 group that fit step 3, not dead\. More fit than one job may score/)).toBeDefined();
     const rows = within(card).getAllByTestId("rescored-row");
     expect(rows.map(one => one.textContent)).toEqual([
-      "1step 3 · 3-010−1+0.5 → −0.5 flips",
-      "2step 3 · 3-000.5+0.5−0.5 → 0 ",
-      "3step 3 · 3-0error1–– → +0.5 ",
+      "1step 3 · 3-010−1 no longer a success+0.5 → −0.5 sign changes",
+      "2step 3 · 3-000.5+0.5 −0.5 → 0 ",
+      "3step 3 · 3-0error1– – → +0.5 ",
     ]);
     fireEvent.click(rows[1] as HTMLElement);
     expect(onOpen).toHaveBeenCalledWith("s1");
