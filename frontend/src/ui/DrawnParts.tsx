@@ -3,6 +3,7 @@ import hljs from "highlight.js/lib/common";
 import katex from "katex";
 import { memo } from "react";
 import { elements } from "./elements";
+import { MarkedText, markedParts } from "./MarkedText";
 import type { Part } from "./written-parts";
 import classes from "./written.module.css";
 
@@ -11,7 +12,8 @@ export default memo(function Drawn({ parts }: { parts: Part[] }) {
 });
 
 function OnePart({ part }: { part: Part }) {
-  if (part.kind === "text") return part.text;
+  // Code and formulas are drawn by libraries, which know no marks.
+  if (part.kind === "text" || markedParts(part.text).length > 1) return <MarkedText>{part.text}</MarkedText>;
   if (part.kind === "code")
     return (
       <code className={classes.code} data-language={part.language || undefined}>

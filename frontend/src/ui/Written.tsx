@@ -4,6 +4,7 @@ import { useLocalStorage } from "@mantine/hooks";
 import { IconCode, IconMathFunction } from "@tabler/icons-react";
 import { type ReactNode, Suspense, useMemo } from "react";
 import { lazily } from "./lazily";
+import { MarkedText } from "./MarkedText";
 import { Otherwise } from "./Otherwise";
 import { Pre } from "./Pre";
 import { parts as partsOf } from "./written-parts";
@@ -27,7 +28,7 @@ export function Written({ label, className, children: text }: Props) {
   if (parts.every(part => part.kind === "text"))
     return (
       <Pre label={label} className={className}>
-        {text}
+        <MarkedText>{text}</MarkedText>
       </Pre>
     );
   const title = source ? "Draw formulas and code" : "Show the source";
@@ -47,7 +48,7 @@ export function Written({ label, className, children: text }: Props) {
         </ActionIcon>
       </Tooltip>
       <Pre label={label} className={className}>
-        {source ? text : drawn(text, <Drawn parts={parts} />)}
+        {source ? <MarkedText>{text}</MarkedText> : drawn(text, <Drawn parts={parts} />)}
       </Pre>
     </div>
   );

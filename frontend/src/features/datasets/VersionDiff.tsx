@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Json, RowDiff } from "@/api/model";
 import { diffQuery } from "@/entities/datasets/queries";
 import { Loaded } from "@/ui/Loaded";
+import { MarkedText } from "@/ui/MarkedText";
 import { Nothing } from "@/ui/Nothing";
 import { Placeholder } from "@/ui/Placeholder";
 import { ScrollCell } from "@/ui/ScrollCell";
@@ -93,12 +94,16 @@ function Fields({ row }: { row: RowDiff }) {
       </Text>
       {field.change !== "added" && (
         <ScrollCell>
-          <del>{cellText(field.name, field.before as Json)}</del>
+          <del>
+            <MarkedText>{cellText(field.name, field.before as Json)}</MarkedText>
+          </del>
         </ScrollCell>
       )}
       {field.change !== "removed" && (
         <ScrollCell>
-          <ins>{cellText(field.name, field.after as Json)}</ins>
+          <ins>
+            <MarkedText>{cellText(field.name, field.after as Json)}</MarkedText>
+          </ins>
         </ScrollCell>
       )}
     </div>
@@ -111,7 +116,9 @@ function Whole({ row }: { row: { [column: string]: unknown } }) {
       <Text size="xs" c="dimmed" className="mono">
         {column}
       </Text>
-      <ScrollCell>{cellText(column, value as Json)}</ScrollCell>
+      <ScrollCell>
+        <MarkedText>{cellText(column, value as Json)}</MarkedText>
+      </ScrollCell>
     </div>
   ));
 }

@@ -14,6 +14,7 @@ const FORMATS = [
   ["jsonl", "JSON lines"],
   ["json", "JSON array"],
   ["csv", "CSV"],
+  ["csv&raw=true", "CSV, raw: spreadsheets may run formulas in it"],
   ["parquet", "Parquet"],
 ] as const;
 

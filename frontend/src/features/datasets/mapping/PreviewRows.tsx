@@ -1,6 +1,7 @@
 /** The first rows as the policy will be asked them, and what is wrong with which. */
 import { Alert, Badge, Box, Group, Paper, Stack, Text } from "@mantine/core";
 import type { DatasetPreview, Json, PreviewRow } from "@/api/model";
+import { MarkedText } from "@/ui/MarkedText";
 import classes from "./mapping.module.css";
 
 export function PreviewRows({ preview }: { preview: DatasetPreview }) {
@@ -78,7 +79,9 @@ function Turn({ label, made = false, children }: { label: string; made?: boolean
         </Text>
       </dt>
       <dd>
-        <Box className={classes.text}>{children}</Box>
+        <Box className={classes.text}>
+          <MarkedText>{children}</MarkedText>
+        </Box>
       </dd>
     </>
   );

@@ -3,6 +3,7 @@ import { Checkbox, VisuallyHidden } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
 import type { FoundRow } from "@/api/model";
+import { MarkedText } from "@/ui/MarkedText";
 import { Placeholder } from "@/ui/Placeholder";
 import classes from "./rows.module.css";
 import { placeOf, ROW_HEIGHT, type RowWindow } from "./window";
@@ -160,10 +161,10 @@ function Cells({ found, columns, selected }: { found: FoundRow; columns: readonl
         {(found.index + 1).toLocaleString("en-GB")}
       </span>
       <span role="gridcell" className={classes.text}>
-        {found.text.slice(0, 300)}
+        <MarkedText>{found.text.slice(0, 300)}</MarkedText>
       </span>
       <span role="gridcell" className={classes.text}>
-        {found.answer}
+        <MarkedText>{found.answer ?? ""}</MarkedText>
       </span>
       {columns.map(({ notes, column }) => (
         <span role="gridcell" className={classes.number} key={`${notes}.${column}`}>

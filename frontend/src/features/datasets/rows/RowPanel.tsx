@@ -10,6 +10,7 @@ import { useMayEdit } from "@/entities/datasets/read-only";
 import { CopyText } from "@/ui/CopyText";
 import { Loaded } from "@/ui/Loaded";
 import { Placeholder } from "@/ui/Placeholder";
+import { MarkedText } from "@/ui/MarkedText";
 import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
 import { Written } from "@/ui/Written";
@@ -179,7 +180,9 @@ function Column({ member: { name, text } }: { member: Member }) {
       ) : text.startsWith('"') ? (
         <Written label={name}>{JSON.parse(text) as string}</Written>
       ) : (
-        <Pre label={name}>{indented(text)}</Pre>
+        <Pre label={name}>
+          <MarkedText>{indented(text)}</MarkedText>
+        </Pre>
       )}
     </div>
   );
