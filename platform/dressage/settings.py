@@ -161,6 +161,8 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "dressage.common.openapi.schema.ProblemAutoSchema",
     "EXCEPTION_HANDLER": "dressage.common.api.problem_responses.exception_handler",
     "UNAUTHENTICATED_USER": None,
+    # Its own parameter of the query would choose a renderer, and answer 404 if there is none of that name.
+    "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Dressage",

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from dressage.common.actors import Actor
 from dressage.common.openapi.documents import DocumentSerializer
+from dressage.common.openapi.serializers import TimeField
 from dressage.common.roles import Role
 from dressage.common.scopes import Scope
 from dressage.teams.models import ApiToken
@@ -147,8 +148,11 @@ class CreateTokenSerializer(serializers.Serializer):
         default=None,
         help_text="Id of the service account that it belongs to; omitted or null: to you.",
     )
-    expires_at = serializers.DateTimeField(
-        required=False, allow_null=True, default=None, help_text="Its end; omitted or null: that of `tokens/options`."
+    expires_at = TimeField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Its end, with its offset from UTC; omitted or null: that of `tokens/options`.",
     )
 
 

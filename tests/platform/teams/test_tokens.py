@@ -191,3 +191,13 @@ def test_a_token_is_not_a_person(admin: APIClient) -> None:
     assert client.post("/api/v1/session/password", body, format="json").status_code == 403
     assert client.delete("/api/v1/session").status_code == 403
     assert client.get("/api/v1/session").json()["authenticated"] is False
+
+
+@pytest.mark.parametrize("given", ["2999-01-01T00:00:00", "2999-01-01", "2999-01-01 00:00", "soon", 32503680000])
+def test_an_end_without_its_offset_is_refused(api: Callable[..., APIClient], given: object) -> None:
+    """As the audit refuses it in a query: nobody knows which hour is meant."""
+    response = api("admin").post(TOKENS, {"name": "ci", "role": "viewer", "expires_at": given}, format="json")
+    assert response.status_code == 422
+    assert response.json()["errors"] == [
+        {"pointer": "/expires_at", "detail": "Give a time with its offset, such as 2026-11-22T12:00:00Z."}
+    ]

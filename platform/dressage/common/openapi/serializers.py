@@ -1,5 +1,6 @@
 """Serializers and fields that several apps share."""
 
+from datetime import datetime
 from typing import Any, ClassVar, cast
 
 from drf_spectacular.utils import extend_schema_field
@@ -8,6 +9,7 @@ from rest_framework import serializers
 
 from dressage.common.api.errors import FieldError, nested, pydantic_errors
 from dressage.common.api.problems import ProblemDocument
+from dressage.common.api.query import Time, Unfit
 from dressage.common.openapi.documents import DocumentSerializer
 
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9_\-]{0,62}$"
@@ -48,6 +50,16 @@ class SlugField(serializers.RegexField):
             },
             **kwargs,
         )
+
+
+class TimeField(serializers.DateTimeField):
+    """A point in time in a request, with its offset from UTC; the same text as in a query."""
+
+    def to_internal_value(self, value: Any) -> datetime:
+        try:
+            return Time(name="").read(value if isinstance(value, str) else "")
+        except Unfit as error:
+            raise serializers.ValidationError(f"Give {error}.") from error
 
 
 class FieldErrorSerializer(DocumentSerializer, document=FieldError):
