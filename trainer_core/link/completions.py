@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainer_core.link.judge_chat import Answer, ChatCompletions
-from trainer_core.link.judge_retry import Transient
+from trainer_core.link.retry import Transient
 from trainer_core.rewards.graders.model.judge import JudgeError
 
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from trainer_core.link.judge import JudgeEndpoint
-from trainer_core.link.judge_retry import TRANSIENT, Transient
+from trainer_core.link.retry import TRANSIENT, Transient
 from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 
 

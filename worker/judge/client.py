@@ -16,7 +16,7 @@ import uvloop
 
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.judge_chat import Answer
-from trainer_core.link.judge_retry import Transient, pause_s
+from trainer_core.link.retry import Transient, pause_s
 from trainer_core.rewards.graders.model.judge import JudgeError, JudgeReply, JudgeRequest
 from worker.judge.cache import AnswerCache, request_key
 from worker.judge.clock import Clock, outside

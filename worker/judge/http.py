@@ -12,7 +12,7 @@ import aiohttp
 
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.judge_chat import Answer, ChatCompletions
-from trainer_core.link.judge_retry import Transient, retry_after
+from trainer_core.link.retry import Transient, retry_after
 from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 from worker.judge.network import GuardedResolver, require_literal
 

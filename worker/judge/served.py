@@ -14,7 +14,7 @@ import numpy as np
 from ray.exceptions import RayActorError, RayTaskError
 
 from trainer_core.link.judge_chat import Answer
-from trainer_core.link.judge_retry import Transient
+from trainer_core.link.retry import Transient
 from trainer_core.link.serving import ServedQuestion
 from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 from worker.engine import Completion, EngineConfig, EngineError, Progress, Request, Sampling

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dressage.common.api.errors import FieldError, join
+from dressage.common.api.errors import FieldError
 from dressage.common.api.problems import Problem
 from dressage.policies.selectors import policy_by_name
 from dressage.rewards.judges.selectors import for_workers as judge_for_workers
@@ -16,6 +16,7 @@ from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.spec.base import SpecModel
+from trainer_core.spec.faults import join
 
 Place = tuple[str | int, ...]
 

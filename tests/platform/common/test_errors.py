@@ -7,11 +7,12 @@ from pydantic import ValidationError
 from rest_framework import serializers
 from rest_framework.test import APIClient
 
-from dressage.common.api.errors import flatten, join
+from dressage.common.api.errors import flatten
 from dressage.common.api.problem_responses import as_problem, document
 from dressage.common.api.problems import Problem, validated
 from dressage.common.openapi.serializers import PydanticField
 from trainer_core.rewards import RewardDefinition
+from trainer_core.spec.faults import join
 
 
 class DefinitionField(PydanticField, model=RewardDefinition):

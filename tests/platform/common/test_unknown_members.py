@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.common.api.members import no_such_member
 from dressage.teams.models import ApiToken
 from tests.platform.runs.fixtures import spec_document
+from trainer_core.spec.faults import no_such_member
 
 TOKEN = {"name": "ci", "role": "viewer"}
 

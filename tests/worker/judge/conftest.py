@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.judge_endpoint import JudgeServer
-from trainer_core.link import judge_retry as retry
+from trainer_core.link import retry
 from trainer_core.link.judge import JudgeEndpoint
 from worker.judge.client import JudgeClient
 from worker.judge.open import JudgeSetup, open_judges

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.judge_endpoint import JudgeServer, Reply, completion
-from trainer_core.link import judge_retry as retry
+from trainer_core.link import retry
 from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
 from worker.judge.client import JudgeClient
 from worker.judge.clock import Clock, TimedOut, current

@@ -20,9 +20,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from dressage.common.api.errors import FieldError, flatten, join, pydantic_errors
+from dressage.common.api.errors import FieldError, flatten
 from dressage.common.api.problems import Problem, ProblemDocument, not_found, unprocessable
 from dressage.common.logs import REFUSALS, REFUSALS_OF_NOBODY
+from trainer_core.spec.faults import join, pydantic_errors
 
 logger = structlog.get_logger(__name__)
 refusals, refusals_of_nobody = structlog.get_logger(REFUSALS), structlog.get_logger(REFUSALS_OF_NOBODY)

@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from pydantic import ValidationError as PydanticError
 from typing_extensions import TypedDict
 
-from dressage.common.api.errors import FieldError, join, pydantic_errors
+from dressage.common.api.errors import FieldError
+from trainer_core.spec.faults import join, pydantic_errors
 
 M = TypeVar("M", bound=BaseModel)
 

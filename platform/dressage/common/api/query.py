@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter
 
-from dressage.common.api.errors import FieldError, join
+from dressage.common.api.errors import FieldError
 from dressage.common.api.problems import Problem, invalid
+from trainer_core.spec.faults import join
 
 _DIGITS = 19
 """Digits of PostgreSQL's largest integer. Longer numbers are not even parsed, since that takes time."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from dressage.common.api.errors import FieldError, flatten, join
-from dressage.common.api.members import MAX_NAME, no_such_member
+from dressage.common.api.errors import FieldError, flatten
 from dressage.common.api.problems import Problem, summary, unprocessable
+from trainer_core.spec.faults import MAX_NAME, join, no_such_member
 
 MAX_TOLD = 20
 """Maximum number of unknown members that one response names."""

@@ -7,10 +7,11 @@ from drf_spectacular.utils import extend_schema_field
 from pydantic import BaseModel, ValidationError
 from rest_framework import serializers
 
-from dressage.common.api.errors import FieldError, nested, pydantic_errors
+from dressage.common.api.errors import FieldError, nested
 from dressage.common.api.problems import ProblemDocument
 from dressage.common.api.query import Time, Unfit
 from dressage.common.openapi.documents import DocumentSerializer
+from trainer_core.spec.faults import pydantic_errors
 
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9_\-]{0,62}$"
 

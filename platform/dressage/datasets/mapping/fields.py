@@ -6,10 +6,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from rest_framework import serializers
 
-from dressage.common.api.errors import nested, pydantic_errors
+from dressage.common.api.errors import nested
 from dressage.common.api.strict_json import loads
 from dressage.common.openapi.serializers import PydanticField
 from trainer_core.datasets.mapping import DatasetMapping
+from trainer_core.spec.faults import pydantic_errors
 
 MAX_MAPPING = 64 << 10
 """Maximum length of a mapping as JSON, in characters."""

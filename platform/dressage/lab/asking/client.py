@@ -24,7 +24,7 @@ from trainer_core.link.completions import (
 )
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.link.judge_chat import Answer, ChatCompletions, CutOffError
-from trainer_core.link.judge_retry import Transient, pause_s, retry_after
+from trainer_core.link.retry import Transient, pause_s, retry_after
 from trainer_core.networks import may_ask
 from trainer_core.rewards.graders.model.judge import TRIES, JudgeError, JudgeRequest
 

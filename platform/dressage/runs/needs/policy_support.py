@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-from dressage.common.api.errors import FieldError, join
+from dressage.common.api.errors import FieldError
 from dressage.policies.models import Policy
 from trainer_core.spec import RunSpec
+from trainer_core.spec.faults import join
 from trainer_core.support import objections
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dressage.common.api.errors import FieldError, join
+from dressage.common.api.errors import FieldError
 from dressage.common.api.problems import Problem
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref as dataset_version
@@ -21,6 +21,7 @@ from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.matching import mismatches
 from trainer_core.spec import RunSpec
 from trainer_core.spec.data.curriculum import GoldilocksCurriculum
+from trainer_core.spec.faults import join
 
 
 @dataclass

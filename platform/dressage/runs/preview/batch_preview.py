@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from dressage.common.api.errors import FieldError, join, pydantic_errors
+from dressage.common.api.errors import FieldError
 from dressage.common.api.problems import conflict, invalid, unprocessable
 from dressage.runs.facts import selectors
 from dressage.runs.models import Run
 from dressage.telemetry.stored_groups import Outcomes, StoredGroups, newest_groups, newest_outcomes
 from trainer_core.spec import Change, RunSpec
+from trainer_core.spec.faults import join, pydantic_errors
 from trainer_core.steering.forecast_assumptions import assumptions
 from trainer_core.steering.step_forecast import StepForecast, step_forecast
 

@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema
 from pydantic import ValidationError
 from rest_framework.response import Response
 
-from dressage.common.api.errors import FieldError, join, pydantic_errors
+from dressage.common.api.errors import FieldError
 from dressage.common.api.permissions import IsViewer
 from dressage.common.scopes import Noun
 from dressage.policies.selectors import policy_size
@@ -23,6 +23,7 @@ from dressage.runs.needs import references
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.explain import explain
 from trainer_core.spec import RunSpec
+from trainer_core.spec.faults import join, pydantic_errors
 from trainer_core.spec.recipes import list_published, list_recipes
 
 
