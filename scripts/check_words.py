@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TREES = ("trainer_core", "kernels", "worker", "platform", "deploy")
+TREES = ("trainer_core", "kernels", "worker", "platform", "sdk", "deploy")
 GLOSSARY = "docs/development/glossary.md"
 
 
@@ -64,6 +64,7 @@ PUBLISHED_FRAGMENTS = frozenset(
 
 SHARED_NAMES = {
     "BenchJob": "the row, and the job as the link carries it",
+    "FieldError": "a fault as the API sends it, and as its client returns it",
     "Checkpoint": "the row, and the section of the spec",
     "Cluster": "the row, the cluster that is planned with, and that of a chart",
     "Command": "Django finds a management command by this name",
@@ -74,6 +75,7 @@ SHARED_NAMES = {
     "Reward": "the row, and the section of the spec",
     "RewardVersion": "the row, and the version as the link carries it",
     "Rollout": "the row, and the section of the spec",
+    "Run": "the row, and the run as the client returns it",
 }
 """Class names that may stand twice: names of rows and of schemas are stored, and never change."""
 METAPHORS = words("aside asides bell desk doorbell freight lump lumps stir stirred twin twins")
@@ -162,7 +164,7 @@ def glossary(root: Path) -> Iterator[str]:
         if word != wanted:
             yield f"{GLOSSARY}: {word!r} stands where {wanted!r} belongs"
             break
-    for path in sorted(set(re.findall(r"`((?:platform|worker|trainer_core|kernels|frontend)/[\w./-]+)`", text))):
+    for path in sorted(set(re.findall(r"`((?:platform|worker|trainer_core|kernels|sdk|frontend)/[\w./-]+)`", text))):
         if not (root / path).exists():
             yield f"{GLOSSARY}: there is no {path}"
 

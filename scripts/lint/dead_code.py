@@ -14,7 +14,7 @@ from vulture.core import Item
 
 from scripts.lint.runner import ROOT
 
-TREES = ("trainer_core", "worker", "kernels", "platform/dressage", "deploy", "scripts", "manage.py")
+TREES = ("trainer_core", "worker", "kernels", "platform/dressage", "sdk/dressage_sdk", "deploy", "scripts", "manage.py")
 LEFT_OUT = ["*/migrations/*"]
 KINDS = {"function", "method", "property", "class", "import", "unreachable_code"}
 ALLOWED = "scripts/lint/dead_code_allowed.toml"

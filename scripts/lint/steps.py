@@ -20,7 +20,7 @@ STEPS = (
         remedy="Run npm run format in frontend/.",
     ),
     Step("bandit", ("bandit", "--quiet", "--configfile", "pyproject.toml", "--recursive", *(
-        "trainer_core", "worker", "kernels", "platform/dressage", "deploy", "scripts", "manage.py"
+        "trainer_core", "worker", "kernels", "platform/dressage", "sdk/dressage_sdk", "deploy", "scripts", "manage.py"
     ))),
     Step(
         "openapi",

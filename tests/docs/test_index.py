@@ -40,7 +40,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_the_architecture_names_files_that_are_there() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    named = set(re.findall(r"`((?:platform|worker|trainer_core|frontend)/[\w./-]+)`", text))
+    named = set(re.findall(r"`((?:platform|worker|trainer_core|sdk|frontend)/[\w./-]+)`", text))
     assert len(named) > 50
     assert {name for name in named if not (ROOT / name).exists()} == set()
 

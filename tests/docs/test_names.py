@@ -25,7 +25,7 @@ OF_COMPOSE = {"DRESSAGE_DOMAIN", "DRESSAGE_TLS"}
 @pytest.fixture(scope="module")
 def read_by_code() -> set[str]:
     """Every variable of ours whose name stands in the source."""
-    trees = ("platform", "worker", "trainer_core", "kernels", "deploy")
+    trees = ("platform", "worker", "trainer_core", "kernels", "sdk", "deploy")
     text = "".join(path.read_text() for tree in trees for path in (ROOT / tree).rglob("*.py"))
     return set(re.findall(r'"(DRESSAGE_[A-Z0-9_]+)"', text)) | OF_COMPOSE
 

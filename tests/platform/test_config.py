@@ -103,7 +103,7 @@ def test_a_field_is_read_from_its_documented_name_alone(field: str, monkeypatch:
 
 
 def test_no_other_class_reads_the_environment() -> None:
-    trees = (ROOT / tree for tree in ("platform", "worker", "trainer_core", "kernels", "scripts"))
+    trees = (ROOT / tree for tree in ("platform", "worker", "trainer_core", "kernels", "sdk", "scripts"))
     found = [path for tree in trees for path in tree.rglob("*.py") if "BaseSettings)" in path.read_text()]
     assert found == [ROOT / "platform" / "dressage" / "config.py"], "these tests know the settings of one class"
 

@@ -17,7 +17,7 @@ import grimp
 from tests.suite import costs
 from tests.suite.digests import ROOT
 
-PACKAGES = ("dressage", "worker", "trainer_core", "kernels", "deploy")
+PACKAGES = ("dressage", "dressage_sdk", "worker", "trainer_core", "kernels", "deploy")
 CPU_SECONDS = 150.0
 """What two cores do in a minute and a half, with the start of two test processes taken off."""
 OTHER_SOURCES = (
@@ -28,6 +28,7 @@ OTHER_SOURCES = (
     ("deploy/", "tests/deploy"),
     ("docs/", "tests/docs"),
     ("demo/", "tests/platform/supervisor"),
+    ("sdk/", "tests/sdk"),
     ("scripts/", "tests/scripts"),
     (".ci/", "tests/scripts"),
     ("tests/suite/", "tests/suite"),
@@ -133,7 +134,8 @@ def _imports(path: Path) -> set[str]:
 
 def _module(name: str) -> str:
     """``platform/dressage/runs/models.py`` is ``dressage.runs.models``."""
-    return name.removeprefix("platform/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    inside = name.removeprefix("platform/").removeprefix("sdk/")
+    return inside.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _mirror(name: str) -> list[str]:
