@@ -14,7 +14,8 @@ def zero_advantage(spec: ZeroAdvantageFilter, groups: list[Group], compares: Com
     compared with something outside the group, or after a penalty that is not known here, no group is left out.
     """
     for group in groups:
-        known = [t for t in group.trajectories if t.reward is not None and t.excluded != "reward_error" and t.credit.compared]
+        graded = [t for t in group.trajectories if t.reward is not None and t.excluded != "reward_error"]
+        known = [t for t in graded if t.credit.compared]
         match compares:
             case "group":
                 rewards = [t.reward for t in known if t.reward is not None]
