@@ -18,7 +18,7 @@ class Advice:
     when: str
     """When to use it: a sentence or two."""
     watch: tuple[str, ...]
-    """Names of metrics that tell whether it works; ``<source>`` and the like stand for what a run names."""
+    """Names of metrics that tell whether it works; ``<source>`` is replaced by the names of a run's sources."""
 
 
 class SpecModel(BaseModel):

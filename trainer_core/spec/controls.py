@@ -61,7 +61,7 @@ def apply_controls(spec: RunSpec, changes: Sequence[Change]) -> RunSpec:
         if target in named:
             raise ControlError(f"{target} is changed twice in one set; keep one of the two", index)
         if target == "kl.coefficient" and spec.kl.coefficient == 0.0 and value:
-            raise ControlError("kl.coefficient: at 0 the run holds no reference policy; fork it to add one", index)
+            raise ControlError("kl.coefficient: at 0 the run has no reference policy; fork it to add one", index)
         named.add(target)
     try:
         return _changed(spec, changes)
@@ -113,5 +113,5 @@ def _refusal(spec: RunSpec, target: str) -> str:
     if (instead := overruled(spec).get(target)) is not None:
         return f"{target} has no effect: every stage has its own. Steer {instead}. Steerable here: {known}"
     if target.split(".")[0] in RunSpec.model_fields:
-        return f"{target} cannot change while the run goes; fork the run to change it. Steerable here: {known}"
+        return f"{target} cannot change while the run is active; fork the run to change it. Steerable here: {known}"
     return f"there is no field {target}. Steerable here: {known}"

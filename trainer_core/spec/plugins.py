@@ -37,7 +37,7 @@ Model = TypeVar("Model", bound=SpecModel)
 
 
 class PluginError(RuntimeError):
-    """A plug-in that cannot be used; the message names its package and says why."""
+    """A plug-in that cannot be used; the message names its package and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,12 @@ def members(group: str, base: type[Model], builtin: tuple[type[Model], ...]) -> 
             if name in taken:
                 raise PluginError(f"the type {name!r} is built in: the package must choose another")
             if len(entries) > 1:
-                raise PluginError(f"{packages} both bring it: uninstall one of them")
+                raise PluginError(f"{packages} both define it: uninstall one of them")
             member = _load(entries[0], base)
         except PluginError as error:
             for plugin in plugins:
                 failures[plugin] = str(error)
-                log.error("plug-in left out: %s: %s", plugin, error)
+                log.error("plug-in skipped: %s: %s", plugin, error)
             continue
         loaded[member] = plugins[0]
         joined.append(member)
@@ -122,7 +122,7 @@ def resolve(member: type[Any]) -> Callable[..., Any]:
     except (Exception, SystemExit) as error:
         raise PluginError(f"{where}: its formula {reference} cannot be loaded: {_words(error)}") from error
     if not callable(found):
-        raise PluginError(f"{where}: its formula {reference} is no function")
+        raise PluginError(f"{where}: its formula {reference} is not a function")
     formula: Callable[..., Any] = found
     return formula
 
@@ -134,9 +134,9 @@ def _load(entry: EntryPoint, base: type[Model]) -> type[Model]:
     except (Exception, SystemExit) as error:
         raise PluginError(f"{entry.value} cannot be imported: {_words(error)}") from error
     if light and "torch" in sys.modules:
-        raise PluginError(f"{entry.value} imports torch, which parameters must not: let it name its formula instead")
+        raise PluginError(f"{entry.value} imports torch, which parameters must not: name its formula instead")
     if not (isinstance(member, type) and issubclass(member, base)):
-        raise PluginError(f"{entry.value} is no {base.__name__}: its parameters must derive from that class")
+        raise PluginError(f"{entry.value} is not a {base.__name__}: its parameters must derive from that class")
     if _type(member) != entry.name:
         raise PluginError(f'{entry.value} must have the field type: Literal["{entry.name}"] = "{entry.name}"')
     function = getattr(member, "function", None)

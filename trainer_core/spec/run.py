@@ -50,13 +50,13 @@ class RunSpec(SpecModel):
     thinking: Thinking = NoThinking()
     """Whether the policy thinks before it answers."""
     length_window: LengthWindow = FixedWindow()
-    """How the longest completion changes over the run."""
+    """How the maximum length changes over the run."""
     curriculum: Curriculum = UniformCurriculum()
     """Which prompts are drawn."""
     prompting: Prompting = Prompting()
-    """What is put behind the prompts."""
+    """What is appended to the prompts."""
     batching: Batching = Batching()
-    """How the groups of a step are made up."""
+    """How the groups of a step are composed."""
     advantage: Advantage = GRPOAdvantage()
     """How rewards become advantages."""
     critic: Critic | None = None
@@ -64,9 +64,9 @@ class RunSpec(SpecModel):
     loss: Loss = PPOClipLoss()
     """The policy objective."""
     proximal: Proximal = RecomputedProximal()
-    """What the ratio of the loss is taken against."""
+    """The denominator of the loss's ratio."""
     corrections: tuple[Correction, ...] = (TruncatedImportanceSampling(),)
-    """Weights for tokens that another policy than the learner's has sampled. Empty: none."""
+    """Weights for tokens sampled by a policy other than the learner's. Empty: none."""
     kl: KL = KL()
     """Pull towards the base policy."""
     entropy: EntropyBonus = NoEntropyBonus()
@@ -76,25 +76,25 @@ class RunSpec(SpecModel):
     aggregation: Aggregation = TokenMean()
     """How token losses become one number."""
     filters: tuple[Filter, ...] = (ZeroAdvantageFilter(),)
-    """Which trajectories are left out of the loss; the first that applies gives the reason."""
+    """Which trajectories are excluded from the loss; the first that applies gives the reason."""
     optimizer: Optimizer = Optimizer()
     """How gradients become updates."""
     precision: LearnerPrecision = Float32Precision()
-    """In which number format the learner computes."""
+    """Number format in which the learner computes."""
     parallelism: Parallelism = Parallelism()
     """How many workers of each kind."""
     schedule: Schedule = Schedule()
-    """How long the run goes and how a step is cut."""
+    """How long the run lasts and how a step is split."""
     guards: tuple[Guard, ...] = field(WATCH, steer="optimizer_step")
     """Alarms on metrics."""
     diagnosis: Diagnosis = Diagnosis()
-    """How often the causes of mismatch are told apart."""
+    """How often the causes of the mismatch are measured."""
     evaluation: Evaluation = Evaluation()
     """When and on what the policy is evaluated."""
     checkpoint: Checkpoint = Checkpoint()
     """When the run is saved."""
     traces: Traces = Traces()
-    """Which rollouts are kept, and for how long."""
+    """Which rollouts are retained, and for how long."""
 
     @property
     def compares(self) -> Compared:

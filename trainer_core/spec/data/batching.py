@@ -15,9 +15,9 @@ class EqualAllocation(SpecModel):
 
 
 class DARSAllocation(SpecModel):
-    """More samples for hard prompts: as many as bring the sum of their absolute advantages up to the others'.
+    """More samples for hard prompts, until the sum of their absolute advantages equals the others'.
 
-    DARS tries each prompt first and adds samples in the same step; here its running pass rate tells. A prompt never
+    DARS tries each prompt first and adds samples in the same step; here its running pass rate decides. A prompt never
     tried gets ``rollout.group_size`` samples. A rate of 0 counts as half a success in a group.
     """
 
@@ -32,7 +32,7 @@ class DARSAllocation(SpecModel):
     )
     type: Literal["dars"] = "dars"
     schedule: Literal["equal_treatment", "hardness_weighted"] = "equal_treatment"
-    """Whether every prompt shall weigh as much as one of pass rate 1/2, or the more the harder it is."""
+    """Whether every prompt weighs as much as one of pass rate 1/2, or more the harder it is."""
     max_samples: int = field(32, ge=2, le=1024, unit="samples", steer="group_dispatch")
     """n_max: most samples of one prompt, not below ``rollout.group_size``."""
     decay: float = field(0.5, ge=0.0, lt=1.0)
@@ -40,7 +40,7 @@ class DARSAllocation(SpecModel):
 
 
 class DividedSamples(SpecModel):
-    """An allocation that divides as many samples as all prompts of a step would get at ``rollout.group_size``."""
+    """An allocation that divides the samples that all prompts of a step would get at ``rollout.group_size``."""
 
     min_samples: int = field(2, ge=2, le=1024, unit="samples", steer="group_dispatch")
     """n_min: fewest samples of one prompt."""
@@ -57,19 +57,19 @@ class DividedSamples(SpecModel):
 
 
 class UncertaintyAllocation(DividedSamples):
-    """The same number of samples per step, given where they make the estimate of the pass rate most certain.
+    """The same number of samples per step, given to the prompts whose pass rate they make most certain.
 
-    XRPO plans within a step, from samples already drawn; here the running pass rate p of earlier visits stands for
-    them, and the normal error of a mean for Student's. A prompt never tried counts as p = 1/2, the most uncertain.
+    XRPO plans within a step, from samples already drawn; here the running pass rate p of earlier visits replaces them,
+    and the normal error of a mean replaces Student's. A prompt never tried counts as p = 1/2, the most uncertain.
     """
 
     model_config = method_doc(
         "Uncertainty-driven rollouts (XRPO)",
         "next sample to the largest √(p̃(1 − p̃)) · (1/√n − 1/√(n + 1)) + λ · √(ln(1 + T) / n); p̃ = (pN + 1) / (N + 2)",
-        "XRPO (arXiv 2510.06672), adaptive rollout allocation, simplified as told above",
+        "XRPO (arXiv 2510.06672), adaptive rollout allocation, simplified as described above",
     )
     advice: ClassVar[Advice] = Advice(
-        "The number of samples is fixed, their use is not.",
+        "The total number of samples is fixed, their distribution is not.",
         PROMPTS,
     )
     type: Literal["uncertainty"] = "uncertainty"
@@ -78,11 +78,11 @@ class UncertaintyAllocation(DividedSamples):
 
 
 class KnapsackAllocation(DividedSamples):
-    """The same number of samples per step, given where they are worth most to learning, before any is drawn.
+    """The same number of samples per step, given where they help learning most, before any is drawn.
 
     Knapsack RL counts a prompt's last epoch; V0 shows that predicted success rates serve better than old counts. Here
-    the running pass rate p of earlier visits tells, and for prompts never tried a prediction from similar ones. Rates
-    are kept half a sample away from 0 and 1, so that what was never solved is worth something.
+    the running pass rate p of earlier visits is used, and for untried prompts a prediction from similar ones. Rates are
+    clipped to half a sample from 0 and 1, so that a prompt never solved still gets samples.
     """
 
     model_config = method_doc(
@@ -96,8 +96,8 @@ class KnapsackAllocation(DividedSamples):
     )
     type: Literal["knapsack"] = "knapsack"
     predict: bool = True
-    """Predict the pass rates of prompts that were never tried from the 256 tried last, as ``difficulty_target`` does.
-    Off, they count as p = 1/2."""
+    """Predict the pass rates of untried prompts from the 256 tried last, as ``difficulty_target`` does. If off, they
+    count as p = 1/2."""
 
 
 Allocation = Annotated[
@@ -106,24 +106,24 @@ Allocation = Annotated[
 
 
 class RolloutReplay(SpecModel):
-    """Learn from recent informative groups once more, with the versions that sampled them.
+    """Learn again from recent informative groups, with the versions that sampled them.
 
     Their tokens are older than the staleness bound of the rollouts allows: corrections must weigh them.
     """
 
     model_config = method_doc(
         "Rollout replay",
-        "a first-in-first-out buffer of C groups with a signal; k of those at most a versions old join each step",
+        "a first-in-first-out buffer of C groups with a signal; k groups at most a versions old join each step",
         "DOTS (arXiv 2506.05316), rollout replay",
     )
     advice: ClassVar[Advice] = Advice(
-        "Generation is the bottleneck and corrections are in place.",
+        "Generation is the bottleneck and corrections are configured.",
         ("staleness/mean", "rollout_corr/rollout_is_eff_sample_size"),
     )
     per_step: int = field(8, ge=1, le=65_536, unit="groups", steer="group_dispatch")
     """k: old groups that join a step's own."""
     capacity: int = field(256, ge=1, le=65_536, unit="groups")
-    """C: groups that are kept."""
+    """C: capacity in groups."""
     max_age: int = field(8, ge=1, le=1000, unit="versions", steer="group_dispatch")
     """a: largest distance between the weights that sampled a group's oldest token and those that learn from it."""
     uses: int = field(1, ge=1, le=1000)

@@ -17,22 +17,22 @@ class UniformCurriculum(SpecModel):
 class DifficultyBandCurriculum(SpecModel):
     """Sources by weight; within a source, prompts whose running pass rate lies in a band.
 
-    The pass rate of a prompt is a decayed mean: p ← decay · p + (1 − decay) · group pass rate. Prompts that were never
-    tried count as inside the band. A share of draws explores outside it, so that a prompt can come back.
+    The pass rate of a prompt is a decayed mean: p ← decay · p + (1 − decay) · group pass rate. Untried prompts count as
+    inside the band. A share of draws explores outside it, so that a prompt can come back.
     """
 
     type: Literal["difficulty_band"] = "difficulty_band"
     min_pass_rate: float = field(0.05, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
-    """Lower edge of the band: harder prompts rest."""
+    """Lower edge of the band: harder prompts are skipped."""
     max_pass_rate: float = field(0.95, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
-    """Upper edge of the band: mastered prompts rest."""
+    """Upper edge of the band: mastered prompts are skipped."""
     decay: float = field(0.5, ge=0.0, lt=1.0)
     """Weight of the past in the running pass rate."""
     explore: float = field(0.1, ge=0.0, le=1.0, unit="share", steer="group_dispatch")
     """Share of draws taken from outside the band."""
     start_from_notes: bool = True
-    """Start from the pass rates in the row notes ``difficulty`` of the dataset, where it has some: each is worth its
-    samples beside the prompt's first group, and decays from then on."""
+    """Start from the pass rates in the row notes ``difficulty`` of the dataset, if it has any: each counts as its
+    samples alongside the prompt's first group, and decays from then on."""
 
     @model_validator(mode="after")
     def _band_is_ordered(self) -> "DifficultyBandCurriculum":
@@ -42,11 +42,9 @@ class DifficultyBandCurriculum(SpecModel):
 
 
 class GoldilocksCurriculum(SpecModel):
-    """Only prompts that were neither too hard nor too easy when they were tried before the run; these in epochs.
-
-    The dataset holds the pass rates, in the notes beside its rows or in columns: one, or two for two stages of
-    filtering. Magistral estimates them with its first model, trains a better one on what is left, and filters the whole
-    set again by that one's rates.
+    """Only prompts that were neither too hard nor too easy when measured before the run, in epochs. The dataset holds
+    the pass rates, in its row notes or in columns: one, or two for two stages of filtering. Magistral measures them
+    with its first model, trains a better one on the prompts that remain, and filters the whole set again by its rates.
     """
 
     model_config = method_doc(
@@ -60,9 +58,9 @@ class GoldilocksCurriculum(SpecModel):
     )
     type: Literal["goldilocks"] = "goldilocks"
     rates: Literal["columns", "notes"] = "columns"
-    """Where the pass rates stand: in columns of the file, or in the row notes ``difficulty`` that a profile leaves."""
+    """Where the pass rates are: in columns of the file, or in the row notes ``difficulty`` that a profile writes."""
     columns: tuple[str, ...] = field(("pass_rate",), min_length=1, max_length=2)
-    """Columns with pass rates between 0 and 1, in every row. Not read where the notes have them."""
+    """Columns with pass rates between 0 and 1, in every row. Not read if the notes have them."""
     min_pass_rate: float = field(0.0625, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
     """p_min: harder prompts are left out. Default: solved once in 16 tries."""
     max_pass_rate: float = field(0.9375, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
@@ -76,11 +74,10 @@ class GoldilocksCurriculum(SpecModel):
 
 
 class DifficultyTargetCurriculum(SpecModel):
-    """Sources by weight; within a source, the likelier a prompt the nearer its pass rate is to a target.
-
-    Each prompt has its own running mean, as in ``difficulty_band``. Of one never tried, ``predict`` says whether it
-    counts as being on target, so that it is tried, or as similar prompts were answered. DOTS predicts with a trained
-    adapter over a model's embeddings, and predicts tried prompts too.
+    """Sources by weight; within a source, a prompt is likelier the nearer its pass rate is to a target. Each prompt has
+    its own running mean, as in ``difficulty_band``. ``predict`` decides whether an untried prompt counts as on target,
+    so that it is tried, or gets the rate of similar prompts. DOTS predicts with a trained adapter over a model's
+    embeddings, and predicts tried prompts too.
     """
 
     model_config = method_doc(
@@ -89,32 +86,32 @@ class DifficultyTargetCurriculum(SpecModel):
         "DOTS (arXiv 2506.05316), online data selection; its authors' code; PACED (arXiv 2603.11178), Beta kernel",
     )
     advice: ClassVar[Advice] = Advice(
-        "Prompts shall be as informative as possible.",
+        "Prompts should be as informative as possible.",
         (*PROMPTS, PREDICTED),
     )
     type: Literal["difficulty_target"] = "difficulty_target"
     target_pass_rate: float = field(0.5, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
-    """p*: the pass rate that teaches most: at 0.5 the variance of the rewards is greatest. Used by the shape
+    """p*: the most informative pass rate: at 0.5 the variance of the rewards is greatest. Used by the shape
     ``distance`` alone."""
     temperature: float = field(0.1, gt=0.0, le=100.0, steer="group_dispatch")
-    """τ: the smaller, the closer to the target. DOTS's code uses 0.001, which is all but greedy; PACED has 1."""
+    """τ: the smaller, the closer to the target. DOTS's code uses 0.001, which is nearly greedy; PACED has 1."""
     shape: Literal["distance", "beta"] = "distance"
-    """How the likelihood falls off: with the distance from p*, or by PACED's kernel, which is highest at α / (α + β).
-    It weighs losses there, and chooses prompts here; rates are kept a hundredth away from 0 and 1 in it."""
+    """How the likelihood decreases: with the distance from p*, or by PACED's kernel, which is highest at α / (α + β).
+    There it weights losses, here it selects prompts; its rates are clipped to a hundredth from 0 and 1."""
     alpha: float = field(1.0, gt=0.0, le=16.0, steer="group_dispatch")
     """α of the kernel: the greater, the rarer hard prompts. Used by that shape alone."""
     beta: float = field(1.0, gt=0.0, le=16.0, steer="group_dispatch")
     """β of the kernel: the greater, the rarer easy prompts. Used by that shape alone."""
     predict: bool = False
-    """Predict the pass rates of prompts that were never tried from the 256 tried last: p̄ + w · (Σ softmax(z · z_i / h)
-    p_i − p̄), z being hashed n-grams of the prompts, w and h those that predict the 256 best from each other."""
+    """Predict the pass rates of untried prompts from the 256 tried last: p̄ + w · (Σ softmax(z · z_i / h) p_i − p̄),
+    where z are hashed n-grams of the prompts, and w and h predict the 256 best from each other."""
     decay: float = field(0.5, ge=0.0, lt=1.0)
     """Weight of the past in the running pass rate."""
     explore: float = field(0.1, ge=0.0, le=1.0, unit="share", steer="group_dispatch")
-    """Share of draws that take any prompt, all being equally likely: none is left out for ever."""
+    """Share of draws that take any prompt with equal probability, so that none is excluded forever."""
     start_from_notes: bool = True
-    """Start from the pass rates in the row notes ``difficulty`` of the dataset, where it has some: each is worth its
-    samples beside the prompt's first group, and decays from then on."""
+    """Start from the pass rates in the row notes ``difficulty`` of the dataset, if it has any: each counts as its
+    samples alongside the prompt's first group, and decays from then on."""
 
     @property
     def likeliest(self) -> float:
@@ -123,10 +120,9 @@ class DifficultyTargetCurriculum(SpecModel):
 
 
 class AdaptiveRatioCurriculum(SpecModel):
-    """Hold the mixture where it counts: among the groups that come back, not among those sent out.
-
-    Sources whose groups are slow, fail, or are all right or all wrong would else be a smaller part of what is learned
-    than their weight says. Within a source every prompt comes once per epoch.
+    """Hold the mixture among the groups that return, not among those dispatched. Otherwise sources whose groups are
+    slow, fail, or are all right or all wrong get a smaller part of the training than their weight. Within a source
+    every prompt is drawn once per epoch.
     """
 
     model_config = method_doc(
@@ -135,23 +131,23 @@ class AdaptiveRatioCurriculum(SpecModel):
         "Apriel-Reasoner (arXiv 2604.02007), adaptive domain sampling; its authors' code in PipelineRL",
     )
     advice: ClassVar[Advice] = Advice(
-        "Sources differ in speed or difficulty, and the mixture shall hold.",
+        "Sources differ in speed or difficulty, and the mixture must hold.",
         PROMPTS,
     )
     type: Literal["adaptive_ratio"] = "adaptive_ratio"
     count: Literal["scored", "informative"] = "scored"
-    """Which groups count: all that come back (as published), or those with right and wrong answers."""
+    """Which groups count: all that return (as published), or only those with right and wrong answers."""
     min_groups: int = field(50, ge=0, le=1_000_000, unit="groups")
     """Groups to count before the first adjustment."""
     gain: float = field(1.0, ge=0.0, le=16.0, steer="group_dispatch")
-    """k. Where a source keeps losing groups, so that a share y of them comes back, its part of what comes back settles
-    at t_d · y^(1/(1 + k)): 1, as published, leaves the square root of the loss."""
+    """k. If a source keeps losing groups, so that a share y of them returns, its part of the returned groups settles at
+    t_d · y^(1/(1 + k)): 1, as published, leaves the square root of the loss."""
     min_adjustment: float = field(0.1, gt=0.0, le=1.0, steer="group_dispatch")
-    """a_min: a source is never drawn less often than this factor says."""
+    """a_min: lower bound of a source's factor."""
     max_adjustment: float = field(10.0, ge=1.0, le=1000.0, steer="group_dispatch")
-    """a_max: nor more often than this one. A source of which nothing has come back yet gets it."""
+    """a_max: upper bound. A source of which no group has returned yet gets it."""
     horizon: int | None = field(None, ge=1, le=10_000_000, unit="groups")
-    """Older groups are forgotten at this rate, by e^(−1/horizon) with each new one. Empty: never, as published."""
+    """Decay of older groups, by e^(−1/horizon) with each new one. Empty: never, as published."""
 
 
 Curriculum = Annotated[

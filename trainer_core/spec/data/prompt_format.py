@@ -8,23 +8,23 @@ from trainer_core.spec.base import SpecModel, field
 
 
 class PromptFormat(SpecModel):
-    """Form in which a source's rows become prompts, in training and in evaluations alike. Rewards see the bare rows."""
+    """How a source's rows become prompts, in training and in evaluations. Rewards see the unchanged rows."""
 
     chat: bool = False
-    """Put a plain ``prompt`` to the policy as the user's message of a chat, through the policy's own template. Rows
-    with ``messages`` are chats already."""
+    """Send a plain ``prompt`` as the user's message of a chat, through the policy's own template. Rows with
+    ``messages`` are chats already."""
     system: str | None = field(None, min_length=1, max_length=20_000)
-    """System message before the others. A row that brings one keeps its own. Needs ``chat``."""
+    """System message before the others. A row with its own keeps it. Needs ``chat``."""
     suffix: str = field("", max_length=20_000)
-    """Text behind each prompt, or behind a chat's last message: such as what form the answer shall have."""
+    """Text after each prompt, or after a chat's last message, such as the form of the answer."""
     thinking: bool | None = None
-    """Told to templates that know a switch for thinking (``enable_thinking``, ``thinking``). Empty: their default."""
+    """Passed to templates that have a switch for thinking (``enable_thinking``, ``thinking``). Empty: their default."""
     effort: Literal["low", "medium", "high"] | None = None
-    """Told to templates that know ``reasoning_effort``. Empty: their default."""
+    """Passed to templates that have ``reasoning_effort``. Empty: their default."""
     control_tokens: Literal["text", "tokens"] = "text"
-    """Text in a row that looks like a control token, such as ``<|im_end|>``, is encoded as the text that it is, and the
-    run's start tells where; so a row cannot end its message and speak for the system. ``tokens`` makes control tokens
-    of it, for rows that a template has been applied to already. (Up to November 2026 it was always that.)"""
+    """Text in a row that looks like a control token, such as ``<|im_end|>``, is encoded as plain text, and the run
+    reports it at its start, so a row cannot end its message and speak for the system. ``tokens`` encodes it as control
+    tokens, for rows that a template was already applied to. (Until November 2026 this was the only behaviour.)"""
 
     @model_validator(mode="after")
     def _has_a_chat(self) -> "PromptFormat":

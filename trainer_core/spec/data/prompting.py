@@ -12,10 +12,10 @@ HINT, STRATEGY = "{hint}", "{strategy}"
 
 
 class HintScaffolding(SpecModel):
-    """Show the beginning of the reference solution, just as much of it as makes the prompt hard but not hopeless.
+    """Show the beginning of the reference solution: enough to make the prompt hard but not hopeless.
 
     For each prompt, the shares shown so far and the pass rates they led to are fitted by a logistic curve of the share
-    (an item response model); the next share is where that curve reaches the target. An untried prompt gets
+    (an item response model); the next share is the point at which that curve reaches the target. An untried prompt gets
     ``first_share``. SEELE fits three parameters within several rounds of one step; here the curve has one, its
     position, and learns from one visit of the prompt to the next.
     """
@@ -23,7 +23,7 @@ class HintScaffolding(SpecModel):
     model_config = method_doc(
         "Hint scaffolding",
         "p(h) = 1 / (1 + e^(−k(h − b))); b by maximum likelihood over the last visits; h* = b + ln(p* / (1 − p*)) / k",
-        "SEELE (arXiv 2509.06923), simplified as told above",
+        "SEELE (arXiv 2509.06923), simplified as described above",
     )
     advice: ClassVar[Advice] = Advice(
         "Prompts are too hard to be solved at all.",
@@ -40,14 +40,14 @@ class HintScaffolding(SpecModel):
     slope: float = field(8.0, gt=0.0, le=100.0)
     """k: how sharply a longer hint raises the pass rate."""
     memory: int = field(4, ge=1, le=64, unit="visits")
-    """Visits of a prompt that the fit remembers: older ones tell of an older policy."""
+    """Visits of a prompt that the fit remembers: older ones describe an older policy."""
     text: str = field(" Hint: {hint}", min_length=1, max_length=500)
-    """Text put behind the prompt; ``{hint}`` is replaced by the beginning of the solution."""
+    """Text appended to the prompt; ``{hint}`` is replaced by the beginning of the solution."""
 
     @model_validator(mode="after")
     def _shows_the_hint(self) -> "HintScaffolding":
         if self.text.count(HINT) != 1:
-            raise ValueError(f"text must hold {HINT} exactly once")
+            raise ValueError(f"text must contain {HINT} exactly once")
         if self.first_share > self.max_share:
             raise ValueError("first_share must not be above max_share")
         return self
@@ -73,10 +73,9 @@ Strategies = Annotated[ListedStrategies | ColumnStrategies, Field(discriminator=
 
 
 class StrategyNudges(SpecModel):
-    """Send the samples of a group different ways: each block of samples is told another strategy.
-
-    What is learned is learned under the nudged prompt; NudgeRL's split advantage and its distillation into the bare
-    prompt are no part of this. ``dropout`` is what carries the gain over to the bare prompt.
+    """Diversify the samples of a group: each block of samples gets a different strategy. The policy learns under the
+    nudged prompt; NudgeRL's split advantage and its distillation into the bare prompt are not included. ``dropout``
+    carries the gain over to the bare prompt.
     """
 
     model_config = method_doc(
@@ -85,27 +84,27 @@ class StrategyNudges(SpecModel):
         "NudgeRL (arXiv 2605.15726), strategy nudging and context dropout",
     )
     advice: ClassVar[Advice] = Advice(
-        "The samples of a group are too much alike.",
+        "The samples of a group are too similar.",
         ("actor/entropy", *PROMPTS),
     )
     source: Strategies
     """Where the strategies come from."""
     per_group: int = field(2, ge=1, le=1024)
-    """m: different strategies in one group; fewer where the prompt has no more."""
+    """m: different strategies in one group; fewer if the prompt has fewer."""
     dropout: float = field(0.5, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
-    """p_drop: chance of each sample to see the bare prompt."""
+    """p_drop: probability that a sample gets the bare prompt."""
     text: str = field(" Strategy: {strategy}", min_length=1, max_length=500)
-    """Text put behind the prompt; ``{strategy}`` is replaced."""
+    """Text appended to the prompt; ``{strategy}`` is replaced."""
 
     @model_validator(mode="after")
     def _shows_the_strategy(self) -> "StrategyNudges":
         if self.text.count(STRATEGY) != 1:
-            raise ValueError(f"text must hold {STRATEGY} exactly once")
+            raise ValueError(f"text must contain {STRATEGY} exactly once")
         return self
 
 
 class Prompting(SpecModel):
-    """Additions to the prompts of training. Evaluations see the bare prompts; rewards see the bare rows."""
+    """Additions to the prompts of training. Evaluations see the bare prompts; rewards see the unchanged rows."""
 
     hints: HintScaffolding | None = None
     """Part of the reference solution, to keep hard prompts within reach."""

@@ -20,11 +20,11 @@ class DataSource(SpecModel):
     weight: float = field(1.0, ge=0.0, le=1e6, steer="group_dispatch", widget="slider")
     """Relative share of dispatched prompt groups that come from this source."""
     format: PromptFormat = PLAIN
-    """How its rows are put to the policy."""
+    """How its rows become prompts."""
 
 
 class FinalWeight(SpecModel):
-    """What a source weighs after the transition."""
+    """Weight of a source after the transition."""
 
     name: str = field(pattern=r"^[a-z0-9][a-z0-9_\-]{0,62}$")
     """Name of the source."""
@@ -33,7 +33,8 @@ class FinalWeight(SpecModel):
 
 
 class Transition(SpecModel):
-    """The mixture moves from the sources' weights to their final weights: say from reasoning to general tasks."""
+    """The mixture moves from the sources' weights to their final weights: for example from reasoning to general
+    tasks."""
 
     model_config = method_doc(
         "Mixing schedule",
@@ -41,7 +42,7 @@ class Transition(SpecModel):
         "MiniMax-M1 (arXiv 2506.13585), curriculum of incorporating diverse data; the linear path is ours",
     )
     advice: ClassVar[Advice] = Advice(
-        "The mixture shall move from one kind of task to another.",
+        "The mixture should move from one kind of task to another.",
         ("train/mix/<source>", "train/pass_rate/<source>"),
     )
     start: int = field(1, ge=1, le=10_000_000, unit="steps")
@@ -68,4 +69,4 @@ class Data(SpecModel):
     stages: tuple[Stage, ...] = field((), max_length=64)
     """Stages with gates between them, in their order. Empty: one mixture for the whole run."""
     sft: SFT | None = None
-    """Completions that are learned from by likelihood, beside the policy loss."""
+    """Completions that are learned from by likelihood, in addition to the policy loss."""

@@ -10,7 +10,7 @@ NAME = r"^[a-z0-9][a-z0-9_\-]{0,62}$"
 
 
 class StageSource(SpecModel):
-    """What a source weighs in one stage."""
+    """Weight of a source in one stage."""
 
     name: str = field(pattern=NAME)
     """Name of the source."""
@@ -19,12 +19,12 @@ class StageSource(SpecModel):
 
 
 class StageBand(SpecModel):
-    """The difficulty band of one stage, in the place of the curriculum's."""
+    """The difficulty band of one stage, in place of the curriculum's."""
 
     min_pass_rate: float = field(0.0, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
-    """Lower edge: harder prompts rest."""
+    """Lower edge: harder prompts are skipped."""
     max_pass_rate: float = field(1.0, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
-    """Upper edge: easier prompts rest."""
+    """Upper edge: easier prompts are skipped."""
 
     @model_validator(mode="after")
     def _band_is_ordered(self) -> "StageBand":
@@ -34,7 +34,7 @@ class StageBand(SpecModel):
 
 
 class StepsGate(SpecModel):
-    """The stage ends after so many steps."""
+    """The stage ends after a number of steps."""
 
     type: Literal["steps"] = "steps"
     steps: int = field(ge=1, le=10_000_000, unit="steps", steer="group_dispatch")
@@ -42,28 +42,27 @@ class StepsGate(SpecModel):
 
 
 class MeasuredGate(SpecModel):
-    """What gates on a measure share: the mean over the stage's last steps passes a threshold.
-
-    All groups count that were drawn in the stage and came back, those too that dynamic sampling replaces.
+    """Common part of gates on a measure: the mean over the stage's last steps passes a threshold. All groups count that
+    were drawn in the stage and returned, including those that dynamic sampling replaces.
     """
 
     when: Literal["at_least", "at_most"] = "at_least"
-    """Whether the gate opens where the mean is at least the threshold, or at most."""
+    """Whether the gate opens when the mean is at least the threshold, or at most."""
     sources: tuple[str, ...] = field((), max_length=64)
     """Sources whose groups count. Empty: all."""
     window: int = field(4, ge=1, le=10_000, unit="steps")
-    """Steps over which the mean is taken; the gate waits until the stage has as many."""
+    """Steps over which the mean is taken; the gate waits until the stage has that many."""
     min_steps: int = field(1, ge=1, le=10_000_000, unit="steps", steer="group_dispatch")
-    """The stage lasts at least as long."""
+    """The stage lasts at least this many steps."""
     max_steps: int = field(ge=1, le=10_000_000, unit="steps", steer="group_dispatch")
-    """The stage ends after as many steps, whatever the mean: a gate that never opens must not hold the run."""
+    """The stage ends after this many steps, whatever the mean: a gate that never opens must not block the run."""
 
     @model_validator(mode="after")
     def _can_open(self) -> "MeasuredGate":
         if self.min_steps > self.max_steps:
             raise ValueError("min_steps must not be above max_steps")
         if self.window >= self.max_steps:
-            raise ValueError("max_steps must be above the window: the stage would end before the gate is asked")
+            raise ValueError("max_steps must be above the window: the stage would end before the gate is checked")
         return self
 
 
@@ -95,10 +94,9 @@ Gate = Annotated[StepsGate | RewardGate | PassRateGate | LengthGate, Field(discr
 
 
 class Stage(SpecModel):
-    """One stage: its mixture, its band, and the gate behind which the next one begins.
-
-    What a stage names replaces what ``data.sources`` and ``curriculum`` say while the stage lasts: there the stage's
-    values are steered, and they hold for it alone. The next stage begins with its own.
+    """One stage: its mixture, its band, and the gate that ends it. While the stage lasts, its values replace those of
+    ``data.sources`` and ``curriculum``: the stage's values are steered, and they apply to it alone. The next stage
+    begins with its own.
     """
 
     name: str = field(pattern=NAME)
@@ -106,6 +104,6 @@ class Stage(SpecModel):
     sources: tuple[StageSource, ...] = field((), max_length=64)
     """The mixture: sources that are not named are not drawn. Empty: all sources by their own weights."""
     band: StageBand | None = None
-    """The band of pass rates that prompts are drawn from, where the curriculum has one. Empty: the curriculum's."""
+    """The band of pass rates that prompts are drawn from, if the curriculum has one. Empty: the curriculum's."""
     gate: Gate | None = None
     """What ends the stage. The last stage has none, all others have one."""

@@ -22,7 +22,7 @@ class ProbabilityRunStop(SpecModel):
 
 
 class NgramLoopStop(SpecModel):
-    """End a completion that says the same n-gram over and over."""
+    """End a completion that repeats the same n-gram over and over."""
 
     model_config = method_doc(
         "N-gram loop",
@@ -34,17 +34,17 @@ class NgramLoopStop(SpecModel):
         ("rollouts/repetition_share", "response_length/clip_ratio"),
     )
     size: int = field(64, ge=1, le=4096, unit="tokens")
-    """n: longest n-gram. A shorter one must fill as many tokens, so that a few equal digits are no loop."""
+    """n: longest n-gram. A shorter one must fill as many tokens, so that a few equal digits are not a loop."""
     repeats: int = field(8, ge=3, le=1024)
-    """k: times an n-gram of the longest size must stand in a row."""
+    """k: consecutive repetitions of an n-gram of the longest size."""
 
 
 class Pruning(SpecModel):
-    """Give up the least promising samples of a group while they are generated.
+    """Stop the least promising samples of a group while they are generated.
 
     Once every sample of a group has ended or has ``after`` tokens, those with the lowest mean log-probability of these
-    tokens are stopped, until the share ``keep`` of the group is left; samples that have ended are always kept. What is
-    pruned takes no part in the group's advantages or in the loss. The mean log-probability stands in for the quality
+    tokens are stopped, until the share ``keep`` of the group is left; samples that have ended are always kept. Pruned
+    samples are excluded from the group's advantages and from the loss. The mean log-probability replaces the quality
     head that ARRoL trains.
     """
 
@@ -58,17 +58,17 @@ class Pruning(SpecModel):
         ("rollouts/pruned_share", "perf/throughput"),
     )
     after: int = field(512, ge=1, le=1_048_576, unit="tokens")
-    """Tokens of each sample that are looked at."""
+    """Tokens of each sample that are compared."""
     keep: float = field(0.5, gt=0.0, lt=1.0, unit="share")
-    """Share of a group that is finished."""
+    """Share of a group that is kept."""
 
 
 class EarlyStop(SpecModel):
     """When a completion is ended before it ends itself. All off by default."""
 
     probability_run: ProbabilityRunStop | None = None
-    """Repetition told by the probability of its tokens."""
+    """Repetition detected by the probability of its tokens."""
     ngram_loop: NgramLoopStop | None = None
-    """Repetition told by the tokens themselves."""
+    """Repetition detected by the tokens themselves."""
     prune: Pruning | None = None
-    """Samples that are given up for the sake of the others."""
+    """Samples that are stopped in favour of the others."""

@@ -9,13 +9,13 @@ from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class FixedWindow(SpecModel):
-    """``rollout.max_tokens``, whenever."""
+    """``rollout.max_tokens`` at all times."""
 
     type: Literal["fixed"] = "fixed"
 
 
 class StagedWindow(SpecModel):
-    """Start short and widen stage by stage, each time the policy fills its window and has settled in it."""
+    """Start short and widen stage by stage, each time the policy fills its window and is stable in it."""
 
     model_config = method_doc(
         "Staged window",
@@ -23,23 +23,23 @@ class StagedWindow(SpecModel):
         "MiniMax-M1 (arXiv 2506.13585), window expansion; a, k and ε are ours",
     )
     advice: ClassVar[Advice] = Advice(
-        "Long thinking shall grow from short thinking.",
+        "Long thinking should grow from short thinking.",
         ("response_length/p99", "response_length/window", "rollout_corr/rollout_ppl"),
     )
     type: Literal["staged"] = "staged"
     stages: tuple[int, ...] = field(min_length=2, max_length=64, unit="tokens")
-    """Maximum lengths, rising. The last must not be above ``rollout.max_tokens``."""
+    """Maximum lengths, increasing. The last must not be above ``rollout.max_tokens``."""
     near: float = field(0.95, gt=0.0, le=1.0, unit="share", steer="group_dispatch")
     """a: the 99th percentile of the lengths counts as near the window from this share of it."""
     settle_steps: int = field(20, ge=1, le=100_000, unit="steps", steer="group_dispatch")
-    """k: so many steps in a row must be near the window, and the perplexity is compared across as many."""
+    """k: this many steps in a row must be near the window, and the perplexity is compared across them."""
     perplexity_tolerance: float = field(0.02, ge=0.0, le=10.0, unit="share", steer="group_dispatch")
     """ε: largest relative change of the perplexity that counts as settled."""
 
     @model_validator(mode="after")
     def _stages_rise(self) -> "StagedWindow":
         if self.stages[0] < 1 or any(later <= earlier for earlier, later in pairwise(self.stages)):
-            raise ValueError("the stages must be positive and rise")
+            raise ValueError("the stages must be positive and increasing")
         return self
 
 

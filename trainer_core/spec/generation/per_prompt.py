@@ -11,21 +11,21 @@ PLACEHOLDER = "{tokens}"
 
 
 class TokenNumber(SpecModel):
-    """What both kinds share."""
+    """Common part of both kinds."""
 
     tell: str | None = field(None, min_length=1, max_length=500)
-    """Text put behind the prompt, such as `` Think for {tokens} tokens.``; ``{tokens}`` is replaced by the number.
+    """Text appended to the prompt, such as `` Think for {tokens} tokens.``; ``{tokens}`` is replaced by the number.
     Empty: the policy is not told."""
 
     @model_validator(mode="after")
     def _tells_the_number(self) -> "TokenNumber":
         if self.tell is not None and self.tell.count(PLACEHOLDER) != 1:
-            raise ValueError(f"tell must hold {PLACEHOLDER} exactly once")
+            raise ValueError(f"tell must contain {PLACEHOLDER} exactly once")
         return self
 
 
 class ColumnTokens(TokenNumber):
-    """The number stands in the dataset row."""
+    """The number is in the dataset row."""
 
     type: Literal["column"] = "column"
     column: str = field("tokens", min_length=1, max_length=64)
@@ -33,7 +33,7 @@ class ColumnTokens(TokenNumber):
 
 
 class SampledTokens(TokenNumber):
-    """The number is drawn for each prompt group, every whole number of the range being equally likely."""
+    """The number is drawn for each prompt group, uniformly from the whole numbers of the range."""
 
     type: Literal["sampled"] = "sampled"
     min: int = field(ge=0, le=1_048_576, unit="tokens", steer="group_dispatch")

@@ -16,45 +16,45 @@ class SyncMode(SpecModel):
 
     model_config = method_doc("Synchronous", "v_token = v_learner", "HybridFlow (arXiv 2409.19256)")
     advice: ClassVar[Advice] = Advice(
-        "Exact and simple; engines wait for the learner, and it for them.",
+        "Exact and simple; engines and learner wait for each other.",
         ("timing_s/wait",),
     )
     type: Literal["sync"] = "sync"
 
 
 class StreamedMode(SpecModel):
-    """Finished groups go to the learner at once, which accumulates their gradients while the rest of the batch is
-    still generated. One optimizer step per batch: strictly on-policy, the same gradient as ``sync``."""
+    """Finished groups go to the learner immediately. It accumulates their gradients while the rest of the batch is
+    still being generated. One optimizer step per batch: strictly on-policy, the same gradient as ``sync``."""
 
     model_config = method_doc(
         "Streamed (periodic asynchrony)", "g = Σ_groups ∇L, v_token = v_learner", "arXiv 2511.18871"
     )
     advice: ClassVar[Advice] = Advice(
-        "Strictly on-policy, with the learner's time hidden behind generation.",
+        "Strictly on-policy, with the learner's time hidden by generation.",
         ("timing_s/wait", "timing_s/learn", "perf/engine_busy_share"),
     )
     type: Literal["streamed"] = "streamed"
 
 
 class AsyncMode(SpecModel):
-    """Generation never waits for the learner; how far it may run ahead is bounded."""
+    """Generation never waits for the learner; how far it runs ahead is bounded."""
 
     model_config = method_doc(
         "Asynchronous (AReaL)", "dispatched ≤ (η + version + 1) · prompts_per_step", "AReaL (arXiv 2505.24298), §5.1"
     )
     advice: ClassVar[Advice] = Advice(
-        "Engines and learner on hardware of their own; long tails of lengths.",
+        "Engines and learner on separate hardware; long tails of lengths.",
         AGE,
     )
     type: Literal["async"] = "async"
     max_staleness: int = field(1, ge=1, le=64, unit="versions")
     """η: largest distance between the weights that generated a token and the weights that are updated with it."""
     interruptible: bool = True
-    """New weights reach the sequences that are running; off, these are finished with the old ones first."""
+    """New weights apply to running sequences. If off, these finish with the old weights first."""
 
 
 class InFlightMode(SpecModel):
-    """Weights change under running sequences at once, which keep their keys and values unless told otherwise."""
+    """Weights change immediately under running sequences, which keep their KV cache unless set otherwise."""
 
     model_config = method_doc("In flight (PipelineRL)", "v_learner − v_token ≤ max_staleness", "arXiv 2509.19128")
     advice: ClassVar[Advice] = Advice(
@@ -70,7 +70,7 @@ RolloutMode = Annotated[SyncMode | StreamedMode | AsyncMode | InFlightMode, Fiel
 
 
 class Partial(SpecModel):
-    """Over-provisioning: more groups are started than a batch needs; when it is full, the rest is stopped."""
+    """Over-provisioning: more groups are started than a batch needs; when it is full, the rest are stopped."""
 
     model_config = method_doc(
         "Partial rollouts",
@@ -78,7 +78,7 @@ class Partial(SpecModel):
         "APRIL (arXiv 2509.18521); token budget: C3PO++ (arXiv 2510.18855), algorithm 1",
     )
     advice: ClassVar[Advice] = Advice(
-        "A few long completions hold up every batch of a run that takes turns.",
+        "A few long completions hold up every batch of a synchronous run.",
         ("rollouts/parked", "rollouts/continued", "staleness/max", "timing_s/generate"),
     )
     over_provision: float = field(1.0, ge=1.0, le=8.0)
@@ -86,20 +86,20 @@ class Partial(SpecModel):
     max_continuations: int = field(1, ge=0, le=16)
     """How often an unfinished group may be stopped and continued by newer weights: its largest staleness."""
     token_budget: int | None = field(None, ge=1, le=10**12, unit="tokens")
-    """Φ of C3PO++: the batch is full, too, once finished groups hold this many completion tokens, so that every update
-    learns from about as many. Where C3PO++ drops what was continued too often, the batch waits for it instead. Needs
-    over-provisioning. Plans reckon with ``prompts_per_step`` groups all the same. Empty: off."""
+    """Φ of C3PO++: the batch is also full once finished groups hold this many completion tokens, so that every update
+    learns from about as many. C3PO++ drops groups that were continued too often; here the batch waits for them. Needs
+    over-provisioning. Plans still assume ``prompts_per_step`` groups. Empty: off."""
 
 
 class FifoScheduler(SpecModel):
-    """Groups in the order in which they were drawn; those that were stopped are continued first."""
+    """Groups in the order in which they were drawn; stopped groups continue first."""
 
     type: Literal["fifo"] = "fifo"
 
 
 class TailBatchingScheduler(SpecModel):
-    """Prompts whose answers were not done when the batch was full are collected, and generated afresh in a long round
-    of their own. Strictly on-policy; needs over-provisioning."""
+    """Prompts whose answers were unfinished when the batch was full are collected and generated again in a separate
+    long round. Strictly on-policy; needs over-provisioning."""
 
     model_config = method_doc(
         "Tail batching",
@@ -107,7 +107,7 @@ class TailBatchingScheduler(SpecModel):
         "RollPacker (arXiv 2509.21009)",
     )
     advice: ClassVar[Advice] = Advice(
-        "Long tails, and every token shall come from the current weights.",
+        "Long tails, when every token must come from the current weights.",
         ("rollouts/deferred", "timing_s/generate"),
     )
     type: Literal["tail_batching"] = "tail_batching"
@@ -117,30 +117,31 @@ Scheduler = Annotated[FifoScheduler | TailBatchingScheduler, Field(discriminator
 
 
 class DynamicSampling(SpecModel):
-    """Groups without signal (all rewards equal) are replaced by new prompts, while the others are still generated."""
+    """Groups without signal (all rewards equal) are replaced by new prompts while the others are still being
+    generated."""
 
     model_config = method_doc(
         "Dynamic sampling", "draw until B groups have max(r) > min(r)", "DAPO (arXiv 2503.14476), §3.2"
     )
     advice: ClassVar[Advice] = Advice(
-        "Every step shall learn from a full batch of informative groups.",
+        "Every step should learn from a full batch of informative groups.",
         ("rollouts/rejected", "groups/zero_advantage_share", "timing_s/generate"),
     )
     enabled: bool = False
     """Off: groups without signal stay in the batch and are filtered out of the loss. Only rewards count here, not a KL
-    penalty in them, which the learner scores later: groups that such a penalty alone tells apart are replaced too."""
+    penalty in them, which the learner scores later: groups that differ only by such a penalty are replaced too."""
     max_refills: int = field(3, ge=1, le=64)
-    """Groups replaced per step, at most, as a multiple of ``prompts_per_step``; then any group fills the batch."""
+    """Maximum of groups replaced per step, as a multiple of ``prompts_per_step``; then any group fills the batch."""
 
 
 class FixedConcurrency(SpecModel):
-    """As many sequences run as the engine has places for."""
+    """As many sequences run as the engine has slots for."""
 
     type: Literal["fixed"] = "fixed"
 
 
 class AdaptiveConcurrency(SpecModel):
-    """The number of running sequences follows the KV cache: full, but without sequences thrown out to start again."""
+    """The number of running sequences follows the KV cache: full, but without preempted sequences."""
 
     model_config = method_doc(
         "Concurrency control",
@@ -148,16 +149,16 @@ class AdaptiveConcurrency(SpecModel):
         "CoPRIS (arXiv 2511.05589) holds N constant; the law is that of Chiu and Jain (1989)",
     )
     advice: ClassVar[Advice] = Advice(
-        "The key-value cache is small for the lengths that come.",
+        "The KV cache is small for the lengths of the completions.",
         ("perf/kv_usage", "perf/preemptions", "perf/running_sequences"),
     )
     type: Literal["adaptive"] = "adaptive"
     kv_target: float = field(0.9, gt=0.0, le=1.0, unit="share")
     """The number rises only while less than this share of the KV cache is in use."""
     increase: int = field(1, ge=1, le=1024, unit="sequences")
-    """Sequences added after each quiet round: as many completions as sequences that run."""
+    """Sequences added after each quiet round: as many completions as running sequences."""
     decrease: float = field(0.75, gt=0.0, lt=1.0)
-    """Factor when the full cache has thrown a sequence out."""
+    """Factor when the full cache has preempted a sequence."""
 
 
 Concurrency = Annotated[FixedConcurrency | AdaptiveConcurrency, Field(discriminator="type")]
@@ -175,36 +176,35 @@ class Engine(SpecModel):
     max_num_seqs: int = field(256, ge=1, le=4096, unit="sequences")
     """Sequences that run at the same time in one engine."""
     kv_cache_gib: float = field(0.5, gt=0.0, le=1024.0, unit="GiB")
-    """Memory of the key-value cache on each device of an engine."""
+    """Memory of the KV cache on each device of an engine."""
     tensor_parallel_size: int = field(1, ge=1, le=64, unit="devices")
-    """Devices of one engine that share out every layer: each computes some of the heads, and of the numbers between a
-    layer's matrices. For policies that one device does not hold. The name and its meaning are vLLM's."""
+    """Devices of one engine that split every layer: each computes some of the heads, and part of the values between a
+    layer's matrices. For policies that do not fit on one device. As in vLLM."""
     pipeline_parallel_size: int = field(1, ge=1, le=64, unit="devices")
-    """Groups of ``tensor_parallel_size`` devices that hold some of the layers each, one after the other. One engine
-    works on one step at a time, so that this gives room and no speed."""
+    """Groups of ``tensor_parallel_size`` devices that each hold some of the layers, in sequence. One engine computes
+    one step at a time, so this gives memory but no speed."""
     expert_parallel: bool = False
-    """Share out the experts of a mixture as whole ones over the devices of ``tensor_parallel_size``, instead of cutting
-    each of them."""
+    """Distribute whole experts over the devices of ``tensor_parallel_size``, instead of splitting each expert."""
     concurrency: Concurrency = FixedConcurrency()
     """How many sequences run, up to ``max_num_seqs``."""
     speculation: Literal["tail", "off"] = "off"
-    """Sampling of several tokens of a sequence in one step, where few sequences run. Drafts come from the answer
-    itself, its group and earlier answers to the prompt, and are made only where they are measured to gain. What is
-    sampled has the same law, and the same log-probabilities. ``tail`` rests for policies whose layers are not all of
-    full attention."""
+    """Sampling of several tokens of a sequence in one step when few sequences run. Drafts come from the answer itself,
+    its group and earlier answers to the prompt, and are used only when measured to help. Samples have the same
+    distribution and the same log-probabilities. ``tail`` is inactive for policies whose layers are not all full
+    attention."""
     cuda_graphs: bool = True
-    """Whether a GPU records its decoding step once and replays it, which saves the time that Python takes for each. The
-    same kernels run, so nothing that is sampled changes. Engines that tell the routes of experts
-    (``policy.routing.replay``), engines of several devices and engines on CPUs do without."""
+    """Whether a GPU records its decoding step once and replays it, which saves Python's time for each step. The same
+    kernels run, so samples do not change. Engines that return expert routes (``policy.routing.replay``), engines of
+    several devices and engines on CPUs do without."""
     lm_head_dtype: Literal["model", "float32"] = "model"
-    """Number type of the projection to logits: the one switch of a float32 head. With ``float32`` a narrower engine
+    """Number type of the projection to logits: the only switch of a float32 head. With ``float32`` a narrower engine
     multiplies in float32, with the learner's own weights and as the learner always does, and the mismatch of
     log-probabilities shrinks (MiniMax-M1, arXiv 2506.13585)."""
     probe_tolerance: float | None = field(None, gt=0.0, le=5.0, unit="nats")
-    """Largest mean difference between engine and learner log-probabilities that may count as noise at the start, when
-    both have the same weights; updates are judged by the noise that was found. The learner scores the probe in the
-    engine's precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for bfloat16, twice that where
-    the output layer is not float32, and 0.5 more where activations are in FP8."""
+    """Largest mean difference between engine and learner log-probabilities that counts as noise at the start, when both
+    have the same weights; updates are judged by the noise measured then. The learner scores the probe in the engine's
+    precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for bfloat16, twice that if the output
+    layer is not float32, and 0.5 more if activations are in FP8."""
 
     @property
     def devices(self) -> int:
@@ -238,16 +238,16 @@ class Rollout(SpecModel):
     mode: RolloutMode = SyncMode()
     """How generation and learning interleave."""
     kv_on_update: Literal["keep", "recompute"] | None = None
-    """Keys and values of running sequences at a weight update. None: kept in flight, else computed again."""
+    """KV cache of running sequences at a weight update. None: kept in flight, otherwise recomputed."""
     weight_transport: Literal["auto", "object_store", "shared_memory", "distributed", "files", "cuda_ipc"] = "auto"
-    """How new weights travel to the engines. ``auto`` takes shared memory where all models are on one host, NCCL where
-    they are on several with a GPU each, else Ray's object store; the run's log says which, and why. ``distributed``
-    sends them by torch.distributed, ``files`` through the folder or bucket that the operator has named for weights,
-    ``cuda_ipc`` within the memory of one GPU that all models share. What cannot be is refused before the run starts."""
+    """How new weights reach the engines. ``auto`` uses shared memory if all models are on one host, NCCL if they are on
+    several with a GPU each, else Ray's object store; the run's log says which, and why. ``distributed`` sends them by
+    torch.distributed, ``files`` through the folder or bucket that the operator configured for weights, ``cuda_ipc``
+    within the memory of one GPU that all models share. An impossible choice is refused before the run starts."""
     partial: Partial = Partial()
     """Start more groups than needed, and stop when the batch is full."""
     scheduler: Scheduler = FifoScheduler()
-    """In which rounds prompts are generated."""
+    """Rounds in which prompts are generated."""
     dynamic_sampling: DynamicSampling = DynamicSampling()
     """Replacement of groups without signal."""
     early_stop: EarlyStop = EarlyStop()

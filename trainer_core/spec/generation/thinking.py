@@ -15,10 +15,9 @@ class NoThinking(SpecModel):
 
 
 class TaggedThinking(SpecModel):
-    """The policy thinks between two tags; a budget ends the thinking by force.
-
-    When the budget is spent, the forced end is written into the context and the policy goes on with its answer. Forced
-    tokens are not samples of the policy: they take no part in the loss or in the mismatch metrics.
+    """The policy thinks between two tags; a budget forces the thinking to end. When the budget is spent, the forced end
+    is written into the context and the policy continues with its answer. Forced tokens are not samples of the policy:
+    they are excluded from the loss and the mismatch metrics.
     """
 
     type: Literal["tags"] = "tags"
@@ -27,20 +26,20 @@ class TaggedThinking(SpecModel):
     end: str = field("</think>", min_length=1, max_length=64)
     """Text that closes the thinking."""
     forced_end: str | None = field(None, max_length=2000)
-    """Text written when the budget is spent; it must finish with the closing tag, or with ``answer_start`` behind it
-    where there is one. Default: the closing tag alone."""
+    """Text written when the budget is spent; it must end with the closing tag, or with ``answer_start`` after it if
+    there is one. Default: the closing tag alone."""
     answer_start: str | None = field(None, min_length=1, max_length=200)
-    """Text that opens the answer, where the closing tag alone does not: such as the final channel's of Harmony
-    (GPT-OSS), ``<|channel|>final<|message|>``. What stands before it is no part of the answer. With a budget it needs
-    ``forced_end`` or ``interruptions``, which write it."""
+    """Text that opens the answer, if the closing tag alone does not, such as that of Harmony's final channel (GPT-OSS),
+    ``<|channel|>final<|message|>``. Text before it is not part of the answer. With a budget it needs ``forced_end`` or
+    ``interruptions``, which write it."""
     interruptions: tuple[str, ...] = field((), max_length=64)
     """Budget forcing with phrases: one of them, drawn for each sample, is written when the budget is spent, so that the
-    policy learns to end on any. Each must finish as ``forced_end`` must. Source: ScaleRL (arXiv 2510.13786). Empty:
+    policy learns to end on any. Each must end as ``forced_end`` must. Source: ScaleRL (arXiv 2510.13786). Empty:
     ``forced_end``."""
     budget: int | None = field(None, ge=0, le=1_048_576, unit="tokens", steer="group_dispatch", widget="slider")
     """Most thinking tokens per completion; empty means no limit but the maximum length."""
     prompt_budget: PerPromptTokens | None = None
-    """A budget of each prompt's own. ``budget`` stays the upper limit where both are given."""
+    """A separate budget for each prompt. ``budget`` remains the upper limit if both are given."""
 
     def ends(self, text: str) -> bool:
         """Whether ``text`` closes the thinking and leaves the policy at the beginning of its answer."""
@@ -51,8 +50,8 @@ class TaggedThinking(SpecModel):
     @property
     def how_to_end(self) -> str:
         """Words for what ``ends`` asks."""
-        closing = f"finish with the closing tag {self.end!r}"
-        return closing if self.answer_start is None else f"hold {self.end!r} and finish with {self.answer_start!r}"
+        closing = f"end with the closing tag {self.end!r}"
+        return closing if self.answer_start is None else f"contain {self.end!r} and end with {self.answer_start!r}"
 
 
 Thinking = Annotated[NoThinking | TaggedThinking, Field(discriminator="type")]

@@ -14,11 +14,11 @@ class NoAdapter(SpecModel):
 
 
 class LoRAAdapter(SpecModel):
-    """A product of two thin matrices beside each linear layer is trained, and the policy's own weights rest.
+    """A product of two thin matrices next to each linear layer is trained, and the policy's own weights are frozen.
 
     The reference policy is the policy with its adapter switched off: no second copy. Engines and checkpoints get the
     sum of both. There is no dropout: it would make two passes over the same weights differ, and with them the ratios.
-    Experts that are held in one joint tensor rest as well.
+    Experts stored in one joint tensor are frozen too.
     """
 
     model_config = method_doc(
@@ -28,8 +28,8 @@ class LoRAAdapter(SpecModel):
         "LoRA (arXiv 2106.09685), §4.1; rsLoRA (arXiv 2312.03732)",
     )
     advice: ClassVar[Advice] = Advice(
-        "When the moments of all weights do not fit, or a small change is wanted. Its step size is about ten times "
-        "that of all weights.",
+        "When the moments of all weights do not fit, or a small change is enough. Its step size is about ten times that"
+        " of full training.",
         ("critic/score/mean", "actor/grad_norm", "actor/entropy"),
     )
     type: Literal["lora"] = "lora"
@@ -40,7 +40,7 @@ class LoRAAdapter(SpecModel):
     target_modules: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = field((), max_length=64)
     """Names of the linear layers that get one, such as ``q_proj``; never the output layer. Empty: all of them."""
     use_rslora: bool = False
-    """Divide by the root of the rank: then the size of an update does not shrink as the rank grows."""
+    """Divide by the root of the rank: the size of an update then does not shrink as the rank grows."""
 
 
 Adapter = Annotated[NoAdapter | LoRAAdapter, Field(discriminator="type")]

@@ -14,7 +14,7 @@ class NoBalancing(SpecModel):
 
 
 class AuxiliaryLoss(SpecModel):
-    """A loss that is smallest where all experts are used alike. Its gradient competes with that of the reward."""
+    """A loss that is smallest when all experts are used equally. Its gradient competes with that of the reward."""
 
     model_config = method_doc(
         "Auxiliary balancing loss",
@@ -22,17 +22,17 @@ class AuxiliaryLoss(SpecModel):
         "Switch Transformer (arXiv 2101.03961), eq. 4; by sequence: DeepSeek-V3 (arXiv 2412.19437), eq. 17–20",
     )
     advice: ClassVar[Advice] = Advice(
-        "A mixture of experts without a place for biases. Keep α as low as keeps the experts in use.",
+        "A mixture of experts without routing biases. Use the lowest α that keeps the experts in use.",
         ("moe/max_violation", "moe/idle_experts", "moe/aux_loss"),
     )
     type: Literal["auxiliary_loss"] = "auxiliary_loss"
     coefficient: float = field(1e-3, gt=0.0, le=1.0)
-    """α. f_e is the share of choices that fell on expert e, P_e its mean probability, both in one completion: so no cut
-    into micro-batches changes the loss."""
+    """α. f_e is the share of choices that fell on expert e, P_e its mean probability, both in one completion: so
+    splitting into micro-batches does not change the loss."""
 
 
 class LossFreeBalancing(SpecModel):
-    """Experts that had too little get a higher bias in the choice, and only there: no gradient is disturbed."""
+    """Underused experts get a higher bias in the choice, and only there: gradients are not disturbed."""
 
     model_config = method_doc(
         "Auxiliary-loss-free balancing",
@@ -40,8 +40,7 @@ class LossFreeBalancing(SpecModel):
         "DeepSeek-V3 (arXiv 2412.19437), §2.1.2; arXiv 2408.15664",
     )
     advice: ClassVar[Advice] = Advice(
-        "The minimax and deepseek_v3 architectures: the reward's gradient stays what it is. Lower u when loads swing "
-        "to and fro.",
+        "The minimax and deepseek_v3 architectures: the reward's gradient is unchanged. Lower u when loads oscillate.",
         ("moe/max_violation", "moe/idle_experts", "moe/bias_spread"),
     )
     type: Literal["loss_free"] = "loss_free"
@@ -53,10 +52,10 @@ Balance = Annotated[NoBalancing | AuxiliaryLoss | LossFreeBalancing, Field(discr
 
 
 class Routing(SpecModel):
-    """Routing of tokens to experts. Only a mixture of experts has any; others are refused what they cannot do."""
+    """Routing of tokens to experts. Only mixtures of experts have it; for others these settings are refused."""
 
     balance: Balance = NoBalancing()
     """What keeps the experts in use."""
     replay: bool = False
-    """Route each token in the learner to the experts that the engine has sent it to (R3, arXiv 2510.11370). The mixing
-    weights stay the learner's, with their gradient. Needs an engine that tells its routes."""
+    """Route each token in the learner to the experts that the engine chose (R3, arXiv 2510.11370). The mixing weights
+    stay the learner's, with their gradient. Needs an engine that returns its routes."""

@@ -40,7 +40,7 @@ class PromptMean(MethodModel):
         "Prompt mean", "mean_q (Σ_i Σ_t L_qit / Σ_i |o_qi|)", "ScaleRL (arXiv 2510.13786), loss aggregation"
     )
     advice: ClassVar[Advice] = Advice(
-        "When prompts with long answers would else dominate the batch.",
+        "When prompts with long answers would otherwise dominate the batch.",
         ("response_length/mean", "actor/pg_loss"),
     )
     type: Literal["prompt_mean"] = "prompt_mean"
@@ -58,11 +58,11 @@ class ConstantNormaliser(MethodModel):
     )
     type: Literal["constant"] = "constant"
     divisor: int = field(128, ge=1, le=1_048_576, unit="tokens")
-    """What the token sum of a completion is divided by; Dr. GRPO takes the length of the longest completion."""
+    """Divisor of a completion's token sum; Dr. GRPO uses the length of the longest completion."""
 
 
 class SampleAndTokenMean(MethodModel):
-    """Between the sequence mean and the token mean: dampens the weight of long completions without ending it."""
+    """Between the sequence mean and the token mean: dampens the weight of long completions without removing it."""
 
     model_config = method_doc(
         "Sample- and token-level",

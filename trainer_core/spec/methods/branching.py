@@ -9,7 +9,7 @@ from trainer_core.spec.methods.kinds import AdvantageModel, Compared
 
 
 class TextSteps(SpecModel):
-    """A step ends behind a text; several of them in a row end one step."""
+    """A step ends after a text; several in a row end one step."""
 
     type: Literal["text"] = "text"
     separator: str = field("\n", min_length=1, max_length=64)
@@ -28,12 +28,12 @@ Steps = Annotated[TextSteps | TokenSteps, Field(discriminator="type")]
 
 
 class VineAdvantage(AdvantageModel):
-    """Each step of a completion has the advantage by which it has raised the chance of success.
+    """The advantage of each step of a completion is how much it raised the chance of success.
 
     At the beginning of each step the engine samples branches to their end; their mean reward is the value of that
-    state. Nothing is learned from the branches themselves. The prompt is such a state too, valued once for all samples
-    that share it. Within a step all tokens have the same advantage, and those of a completion's steps sum to its reward
-    above the value of its prompt. It costs, for each completion, the branches times the steps of half its length.
+    state. The branches themselves are not trained on. The prompt is such a state too, valued once for all samples that
+    share it. Within a step all tokens have the same advantage, and those of a completion's steps sum to its reward
+    minus the value of its prompt. The cost per completion is the branches times the steps of half its length.
     """
 
     model_config = method_doc(
@@ -42,17 +42,17 @@ class VineAdvantage(AdvantageModel):
         "VinePPO (arXiv 2410.01679), §4; K = 9 and at most 20 states: the authors' configurations",
     )
     advice: ClassVar[Advice] = Advice(
-        "Answers of several steps whose reward comes at the end, when generation is cheap against learning.",
+        "Answers of several steps whose reward comes at the end, when generation is cheap compared to learning.",
         ("vine/token_share", "vine/value/mean", "vine/error_share", "critic/score/mean"),
     )
     compares: ClassVar[Compared] = "branches"
     type: Literal["vine"] = "vine"
     branches: int = field(9, ge=1, le=256, unit="samples")
-    """K: continuations that value a state."""
+    """K: continuations that estimate a state's value."""
     steps: Steps = TextSteps()
-    """Where a completion is cut into steps."""
+    """How a completion is split into steps."""
     max_states: int = field(20, ge=1, le=1024, unit="states")
-    """States of a completion that are valued, beside its prompt; of more, some that lie evenly spread are chosen."""
+    """States of a completion that are valued, besides its prompt; if there are more, evenly spaced ones are chosen."""
     whiten: Literal["none", "batch"] = "batch"
     """Whether the advantages are standardised over the batch's sampled tokens (population deviation)."""
 

@@ -8,13 +8,14 @@ from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class EqualWeighting(SpecModel):
-    """Every sample follows the teacher alike."""
+    """Every sample follows the teacher equally."""
 
     type: Literal["equal"] = "equal"
 
 
 class PacedWeighting(SpecModel):
-    """Prompts that the policy answers right now and then weigh most; those that it always or never does, nothing."""
+    """Prompts that the policy sometimes answers right weigh most; those always or never answered right weigh
+    nothing."""
 
     model_config = method_doc(
         "PACED",
@@ -33,8 +34,7 @@ class PacedWeighting(SpecModel):
 
 
 class ScopeWeighting(SpecModel):
-    """Right samples are imitated, the more the less they were expected; of wrong ones the teacher corrects those that
-    it understands.
+    """Right samples are imitated, the unexpected ones more; the teacher corrects the wrong ones that it understands.
 
     The weights of a prompt's right samples sum to 1, and so do those of its wrong ones. With ``alone`` it is SCOPE.
     """
@@ -46,12 +46,12 @@ class ScopeWeighting(SpecModel):
         "SCOPE (arXiv 2604.10688), eq. 2 to 6",
     )
     advice: ClassVar[Advice] = Advice(
-        "Verifiable prompts and a teacher that is often lost behind wrong beginnings.",
+        "Verifiable prompts and a teacher that often fails to recover from wrong beginnings.",
         ("actor/distill_loss", "critic/score/mean", "actor/entropy"),
     )
     type: Literal["scope"] = "scope"
     temperature: float = field(1.0, gt=0.0, le=1000.0, steer="optimizer_step")
-    """τ: the higher, the more alike the weights."""
+    """τ: the higher, the more equal the weights."""
 
 
 DistillationWeighting = Annotated[
@@ -61,7 +61,7 @@ DistillationWeighting = Annotated[
 
 
 class Distillation(SpecModel):
-    """Pull towards a frozen teacher on what the policy itself samples; both at the sampling temperature."""
+    """Pull towards a frozen teacher on the policy's own samples; both at the sampling temperature."""
 
     model_config = method_doc(
         "On-policy distillation",
@@ -70,7 +70,7 @@ class Distillation(SpecModel):
         "GKD (arXiv 2306.13649), §3; On-Policy Distillation (Lu et al., Thinking Machines 2025)",
     )
     advice: ClassVar[Advice] = Advice(
-        "A stronger policy with the same vocabulary exists: it grades every token, where a reward grades completions.",
+        "A stronger policy with the same vocabulary exists: it grades every token, while a reward grades completions.",
         ("actor/loss", "actor/entropy", "critic/score/mean"),
     )
     teacher: str = field(widget="policy", min_length=1, max_length=200)
@@ -84,4 +84,4 @@ class Distillation(SpecModel):
     weighting: DistillationWeighting = EqualWeighting()
     """How much each sample follows the teacher."""
     alone: bool = False
-    """Whether the policy loss of the rewards is left out, so that the teacher alone trains."""
+    """Whether the policy loss of the rewards is left out, so that only the teacher trains."""

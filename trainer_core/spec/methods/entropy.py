@@ -10,7 +10,7 @@ _WATCHED = ("actor/entropy", "actor/entropy_weight", "critic/score/mean")
 
 
 class NoEntropyBonus(SpecModel):
-    """Entropy is a metric alone."""
+    """Entropy is only a metric."""
 
     type: Literal["none"] = "none"
 
@@ -30,9 +30,8 @@ class FixedEntropyBonus(SpecModel):
 
 
 class AdaptiveEntropyBonus(SpecModel):
-    """A bonus that holds the entropy above a target: it acts below it alone, and grows while it does not help.
-
-    A constant weight that helps at one stage of a run blows the entropy up at another.
+    """A bonus that holds the entropy above a target: it acts only below it, and grows while it does not help. A
+    constant weight that helps at one stage of a run makes the entropy explode at another.
     """
 
     model_config = method_doc(
@@ -47,11 +46,11 @@ class AdaptiveEntropyBonus(SpecModel):
     )
     type: Literal["adaptive"] = "adaptive"
     target: float = field(0.2, gt=0.0, le=20.0, unit="nats", steer="optimizer_step")
-    """Entropy that the policy shall not fall below."""
+    """Entropy below which the policy should not fall."""
     start: float = field(0.0, ge=0.0, le=100.0)
     """c_1: the weight at the start of the run."""
     change: float = field(0.005, gt=0.0, le=10.0, steer="optimizer_step")
-    """Δ: by how much the weight changes after a step."""
+    """Δ: change of the weight after a step."""
     weight_max: float = field(1.0, gt=0.0, le=100.0, steer="optimizer_step")
     """Largest weight; the paper has none."""
 

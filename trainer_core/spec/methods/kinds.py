@@ -26,7 +26,7 @@ class MethodModel(SpecModel):
     """Parameters of a method that is one of several of its kind, chosen by ``type``."""
 
     function: ClassVar[str] = ""
-    """Reference to the formula, ``package.module:function``; for members of installed packages alone."""
+    """Reference to the formula, ``package.module:function``; only for members of installed packages."""
 
     if TYPE_CHECKING:
         type: str

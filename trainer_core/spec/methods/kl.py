@@ -21,15 +21,15 @@ class KL(SpecModel):
     )
     estimator: KLEstimator = "k3"
     """Which estimator of KL(π_θ ‖ π_ref). In the loss, k2 has the gradient of that divergence and k3 the gradient of
-    KL(π_ref ‖ π_θ); that of k1 averages out to zero, so k1 only pulls where it is part of the reward. The absolute
-    difference estimates no divergence: it pulls equally at every distance."""
+    KL(π_ref ‖ π_θ); that of k1 averages out to zero, so k1 only pulls as part of the reward. The absolute difference
+    does not estimate a divergence: it pulls equally at every distance."""
     placement: Literal["loss", "reward"] = "loss"
-    """Added to the loss per token, or paid in the reward, without gradient. How the reward pays is the advantage's:
-    REINFORCE++ takes β·Σ KL of a token and all behind it off the reward before the batch standardises it, RLOO the
-    whole sequence's before rewards are compared, GAE counts each token's as its reward. The others, for which nothing
-    is published, take each token's off its finished advantage."""
+    """Added to the loss per token, or subtracted from the reward, without gradient. The advantage decides how:
+    REINFORCE++ subtracts β·Σ KL of a token and all that follow from the reward before the batch standardises it, RLOO
+    that of the whole sequence before rewards are compared, GAE counts each token's as its reward. The others, for which
+    nothing is published, subtract each token's from its finished advantage."""
     coefficient: float = field(0.0, ge=0.0, le=100.0, steer="optimizer_step")
-    """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised in mid-run."""
+    """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised during the run."""
     reset_steps: int | None = field(None, ge=1, le=10_000_000, unit="steps")
-    """Every so many steps the policy as it is becomes the reference, and AdamW starts anew: a hard reset, as in ProRL
+    """Interval in steps at which the current policy becomes the reference and AdamW is reset: a hard reset, as in ProRL
     (arXiv 2505.24864), §2.3.1. Empty: the base policy stays the reference."""

@@ -23,7 +23,7 @@ class RecomputedProximal(SpecModel):
 
 
 class SnapshotProximal(SpecModel):
-    """A copy of the policy that is renewed every few steps: the trust region spans several steps."""
+    """A copy of the policy, updated every few steps: the trust region spans several steps."""
 
     model_config = method_doc(
         "Snapshot",
@@ -40,7 +40,7 @@ class SnapshotProximal(SpecModel):
 
 
 class EWMAProximal(SpecModel):
-    """PPO-EWMA: a moving average of the policy's weights, renewed after every update."""
+    """PPO-EWMA: a moving average of the policy's weights, updated after every update."""
 
     model_config = method_doc(
         "PPO-EWMA",
@@ -53,11 +53,11 @@ class EWMAProximal(SpecModel):
     )
     type: Literal["ewma"] = "ewma"
     decay: float = field(0.889, ge=0.0, lt=1.0)
-    """Weight of the average against the newest weights; the average is about 1 / (1 − decay) updates long."""
+    """Weight of the average relative to the newest weights; the average spans about 1 / (1 − decay) updates."""
 
 
 class InterpolatedProximal(SpecModel):
-    """A-3PO: between the policy that sampled and the current one, the nearer to the latter the older the sample."""
+    """A-3PO: between the policy that sampled and the current one, nearer to the latter for older samples."""
 
     model_config = method_doc(
         "A-3PO",
@@ -72,15 +72,14 @@ class InterpolatedProximal(SpecModel):
 
 
 class SamplerProximal(SpecModel):
-    """The policy that sampled each token, by the log-probabilities of the engine: one ratio, with one clip, for all.
-
-    It is PPO's own π_old. The loss's band then bounds staleness and the engine's roundings as well, so no correction
-    stands beside it.
+    """The policy that sampled each token, by the log-probabilities of the engine: one ratio, with one clip, for all. It
+    is PPO's own π_old. The loss's band then bounds staleness and the engine's rounding as well, so no correction is
+    added.
     """
 
     model_config = method_doc(
         "Sampler",
-        "log π_old = log π_behaviour, as the engine told it when the token was generated",
+        "log π_old = log π_behaviour, as the engine reported it when it generated the token",
         "PPO (arXiv 1707.06347), eq. 6: π_old is the policy that acted",
     )
     advice: ClassVar[Advice] = Advice(

@@ -8,7 +8,7 @@ from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class Demonstrations(SpecModel):
-    """Learn from demonstrations that stand in the rows of the training prompts; rows without one add nothing."""
+    """Learn from demonstrations in the rows of the training prompts; rows without one add nothing."""
 
     model_config = method_doc(
         "Supervised term",
@@ -16,7 +16,7 @@ class Demonstrations(SpecModel):
         "Deep RL from demonstrations (DQfD, arXiv 1704.03732) for language models: SRFT (arXiv 2506.19767)",
     )
     advice: ClassVar[Advice] = Advice(
-        "The policy shall imitate: demonstrations for what it cannot find, its own right answers for what is rare.",
+        "The policy should imitate: demonstrations if it finds no answer, its own right answers if they are rare.",
         ("actor/loss", "actor/entropy", "critic/score/mean"),
     )
     type: Literal["demonstrations"] = "demonstrations"
@@ -29,7 +29,7 @@ class Demonstrations(SpecModel):
 class PositiveExamples(SpecModel):
     """Learn from the policy's own right answers as if they were demonstrations.
 
-    Those of groups without a signal count too: that all answers are right says nothing against them.
+    Right answers of groups without a signal count too.
     """
 
     model_config = method_doc(
@@ -38,14 +38,14 @@ class PositiveExamples(SpecModel):
         "VAPO (arXiv 2504.05118), §4.3.3",
     )
     advice: ClassVar[Advice] = Advice(
-        "The policy shall imitate: demonstrations for what it cannot find, its own right answers for what is rare.",
+        "The policy should imitate: demonstrations if it finds no answer, its own right answers if they are rare.",
         ("actor/loss", "actor/entropy", "critic/score/mean"),
     )
     type: Literal["positives"] = "positives"
     success: float = field(0.5)
-    """Reward from which a sample counts as right."""
+    """Least reward of a sample that counts as right."""
     coefficient: float = field(0.1, gt=0.0, le=1000.0, steer="optimizer_step")
-    """Weight of the term; VAPO takes 0.1."""
+    """Weight of the term; VAPO uses 0.1."""
 
 
 SFT = Annotated[Demonstrations | PositiveExamples, Field(discriminator="type")]

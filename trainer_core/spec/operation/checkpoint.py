@@ -4,11 +4,11 @@ from trainer_core.spec.base import SpecModel, field
 
 
 class Checkpoint(SpecModel):
-    """Checkpoints: weights, optimizer, curriculum, random state, all that a resumed run needs."""
+    """Checkpoints: weights, optimizer, curriculum, random state: everything that a resumed run needs."""
 
     every_steps: int = field(10, ge=1, unit="steps")
     """Steps between two checkpoints; the last step is always saved."""
     keep_last: int = field(3, ge=1, unit="checkpoints")
-    """Older ones are deleted, but for those that a person asked for or that precede a control."""
+    """Older checkpoints are deleted, except manual ones and those before a control."""
     before_control: bool = True
     """Save a checkpoint before a control takes effect, so that the run can be rewound to it."""

@@ -14,7 +14,7 @@ class EvaluationSource(SpecModel):
     dataset: str = field(widget="dataset", pattern=r"^[a-z0-9][a-z0-9_\-]{0,62}@[0-9]+$")
     """Dataset version as ``slug@version``."""
     format: PromptFormat | None = None
-    """How its rows are put to the policy. Empty: as those of the first source that is trained on."""
+    """How its rows become prompts. Empty: as for the first training source."""
 
 
 class Evaluation(SpecModel):
@@ -29,9 +29,9 @@ class Evaluation(SpecModel):
     samples_per_prompt: int = field(1, ge=1, le=1024, unit="samples")
     """Samples per prompt; the reported reward is their mean."""
     pass_at: tuple[int, ...] = field((), max_length=16, unit="samples")
-    """Numbers k, rising, of which pass@k is told with its 95 % interval: the probability that one of k samples is
-    right, estimated without bias from all samples of a prompt, 1 − C(n − c, k)/C(n, k) for c right ones of n
-    (arXiv 2107.03374, eq. 1). None is above ``samples_per_prompt``; more samples than k make it certain."""
+    """Increasing numbers k for which pass@k is reported with its 95 % interval: the probability that one of k samples
+    is right, estimated without bias from all samples of a prompt, 1 − C(n − c, k)/C(n, k) for c right samples of n
+    (arXiv 2107.03374, eq. 1). None is above ``samples_per_prompt``; more samples make it more precise."""
     temperature: float = field(1.0, gt=0.0, le=5.0)
     """Sampling temperature of the evaluation."""
     thinking_budget: int | None = field(None, ge=0, unit="tokens")
@@ -40,7 +40,7 @@ class Evaluation(SpecModel):
     @model_validator(mode="after")
     def _pass_at_can_be_estimated(self) -> "Evaluation":
         if list(self.pass_at) != sorted({k for k in self.pass_at if k >= 1}):
-            raise ValueError("pass_at must be numbers of samples, 1 or more, each above the one before")
+            raise ValueError("pass_at must be increasing numbers of samples, 1 or more")
         if self.pass_at and self.pass_at[-1] > self.samples_per_prompt:
             raise ValueError(
                 f"pass@{self.pass_at[-1]} cannot be estimated from {self.samples_per_prompt} samples per prompt: raise "

@@ -15,8 +15,8 @@ WATCH: tuple[Guard, ...] = (
         for_steps=15,
         unless_solved=True,
         severity="error",
-        why="Near 0 all samples of a prompt are the same and nothing more can be learned; what entropy buys in reward "
-        "is then spent (Cui et al., arXiv 2505.22617). Where nearly all answers are right, that is no fault.",
+        why="Near 0 all samples of a prompt are the same and nothing more can be learned: the entropy that buys reward"
+        " is used up (Cui et al., arXiv 2505.22617). If nearly all answers are right, that is no fault.",
     ),
     MetricBound(
         name="mismatch",
@@ -34,7 +34,7 @@ WATCH: tuple[Guard, ...] = (
         max=0.1,
         for_steps=3,
         severity="error",
-        why="Numerics alone make differences of 0.0001 to 0.01 nats; a tenth of a nat per token is another policy.",
+        why="Numerics alone cause differences of 0.0001 to 0.01 nats; a tenth of a nat per token is another policy.",
     ),
     MetricBound(
         name="few effective samples",
@@ -49,16 +49,16 @@ WATCH: tuple[Guard, ...] = (
         max=0.95,
         for_steps=10,
         unless_solved=True,
-        why="A group of equal rewards gives no gradient (DAPO, arXiv 2503.14476): hardly anything of these steps is "
-        "learned from. The data is too easy or too hard by now.",
+        why="A group of equal rewards gives no gradient (DAPO, arXiv 2503.14476): these steps train on hardly anything."
+        " The data has become too easy or too hard.",
     ),
     MetricBound(
         name="length runaway",
         metric="response_length/clip_ratio",
         max=0.5,
         for_steps=10,
-        why="Half of the responses are cut at the limit: their answers are missing, and the reward says nothing of "
-        "what was thought (DAPO's overlong samples).",
+        why="Half of the responses are cut at the limit: their answers are missing, and the reward says nothing about"
+        " their reasoning (DAPO's overlong samples).",
     ),
     MetricBound(
         name="reward errors",
@@ -66,15 +66,15 @@ WATCH: tuple[Guard, ...] = (
         max=0.05,
         for_steps=3,
         severity="error",
-        why="One reward in twenty cannot be computed: those are left out, and what is left is no fair sample.",
+        why="One reward in twenty cannot be computed. Those samples are excluded, and the rest are biased.",
     ),
     MetricBound(
         name="judge bias",
         metric="reward/length_bias",
         min=-0.3,
         max=0.3,
-        why="The judge pays for length itself (MiniMax-M1, arXiv 2506.13585). Reported where reward.length_bias "
-        "watches a judge.",
+        why="The judge pays for length itself (MiniMax-M1, arXiv 2506.13585). Reported if reward.length_bias watches a"
+        " judge.",
     ),
     HeldOutFalls(
         name="held-out falls",
@@ -89,7 +89,7 @@ WATCH: tuple[Guard, ...] = (
         window=20,
         for_steps=2,
         severity="error",
-        why="Ten times the mean of the last 20 steps, or no number at all: the update is about to break the policy.",
+        why="Ten times the mean of the last 20 steps, or not a number: the update is about to break the policy.",
     ),
     MetricChange(
         name="spend",
@@ -116,8 +116,8 @@ class GuardPreset:
 
 
 PRESETS = (
-    GuardPreset("off", "Off", "No guards: a run that collapses looks like one that goes on.", ()),
-    GuardPreset("watch", "Watch", "The usual guards, which tell and mark the run.", WATCH),
+    GuardPreset("off", "Off", "No guards: a collapsed run looks like a healthy one.", ()),
+    GuardPreset("watch", "Watch", "The usual guards, which alert and mark the run.", WATCH),
     GuardPreset("strict", "Strict", "The usual guards, and each pauses the run.", STRICT),
 )
 """Sets to begin with."""

@@ -19,7 +19,7 @@ class KnobChange(SpecModel):
     value: float | str | None = None
     """New value."""
     multiply: float | None = field(None, gt=0.0, le=1000.0)
-    """Factor on the value that is in force when the guard acts: 0.5 halves it."""
+    """Factor on the value in force when the guard acts: 0.5 halves it."""
 
     @model_validator(mode="after")
     def _is_one_of_two(self) -> "KnobChange":
@@ -29,29 +29,29 @@ class KnobChange(SpecModel):
 
 
 class GuardBase(SpecModel):
-    """What all guards share. A value that is no number sets off every guard."""
+    """Common part of all guards. A value that is not a number triggers every guard."""
 
     name: str = field("", max_length=60, pattern=r"^(?:\S(?:.*\S)?)?$")
-    """Name, as people read it: "entropy collapse". Changes are made as ``guard:<name>``. Empty: the metric's."""
+    """Display name, such as "entropy collapse". Changes are made as ``guard:<name>``. Empty: the metric's."""
     metric: str = field(min_length=1)
     """Name in the metrics registry, such as ``rollout_corr/kl``."""
     action: Literal["alert", "pause", "change", "roll_back"] = "alert"
-    """Write an alert into the events; pause the run as well; change a field as people do; or pause the run and go on
+    """Write an alert into the events; pause the run as well; change a field, as users do; or pause the run and continue
     in a child run from the checkpoint before it began."""
     change: KnobChange | None = None
-    """Field that is changed, in this run or, after a roll back, in the child."""
+    """Field that is changed in this run or, after a roll back, in the child."""
     at_most: int = field(1, ge=1, le=20, unit="times")
-    """Changes or roll backs of this guard in one run, its parents that were rolled back included."""
+    """Maximum of changes or roll backs by this guard in one run, including parents that were rolled back."""
     cooldown: int = field(20, ge=1, le=100_000, unit="steps")
     """Steps after a change before the guard may make another."""
     unless_solved: bool = False
-    """Accept any number while nine samples in ten of the training prompts succeed: little is left to learn then."""
+    """Accept any number while nine samples in ten of the training prompts succeed: little is then left to learn."""
     severity: Literal["warn", "error"] = "warn"
-    """Whether the run is marked amber or red while the guard objects."""
+    """Whether the run is marked amber or red while the guard is violated."""
     muted_until: int | None = field(None, ge=1, le=2_000_000_000, unit="step")
-    """Step from which the guard speaks again; before it, it only counts."""
+    """Step from which the guard acts again; before it, it only counts."""
     why: str = field("", max_length=500)
-    """Sentence on the threshold, for people."""
+    """Reason for the threshold, for users."""
 
     @property
     def key(self) -> str:
@@ -63,7 +63,7 @@ class GuardBase(SpecModel):
         if self.action == "change" and self.change is None:
             raise ValueError("a guard that changes a field needs the change")
         if self.change is not None and self.action not in REPEATED:
-            raise ValueError(f"the change would never be made: the guard's action is {self.action}")
+            raise ValueError(f"the change would never be applied: the guard's action is {self.action}")
         return self
 
 
@@ -92,13 +92,13 @@ class MetricChange(GuardBase):
 
     type: Literal["metric_change"] = "metric_change"
     max_rise: float | None = field(None, gt=0.0, unit="share")
-    """Largest rise against the mean: 0.5 means half of the mean's size above it."""
+    """Largest rise relative to the mean: 0.5 means half of the mean's size above it."""
     max_fall: float | None = field(None, gt=0.0, unit="share")
-    """Largest fall against the mean."""
+    """Largest fall relative to the mean."""
     window: int = field(20, ge=1, le=10_000, unit="steps")
-    """Reported values before this one that make up the mean; the guard waits until there are as many."""
+    """Reported values before this one that make up the mean; the guard waits until there are that many."""
     for_steps: int = field(1, ge=1, le=100_000, unit="steps")
-    """Steps in a row before the guard acts. Longer than the window, the mean catches up first."""
+    """Steps in a row before the guard acts. Must not exceed the window, or the mean catches up first."""
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> "MetricChange":
@@ -110,24 +110,24 @@ class MetricChange(GuardBase):
 
 
 class MetricStuck(GuardBase):
-    """Act when a metric has stood still: a reward that is always 0, an entropy that does not move."""
+    """Act when a metric is stuck: a reward that is always 0, an entropy that does not move."""
 
     type: Literal["metric_stuck"] = "metric_stuck"
     tolerance: float = field(0.0, ge=0.0)
-    """Largest difference between the highest and the lowest value that counts as standing still."""
+    """Largest difference between the highest and the lowest value that counts as stuck."""
     for_steps: int = field(20, ge=2, le=10_000, unit="steps")
     """Reported values in a row that must lie within the tolerance."""
 
 
 class HeldOutFalls(GuardBase):
     """Act when the held-out reward falls below its best while the reward of training has risen since: the policy has
-    learned what the reward pays for and not what was meant."""
+    learned what the reward pays for, not what was intended."""
 
     type: Literal["held_out_falls"] = "held_out_falls"
     metric: str = field("critic/score/mean", min_length=1)
-    """Metric of training, whose mean since the last evaluation is looked at."""
+    """Training metric whose mean since the last evaluation is compared."""
     max_fall: float = field(0.1, gt=0.0, unit="share")
-    """Largest fall of the mean held-out reward against its best: 0.1 means a tenth of the best's size."""
+    """Largest fall of the mean held-out reward from its best: 0.1 means a tenth of the best's size."""
     for_steps: int = field(2, ge=1, le=1000, unit="evaluations")
     """Evaluations in a row before the guard acts."""
 

@@ -11,10 +11,10 @@ class Schedule(SpecModel):
     prompts_per_step: int = field(32, ge=1, le=65_536, unit="prompts")
     """Prompt groups per step."""
     updates_per_step: int = field(1, ge=1, le=64)
-    """Optimizer updates per pass over a step's batch: the batch is cut into this many minibatches."""
+    """Optimizer updates per pass over a step's batch: the batch is split into this many minibatches."""
     epochs: int = field(1, ge=1, le=16)
-    """Passes over a step's batch (PPO's epochs). From the second on, whole groups are shuffled into other minibatches,
-    by the run's seed. What is measured before the first update (π_old, advantages, values) holds for all of them."""
+    """Passes over a step's batch (PPO's epochs). From the second on, whole groups are reshuffled into minibatches by
+    the run's seed. Values from before the first update (π_old, advantages, values) hold for all of them."""
     seed: int = field(0, ge=0, lt=2**31)
     """Seed of prompt order, sampling and shuffling."""
 

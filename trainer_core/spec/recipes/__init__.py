@@ -12,12 +12,12 @@ from trainer_core.spec.run import RunSpec
 
 @dataclass(frozen=True)
 class Published:
-    """Needs of a preset of published size, and what its time is estimated from."""
+    """Requirements of a preset of published size, and the basis of its time estimate."""
 
     model: str
     """Name of the model on the Hugging Face hub."""
     machine: str
-    """Machine that it fits, by its name in ``trainer_core.planning.machines``."""
+    """Machine that it fits on, by its name in ``trainer_core.planning.machines``."""
     datasets: dict[str, str]
     """Datasets that the spec names, by their slug, each with what to upload."""
     rewards: dict[str, Any]
@@ -25,9 +25,9 @@ class Published:
     architecture: str
     """Architecture of the model, by its name in ``trainer_core.starter.architectures``."""
     prompt_tokens: float
-    """Mean prompt length that is reckoned with."""
+    """Assumed mean prompt length."""
     lengths: dict[str, Any]
-    """Completion lengths that are reckoned with, as in the planner's rates."""
+    """Assumed completion lengths, as in the planner's rates."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Recipe:
     description: str
     spec: dict[str, Any]
     published: Published | None = None
-    """Needs of a preset for a real model; None for one that fits the starter policy."""
+    """Requirements of a preset for a real model; None for one that fits the starter policy."""
 
     def run_spec(self) -> RunSpec:
         """The validated spec."""

@@ -10,7 +10,8 @@ from trainer_core.spec.watched import LENGTH
 
 
 class MagistralLength(SpecModel):
-    """A small penalty that grows over the last tokens before the maximum length. Right answers and wrong pay alike."""
+    """A small penalty that grows over the last tokens before the maximum length. Right and wrong answers pay the
+    same."""
 
     model_config = method_doc(
         "Magistral length penalty",
@@ -29,7 +30,7 @@ class MagistralLength(SpecModel):
 
 
 class L1ExactLength(SpecModel):
-    """The completion shall have a given length, which the prompt names. Every token off costs, above and below."""
+    """The completion should have a given length, stated in the prompt. Every token above or below it costs."""
 
     model_config = method_doc(
         "L1, exact length",
@@ -37,20 +38,19 @@ class L1ExactLength(SpecModel):
         "L1 (arXiv 2503.04697), §3, LCPO-Exact",
     )
     advice: ClassVar[Advice] = Advice(
-        "The length shall be chosen at the prompt.",
+        "The length should be set by the prompt.",
         LENGTH,
     )
     type: Literal["l1_exact"] = "l1_exact"
     target: PerPromptTokens = SampledTokens(min=100, max=4000, tell=" Think for {tokens} tokens.")
-    """n_target: the length that is asked for."""
+    """n_target: the requested length."""
     alpha: float = field(0.0003, gt=0.0, le=1.0, steer="group_dispatch")
-    """α: price of each token off the target."""
+    """α: cost of each token off the target."""
 
 
 class L1MaxLength(SpecModel):
-    """The completion shall stay below a given length, which the prompt names; a short one is worth a little more.
-
-    The factor applies to right answers: a wrong one is worth what the reward definition says, however short.
+    """The completion should stay below a given length, stated in the prompt; a short one is worth a little more. The
+    factor applies to right answers: a wrong one gets the reward of its definition, however short.
     """
 
     model_config = method_doc(
@@ -59,7 +59,7 @@ class L1MaxLength(SpecModel):
         "L1 (arXiv 2503.04697), §3, LCPO-Max",
     )
     advice: ClassVar[Advice] = Advice(
-        "A largest length shall be chosen at the prompt.",
+        "A maximum length should be set by the prompt.",
         LENGTH,
     )
     type: Literal["l1_max"] = "l1_max"
@@ -74,7 +74,7 @@ class L1MaxLength(SpecModel):
 class GRPOLambdaLength(SpecModel):
     """Length counts only where the policy is already good: in the groups of a batch with the highest pass rates.
 
-    Everywhere else the reward stays as it is, so that hard prompts are not answered too briefly.
+    Elsewhere the reward is unchanged, so that hard prompts are not answered too briefly.
     """
 
     model_config = method_doc(
@@ -90,15 +90,15 @@ class GRPOLambdaLength(SpecModel):
     share: float = field(0.2, gt=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
     """λ: share of the batch's groups in which length counts."""
     min_pass_rate: float = field(0.0, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
-    """A group must reach this pass rate as well, however it compares with the others. The paper has no floor: 0."""
+    """A group must reach this pass rate as well, regardless of the other groups. The paper has no floor: 0."""
     alpha: float = field(0.2, gt=0.0, le=100.0, steer="group_dispatch")
-    """α: largest penalty. It is approached by an answer many standard deviations longer than the others."""
+    """α: largest penalty. An answer many standard deviations longer than the others approaches it."""
 
 
 class DifficultyAwareLength(SpecModel):
     """A ramp before the maximum length that is lowered for right answers to hard prompts.
 
-    Wrong answers pay ``failure_scale`` of it, and answers cut off at the maximum length all of it.
+    Wrong answers pay ``failure_scale`` of it, and truncated answers all of it.
     """
 
     model_config = method_doc(
@@ -107,14 +107,14 @@ class DifficultyAwareLength(SpecModel):
         "Apriel-Reasoner (arXiv 2604.02007); its authors' code in PipelineRL",
     )
     advice: ClassVar[Advice] = Advice(
-        "Shorten easy answers, leave hard ones their length.",
+        "Shorten easy answers, but not hard ones.",
         LENGTH,
     )
     type: Literal["difficulty_aware"] = "difficulty_aware"
     buffer: int = field(ge=1, unit="tokens")
     """c: length of the ramp before the maximum length."""
     factor: float = field(1.0, gt=0.0, le=100.0, steer="group_dispatch")
-    """f: the whole penalty at the maximum length."""
+    """f: the full penalty at the maximum length."""
     gamma: float = field(1.0, ge=0.0, le=10.0, steer="group_dispatch")
     """γ: how fast the penalty falls with the pass rate; 0 makes it the same for all prompts."""
     failure_scale: float = field(1.0, ge=0.0, le=1.0, steer="group_dispatch")
@@ -122,10 +122,8 @@ class DifficultyAwareLength(SpecModel):
 
 
 class KimiLength(SpecModel):
-    """Short answers are worth more than long ones of their group; a wrong answer is never paid for its brevity.
-
-    The paper begins without it, since it slows early training down, and turns it on later: hold ``weight`` at 0 until
-    then.
+    """Short answers are worth more than long ones of their group; a wrong answer is never rewarded for being short. The
+    paper turns it on later, because it slows early training down: keep ``weight`` at 0 until then.
     """
 
     model_config = method_doc(
@@ -135,20 +133,19 @@ class KimiLength(SpecModel):
         "Kimi k1.5 (arXiv 2501.12599), §2.3.3, length penalty",
     )
     advice: ClassVar[Advice] = Advice(
-        "Answers grow without becoming better, and no length is known that would do.",
+        "Answers grow without becoming better, and no sufficient length is known.",
         LENGTH,
     )
     type: Literal["kimi"] = "kimi"
     weight: float = field(1.0, ge=0.0, le=100.0, steer="group_dispatch")
-    """w: weight beside the reward of the answer, which the paper does not publish. 0 turns the length reward off."""
+    """w: weight relative to the reward of the answer; the paper does not publish it. 0 turns the length reward off."""
 
 
 class DecoupledLength(SpecModel):
-    """Short right answers are followed more, long right ones less; none of them is ever pushed down for its length.
-
-    The reward stays as it is. After the advantages are known, those of the right answers of a group are multiplied by
-    weights of mean 1 that fall with the length: a length reward inside the group could turn them negative. This is the
-    positive side of DRPO; its discriminative loss against wrong answers is replaced by the run's own advantage.
+    """Short right answers are reinforced more, long ones less; none is ever penalised for its length. The reward is
+    unchanged. After the advantages are known, those of the right answers of a group are multiplied by weights of mean 1
+    that fall with the length: a length reward inside the group could turn them negative. This is the positive side of
+    DRPO; its discriminative loss against wrong answers is replaced by the run's own advantage.
     """
 
     model_config = method_doc(
@@ -157,7 +154,7 @@ class DecoupledLength(SpecModel):
         "DRPO (arXiv 2510.04474), closed form of the distribution of right answers; its authors' code",
     )
     advice: ClassVar[Advice] = Advice(
-        "Shorten without ever punishing a right answer.",
+        "Shorten without ever penalising a right answer.",
         LENGTH,
     )
     type: Literal["decoupled"] = "decoupled"

@@ -21,29 +21,30 @@ class OverlongShaping(SpecModel):
     buffer: int = field(ge=1, unit="tokens")
     """Length of the ramp before the maximum length."""
     factor: float = field(1.0, gt=0.0, le=100.0)
-    """Largest punishment, reached at the maximum length."""
+    """Largest penalty, reached at the maximum length."""
 
 
 class Reward(SpecModel):
     """The reward of the run."""
 
     definition: str = field(widget="reward", pattern=REF, steer="group_dispatch")
-    """Reward version as ``slug@version``. A control promotes another one; a group keeps the one of its dispatch."""
+    """Reward version as ``slug@version``. A control can promote another one; a group keeps the version of its
+    dispatch."""
     shadow: tuple[RewardVersion, ...] = field((), max_length=4, steer="group_dispatch")
-    """Versions that score every rollout beside it, for comparison: nothing is trained on them. The version that trains
-    may stand here as well, as it does after its promotion, and is not scored twice."""
+    """Versions that also score every rollout, for comparison only. The training version may be listed too, as it is
+    after its promotion; it is not scored twice."""
     overlong: OverlongShaping | None = None
-    """Soft punishment of answers that come near the maximum length."""
+    """Soft penalty for answers near the maximum length."""
     length: LengthShaping | None = None
-    """What the length of a completion adds to its reward, or takes from it, beside its group."""
+    """What the length of a completion, within its group, adds to or subtracts from its reward."""
     evolve: RubricEvolution | None = None
-    """Have new rubric items proposed while the run goes."""
+    """Have new rubric items proposed during the run."""
     length_bias: LengthBias | None = None
     """Watch whether a judge pays for length."""
     on_error: Literal["exclude", "zero", "stop"] = "exclude"
-    """A trajectory whose reward failed is left out of the loss, scored zero, or pauses the run at once."""
+    """A trajectory whose reward failed is excluded from the loss, scored zero, or pauses the run immediately."""
     max_error_share: float = field(0.2, ge=0.0, le=1.0, unit="share")
     """The run pauses with the reason when more than this share of a step's rewards fail."""
     timeout_seconds: float = field(10.0, gt=0.0, le=600.0, unit="s")
-    """Longest time one trajectory's reward may take; past it, the reward is an error. Programs that tests judge have
-    limits of their own, which do not count here: one that never ends scores 0."""
+    """Longest time for one trajectory's reward; after it, the reward is an error. Programs under test have their own
+    limits, which do not count here: one that never ends scores 0."""

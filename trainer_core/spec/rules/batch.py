@@ -31,7 +31,7 @@ def mixing(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if transition.start >= spec.schedule.steps:
         yield ("data", "transition", "start"), f"the run ends at step {spec.schedule.steps}, before the transition"
     if isinstance(spec.curriculum, AdaptiveRatioCurriculum) and spec.curriculum.horizon is None:
-        yield ("curriculum", "horizon"), "shares that move need a horizon: old groups were drawn under other weights"
+        yield ("curriculum", "horizon"), "moving weights need a horizon: old groups were drawn under other weights"
 
 
 def group_sizes(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
@@ -53,7 +53,10 @@ def group_baselines(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     """Advantages that ask for a certain number of samples, which an allocation does not give."""
     allocation, advantage = spec.batching.allocation, spec.advantage
     if isinstance(advantage, MCGRPOAdvantage) and not isinstance(allocation, EqualAllocation):
-        yield ("batching", "allocation"), "mc_grpo needs an odd number of samples in every group: allot equal sizes"
+        yield (
+            ("batching", "allocation"),
+            ("mc_grpo needs an odd number of samples in every group: use the allocation equal"),
+        )
     if (
         isinstance(advantage, PassKAdvantage)
         and isinstance(allocation, DividedSamples)
@@ -73,7 +76,7 @@ def experience_replay(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if not weighs(spec):
         yield (
             ("batching", "replay"),
-            "old groups need a correction that weighs them: other weights sampled them",
+            "old groups were sampled by other weights: add a correction that weights them",
         )
     if old.per_step > old.capacity:
         yield (

@@ -17,13 +17,16 @@ def branching(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if not isinstance(advantage, VineAdvantage):
         return
     if spec.reward.length is not None:
-        yield ("reward", "length"), "vine values states by rewards of branches, which have no group to be shaped in"
+        yield (
+            ("reward", "length"),
+            ("vine values states by rewards of branches, which have no group to compare lengths in"),
+        )
     for index, chosen in enumerate(spec.filters):
         if chosen.stage == "rewards":
-            yield ("filters", index), f"{chosen.type} changes rewards after the branches have been valued by theirs"
+            yield ("filters", index), f"{chosen.type} changes rewards after the branches were valued by theirs"
     if spec.rollout.partial.over_provision > 1.0:
         where: Path = ("rollout", "partial", "over_provision")
-        yield where, "a full batch would stop branches that are half sampled: vine starts what it needs"
+        yield where, "a full batch would stop unfinished branches: vine starts only what it needs"
     steps, longest = advantage.steps, spec.rollout.max_tokens
     if isinstance(steps, TokenSteps) and steps.every >= longest:
         yield ("advantage", "steps", "every"), f"a step of {steps.every} tokens never ends: max_tokens is {longest}"

@@ -109,7 +109,7 @@ def _lengths(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if engine.max_model_len > cut.max_tokens_per_microbatch * cut.context_parallel_size:
         yield (
             ("parallelism", "max_tokens_per_microbatch"),
-            f"a trajectory of max_model_len ({engine.max_model_len}) tokens would not fit into one microbatch",
+            f"a trajectory of max_model_len ({engine.max_model_len}) tokens does not fit into one microbatch",
         )
 
 
@@ -126,7 +126,7 @@ def _thinking(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if thinking.budget is not None and thinking.budget >= spec.rollout.max_tokens:
         yield (
             ("thinking", "budget"),
-            f"a budget of {thinking.budget} never bites: max_tokens is {spec.rollout.max_tokens}",
+            f"a budget of {thinking.budget} never applies: max_tokens is {spec.rollout.max_tokens}",
         )
 
 
@@ -145,18 +145,19 @@ def _groups(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if size == 1 and advantage.compares in ("group", "parts"):
         yield ("rollout", "group_size"), f"{advantage.type} compares the samples of a group: it needs at least 2"
     if isinstance(advantage, MCGRPOAdvantage) and size % 2 == 0:
-        yield ("rollout", "group_size"), f"mc_grpo leaves out the median of G + 1 samples, G even: {size} is not odd"
+        yield ("rollout", "group_size"), f"mc_grpo excludes the median of G + 1 samples, G even: {size} is not odd"
     if isinstance(advantage, PassKAdvantage) and advantage.k > size:
         yield ("advantage", "k"), f"a group of {size} has no sets of {advantage.k} samples"
     if isinstance(spec.reward.length, DecoupledLength) and isinstance(advantage, VCPOAdvantage):
-        yield ("reward", "length"), "decoupled weighs advantages that the learner makes anew under vcpo"
+        yield ("reward", "length"), "decoupled weights advantages that the learner recomputes under vcpo"
 
 
 def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if spec.schedule.prompts_per_step % spec.schedule.updates_per_step:
         yield (
             ("schedule", "updates_per_step"),
-            f"{spec.schedule.prompts_per_step} prompts cannot be cut into {spec.schedule.updates_per_step} equal parts",
+            f"{spec.schedule.prompts_per_step} prompts cannot be split into {spec.schedule.updates_per_step} equal"
+            " parts",
         )
     samples = spec.schedule.prompts_per_step * spec.rollout.group_size // spec.schedule.updates_per_step
     groups = spec.parallelism.learner_ranks // spec.parallelism.context_parallel_size

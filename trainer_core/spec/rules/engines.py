@@ -16,8 +16,8 @@ def engines(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if engine.expert_parallel and engine.tensor_parallel_size == 1:
         yield (
             (*where, "expert_parallel"),
-            "experts are shared out over the devices of tensor_parallel_size, and there is one: raise it, or take "
-            "expert_parallel out",
+            "experts are distributed over the devices of tensor_parallel_size, and there is one: raise it, or remove"
+            " expert_parallel",
         )
     if engine.devices == 1:
         return
@@ -26,11 +26,12 @@ def engines(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if engine.quantization is not None:
         yield (
             (*where, "quantization"),
-            f"FP8 needs {ONE}, because its scales would be taken over parts of a matrix: leave "
-            "rollout.engine.quantization out, and choose bfloat16",
+            f"FP8 needs {ONE}, because its scales would cover parts of a matrix: remove rollout.engine.quantization and"
+            " choose bfloat16",
         )
     if spec.policy.routing.replay:
         yield (
             ("policy", "routing", "replay"),
-            f"routes are told by {ONE}: set policy.routing.replay to false, and weigh with the correction router_shift",
+            f"routes are returned only by {ONE}: set policy.routing.replay to false, and use the correction"
+            " router_shift",
         )

@@ -44,9 +44,9 @@ def _unreported(spec: "RunSpec", guard: Guard) -> str | None:
     if band is not None and band not in (*BANDS, UNTRIED):
         return f"{guard.metric!r} is never reported: there is no such band"
     if guard.metric == "curriculum/stage" and not spec.data.stages:
-        return "'curriculum/stage' is never reported: the data have no stages"
+        return "'curriculum/stage' is never reported: data.stages is empty"
     if k is not None and k not in map(str, spec.evaluation.pass_at):
-        return f"{guard.metric!r} is never reported: evaluation.pass_at does not ask for it"
+        return f"{guard.metric!r} is never reported: evaluation.pass_at does not include it"
     return None
 
 
@@ -54,10 +54,10 @@ def _change(spec: "RunSpec", change: KnobChange, here: Path) -> Iterator[tuple[P
     """A target that cannot change, a factor on what is no number, a value that the field cannot have."""
     target = next((one for one in walk(spec) if one.path == change.target), None)
     if target is None or change.target in overruled(spec):
-        yield (*here, "target"), f"{change.target} cannot change while the run goes"
+        yield (*here, "target"), f"{change.target} cannot change during the run"
         return
     if change.target == "guards":
-        yield (*here, "target"), "guards are changed by people alone"
+        yield (*here, "target"), "only users can change guards"
         return
     if change.multiply is not None:
         if isinstance(target.value, bool) or not isinstance(target.value, int | float):

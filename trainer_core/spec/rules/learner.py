@@ -24,14 +24,14 @@ def critic(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if spec.critic is None:
         return
     if not asked:
-        yield ("critic",), f"the advantage {spec.advantage.type} asks no critic: take it out, or choose gae"
+        yield ("critic",), f"the advantage {spec.advantage.type} uses no critic: remove it, or choose gae"
     if isinstance(spec.advantage, GAEAdvantage) and spec.advantage.truncated_end == "bootstrap":
         for index, chosen in enumerate(spec.filters):
             if isinstance(chosen, TruncatedFilter):
                 yield (
                     ("filters", index),
-                    "truncated leaves out the completions whose end advantage.truncated_end = bootstrap values: leave "
-                    "one of the two out",
+                    "truncated excludes the completions whose end advantage.truncated_end = bootstrap values: remove"
+                    " one of the two",
                 )
     if spec.critic.warmup_steps >= spec.schedule.steps:
         yield ("critic", "warmup_steps"), "the policy would never be trained: the warm-up is as long as the run"
@@ -40,12 +40,12 @@ def critic(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 def reference(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     """A schedule for a reference that does not exist, or cannot change."""
     if spec.kl.reset_steps is not None and spec.kl.coefficient == 0.0:
-        yield ("kl", "reset_steps"), "without a KL penalty there is no reference policy to renew"
+        yield ("kl", "reset_steps"), "without a KL penalty there is no reference policy to reset"
     if spec.kl.reset_steps is not None and isinstance(spec.policy.adapter, LoRAAdapter):
         yield (
             ("kl", "reset_steps"),
-            "under an adapter the reference is the policy's own resting weights, which nothing renews: train all "
-            "weights (policy.adapter = none), or take reset_steps out",
+            "under an adapter the reference is the policy's own frozen weights, which cannot be reset: train all"
+            " weights (policy.adapter = none), or remove reset_steps",
         )
 
 
@@ -62,8 +62,8 @@ def teacher(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if isinstance(weighting, PacedWeighting) and spec.rollout.group_size == 1:
         yield (
             ("distillation", "weighting"),
-            "paced weighs by the share of right samples of a prompt, which is 0 or 1 for one sample: raise "
-            "rollout.group_size",
+            "paced weights by the share of right samples of a prompt, which is 0 or 1 for one sample: raise"
+            " rollout.group_size",
         )
     if not spec.distillation.alone:
         return
@@ -71,10 +71,10 @@ def teacher(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         if isinstance(chosen, ZeroAdvantageFilter):
             yield (
                 ("filters", index),
-                "the teacher alone trains: groups of equal rewards teach as much as others, take zero_advantage out",
+                "only the teacher trains: groups of equal rewards train as much as others, remove zero_advantage",
             )
     if spec.critic is not None:
-        yield ("critic",), "the teacher alone trains: no loss asks the critic"
+        yield ("critic",), "only the teacher trains: no loss uses the critic"
 
 
 def adapter(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
@@ -84,15 +84,15 @@ def adapter(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if spec.kl.coefficient > 0 and isinstance(spec.policy.routing.balance, LossFreeBalancing):
         yield (
             ("policy", "routing", "balance"),
-            "under an adapter the reference is the policy itself, and would be routed by the biases that loss_free "
-            "moves: balance by auxiliary_loss, or train all weights",
+            "under an adapter the reference is the policy itself, and would be routed by the biases that loss_free"
+            " moves: use auxiliary_loss, or train all weights",
         )
     # For the formats of engines see ``precision_rules``.
     if isinstance(spec.precision, HalfPrecision):
         yield (
             ("precision",),
-            "half scales and rounds in the policy's own layers, and an adapter's matrices stand beside them: choose "
-            "precision.type = float32, or policy.adapter.type = none",
+            "half scales and rounds in the policy's own layers, but an adapter's matrices are separate: choose"
+            " precision.type = float32, or policy.adapter.type = none",
         )
 
 
@@ -104,8 +104,7 @@ def memory(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if optimizer.moment_bits == 8 and stage > 0:
         yield (
             ("optimizer", "moment_bits"),
-            f"ZeRO stage {stage} cuts through the blocks that share a scale: 8-bit moments need "
-            "parallelism.zero_stage 0",
+            f"ZeRO stage {stage} splits the blocks that share a scale: 8-bit moments need parallelism.zero_stage 0",
         )
     if optimizer.offload and stage == 0:
         yield ("optimizer", "offload"), "ZeRO offloads what it partitions: choose parallelism.zero_stage 1, 2 or 3"
@@ -119,31 +118,31 @@ def context(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         return
     if ranks % size:
         divisors = ", ".join(str(number) for number in range(1, ranks + 1) if ranks % number == 0)
-        yield where, f"{ranks} learner ranks cannot be cut into groups of {size}: choose one of {divisors}"
+        yield where, f"{ranks} learner ranks cannot be split into groups of {size}: choose one of {divisors}"
     one = "set parallelism.context_parallel_size to 1"
     if cut.learner_placement == "spread":
         yield (
             ("parallelism", "learner_placement"),
-            "ranks that share tokens out exchange them in every layer, and spread puts them on as many nodes as can "
-            f"be: set parallelism.learner_placement to pack, or {one}",
+            "context-parallel ranks exchange tokens in every layer, and spread puts them on as many nodes as possible:"
+            f" set parallelism.learner_placement to pack, or {one}",
         )
     if cut.batch_invariant:
         yield (
             ("parallelism", "batch_invariant"),
-            "ranks that share tokens out multiply matrices of other shapes, which round otherwise: set "
-            f"parallelism.batch_invariant to false, or {one}",
+            "context-parallel ranks multiply matrices of other shapes, which round differently: set"
+            f" parallelism.batch_invariant to false, or {one}",
         )
     if not isinstance(spec.precision, Float32Precision):
         yield (
             ("precision",),
-            f"precision.type = {spec.precision.type} has not been seen where ranks share tokens out: choose "
-            f"precision.type = float32, or {one}",
+            f"precision.type = {spec.precision.type} is untested with context parallelism: choose precision.type ="
+            f" float32, or {one}",
         )
     if spec.rollout.engine.quantization is not None:
         yield (
             ("rollout", "engine", "quantization"),
-            "the learner's image of FP8 has not been seen where ranks share tokens out: leave "
-            f"rollout.engine.quantization out, or {one}",
+            "the learner's simulated FP8 is untested with context parallelism: remove rollout.engine.quantization, or"
+            f" {one}",
         )
     for path, asked in (
         (("optimizer", "offload"), spec.optimizer.offload),
@@ -151,7 +150,7 @@ def context(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     ):
         if asked:
             name = ".".join(path)
-            yield path, f"{name} has not been seen where ranks share tokens out: set {name} to false, or {one}"
+            yield path, f"{name} is untested with context parallelism: set {name} to false, or {one}"
 
 
 def _bfloat16(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
@@ -165,6 +164,6 @@ def _bfloat16(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if spec.rollout.engine.quantization is not None:
         yield (
             where,
-            "the engine's FP8 is rounded from float32 weights, which the probe has the learner do too: choose "
-            "policy.dtype = float32, or take rollout.engine.quantization out",
+            "the engine's FP8 is rounded from float32 weights, as the learner does for the probe: choose policy.dtype ="
+            " float32, or remove rollout.engine.quantization",
         )

@@ -29,7 +29,7 @@ def thinking_budgets(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if not isinstance(thinking, TaggedThinking):
         return
     if thinking.forced_end is not None and thinking.interruptions:
-        yield ("thinking", "forced_end"), "the interruptions take its place: leave one of the two out"
+        yield ("thinking", "forced_end"), "the interruptions replace it: remove one of the two"
     for index, phrase in enumerate(thinking.interruptions):
         if not thinking.ends(phrase):
             yield ("thinking", "interruptions", index), f"it must {thinking.how_to_end}"
@@ -46,12 +46,12 @@ def thinking_budgets(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         if own.max >= spec.rollout.max_tokens:
             yield (
                 ("thinking", "prompt_budget", "max"),
-                f"a budget of {own.max} never bites: max_tokens is {spec.rollout.max_tokens}",
+                f"a budget of {own.max} never applies: max_tokens is {spec.rollout.max_tokens}",
             )
         if thinking.budget is not None and own.min > thinking.budget:
             yield (
                 ("thinking", "prompt_budget", "min"),
-                f"every budget of the range lies above the upper limit of {thinking.budget}",
+                f"every budget of the range is above the upper limit of {thinking.budget}",
             )
 
 
@@ -65,7 +65,7 @@ def length_shaping(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
                 f"the buffer ({shaping.buffer}) must be shorter than max_tokens ({longest})",
             )
         if spec.reward.overlong is not None:
-            yield ("reward", "overlong"), f"{shaping.type} punishes the same ramp: leave one of the two out"
+            yield ("reward", "overlong"), f"{shaping.type} penalises the same ramp: remove one of the two"
     if isinstance(shaping, L1ExactLength | L1MaxLength):
         target = shaping.target
         if isinstance(target, SampledTokens) and target.max > longest:
@@ -74,13 +74,16 @@ def length_shaping(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
                 f"a target of {target.max} cannot be reached: max_tokens is {longest}",
             )
         if target.tell is None:
-            yield ("reward", "length", "target", "tell"), "a policy that is not told the target cannot learn to meet it"
+            yield (
+                ("reward", "length", "target", "tell"),
+                ("a policy that does not see the target cannot learn to meet it: set tell"),
+            )
     if isinstance(shaping, DecoupledLength | GRPOLambdaLength | KimiLength) and spec.rollout.group_size == 1:
         yield ("reward", "length"), f"{shaping.type} compares the samples of a group: it needs at least 2"
     if isinstance(shaping, DecoupledLength) and spec.advantage.compares == "value":
         yield (
             ("reward", "length"),
-            f"decoupled weighs advantages of samples; {spec.advantage.type} makes those of tokens",
+            f"decoupled weights advantages of samples; {spec.advantage.type} has one per token",
         )
 
 

@@ -25,16 +25,16 @@ def streaming(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if updates > 1:
         yield where, f"streamed learns a batch while it is generated, in one update: not in {updates} updates per step"
     if not advantage.groupwise or advantage.needs_scores:
-        yield where, f"streamed needs the advantages of each group at once; {advantage.type} needs the whole batch"
+        yield where, f"streamed needs the advantages of each group immediately; {advantage.type} needs the whole batch"
     if isinstance(spec.entropy, AdaptiveEntropyBonus):
-        yield where, "streamed begins to learn before the step's entropy is known, which adaptive goes by"
+        yield where, "streamed begins to learn before the step's entropy is known, which adaptive needs"
     for chosen in spec.filters:
         if chosen.whole_step:
             yield where, f"streamed filters each group by itself; {chosen.type} needs the whole batch"
     if isinstance(spec.reward.length, GRPOLambdaLength):
         yield where, "streamed shapes each group by itself; grpo_lambda ranks the groups of the whole batch"
     if not isinstance(spec.aggregation, TokenMean | SequenceMean | ConstantNormaliser):
-        yield where, f"streamed divides by one count at the end; {spec.aggregation.type} needs others for each group"
+        yield where, f"streamed divides by one count at the end; {spec.aggregation.type} needs one for each group"
 
 
 def over_provisioning(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
@@ -45,15 +45,15 @@ def over_provisioning(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if partial.token_budget is not None:
         budget: Path = ("rollout", "partial", "token_budget")
         if partial.over_provision == 1.0:
-            yield budget, "a batch that may be full early stops what is unfinished: over_provision must be above 1"
+            yield budget, "a token budget stops unfinished groups early: over_provision must be above 1"
         if tails:
-            yield budget, "tail_batching fills every batch with groups, whatever tokens they hold: choose fifo"
+            yield budget, "tail_batching counts groups, not their tokens: choose fifo"
     if partial.over_provision == 1.0:
         if tails:
             yield where, "tail_batching stops the longest groups of a full batch: it must be above 1"
         return
     if not isinstance(rollout.mode, SyncMode):
-        yield where, f"{rollout.mode.type} does not stop the engines at a full batch: over-provisioning is for sync"
+        yield where, f"{rollout.mode.type} does not stop the engines at a full batch: over-provisioning needs sync"
     elif not tails and partial.over_provision > partial.max_continuations + 1:
         yield (
             where,

@@ -21,7 +21,7 @@ def corrections(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         if correction.type in seen:
             yield path, f"{correction.type} is given twice"
         elif correction.weighs_ratio and weighting is not None:
-            yield path, f"{weighting} has weighted every token by the importance ratio already"
+            yield path, f"{weighting} already weights every token by the importance ratio"
         seen.append(correction.type)
         if isinstance(correction, RouterShiftWeighting):
             yield from _router_shift(spec, path)
@@ -29,22 +29,22 @@ def corrections(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             continue
         weighting = weighting or correction.type
         if spec.loss.weighs_behaviour:
-            yield path, f"{spec.loss.type} weighs by the behaviour policy itself: it would count twice"
+            yield path, f"{spec.loss.type} already weights by the behaviour policy: it would count twice"
         elif spec.loss.whole_sequences and getattr(correction, "level", "token") == "token":
             yield (
                 path,
-                f"{spec.loss.type} weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)",
+                f"{spec.loss.type} weights whole sequences: a token-level ratio contradicts it (use level: sequence)",
             )
 
 
 def _router_shift(spec: "RunSpec", path: Path) -> Iterator[tuple[Path, str]]:
     """Router-shift weighting where there is no ratio to rescale, or it cannot have moved."""
     if spec.loss.anchor != "proximal":
-        yield path, f"{spec.loss.type} takes no ratio against the policy before the step: router_shift rescales nothing"
+        yield path, f"{spec.loss.type} uses no ratio to the policy before the step: router_shift has nothing to rescale"
     elif not isinstance(spec.proximal, RecomputedProximal):
         yield path, f"the routing before the step is known, that of the proximal policy {spec.proximal.type} is not"
     elif spec.schedule.updates == 1:
-        yield path, "with one update per step the routing has not moved yet: router_shift needs several"
+        yield path, "with one update per step the routing has not changed: router_shift needs several"
 
 
 def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
@@ -52,20 +52,21 @@ def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if isinstance(spec.proximal, RecomputedProximal):
         return
     if spec.loss.anchor != "proximal":
-        yield ("proximal",), f"{spec.loss.type} takes no ratio against a proximal policy: leave it at recompute"
+        yield ("proximal",), f"{spec.loss.type} uses no ratio to a proximal policy: leave it at recompute"
     if not isinstance(spec.proximal, SamplerProximal):
         return
     if spec.loss.weighs_behaviour and spec.loss.anchor == "proximal":
         yield (
             ("loss",),
-            f"{spec.loss.type} weighs by proximal against behaviour policy, which are one here: take ppo_clip",
+            f"{spec.loss.type} weights by proximal to behaviour policy, which are the same here: choose ppo_clip",
         )
     for index, correction in enumerate(spec.corrections):
         if not (correction.weighs_ratio or isinstance(correction, GeometricSequenceMask)):
             continue
         yield (
             ("corrections", index),
-            f"{correction.type} corrects between behaviour and proximal policy, which are one here: corrections: []",
+            f"{correction.type} corrects between behaviour and proximal policy, which are the same here: set"
+            " corrections: []",
         )
 
 
@@ -84,6 +85,6 @@ def sampling(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         if cut:
             yield (
                 ("rollout", name),
-                f"{name} = {getattr(rollout, name)} samples from another distribution than the policy's: "
-                "an importance-sampling correction is needed, and there is none",
+                f"{name} = {getattr(rollout, name)} samples from a distribution other than the policy's: add an"
+                " importance-sampling correction",
             )

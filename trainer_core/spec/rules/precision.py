@@ -21,8 +21,8 @@ def precision(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if unified and wide and fp8 is None:
         yield (
             ("precision",),
-            "unified takes over the engine's rounding, and a float32 engine has none: "
-            "choose rollout.engine.dtype or rollout.engine.quantization",
+            "unified adopts the engine's rounding, and a float32 engine has none: choose rollout.engine.dtype or"
+            " rollout.engine.quantization",
         )
     if unified and not wide and engine.lm_head_dtype != "float32":
         yield (
@@ -32,23 +32,23 @@ def precision(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if isinstance(spec.policy.adapter, LoRAAdapter) and (unified or fp8 is not None):
         yield (
             ("policy", "adapter"),
-            "the engine rounds the sum of weights and adapter, the learner holds the two apart: the rounding would "
-            "differ; train all weights, or serve without FP8 and with another precision than unified",
+            "the engine rounds the sum of weights and adapter, the learner keeps them separate: the rounding would"
+            " differ. Train all weights, or remove FP8 and unified",
         )
     if fp8 is not None and fp8.execution == "hardware":
         if wide:
             yield (
                 ("rollout", "engine", "dtype"),
-                "FP8 hardware hands its results on with 16 bits: choose bfloat16 or float16 (auto simulates)",
+                "FP8 hardware returns results with 16 bits: choose bfloat16 or float16 (auto simulates)",
             )
         if not fp8.activations:
             yield (
                 ("rollout", "engine", "quantization", "activations"),
-                "FP8 hardware multiplies FP8 by FP8: activations must be in it too (auto simulates)",
+                "FP8 hardware multiplies FP8 by FP8: activations must be FP8 too (auto simulates)",
             )
     if fp8 is not None and not unified and not weighs(spec):
         yield (
             ("rollout", "engine", "quantization"),
-            "fp8 samples from another distribution than the learner's: an importance-sampling correction is needed, "
-            "or precision.type = unified",
+            "fp8 samples from a distribution other than the learner's: add an importance-sampling correction, or set"
+            " precision.type = unified",
         )

@@ -13,7 +13,7 @@ def shadows(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     """A shadow that stands there twice says nothing more."""
     for index, ref in enumerate(spec.reward.shadow):
         if ref in spec.reward.shadow[:index]:
-            yield ("reward", "shadow", index), f"{ref} is a shadow already"
+            yield ("reward", "shadow", index), f"{ref} is already a shadow"
 
 
 def evolution(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
@@ -22,7 +22,10 @@ def evolution(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if evolve is None:
         return
     if spec.rollout.group_size == 1:
-        yield ("reward", "evolve"), "the best and the worst rollout of a prompt are contrasted: a group needs two"
+        yield (
+            ("reward", "evolve"),
+            ("the best and the worst rollout of a prompt are contrasted: a group needs at least two"),
+        )
     if evolve.prompts_per_step > spec.schedule.prompts_per_step:
         yield (
             ("reward", "evolve", "prompts_per_step"),

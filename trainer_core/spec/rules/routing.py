@@ -21,14 +21,14 @@ def routing(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if chosen.replay and any(isinstance(one, RouterShiftWeighting) for one in spec.corrections):
         yield (
             ("policy", "routing", "replay"),
-            "replayed tokens go where the engine sent them: no choice has shifted that router_shift could weigh",
+            "replayed tokens keep the engine's routes: router_shift has no shift to weight",
         )
     if not isinstance(chosen.balance, LossFreeBalancing):
         return
     path = ("policy", "routing", "balance")
     if isinstance(spec.policy.adapter, LoRAAdapter):
-        yield path, "an adapter leaves the base policy as it is, the biases of its routers too: train all weights"
+        yield path, "an adapter leaves the base policy unchanged, including its routers' biases: train all weights"
     if isinstance(spec.proximal, SnapshotProximal | EWMAProximal):
         yield path, f"the copy of the proximal policy {spec.proximal.type} averages weights, not biases of routers"
     if spec.kl.reset_steps is not None:
-        yield path, "a renewed reference policy takes over weights, not biases of routers: take kl.reset_steps out"
+        yield path, "a reset reference policy copies weights, not biases of routers: remove kl.reset_steps"

@@ -19,7 +19,7 @@ def stages(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if not chosen:
         return
     if spec.data.transition is not None:
-        yield ("data", "stages"), "stages and a transition would both move the weights: choose one of them"
+        yield ("data", "stages"), "stages and a transition would both move the weights: choose one"
     names = [stage.name for stage in chosen]
     for index, stage in enumerate(chosen):
         here: Path = ("data", "stages", index)
@@ -29,7 +29,7 @@ def stages(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         if last and stage.gate is not None:
             yield (*here, "gate"), "the last stage needs no gate: nothing comes after it"
         if not last and stage.gate is None:
-            yield (*here, "gate"), f"without a gate the stage {stage.name!r} never ends, and those behind it never come"
+            yield (*here, "gate"), f"without a gate the stage {stage.name!r} never ends, and later stages never begin"
         yield from _mixture(spec, stage, here)
         if stage.band is not None and not isinstance(spec.curriculum, DifficultyBandCurriculum | GoldilocksCurriculum):
             yield (*here, "band"), f"a band needs a curriculum that has one: {spec.curriculum.type} has none"

@@ -12,8 +12,8 @@ from trainer_core.spec.methods.kinds import Compared, ComparingAdvantage
 class GDPOAdvantage(ComparingAdvantage):
     """Each part of the reward is standardised within the group before the parts are summed.
 
-    Summed first, as GRPO does, different mixtures of parts collapse into one advantage: (1, 0) and (0, 1) are worth the
-    same, and a part with small numbers is drowned by one with large ones.
+    If they are summed first, as in GRPO, different mixtures of parts collapse into one advantage: (1, 0) and (0, 1) are
+    worth the same, and a part with small values is drowned out by one with large values.
     """
 
     model_config = method_doc(
@@ -29,7 +29,7 @@ class GDPOAdvantage(ComparingAdvantage):
     compares: ClassVar[Compared] = "parts"
     type: Literal["gdpo"] = "gdpo"
     weights: dict[str, float] = Field(default_factory=dict)
-    """Weight of each reward part by its name, after its standardisation; parts that are not named weigh 1."""
+    """Weight of each reward part by its name, after its standardisation; unnamed parts weigh 1."""
     std: Deviation = "sample"
     """Which standard deviation divides: with n or with n − 1 in the denominator."""
     epsilon: float = field(1e-4, ge=0.0, le=1.0)

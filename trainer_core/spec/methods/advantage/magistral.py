@@ -9,7 +9,7 @@ from trainer_core.spec.watched import GROUP
 
 
 class MagistralAdvantage(ComparingAdvantage):
-    """The group's mean is taken off; the deviation is that of the minibatch, so that no prompt is blown up."""
+    """The group's mean is subtracted; the deviation is that of the minibatch, so that no prompt is inflated."""
 
     model_config = method_doc(
         "Magistral",
@@ -17,7 +17,7 @@ class MagistralAdvantage(ComparingAdvantage):
         "Magistral (arXiv 2506.10910), §2.1",
     )
     advice: ClassVar[Advice] = Advice(
-        "Groups of similar rewards would else be blown up by their tiny deviation.",
+        "Groups of similar rewards would otherwise be inflated by their tiny deviation.",
         GROUP,
     )
     type: Literal["magistral"] = "magistral"

@@ -8,7 +8,7 @@ from trainer_core.spec.watched import GROUP
 
 
 class MaxRLAdvantage(GroupAdvantage):
-    """Maximum likelihood: the gradient of log pass rate instead of pass rate, so that hard prompts count more.
+    """Maximum likelihood: the gradient of the log pass rate instead of the pass rate, so that hard prompts count more.
 
     Made for rewards of 0 and 1. A group whose mean is 0 or below has advantage 0.
     """
@@ -19,7 +19,7 @@ class MaxRLAdvantage(GroupAdvantage):
         "Maximum Likelihood Reinforcement Learning (arXiv 2602.02710)",
     )
     advice: ClassVar[Advice] = Advice(
-        "Rewards of 0 and 1 with many hard prompts: their rare successes count more. Wants large groups.",
+        "Rewards of 0 and 1 with many hard prompts: their rare successes count more. Needs large groups.",
         (*GROUP, "actor/grad_norm"),
     )
     type: Literal["maxrl"] = "maxrl"

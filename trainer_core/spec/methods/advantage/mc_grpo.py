@@ -11,12 +11,12 @@ class MCGRPOAdvantage(GroupAdvantage):
     """The reward above the group's median, which one outlier cannot move: for small groups.
 
     The group holds G + 1 samples with G even. The one whose reward is the median is the pivot: its advantage is 0 and
-    it is left out of the loss, so that G samples are learned from. Where failed rewards leave an even number, the lower
+    it is excluded from the loss, so that G samples are learned from. If failed rewards leave an even number, the lower
     of the two middle samples is the pivot.
     """
 
     model_config = method_doc(
-        "MC-GRPO", "A_i = (r_i − median(r)) / (scale(r) + ε), pivot left out", "MC-GRPO (arXiv 2601.22582)"
+        "MC-GRPO", "A_i = (r_i − median(r)) / (scale(r) + ε), pivot excluded", "MC-GRPO (arXiv 2601.22582)"
     )
     advice: ClassVar[Advice] = Advice(
         "Two to eight samples per prompt, or rewards with outliers that drag the mean.",
@@ -24,7 +24,7 @@ class MCGRPOAdvantage(GroupAdvantage):
     )
     type: Literal["mc_grpo"] = "mc_grpo"
     scale: Literal["mad", "std", "none"] = "std"
-    """What divides: the median absolute deviation, as in the authors' code; the sample standard deviation, as in GRPO;
+    """The divisor: the median absolute deviation, as in the authors' code; the sample standard deviation, as in GRPO;
     or nothing. The median absolute deviation of rewards of 0 and 1 is always 0, which leaves ±1/ε."""
     epsilon: float = field(1e-3, gt=0.0, le=1.0)
     """Added to the scale."""

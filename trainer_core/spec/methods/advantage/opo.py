@@ -8,7 +8,7 @@ from trainer_core.spec.watched import GROUP
 
 
 class OPOAdvantage(GroupAdvantage):
-    """The baseline of least variance when a sample's squared gradient grows with its length."""
+    """The baseline with the least variance when a sample's squared gradient grows with its length."""
 
     model_config = method_doc("OPO", "A_i = r_i − Σ_j L_j·r_j / Σ_j L_j, L = sampled tokens", "OPO (arXiv 2505.23585)")
     advice: ClassVar[Advice] = Advice(

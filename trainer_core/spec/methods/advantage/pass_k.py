@@ -7,7 +7,7 @@ from trainer_core.spec.methods.kinds import GroupAdvantage
 
 
 class PassKAdvantage(GroupAdvantage):
-    """The advantage of every set of k samples that holds a right one, shared out among the samples in closed form."""
+    """The advantage of every set of k samples with a right one, distributed over the samples in closed form."""
 
     model_config = method_doc(
         "Pass@k",
@@ -16,13 +16,13 @@ class PassKAdvantage(GroupAdvantage):
         "Pass@k Training (arXiv 2508.10751), §2.4",
     )
     advice: ClassVar[Advice] = Advice(
-        "When several tries are allowed in the end, or entropy falls too early: it pays for diversity.",
+        "When several tries are allowed in the end, or entropy falls too early: it rewards diversity.",
         ("actor/entropy", "critic/score/mean", "groups/zero_advantage_share"),
     )
     type: Literal["pass_k"] = "pass_k"
     k: int = field(4, ge=1, le=1024, unit="samples")
     """Size of the sets; at most the group size."""
     success: float = field(0.5)
-    """Reward from which a sample counts as right."""
+    """Least reward of a sample that counts as right."""
     epsilon: float = field(1e-6, ge=0.0, le=1.0)
     """Added to the standard deviation."""

@@ -7,7 +7,7 @@ from trainer_core.spec.methods.kinds import Compared, GroupAdvantage
 
 
 class ReinforceAdvantage(GroupAdvantage):
-    """The reward above the mean of the batch: needs no groups. A batch of one has advantage 0."""
+    """The reward above the mean of the batch: no groups needed. A batch of one has advantage 0."""
 
     model_config = method_doc(
         "REINFORCE with batch baseline", "A_i = r_i − mean(r over the batch)", "Williams 1992 (REINFORCE), §5"

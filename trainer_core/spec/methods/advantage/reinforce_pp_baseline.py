@@ -9,7 +9,8 @@ from trainer_core.spec.watched import GROUP
 
 
 class ReinforcePlusPlusBaselineAdvantage(ComparingAdvantage):
-    """REINFORCE++ with several samples per prompt: the group's mean is taken off first, then the batch standardises."""
+    """REINFORCE++ with several samples per prompt: the group's mean is subtracted first, then the batch
+    standardises."""
 
     model_config = method_doc(
         "REINFORCE++ baseline",

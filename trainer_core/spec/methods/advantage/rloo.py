@@ -12,8 +12,8 @@ class RLOOAdvantage(GroupAdvantage):
 
     model_config = method_doc(
         "RLOO",
-        "A_i = r_i − Σ_{j≠i} r_j / (n − 1) = n/(n − 1) · (r_i − mean(r)); with the KL penalty in the reward "
-        "r_i − β·Σ_t KL_{i,t} stands for r_i, in the baseline as well",
+        "A_i = r_i − Σ_{j≠i} r_j / (n − 1) = n/(n − 1) · (r_i − mean(r)); with the KL penalty in the reward r_i − β·Σ_t"
+        " KL_{i,t} replaces r_i, in the baseline as well",
         "Back to Basics (arXiv 2402.14740), §3.3; Kool et al. 2019",
     )
     advice: ClassVar[Advice] = Advice(

@@ -7,11 +7,11 @@ from trainer_core.spec.methods.kinds import GroupAdvantage
 
 
 class VCPOAdvantage(GroupAdvantage):
-    """The baseline of least variance for stale samples: those that weigh more in the gradient weigh more in it.
+    """The baseline with the least variance for stale samples: samples with more weight in the gradient weigh more.
 
     The weight w is the product of a sample's ratios between learner and engine, known only in the learner: the
-    advantages of the update are made there. What a rollout shows is their on-policy value (w = 1). The squared gradient
-    norm of a sample is taken as proportional to its length, as OPO does, instead of by one backward pass per sample.
+    advantages of the update are computed there. Rollouts show their on-policy value (w = 1). The squared gradient norm
+    of a sample is assumed proportional to its length, as OPO does, instead of by one backward pass per sample.
     """
 
     model_config = method_doc(

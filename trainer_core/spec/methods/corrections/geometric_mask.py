@@ -10,11 +10,11 @@ from trainer_core.spec.watched import MISMATCH
 
 
 class GeometricSequenceMask(CorrectionModel):
-    """Leave out whole completions whose mean ratio per token lies outside a band on both sides of 1.
+    """Exclude whole completions whose mean ratio per token is outside a band around 1.
 
-    The product of ratios that a sequence-level mask bounds grows with the length: long completions are all but sure to
-    leave any band. Their geometric mean does not. The mask weighs nothing itself: a correction that weighs tokens may
-    stand beside it.
+    The product of ratios that a sequence-level mask bounds grows with the length: long completions almost certainly
+    leave any band. Their geometric mean does not. The mask applies no weights: a correction that weights tokens may be
+    added.
     """
 
     model_config = method_doc(
@@ -29,12 +29,15 @@ class GeometricSequenceMask(CorrectionModel):
     )
     type: Literal["geometric_mask"] = "geometric_mask"
     ratio_min: float = field(0.99, gt=0.0, le=1.0, steer="optimizer_step")
-    """Least geometric mean of the ratios learner / engine of a completion that is kept."""
+    """Smallest geometric mean of the ratios learner / engine of a completion that is kept."""
     ratio_max: float = field(1.01, ge=1.0, le=1000.0, steer="optimizer_step")
     """Largest geometric mean of the ratios learner / engine of a completion that is kept."""
 
     @model_validator(mode="after")
     def _band_has_room(self) -> "GeometricSequenceMask":
         if self.ratio_min == self.ratio_max:
-            raise ValueError("ratio_min and ratio_max leave no band: every completion would be left out")
+            raise ValueError(
+                "ratio_min and ratio_max leave no band: every completion would be excluded. Set ratio_min"
+                " below ratio_max"
+            )
         return self

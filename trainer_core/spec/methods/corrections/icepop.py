@@ -8,7 +8,7 @@ from trainer_core.spec.watched import MISMATCH
 
 
 class IcePopMasking(CorrectionModel):
-    """Weight by the ratio within a band on both sides of 1, and leave out tokens outside it."""
+    """Weight by the ratio within a band around 1, and exclude tokens outside it."""
 
     model_config = method_doc(
         "IcePop",
@@ -22,7 +22,7 @@ class IcePopMasking(CorrectionModel):
     weighs_ratio: ClassVar[bool] = True
     type: Literal["icepop"] = "icepop"
     ratio_min: float = field(0.5, ge=0.0, le=1.0, steer="optimizer_step")
-    """Least ratio learner / engine that is kept. It bounds the ratio itself, never its inverse."""
+    """Smallest ratio learner / engine that is kept. It bounds the ratio itself, never its inverse."""
     ratio_max: float = field(5.0, ge=1.0, le=1000.0, steer="optimizer_step")
     """Largest ratio learner / engine that is kept."""
 

@@ -9,7 +9,7 @@ from trainer_core.spec.watched import MISMATCH
 
 
 class MaskedImportanceSampling(CorrectionModel):
-    """Weight by the ratio, and leave out what lies above a bound instead of truncating it."""
+    """Weight by the ratio, and exclude tokens above a bound instead of truncating them."""
 
     model_config = method_doc(
         "Masked importance sampling",
@@ -23,7 +23,7 @@ class MaskedImportanceSampling(CorrectionModel):
     weighs_ratio: ClassVar[bool] = True
     type: Literal["masked_is"] = "masked_is"
     level: Level = "sequence"
-    """One ratio per token, or their product over the completion, which then stays or goes as a whole."""
+    """One ratio per token, or their product over the completion, which is then kept or excluded as a whole."""
     ratio_max: float = field(3.0, ge=1.0, le=1000.0, steer="optimizer_step")
     """Largest ratio that is kept."""
 

@@ -7,7 +7,7 @@ from trainer_core.spec.methods.kinds import CorrectionModel
 
 
 class OffPolicySequenceMasking(CorrectionModel):
-    """Leave out bad completions that the current policy would hardly sample any more; good ones are always kept."""
+    """Exclude bad completions that the current policy would hardly sample any more; good ones are always kept."""
 
     model_config = method_doc(
         "Off-policy sequence masking",
@@ -15,7 +15,7 @@ class OffPolicySequenceMasking(CorrectionModel):
         "DeepSeek-V3.2 (arXiv 2512.02556), §3.1",
     )
     advice: ClassVar[Advice] = Advice(
-        "Stale samples of bad completions that the policy has already left behind.",
+        "Stale samples of bad completions that the policy has already moved away from.",
         ("rollout_corr/opsm_masked_share", "staleness/mean"),
     )
     type: Literal["opsm"] = "opsm"

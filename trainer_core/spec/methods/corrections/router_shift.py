@@ -7,10 +7,9 @@ from trainer_core.spec.methods.kinds import CorrectionModel
 
 
 class RouterShiftWeighting(CorrectionModel):
-    """For mixtures of experts: ratios of tokens whose routing has moved since the step began count less.
-
-    A changed choice of experts makes ratios jump that say little about the policy. The ratio is rescaled before it is
-    clipped and, in GSPO, averaged. The weight is taken over the experts that the policy chose before the step; a policy
+    """For mixtures of experts: ratios of tokens whose routing has changed since the step began count less. A changed
+    choice of experts makes ratios jump although the policy hardly moved. The ratio is rescaled before it is clipped
+    and, in GSPO, averaged. The weight is computed over the experts that the policy chose before the step; a policy
     without experts is refused when the run starts.
     """
 
@@ -20,9 +19,9 @@ class RouterShiftWeighting(CorrectionModel):
         "Towards Stable and Effective RL for Mixture-of-Experts (arXiv 2510.23027), router-shift ratio",
     )
     advice: ClassVar[Advice] = Advice(
-        "Mixture-of-experts policies with several updates per step, whose experts change under way.",
+        "Mixture-of-experts policies with several updates per step, whose experts change in between.",
         ("actor/router_shift", "actor/pg_clipfrac", "actor/ppo_kl"),
     )
     type: Literal["router_shift"] = "router_shift"
     floor: float = field(0.8, ge=0.0, lt=1.0, steer="optimizer_step")
-    """Least weight. The paper has a floor; 0.8 is that of a public implementation in verl."""
+    """Smallest weight. The paper has a floor; 0.8 is the value of a public implementation in verl."""

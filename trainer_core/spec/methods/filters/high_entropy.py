@@ -7,7 +7,7 @@ from trainer_core.spec.methods.kinds import FilterModel, Stage
 
 
 class HighEntropyTokensFilter(FilterModel):
-    """Learn from the tokens at which the policy decides; those it is sure of keep their place in the denominators."""
+    """Learn from the tokens at which the policy decides; certain tokens still count in the denominators."""
 
     model_config = method_doc(
         "High-entropy tokens",
@@ -15,7 +15,7 @@ class HighEntropyTokensFilter(FilterModel):
         "Beyond the 80/20 rule (arXiv 2506.01939), eq. 5",
     )
     advice: ClassVar[Advice] = Advice(
-        "When most tokens are a matter of course: the forks in the road decide.",
+        "When most tokens are predictable: the decision points matter.",
         ("actor/entropy", "actor/grad_norm", "critic/score/mean"),
     )
     stage: ClassVar[Stage] = "tokens"

@@ -8,11 +8,10 @@ from trainer_core.spec.watched import LENGTH
 
 
 class LengthOutliersFilter(FilterModel):
-    """Dynamic outlier truncation: where every answer of a group is right, the far too long ones are cut short.
-
-    A cut answer has no end, so it is worth ``reward`` instead: the one signal in a group that had none. It comes before
-    the advantages are made. In a group of n, no length lies more than (n − 1)/√n sample deviations above the mean:
-    below ``deviations`` = 3 that takes at least 11 samples.
+    """Dynamic outlier truncation: if every answer of a group is right, the far too long ones are truncated. A truncated
+    answer has no end, so it gets ``reward`` instead: the only signal in a group that had none. It runs before the
+    advantages are computed. In a group of n, no length lies more than (n − 1)/√n sample deviations above the mean: to
+    exceed ``deviations`` = 3 takes at least 11 samples.
     """
 
     model_config = method_doc(
@@ -27,10 +26,10 @@ class LengthOutliersFilter(FilterModel):
     stage: ClassVar[Stage] = "rewards"
     type: Literal["length_outliers"] = "length_outliers"
     deviations: float = field(3.0, ge=0.0, le=10.0)
-    """α: how many sample standard deviations above the mean length the cut is made."""
+    """α: sample standard deviations above the mean length at which answers are cut."""
     margin: int = field(32, ge=1, unit="tokens")
-    """Shortest excess that is cut off."""
+    """Smallest excess that is cut off."""
     success: float = field(1.0)
-    """Reward from which an answer counts as right."""
+    """Least reward of an answer that counts as right."""
     reward: float = field(0.0)
     """Reward of an answer that was cut."""

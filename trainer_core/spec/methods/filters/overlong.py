@@ -8,11 +8,11 @@ from trainer_core.spec.watched import LENGTH
 
 
 class OverlongFilter(FilterModel):
-    """Leave out completions longer than a limit of their own, wherever the engine stops."""
+    """Exclude completions above a separate limit, independent of the engine's."""
 
     model_config = method_doc("Overlong by length", "mask when |o| > max_tokens", "DAPO (arXiv 2503.14476), §3.4")
     advice: ClassVar[Advice] = Advice(
-        "When only completions up to a length of your own shall teach.",
+        "When only completions up to your own limit should train.",
         LENGTH,
     )
     before_rewards: ClassVar[bool] = True

@@ -8,11 +8,11 @@ from trainer_core.spec.watched import LENGTH
 
 
 class RecompositionFilter(FilterModel):
-    """Rollout response recomposition: learn from short right and long wrong answers, and at times from the rest.
+    """Rollout response recomposition: learn from short right and long wrong answers, and sometimes from the rest.
 
     In priority steps a share of the right answers, the shortest, and the same share of the wrong ones, the longest, is
-    learned from. Every ``compensation_every`` steps the others have their turn: those of that step's own rollouts,
-    which are on policy, where the paper takes them from a replay buffer.
+    learned from. Every ``compensation_every`` steps the others are used: those of that step's own rollouts, which are
+    on policy; the paper takes them from a replay buffer.
     """
 
     model_config = method_doc(
@@ -27,8 +27,8 @@ class RecompositionFilter(FilterModel):
     whole_step: ClassVar[bool] = True
     type: Literal["recomposition"] = "recomposition"
     share: float = field(0.5, gt=0.0, lt=1.0, unit="share")
-    """Share of the right and of the wrong answers of a step that has priority."""
+    """Share of a step's right answers, and of its wrong ones, that has priority."""
     compensation_every: int = field(4, ge=2, unit="steps")
-    """Every so many steps the others are learned from instead."""
+    """Interval in steps at which the others are learned from instead."""
     success: float = field(0.5)
-    """Reward from which an answer counts as right."""
+    """Least reward of an answer that counts as right."""

@@ -8,7 +8,7 @@ from trainer_core.spec.watched import LENGTH
 
 
 class RepetitionFilter(FilterModel):
-    """Leave out completions that ended in a loop, stopped by the engine for it or found by their last tokens."""
+    """Exclude completions that ended in a loop: stopped by the engine, or detected by their last tokens."""
 
     model_config = method_doc(
         "Repetition",
@@ -23,6 +23,6 @@ class RepetitionFilter(FilterModel):
     before_rewards: ClassVar[bool] = True
     type: Literal["repetition"] = "repetition"
     max_period: int = field(16, ge=1, le=1024, unit="tokens")
-    """Longest pattern that is looked for."""
+    """Longest pattern that is detected."""
     min_repeats: int = field(8, ge=2, le=100_000)
-    """How often the pattern must stand at the end."""
+    """Least repetitions of the pattern at the end."""

@@ -8,7 +8,7 @@ from trainer_core.spec.watched import LENGTH
 
 
 class TruncatedFilter(FilterModel):
-    """Leave out completions that were cut at the maximum length (overlong filtering)."""
+    """Exclude completions that were cut at the maximum length (overlong filtering)."""
 
     model_config = method_doc("Overlong filtering", "mask when finish_reason = length", "DAPO (arXiv 2503.14476), §3.4")
     advice: ClassVar[Advice] = Advice(

@@ -7,18 +7,17 @@ from trainer_core.spec.methods.kinds import FilterModel
 
 
 class ZeroAdvantageFilter(FilterModel):
-    """Leave out groups whose rewards are all the same: they carry no signal.
-
-    Where the advantage compares each part of the reward alone, these are the groups whose advantages are all 0. Where
-    it compares with the batch or with a critic's value, equal rewards do carry a signal, and so they do under a KL
-    penalty in the reward, which each completion pays by its own distance: there no group is left out.
+    """Exclude groups whose rewards are all equal: they carry no signal. If the advantage compares each part of the
+    reward separately, these are the groups whose advantages are all 0. If it compares with the batch or with a critic's
+    value, equal rewards do carry a signal, as they do under a KL penalty in the reward, which each completion pays by
+    its own distance: then no group is excluded.
     """
 
     model_config = method_doc(
         "Zero-advantage groups", "drop when max(r) − min(r) ≤ tolerance", "DAPO (arXiv 2503.14476), §3.2"
     )
     advice: ClassVar[Advice] = Advice(
-        "Nearly always: what carries no signal only dilutes the mean.",
+        "Nearly always: groups without signal only dilute the mean.",
         ("groups/zero_advantage_share", "groups/count"),
     )
     type: Literal["zero_advantage"] = "zero_advantage"

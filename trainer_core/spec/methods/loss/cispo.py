@@ -8,7 +8,7 @@ from trainer_core.spec.watched import RATIO
 
 
 class CISPOLoss(LossModel):
-    """Clips the weight of a token instead of its gradient: every token goes on teaching, however far it has moved."""
+    """Clips the weight of a token instead of its gradient: every token keeps training, however far it has moved."""
 
     model_config = method_doc(
         "CISPO",
@@ -21,7 +21,7 @@ class CISPOLoss(LossModel):
     )
     type: Literal["cispo"] = "cispo"
     ratio_min: float = field(0.0, ge=0.0, le=1.0, steer="optimizer_step")
-    """Least weight (the band itself, not an ε). MiniMax-M1 has no lower bound: 0."""
+    """Smallest weight (the band itself, not an ε). MiniMax-M1 has no lower bound: 0."""
     ratio_max: float = field(5.0, ge=1.0, le=100.0, steer="optimizer_step")
     """Largest weight (the band itself, not an ε)."""
 

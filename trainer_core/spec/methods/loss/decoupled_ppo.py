@@ -9,7 +9,8 @@ from trainer_core.spec.watched import RATIO
 
 
 class DecoupledPPOLoss(LossModel):
-    """PPO's clip around the proximal policy, weighted by proximal against behaviour policy: for stale samples."""
+    """PPO's clip around the proximal policy, weighted by the ratio of proximal to behaviour policy: for stale
+    samples."""
 
     model_config = method_doc(
         "Decoupled PPO",
@@ -28,7 +29,7 @@ class DecoupledPPOLoss(LossModel):
     ratio_max: float = field(1.2, ge=1.0, le=100.0, steer="optimizer_step")
     """Upper edge of the band around the proximal policy."""
     weight_max: float = field(5.0, ge=1.0, le=1000.0, steer="optimizer_step")
-    """Tokens with a larger weight are left out."""
+    """Tokens with a larger weight are excluded."""
 
     def gradient_weight(self, ratio: float, sign: int) -> float:
         """PPO's clip, of the ratio to the proximal policy."""

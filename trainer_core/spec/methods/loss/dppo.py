@@ -12,7 +12,7 @@ PROBABILITY = 0.5
 
 
 class DPPOLoss(LossModel):
-    """Leaves out tokens that have moved away by more probability than the trust region allows, seen from the engine."""
+    """Excludes tokens whose probability has moved further from the engine's than the trust region allows."""
 
     model_config = method_doc(
         "DPPO",
@@ -23,24 +23,25 @@ class DPPOLoss(LossModel):
         "Rethinking the Trust Region in LLM Reinforcement Learning (arXiv 2602.04879); the authors' code, Stable-RL",
     )
     advice: ClassVar[Advice] = Advice(
-        "Stale or mismatched samples: bounds the move in probability, so that rare tokens are not clipped for nothing. "
-        "Over the likeliest tokens it sees moves that the sampled one does not tell, at the price of all logits.",
+        "Stale or mismatched samples: bounds the change in probability, so that rare tokens are not clipped needlessly."
+        " Over the likeliest tokens it sees changes that the sampled token does not show, at the cost of all logits.",
         (*RATIO, "rollout_corr/kl"),
     )
     anchor: ClassVar[Anchor] = "behaviour"
     weighs_behaviour: ClassVar[bool] = True
     type: Literal["dppo"] = "dppo"
     approximation: Literal["binary", "top_k"] = "binary"
-    """What the divergence is taken over: the sampled token and any other, or the engine's likeliest tokens too. For
-    the latter the engine tells their probabilities at every step, and the learner computes all logits."""
+    """Tokens that the divergence is computed over: the sampled token and all others as one, or the engine's likeliest
+    tokens too. For the latter the engine returns their probabilities at every step, and the learner computes all
+    logits."""
     k: int = field(20, ge=1, le=1024, unit="tokens")
-    """How many of the likeliest tokens ``top_k`` looks at; TRL takes 20."""
+    """Number of likeliest tokens that ``top_k`` uses; TRL uses 20."""
     divergence: Literal["tv", "kl"] = "tv"
     """Total variation or KL."""
     divergence_max: float = field(0.15, gt=0.0, le=10.0, steer="optimizer_step")
-    """Radius of the trust region. The paper recommends 0.15 for ``tv`` and 0.05 for ``kl``, as TRL has it."""
+    """Radius of the trust region. The paper recommends 0.15 for ``tv`` and 0.05 for ``kl``, as TRL does."""
     ratio_max: float = field(20.0, ge=1.0, le=1000.0, steer="optimizer_step")
-    """Largest weight of a token that is left in."""
+    """Largest weight of a token that is kept."""
 
     @property
     def top_tokens(self) -> int:

@@ -9,7 +9,7 @@ from trainer_core.spec.watched import RATIO
 
 
 class GSPOLoss(LossModel):
-    """PPO's clip on the ratio of the whole completion, its length taken out. Meant for the sequence mean."""
+    """PPO's clip on the length-normalised ratio of the whole completion. Meant for the sequence mean."""
 
     model_config = method_doc(
         "GSPO",
@@ -25,9 +25,9 @@ class GSPOLoss(LossModel):
     ratio_note: ClassVar[str] = ", geometric mean over the completion"
     type: Literal["gspo"] = "gspo"
     level: Literal["sequence", "token"] = "sequence"
-    """Whether the gradient runs through the sequence's ratio, or through each token's own probability."""
+    """Whether the gradient flows through the sequence's ratio, or through each token's own probability."""
     ratio_min: float = field(0.9997, ge=0.0, le=1.0, steer="optimizer_step")
-    """Lower edge of the band of the sequence's ratio. It is far narrower than a band of token ratios."""
+    """Lower edge of the band of the sequence's ratio. Far narrower than a band of token ratios."""
     ratio_max: float = field(1.0004, ge=1.0, le=100.0, steer="optimizer_step")
     """Upper edge of the band of the sequence's ratio."""
 

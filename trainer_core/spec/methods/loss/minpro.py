@@ -8,7 +8,7 @@ from trainer_core.spec.watched import MISMATCH, RATIO
 
 
 class MinPROLoss(LossModel):
-    """Weights a token by its ratio and the least ratio before it, in place of the exploding product of all."""
+    """Weights a token by its ratio and the smallest ratio before it, instead of the exploding product of all."""
 
     model_config = method_doc(
         "MinPRO",
@@ -23,7 +23,7 @@ class MinPROLoss(LossModel):
     weighs_behaviour: ClassVar[bool] = True
     type: Literal["minpro"] = "minpro"
     ratio_min: float = field(0.0, ge=0.0, le=1.0, steer="optimizer_step")
-    """Least weight. Above 0, tokens behind an improbable prefix go on teaching."""
+    """Smallest weight. Above 0, tokens after an improbable prefix keep training."""
     ratio_max: float = field(5.0, ge=1.0, le=1000.0, steer="optimizer_step")
     """Largest weight."""
 

@@ -12,7 +12,7 @@ from trainer_core.spec.watched import RATIO
 
 
 class PPOClipLoss(LossModel):
-    """Clipped surrogate with separate lower and upper bound of the importance ratio (clip-higher)."""
+    """Clipped surrogate with separate lower and upper bounds of the importance ratio (clip-higher)."""
 
     model_config = method_doc(
         "PPO clip",
@@ -20,8 +20,8 @@ class PPOClipLoss(LossModel):
         "PPO (arXiv 1707.06347), eq. 7; clip-higher: DAPO (arXiv 2503.14476), eq. 10; dual clip: arXiv 1912.09729",
     )
     advice: ClassVar[Advice] = Advice(
-        "The default. Raise the upper edge (clip-higher) when entropy falls too fast; it acts from the second update "
-        "of a step on.",
+        "The default. Raise the upper edge (clip-higher) when entropy falls too fast; it acts from the second update of"
+        " a step.",
         (*RATIO, "actor/clip_high_share", "actor/clip_low_share"),
     )
     type: Literal["ppo_clip"] = "ppo_clip"

@@ -7,7 +7,7 @@ from trainer_core.spec.methods.kinds import Anchor, LossModel
 
 
 class ReinforceLoss(LossModel):
-    """Plain policy gradient; off-policy tokens are handled by the corrections alone."""
+    """Plain policy gradient; only the corrections handle off-policy tokens."""
 
     model_config = method_doc("REINFORCE", "L = −A · log π_θ", "Williams 1992")
     advice: ClassVar[Advice] = Advice(

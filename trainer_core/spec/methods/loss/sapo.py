@@ -9,7 +9,7 @@ from trainer_core.spec.watched import RATIO
 
 
 class SAPOLoss(LossModel):
-    """A soft gate in place of the clip: the weight of a token fades as its ratio leaves 1."""
+    """A soft gate instead of the clip: the weight of a token fades as its ratio leaves 1."""
 
     model_config = method_doc(
         "SAPO",
@@ -17,7 +17,7 @@ class SAPOLoss(LossModel):
         "Soft Adaptive Policy Optimization (arXiv 2511.20347)",
     )
     advice: ClassVar[Advice] = Advice(
-        "As PPO clip, when a hard edge makes training jump.",
+        "Like PPO clip, when a hard edge makes training unstable.",
         (*RATIO, "actor/gate_mean"),
     )
     type: Literal["sapo"] = "sapo"

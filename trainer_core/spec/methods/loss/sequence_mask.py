@@ -9,7 +9,7 @@ from trainer_core.spec.watched import MISMATCH, RATIO
 
 
 class SequenceMaskLoss(LossModel):
-    """Leaves out every completion of which any part has left the trust region; the others are not clipped."""
+    """Excludes every completion with any part outside the trust region; the others are not clipped."""
 
     model_config = method_doc(
         "Sequence-masked policy optimisation",
@@ -26,11 +26,11 @@ class SequenceMaskLoss(LossModel):
     ratio_note: ClassVar[str] = ", other tokens of the completion at 1"
     type: Literal["sequence_mask"] = "sequence_mask"
     ratio_min: float = field(0.1, ge=0.0, le=1.0, steer="optimizer_step")
-    """Least ratio that any token of a completion may have."""
+    """Smallest ratio that any token of a completion may have."""
     ratio_max: float = field(10.0, ge=1.0, le=1000.0, steer="optimizer_step")
     """Largest ratio that any token of a completion may have."""
     divergence_max: float | None = field(None, gt=0.0, le=10.0, unit="nats")
-    """Largest mean divergence of a completion. Empty: the band alone decides."""
+    """Largest mean divergence of a completion. Empty: only the band decides."""
 
     def gradient_weight(self, ratio: float, sign: int) -> float:
         """The ratio; 0 where the completion has left the trust region."""

@@ -17,7 +17,7 @@ class VESPOLoss(LossModel):
         "Variational Sequence-Level Soft Policy Optimization (arXiv 2602.10693); constants: TRL",
     )
     advice: ClassVar[Advice] = Advice(
-        "Strongly off-policy samples, weighed as whole completions.",
+        "Strongly off-policy samples, weighted as whole completions.",
         (*RATIO, *MISMATCH),
     )
     anchor: ClassVar[Anchor] = "behaviour"
