@@ -22,12 +22,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; the exit status is 2 if the spec is rejected."""
     parser = argparse.ArgumentParser(prog="python -m trainer_core", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("explain", help="what a run spec amounts to: batch, ratio bands, methods, metrics")
+    command = commands.add_parser("explain", help="what a run spec means: batch, ratio bands, methods, metrics")
     command.add_argument("spec", help="a run spec or recipe, YAML or JSON, or the name of a shipped recipe")
     command.add_argument("--json", action="store_true", help="print JSON")
-    command.add_argument("--policy", type=Path, help="folder of the base policy: tells the memory that the run needs")
-    command.add_argument("--teacher", type=Path, help="folder of the teacher, where the spec distils one")
-    commands.add_parser("plugins", help="methods and graders of installed packages: those that joined, those left out")
+    command.add_argument("--policy", type=Path, help="folder of the base policy: shows the memory that the run needs")
+    command.add_argument("--teacher", type=Path, help="folder of the teacher, if the spec distils one")
+    commands.add_parser("plugins", help="methods and graders of installed packages: loaded and skipped")
     given = parser.parse_args(arguments)
     if given.command == "plugins":
         return _plugins()
@@ -59,7 +59,7 @@ def _plugins() -> int:
     import_module("trainer_core.rewards.graders")  # the only kind that a run spec does not load
     print("\n".join(str(plugin) for plugin in plugins.loaded.values()) or "No plug-in is in use.")
     for plugin, reason in plugins.failures.items():
-        print(f"left out: {plugin}: {reason}", file=sys.stderr)
+        print(f"skipped: {plugin}: {reason}", file=sys.stderr)
     return int(bool(plugins.failures))
 
 

@@ -78,7 +78,7 @@ def list_in(row: Row, column: str) -> list[Any]:
         try:
             value = read_json(value)
         except ValueError as error:
-            raise ValueError(f"`{column}` is text, where a chat is wanted: it {error}.") from error
+            raise ValueError(f"`{column}` must be a chat, and is text: it {error}.") from error
     if not isinstance(value, list):
         raise ValueError(f"`{column}` must be a list of messages, not {json_type(value)}.")
     return value

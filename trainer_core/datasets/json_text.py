@@ -19,7 +19,7 @@ def read_json(text: str) -> Any:
     try:
         value = json.loads(text, parse_constant=_refuse, parse_int=_whole, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
-        raise ValueError(f"is no JSON: {error.msg} at character {error.pos + 1}") from error
+        raise ValueError(f"is not JSON: {error.msg} at character {error.pos + 1}") from error
     except RecursionError as error:
         raise ValueError(f"is nested deeper than {MAX_DEPTH} levels") from error
     _check(value)
@@ -27,19 +27,19 @@ def read_json(text: str) -> Any:
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"holds {name}, which is not JSON")
+    raise ValueError(f"contains {name}, which is not JSON")
 
 
 def _whole(text: str) -> int:
     if len(text) > _MAX_DIGITS:
-        raise ValueError(f"holds a number of more than {_MAX_DIGITS} digits")
+        raise ValueError(f"contains a number of more than {_MAX_DIGITS} digits")
     return int(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise ValueError("holds a key twice")
+        raise ValueError("contains a key twice")
     return made
 
 
@@ -50,9 +50,9 @@ def _check(value: Any) -> None:
         for one in level:
             if isinstance(one, str):
                 if "\0" in one or any("\ud800" <= sign <= "\udfff" for sign in one if sign > "\ud7ff"):
-                    raise ValueError("holds NUL characters or lone surrogates")
+                    raise ValueError("contains NUL characters or lone surrogates")
             elif isinstance(one, float) and not math.isfinite(one):
-                raise ValueError("holds a number that is too large")
+                raise ValueError("contains a number that is too large")
             elif isinstance(one, list | dict):
                 if depth == MAX_DEPTH:
                     raise ValueError(f"is nested deeper than {MAX_DEPTH} levels")

@@ -25,7 +25,6 @@ def recognise(row: Row) -> Shape:
     found = f"It has the columns {', '.join(names[:_SHOWN])}{more}." if names else "It has no columns."
     known = "; ".join(f"{shape.title}: {shape.columns}" for shape in SHAPES if shape.mapping)
     raise UnknownShapeError(
-        f"A row needs either `prompt` or `messages`, or the columns of a shape that is known. {found} "
-        f"Known are {known}. Map the columns yourself (`mapping`), or put each question into `prompt` and its gold "
-        "answer into `answer`."
+        f"A row needs either `prompt` or `messages`, or the columns of a known shape. {found} Known are {known}. Map"
+        " the columns yourself (`mapping`), or put each question into `prompt` and its gold answer into `answer`."
     )

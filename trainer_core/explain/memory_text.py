@@ -25,13 +25,13 @@ def render_memory(memory: Memory) -> str:
     lines = [f"  {name:<30}{_bytes(getattr(own, field)):>12}" for name, field in KINDS if getattr(own, field)]
     return "\n".join(
         [
-            f"Memory of one learner rank of {own.ranks} (ZeRO {own.zero_stage}), libraries not counted",
+            f"Memory of one learner rank of {own.ranks} (ZeRO {own.zero_stage}), excluding libraries",
             *lines,
             f"  {'peak of a step':<30}{_bytes(own.peak):>12}",
             *([f"  {'in the memory of the host':<30}{_bytes(own.host):>12}"] if own.host else []),
             "Peak at other ZeRO stages and ranks",
             *_table(memory.choices),
-            f"Memory of {_place(engine.devices)}, its own buffers not counted",
+            f"Memory of {_place(engine.devices)}, excluding its own buffers",
             f"  {'weights':<30}{_bytes(engine.weights + engine.output_layer):>12}",
             f"  {'key-value cache':<30}{_bytes(engine.kv_cache):>12}   {engine.kv_tokens:,} tokens",
         ]

@@ -57,11 +57,11 @@ def idle_clip(spec: RunSpec) -> str | None:
     if reason is None:
         return None
     bound = next((one.type for one in spec.corrections if one.weighs_ratio), None)
-    staleness = f" What bounds stale samples is the correction {bound}." if bound else ""
+    staleness = f" Stale samples are bounded by the correction {bound}." if bound else ""
     return (
-        f"{reason} π_old is π_θ: every ratio of {spec.loss.type} is 1, and {IDLE_CLIP}. Several updates or epochs per "
-        f"step would move the policy away from π_old, and proximal: sampler would compare with what generated the "
-        f"token.{staleness}"
+        f"{reason} π_old is π_θ: every ratio of {spec.loss.type} is 1, and {IDLE_CLIP}. Several updates or epochs per"
+        " step would move the policy away from π_old, and proximal: sampler would compare with the policy that"
+        f" generated the token.{staleness}"
     )
 
 

@@ -36,7 +36,7 @@ def _read_number(value: Any) -> Any:
         raise ValueError("a number is needed")
     if isinstance(value, str):
         if value not in _SPELLED:
-            raise ValueError("the only words for numbers are NaN, Infinity and -Infinity")
+            raise ValueError("the only non-finite numbers are NaN, Infinity and -Infinity")
         return _SPELLED[value]
     return value
 

@@ -41,7 +41,7 @@ def embedding_body(model: str, texts: Sequence[str]) -> bytes:
 
 def read_completion(chat: ChatCompletions, status: int, body: str, after_s: float | None) -> Answer:
     """The continuation, whether or not it ended by itself. Raises as ``ChatCompletions.read``."""
-    document = _document(chat, status, body, after_s, "/completions, which continues a text as it stands")
+    document = _document(chat, status, body, after_s, "/completions, which continues plain text")
     try:
         text = document["choices"][0]["text"]
         usage = document.get("usage") or {}
@@ -49,21 +49,21 @@ def read_completion(chat: ChatCompletions, status: int, body: str, after_s: floa
             raise TypeError
         return Answer(text, int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError):
-        raise Transient(f"its answer is no completion: {chat.excerpt(body)}") from None
+        raise Transient(f"its response is not a completion: {chat.excerpt(body)}") from None
 
 
 def read_embeddings(chat: ChatCompletions, status: int, body: str, after_s: float | None, texts: int) -> Embedded:
     """Vectors of so many texts, in their order. Raises as ``ChatCompletions.read``."""
-    document = _document(chat, status, body, after_s, "/embeddings, which makes vectors of texts")
+    document = _document(chat, status, body, after_s, "/embeddings, which computes vectors of texts")
     try:
         data = sorted(document["data"], key=lambda one: one["index"])
         vectors = [[float(value) for value in one["embedding"]] for one in data]
         tokens = int((document.get("usage") or {}).get("prompt_tokens") or 0)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
-        raise Transient(f"its answer holds no embeddings: {chat.excerpt(body)}") from None
+        raise Transient(f"its response has no embeddings: {chat.excerpt(body)}") from None
     finite = all(math.isfinite(value) for one in vectors for value in one)
     if len(vectors) != texts or len({len(one) for one in vectors}) != 1 or not vectors[0] or not finite:
-        raise Transient(f"it has not made {texts} vectors of one length: {chat.excerpt(body)}")
+        raise Transient(f"it did not return {texts} vectors of one length: {chat.excerpt(body)}")
     return Embedded(vectors, tokens)
 
 
@@ -74,4 +74,4 @@ def _document(chat: ChatCompletions, status: int, body: str, after_s: float | No
     try:
         return dict(json.loads(body))
     except (ValueError, TypeError, RecursionError):
-        raise Transient(f"its answer is no JSON object: {chat.excerpt(body)}") from None
+        raise Transient(f"its response is not a JSON object: {chat.excerpt(body)}") from None

@@ -23,7 +23,7 @@ CHECKPOINT_REASONS: tuple[CheckpointReason, ...] = get_args(CheckpointReason)
 AlertLevel = Literal["info", "warn", "error"]
 ASKED_TO_PAUSE = "asked to pause"
 """Reason of a pause that people wanted. Before ``by_request`` this sentence alone said so."""
-PLACE_GIVEN_BACK = "Its place was given back. It goes on from its checkpoint once it is resumed and has a place."
+PLACE_GIVEN_BACK = "Its slot was released. It continues from its checkpoint once it is resumed and has a slot."
 """Reason of a suspension, for people."""
 
 
@@ -323,5 +323,5 @@ def event_data(event: LinkEvent) -> EventData:
     """
     model = KINDS.get(event.kind)
     if model is None:
-        raise ValueError(f"there is no kind {event.kind!r}")
+        raise ValueError(f"unknown event kind {event.kind!r}")
     return model.model_validate(event.data)

@@ -77,12 +77,12 @@ class ChatCompletions:
             usage = document.get("usage") or {}
             tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError):
-            raise Transient(f"its answer is no chat completion: {self.excerpt(body)}") from None
+            raise Transient(f"its response is not a chat completion: {self.excerpt(body)}") from None
         if reason == "length":
             detail = f"the judge's answer was cut off at {request.max_tokens} tokens"
             raise CutOffError(detail, Answer(text if isinstance(text, str) else "", *tokens))
         if not isinstance(text, str):
-            raise Transient(f"its answer holds no text: {self.excerpt(body)}")
+            raise Transient(f"its response has no text: {self.excerpt(body)}")
         return Answer(text, *tokens)
 
     @property

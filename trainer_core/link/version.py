@@ -25,7 +25,7 @@ def objection_to_worker(told: str | None) -> str | None:
     """
     worker = _read(told)
     if worker is None:
-        return f"The cluster's worker names {_quoted(told)} as the version of Dressage's link: {_GARBLED}"
+        return f"The cluster's worker sent {_quoted(told)} as its link version: {_GARBLED}"
     return None if worker in SPOKEN else _disagreement(worker, LINK_VERSION)
 
 
@@ -33,16 +33,16 @@ def objection_to_platform(told: str | None) -> str | None:
     """Reason why a worker cannot work with its platform; see ``objection_to_worker``."""
     platform = _read(told)
     if platform is None:
-        return f"The platform names {_quoted(told)} as the version of Dressage's link: {_GARBLED}"
+        return f"The platform sent {_quoted(told)} as its link version: {_GARBLED}"
     return None if platform in SPOKEN else _disagreement(LINK_VERSION, platform)
 
 
-_GARBLED = "that is no version. Look for a proxy between cluster and platform that changes headers."
+_GARBLED = "that is not a version. Check for a proxy between cluster and platform that changes headers."
 
 
 def _disagreement(worker: int, platform: int) -> str:
     older = "the cluster's workers" if worker < platform else "the platform"
-    return f"This cluster runs Dressage's link version {worker}, the platform speaks {platform}: upgrade {older}."
+    return f"This cluster runs Dressage's link version {worker}, the platform runs {platform}: upgrade {older}."
 
 
 def _read(told: str | None) -> int | None:

@@ -14,7 +14,7 @@ ENTRIES = (
         {"trl": "frac_reward_zero_std"},
     ),
     Metric("groups/count", "Groups", "groups", "prompt groups in the batch", "data"),
-    Metric("curriculum/fallbacks", "Band empty", "draws", "draws with no row in the difficulty band, so far", "data"),
+    Metric("curriculum/fallbacks", "Band empty", "draws", "draws with no row in the difficulty band so far", "data"),
     Metric(
         "curriculum/prediction_r2/<source>",
         "Predicted pass rates",
@@ -24,5 +24,5 @@ ENTRIES = (
     ),
     Metric("training/policy_version", "Policy version", "versions", "weights after the update", "run"),
     Metric("training/tokens_total", "Tokens", "tokens", "completion tokens so far", "run", {"trl": "num_tokens"}),
-    Metric("control/revision", "Steering revision", "revision", "revision the batch was dispatched under", "run"),
+    Metric("control/revision", "Steering revision", "revision", "revision at the batch's dispatch", "run"),
 )

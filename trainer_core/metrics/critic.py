@@ -3,9 +3,9 @@
 from trainer_core.metrics.metric import Metric
 
 _BRANCHES = (
-    ("vine/states", "Valued states", "states", "states, prompts among them, from which branches have begun"),
-    ("vine/branches", "Branches", "samples", "continuations sampled for values alone: nothing is learned from them"),
-    ("vine/tokens", "Tokens of branches", "tokens", "tokens sampled by branches, their prefixes left out"),
+    ("vine/states", "Valued states", "states", "states, prompts included, from which branches started"),
+    ("vine/branches", "Branches", "samples", "continuations sampled only for values, not trained on"),
+    ("vine/tokens", "Tokens of branches", "tokens", "tokens sampled by branches, without their prefixes"),
     ("vine/token_share", "Cost of branches", "share", "tokens of branches / (tokens of branches + those of the batch)"),
     ("vine/error_share", "Failed branches", "share", "branches whose reward failed / branches"),
     ("vine/value/mean", "Value of states", "reward", "mean over states of the mean reward of their branches"),
@@ -16,7 +16,7 @@ ENTRIES = (
     Metric("critic/values/mean", "Value", "reward", "mean over tokens of the critic's value before the step", "critic"),
     Metric("critic/returns/mean", "Value target", "reward", "mean over tokens of the critic's target", "critic"),
     Metric("critic/vf_loss", "Value loss", "loss", "aggregated ½·(V − R)², clipped", "critic"),
-    Metric("critic/vf_clipfrac", "Clipped values", "share", "tokens whose value error a clip ends", "critic"),
+    Metric("critic/vf_clipfrac", "Clipped values", "share", "tokens whose value error is clipped", "critic"),
     Metric(
         "critic/vf_explained_var", "Explained variance", "share", "1 − Var(R − V) / Var(R), before the step", "critic"
     ),

@@ -11,32 +11,32 @@ BANDS = ("0-20", "20-40", "40-60", "60-80", "80-100")
 """Bands of known pass rates in percent, each without its upper edge, except the last."""
 
 ENTRIES = (
-    Metric("data/groups/<source>", "Groups of a source", "groups", "groups of the source that came back", "data"),
-    Metric("data/share/<source>", "Share of a source", "share", "groups of the source / groups that came back", "data"),
+    Metric("data/groups/<source>", "Groups of a source", "groups", "groups of the source that returned", "data"),
+    Metric("data/share/<source>", "Share of a source", "share", "groups of the source / groups that returned", "data"),
     Metric("data/pass_rate/<source>", "Pass rate of a source", "share", "successful samples / scored samples", "data"),
     Metric(
-        "data/all_right/<source>", "All right, by source", "share", "groups of right samples alone / groups", "data"
+        "data/all_right/<source>", "All right, by source", "share", "groups with only right samples / groups", "data"
     ),
     Metric(
-        "data/all_wrong/<source>", "All wrong, by source", "share", "groups of wrong samples alone / groups", "data"
+        "data/all_wrong/<source>", "All wrong, by source", "share", "groups with only wrong samples / groups", "data"
     ),
     Metric(
         "difficulty/groups/<band>",
-        "Groups of a difficulty",
+        "Groups by difficulty",
         "groups",
-        "groups that came back, by the pass rate in percent that was known of the prompt before",
+        "groups that returned, by the prompt's previously known pass rate in percent",
         "data",
     ),
     Metric(
         "difficulty/share/<band>",
-        "Share of a difficulty",
+        "Share by difficulty",
         "share",
-        "groups of the band / groups that came back",
+        "groups of the band / groups that returned",
         "data",
     ),
     Metric(
         "difficulty/pass_rate/<band>",
-        "Pass rate of a difficulty",
+        "Pass rate by difficulty",
         "share",
         "successful samples / scored samples",
         "data",
@@ -45,15 +45,15 @@ ENTRIES = (
         "difficulty/all_right/<band>",
         "All right, by difficulty",
         "share",
-        "groups of right samples alone / groups",
+        "groups with only right samples / groups",
         "data",
     ),
     Metric(
         "difficulty/all_wrong/<band>",
         "All wrong, by difficulty",
         "share",
-        "groups of wrong samples alone / groups",
+        "groups with only wrong samples / groups",
         "data",
     ),
-    Metric("curriculum/stage", "Stage", "number", "stage of the data, from 1, that the step was drawn in", "data"),
+    Metric("curriculum/stage", "Stage", "number", "data stage of the step's draws, from 1", "data"),
 )

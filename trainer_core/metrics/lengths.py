@@ -30,10 +30,10 @@ ENTRIES = (
     Metric("response_length/p50", "Median length", "tokens", "50th percentile", "length"),
     Metric("response_length/p95", "Long responses", "tokens", "95th percentile", "length"),
     Metric("response_length/p99", "Longest responses", "tokens", "99th percentile", "length"),
-    Metric("response_length/window", "Length window", "tokens", "longest completion that is allowed", "length"),
+    Metric("response_length/window", "Length window", "tokens", "longest allowed completion", "length"),
     Metric(
         "response_length/clip_ratio",
-        "Cut responses",
+        "Truncated responses",
         "share",
         "responses that ended at the maximum length",
         "length",
@@ -42,22 +42,20 @@ ENTRIES = (
     Metric("prompt_length/mean", "Prompt length", "tokens", "mean prompt tokens", "length"),
     Metric("thinking/mean", "Thinking", "tokens", "mean thinking tokens", "length"),
     Metric("thinking/max", "Longest thinking", "tokens", "largest number of thinking tokens", "length"),
+    Metric("thinking/budget", "Thinking budget", "tokens", "the budget in force; its mean if prompts differ", "length"),
     Metric(
-        "thinking/budget", "Thinking budget", "tokens", "the budget that holds; its mean where prompts differ", "length"
-    ),
-    Metric(
-        "thinking/budget_hit_share", "Budget spent", "share", "responses whose thinking was ended by force", "length"
+        "thinking/budget_hit_share", "Budget spent", "share", "responses whose thinking was forced to end", "length"
     ),
     Metric(
         "thinking/budget_violations",
         "Budget not enforced",
         "responses",
-        "responses whose text holds more thinking than budget plus forced tokens; 0 while it is enforced",
+        "responses with more thinking than budget plus forced tokens; 0 while it is enforced",
         "length",
     ),
     Metric(
-        "rollouts/repetition_share", "Stopped for repetition", "share", "responses that an early stop ended", "length"
+        "rollouts/repetition_share", "Stopped for repetition", "share", "responses ended by an early stop", "length"
     ),
-    Metric("rollouts/pruned_share", "Pruned", "share", "samples given up for their group's sake", "length"),
+    Metric("rollouts/pruned_share", "Pruned", "share", "samples stopped in favour of their group", "length"),
     Metric("thinking/share_thinking", "Responses that think", "share", "responses with thinking tokens", "length"),
 )

@@ -7,7 +7,7 @@ ENTRIES = (
         "critic/score/mean",
         "Reward",
         "reward",
-        "mean of the rewards that could be computed",
+        "mean of the computed rewards",
         "reward",
         {"trl": "reward", "prime_rl": "train/agg/effective/reward/mean"},
     ),
@@ -21,10 +21,16 @@ ENTRIES = (
     ),
     Metric("critic/score/min", "Lowest reward", "reward", "smallest reward", "reward"),
     Metric("critic/score/max", "Highest reward", "reward", "largest reward", "reward"),
-    Metric("reward_parts/<component>/mean", "Part of the reward", "grade", "mean grade before its weight", "reward"),
+    Metric(
+        "reward_parts/<component>/mean", "Component of the reward", "grade", "mean grade before its weight", "reward"
+    ),
     Metric("reward/error_share", "Reward errors", "share", "trajectories whose reward failed / trajectories", "reward"),
     Metric(
-        "reward/forgiven_share", "Forgiven parts", "share", "trajectories with a failed part that counts as 0", "reward"
+        "reward/forgiven_share",
+        "Skipped components",
+        "share",
+        "trajectories with a failed component that counts as 0",
+        "reward",
     ),
     Metric(
         "reward/pytest_share",
@@ -38,7 +44,7 @@ ENTRIES = (
         "reward_shadow/<version>/agreement",
         "Agreement with a shadow",
         "share",
-        "trajectories that both versions call right, or both wrong / those that both could score",
+        "trajectories that both versions grade right, or both wrong / trajectories scored by both",
         "reward",
     ),
     Metric(
@@ -49,13 +55,17 @@ ENTRIES = (
         "reward",
     ),
     Metric(
-        "reward_shadow/<version>/errors", "Shadow errors", "trajectories", "that a shadow could not score", "reward"
+        "reward_shadow/<version>/errors",
+        "Shadow errors",
+        "trajectories",
+        "trajectories that a shadow could not score",
+        "reward",
     ),
     Metric(
         "reward/length_bias",
         "Length bias of the judge",
         "correlation",
-        "partial correlation of grade and length at fixed reward of all other parts, over a window",
+        "partial correlation of grade and length at fixed reward of all other components, over a window",
         "reward",
     ),
     Metric("eval/<source>/score/mean", "Held-out reward", "reward", "mean reward on the held-out source", "evaluation"),
@@ -87,7 +97,7 @@ ENTRIES = (
         "eval/<source>/pass_at/<k>/mean",
         "Held-out pass@k",
         "share",
-        "mean over prompts of 1 − C(n − c, k) / C(n, k), c right ones of n samples",
+        "mean over prompts of 1 − C(n − c, k) / C(n, k), c right of n samples",
         "evaluation",
     ),
     Metric(

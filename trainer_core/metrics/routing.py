@@ -12,7 +12,7 @@ _TABLE: tuple[tuple[str, str, str, str], ...] = (
         "1",
         "mean over layers of the largest expert's load / the mean load − 1, over the tokens of an update",
     ),
-    (_M + "idle_experts", "Idle experts", "share", "experts that no token of an update was sent to / experts"),
+    (_M + "idle_experts", "Idle experts", "share", "experts that received no token of an update / experts"),
     (
         _M + "aux_loss",
         "Balancing loss",
@@ -24,7 +24,7 @@ _TABLE: tuple[tuple[str, str, str, str], ...] = (
         _M + "replay_agreement",
         "Agreement with the engine's routes",
         "share",
-        "replayed choices that the learner's own routers would have made / replayed choices",
+        "replayed choices that match the learner's own routers / replayed choices",
     ),
 )
 """Load and routes are counted at positions that predict sampled tokens."""

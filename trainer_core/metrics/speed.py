@@ -3,16 +3,16 @@
 from trainer_core.metrics.metric import Metric
 
 _FATES = (
-    ("rollouts/parked", "Stopped groups", "groups", "groups stopped at a full batch, their tokens kept"),
-    ("rollouts/continued", "Continued groups", "groups", "stopped groups that generation went on with"),
-    ("rollouts/deferred", "Deferred groups", "groups", "groups stopped at a full batch, to be generated afresh"),
+    ("rollouts/parked", "Stopped groups", "groups", "groups stopped at a full batch, with their tokens kept"),
+    ("rollouts/continued", "Continued groups", "groups", "stopped groups whose generation continued"),
+    ("rollouts/deferred", "Deferred groups", "groups", "groups stopped at a full batch, to be generated again"),
     ("rollouts/rejected", "Replaced groups", "groups", "groups without signal that dynamic sampling replaced"),
     ("rollouts/regenerated", "Regenerated groups", "groups", "groups generated again because a worker was lost"),
 )
 """Fates of groups other than being trained on: (name, title, unit, formula)."""
 
 _SPECULATION = (
-    ("speculation/drafted_tokens", "Drafted tokens", "tokens", "tokens that drafts proposed, summed over engines"),
+    ("speculation/drafted_tokens", "Drafted tokens", "tokens", "tokens proposed by drafts, summed over engines"),
     ("speculation/accepted_tokens", "Accepted tokens", "tokens", "drafted tokens that were sampled"),
     ("speculation/accepted_share", "Accepted share", "share", "accepted tokens / drafted tokens"),
     (
@@ -31,12 +31,12 @@ ENTRIES = (
         "timing_s/generate",
         "Generation",
         "s",
-        "time in which any group was with the engines, but for weight updates of idle ones",
+        "time with any group in the engines, without weight updates of idle engines",
         "speed",
     ),
-    Metric("timing_s/reward", "Rewards", "s", "time of rewards while nothing was generated", "speed"),
+    Metric("timing_s/reward", "Rewards", "s", "time of rewards while nothing was being generated", "speed"),
     Metric("timing_s/learn", "Learning", "s", "time of the update", "speed"),
-    Metric("timing_s/probe", "Weight probe", "s", "the part of the sync in which engines prove their weights", "speed"),
+    Metric("timing_s/probe", "Weight probe", "s", "the part of the sync that verifies the engines' weights", "speed"),
     Metric("timing_s/sync", "Weight sync", "s", "from the update's end to the probe's", "speed"),
     Metric(
         "timing_s/paused",
@@ -46,7 +46,7 @@ ENTRIES = (
         "speed",
     ),
     Metric("timing_s/wait", "Waiting", "s", "time the learner waited for a batch", "speed"),
-    Metric("checkpoint/failures", "Failed saves", "tries", "tries to write a checkpoint that failed", "speed"),
+    Metric("checkpoint/failures", "Failed saves", "tries", "failed attempts to write a checkpoint", "speed"),
     Metric("perf/throughput", "Throughput", "tokens/s", "completion tokens / step time", "speed"),
     Metric("perf/rollouts_per_s", "Rollouts", "1/s", "trajectories / step time", "speed"),
     Metric(
@@ -60,19 +60,21 @@ ENTRIES = (
         "perf/learner_memory_max",
         "Learner memory",
         "GiB",
-        "most that tensors took on a learner rank's GPU since the step before",
+        "peak of tensors on a learner rank's GPU since the previous step",
         "speed",
     ),
     Metric("perf/engine_busy_share", "Engine busy", "share", "time inside engine steps / wall time", "speed"),
     Metric(
         "perf/engine_share_min",
-        "Least engine's share",
+        "Smallest engine's share",
         "share",
-        "tokens of the engine that generated fewest / tokens of all; 1 / engines where they are alike",
+        "tokens of the engine that generated fewest / tokens of all; 1 / engines if all are equal",
         "speed",
     ),
-    Metric("perf/kv_usage", "KV cache", "share", "used blocks / blocks, the most seen", "speed"),
-    Metric("perf/preemptions", "Preemptions", "sequences", "running sequences that had to compute anew", "speed"),
+    Metric("perf/kv_usage", "KV cache", "share", "used blocks / blocks, peak", "speed"),
+    Metric(
+        "perf/preemptions", "Preemptions", "sequences", "running sequences that were preempted and recomputed", "speed"
+    ),
     Metric(
         "perf/running_sequences",
         "Running sequences",
@@ -84,7 +86,7 @@ ENTRIES = (
         "perf/fp8_simulated",
         "FP8 simulated",
         "share",
-        "engines whose FP8 is simulated by rounding, with no gain in speed / engines in FP8",
+        "engines that simulate FP8 by rounding, without speed-up / engines in FP8",
         "speed",
     ),
     *(Metric(*entry, "speed") for entry in _FATES),

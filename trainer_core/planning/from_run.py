@@ -47,7 +47,7 @@ def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source
     """
     complete = [step for step in steps if all(name in step for name in NEEDED)]
     if len(complete) < LEAST_STEPS:
-        raise PlanError(f"rates need {LEAST_STEPS} steps that reported their times; there are {len(complete)}.")
+        raise PlanError(f"rates need {LEAST_STEPS} steps with reported times; there are {len(complete)}.")
     if len(complete) >= LEAST_STEPS + WARM_STEPS:
         complete = complete[WARM_STEPS:]
     typical = {name: median(step[name] for step in complete) for name in NEEDED}
@@ -125,7 +125,7 @@ def _learner(spec: RunSpec, steps: Sequence[Mapping[str, float]]) -> tuple[float
     ]
     worked = [(tokens, seconds) for tokens, seconds in points if tokens > 0 and seconds > 0]
     if not worked:
-        raise PlanError("the run's learner has not learned from anything.")
+        raise PlanError("the run's learner has not made an update.")
     fixed, per_token = line(worked)
     return 1.0 / per_token / spec.parallelism.learner_ranks, fixed
 

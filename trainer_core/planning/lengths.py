@@ -37,7 +37,7 @@ class EmpiricalLengths(SpecModel):
     @model_validator(mode="after")
     def _ascends(self) -> "EmpiricalLengths":
         if self.tokens[0] < 1 or any(low > high for low, high in pairwise(self.tokens)):
-            raise ValueError("lengths must ascend and be at least 1")
+            raise ValueError("lengths must increase and be at least 1")
         return self
 
     def quantile(self, share: float) -> float:

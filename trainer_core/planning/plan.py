@@ -74,7 +74,7 @@ def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) 
         PlanError: the request contradicts itself.
     """
     if not 1 <= gpus <= MAX_GPUS:
-        raise PlanError(f"a plan is made for 1 to {MAX_GPUS} GPUs, not {gpus}.")
+        raise PlanError(f"a plan needs 1 to {MAX_GPUS} GPUs, not {gpus}.")
     if price is not None and not price >= 0:
         raise PlanError(f"a price must be 0 or more, not {price:g}.")
     work = workload(spec, rates)

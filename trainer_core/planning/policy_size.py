@@ -94,7 +94,7 @@ class PolicySize:
         names = ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
         missing = [name for name in names if not isinstance(config.get(name), int)]
         if missing:
-            raise UnknownSize(f"config.json says nothing of {', '.join(missing)}")
+            raise UnknownSize(f"config.json lacks {', '.join(missing)}")
         layers, hidden, heads = (config[name] for name in names[:3])
         experts = _experts(config)
         dense = config.get("intermediate_size") or 4 * hidden
@@ -201,7 +201,7 @@ def tensor_shapes(folder: Path) -> dict[str, tuple[int, ...]]:
                 header = json.loads(stream.read(min(int.from_bytes(stream.read(8), "little"), LONGEST_HEADER)))
             found |= {name: tuple(one["shape"]) for name, one in header.items() if name != "__metadata__"}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UnknownSize(f"{path.name} is no safetensors file") from error
+            raise UnknownSize(f"{path.name} is not a safetensors file") from error
     if not found:
         raise UnknownSize("there are no safetensors files")
     return found

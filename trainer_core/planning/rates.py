@@ -32,7 +32,7 @@ class EngineRates(SpecModel):
     @model_validator(mode="after")
     def _ascends(self) -> "EngineRates":
         if any(low.running >= high.running for low, high in pairwise(self.decode)):
-            raise ValueError("the lines of decode must ascend in running sequences")
+            raise ValueError("the lines of decode must increase in running sequences")
         return self
 
     def step_seconds(self, running: float) -> float:

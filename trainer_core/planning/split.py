@@ -36,7 +36,7 @@ def best_split(work: Workload, mode: LoopMode, gpus: int) -> Split:
     per_group = work.rates.learner.gpus * together
     most = min((gpus - per_group) // per_engine, most_engines(work, mode))
     if most < 1:
-        ranks = "one learner rank" if together == 1 else f"{together} learner ranks that share tokens out"
+        ranks = "one learner rank" if together == 1 else f"{together} context-parallel learner ranks"
         raise PlanError(
             f"{gpus} GPU{'' if gpus == 1 else 's'} cannot hold one rollout engine ({per_engine}) "
             f"and {ranks} ({per_group})."

@@ -177,7 +177,7 @@ def _number(number: PerPromptTokens, item: Mapping[str, Any], rng: Random) -> in
 def _column(item: Mapping[str, Any], column: str) -> int:
     value = item.get(column)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"the column {column!r} must hold a whole number, 0 or more; found {value!r}")
+        raise ValueError(f"the column {column!r} must contain a whole number, 0 or more; found {value!r}")
     return value
 
 

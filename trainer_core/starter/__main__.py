@@ -15,22 +15,22 @@ from trainer_core.starter.plans import full_plan, long_tail_plan, quick, teacher
 def main() -> None:
     """Parse the command line and build the policy; exit with a one-sentence message if that is not possible."""
     parser = argparse.ArgumentParser(prog="python -m trainer_core.starter", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder to make; must not exist yet")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same policy (default: 0)")
-    parser.add_argument("--quick", action="store_true", help="a few steps only: tests the path, not the policy")
+    parser.add_argument("--out", type=Path, required=True, help="folder to create; must not exist yet")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same policy (default: 0)")
+    parser.add_argument("--quick", action="store_true", help="a few steps only: tests the code path, not the policy")
     parser.add_argument(
         "--long-tail", action="store_true", help="long-tailed lengths, up to 384 tokens (three minutes)"
     )
-    parser.add_argument("--teacher", action="store_true", help="a policy that always thinks, to teach the other")
+    parser.add_argument("--teacher", action="store_true", help="a policy that always thinks, as a teacher")
     parser.add_argument("--hybrid", action="store_true", help="lightning attention and experts (three minutes)")
     arguments = parser.parse_args()
 
     torch.set_num_threads(1)  # matrices this small do not benefit from more threads
     logging.disable_progress_bar()
     if arguments.hybrid and arguments.long_tail:
-        parser.error("the hybrid policy was never warmed up with long tails: leave --long-tail or --hybrid out")
+        parser.error("the hybrid policy was never warmed up with long tails: remove --long-tail or --hybrid")
     if arguments.teacher and (arguments.hybrid or arguments.long_tail):
-        parser.error("the teacher is one of the plain starter policy: leave --hybrid and --long-tail out")
+        parser.error("the teacher is for the plain starter policy: remove --hybrid and --long-tail")
     plan = long_tail_plan() if arguments.long_tail else teacher_plan() if arguments.teacher else full_plan()
     if arguments.quick:
         plan = quick(plan)

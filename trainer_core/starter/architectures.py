@@ -278,7 +278,7 @@ def _known(name: str) -> Architecture:
 def _head(name: str, architecture: Architecture, tied: bool | None) -> str:
     head = architecture.heads[0] if tied is None else "tied" if tied else "untied"
     if head not in architecture.heads:
-        raise ValueError(f"policies of {name} have {' or '.join(architecture.heads)} heads, none are {head}")
+        raise ValueError(f"policies of {name} have {' or '.join(architecture.heads)} heads, not {head}")
     return head
 
 
@@ -358,10 +358,10 @@ def main() -> None:
     """Parse the command line and build the policy; exit with a one-sentence message if that is not possible."""
     parser = argparse.ArgumentParser(prog="python -m trainer_core.starter.architectures", description=__doc__)
     parser.add_argument("name", choices=ARCHITECTURES, help="architecture")
-    parser.add_argument("--out", type=Path, required=True, help="folder to make; must not exist, or be empty")
+    parser.add_argument("--out", type=Path, required=True, help="folder to create; must not exist, or be empty")
     parser.add_argument("--tied", action=argparse.BooleanOptionalAction, help="tie the output layer to the embedding")
     parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32", help="type of the weights")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same policy (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same policy (default: 0)")
     parser.add_argument("--sharpen", type=float, default=1.0, help="factor of all logits (default: 1)")
     given = parser.parse_args()
     try:

@@ -91,7 +91,7 @@ def dead_chance(verdicts: Verdicts, size: int) -> float:
     """
     right, graded = verdicts.right, verdicts.graded
     if graded < 1 or size < 1 or not 0 <= right <= graded:
-        raise ValueError(f"{right} of {graded} right say nothing of groups of {size}")
+        raise ValueError(f"{right} of {graded} right cannot predict groups of {size}")
     if size <= graded:
         return (math.comb(right, size) + math.comb(graded - right, size)) / math.comb(graded, size)
     a, b = right + 0.5, graded - right + 0.5

@@ -81,4 +81,4 @@ def _stuck(guard: MetricStuck, value: float, past: Sequence[float]) -> str | Non
     values = [*past, value]
     if max(values) - min(values) > guard.tolerance:
         return None
-    return f"within {guard.tolerance:g} of itself" if guard.tolerance else "standing still"
+    return f"within {guard.tolerance:g} of itself" if guard.tolerance else "stuck"

@@ -84,7 +84,7 @@ class GuardWatch:
             self._counts.append(left.pop(key)[1] if same else _Count())
         for key, (guard, count) in before.items():
             if key in left and count.fired:
-                why = "was changed and begins anew" if key in self._keys else "was removed"
+                why = "was changed and restarts" if key in self._keys else "was removed"
                 self._gone.append(Calm(key, guard.metric, count.since, f"The guard {key} {why}."))
 
     def check(self, step: int, metrics: Mapping[str, float]) -> list[Alert]:
@@ -106,7 +106,7 @@ class GuardWatch:
             value, reason = seen
             if reason is None:
                 if count.fired:
-                    message = f"{guard.metric} is {value:.4g} at step {step}: {key} is over."
+                    message = f"{guard.metric} is {value:.4g} at step {step}: {key} has ended."
                     self._gone.append(Calm(key, guard.metric, count.since, message))
                 count.outside, count.fired = 0, False
                 continue

@@ -124,12 +124,12 @@ class LengthWatch:
         what = "longer" if value > 0 else "shorter"
         done = {
             "alert": "Nothing is changed.",
-            "normalise": "The fitted slope is taken off its grades from the next step on.",
-            "recalibrate": "Its grades are centred anew within bins of length from the next step on.",
+            "normalise": "The fitted slope is subtracted from its grades from the next step.",
+            "recalibrate": "Its grades are recentred within bins of length from the next step.",
             "pause": "The run pauses.",
         }[self._watch.reaction]
         message = (
             f"{self._watch.component} grades {what} completions higher than the rules do: the partial correlation of "
-            f"grade and length is {value:.2f} at step {step}, past {self._watch.threshold:g}. {done}"
+            f"grade and length is {value:.2f} at step {step}, above {self._watch.threshold:g}. {done}"
         )
         return Alert(METRIC, value, message, "pause" if self._watch.reaction == "pause" else "alert")

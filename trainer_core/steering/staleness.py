@@ -108,7 +108,7 @@ class StalenessLedger:
     def add(self, name: str) -> None:
         """Add a new group, which waits for its dispatch. Raises ``ValueError`` if it is already known."""
         if name in self._entries:
-            raise ValueError(f"group {name} is on its way already")
+            raise ValueError(f"group {name} is already in flight")
         self._order += 1
         self._entries[name] = _Entry(GroupState.WAITING, self._order, None)
 

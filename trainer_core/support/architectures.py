@@ -13,16 +13,18 @@ SEPARATE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "dow
 ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
 LATENT = ("kv_a_proj_with_mqa", "kv_b_proj", "o_proj")
 
-_BY_TRANSFORMERS = "The engine computes it with transformers' own class: slower than an architecture that vLLM knows."
+_BY_TRANSFORMERS = (
+    "The engine computes it with transformers' own class: slower than an architecture that vLLM implements."
+)
 _WINDOWS = "Sliding windows are computed exactly."
 _CAPPING = "Score capping is computed exactly, on a slower path."
-_EXPERTS = "LoRA adapts the attention alone: experts, shared ones and dense layers among them rest."
+_EXPERTS = "LoRA adapts only the attention: experts, including shared and dense ones, are frozen."
 _ROUTES = (
-    "In bfloat16 one or two routes in a hundred differ between engine and learner, and with them some tokens by a nat: "
-    "policy.routing.replay takes the engine's. Replay was seen on CPUs; nobody has tried it on a GPU."
+    "In bfloat16 one or two routes in a hundred differ between engine and learner, which changes some tokens by a nat:"
+    " policy.routing.replay uses the engine's. Replay is tested on CPUs, not on a GPU."
 )
 _PREDICTION = "Layers that predict further tokens (num_nextn_predict_layers) are neither trained nor exported."
-_LATENT_HEADS = "On CPUs the engine keeps latent attention with expanded heads, which take more of its cache."
+_LATENT_HEADS = "On CPUs the engine keeps latent attention with expanded heads, which use more of its cache."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,8 @@ ARCHITECTURES: Mapping[str, Support] = {
         remarks=(
             _CAPPING,
             _WINDOWS,
-            "Read what a run has trained with attn_implementation='eager': transformers' fused attention leaves the "
-            "capping out.",
+            "Load trained checkpoints with attn_implementation='eager': transformers' fused attention omits the"
+            " capping.",
         ),
     ),
     "Gemma3ForCausalLM": Support(
@@ -94,7 +96,7 @@ ARCHITECTURES: Mapping[str, Support] = {
         ("gemma3",),
         SEPARATE,
         float16=False,
-        remarks=(_WINDOWS, "Models that see images as well are refused: their text part trains by itself."),
+        remarks=(_WINDOWS, "Models that also see images are refused: their text part trains by itself."),
     ),
     "Phi3ForCausalLM": Support(
         "Phi 3, Phi 4",
@@ -146,8 +148,8 @@ ARCHITECTURES: Mapping[str, Support] = {
         pipelines=False,
         remarks=(
             "Lightning attention and experts are computed by the platform itself.",
-            "It is in no line of the table: tests of its own run it in float32 (docs/hybrid.md), with weights that "
-            "change between answers and in their midst, and update it with LoRA. Nobody has tried bfloat16.",
+            "It is not in the table: separate tests run it in float32 (docs/hybrid.md), with weights that change"
+            " between and during answers, and update it with LoRA. bfloat16 is untested.",
             _EXPERTS,
         ),
     ),

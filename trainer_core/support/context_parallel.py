@@ -23,24 +23,24 @@ def of_context(config: Mapping[str, Any], ranks: int) -> Iterator[tuple[Path, st
     if "linear_attention" in (own.get("layer_types") or ()) or own.get("model_type") == "minimax":
         yield (
             _FIELD,
-            "The policy has layers of linear attention, which carry a state from token to token and not from rank to "
-            f"rank: {one}.",
+            "The policy has layers of linear attention, which pass a state from token to token but not from rank to"
+            f" rank: {one}.",
         )
         return
     whole_length = _WHOLE_LENGTH | _AS_LONGROPE.get(str(own.get("model_type")), frozenset())
     if (kind := next(iter(sorted(_rotary_kinds(own) & whole_length)), None)) is not None:
         yield (
             _FIELD,
-            f"The policy's rotary positions of the kind {kind} follow from the longest position that a rank sees, and "
-            f"ranks that share tokens out see different ones: {one}.",
+            f"The policy's rotary positions of the kind {kind} depend on the longest position that a rank sees, which"
+            f" differs between context-parallel ranks: {one}.",
         )
     heads = own.get("num_attention_heads")
     if type(heads) is int and heads % ranks:
         fitting = ", ".join(str(size) for size in range(1, heads + 1) if heads % size == 0)
         yield (
             _FIELD,
-            f"{ranks} ranks cannot share out {heads} attention heads alike: set parallelism.context_parallel_size to "
-            f"one of {fitting}.",
+            f"{ranks} ranks cannot divide {heads} attention heads evenly: set parallelism.context_parallel_size to one"
+            f" of {fitting}.",
         )
 
 

@@ -25,12 +25,12 @@ def of_libraries(name: str, config: Mapping[str, Any]) -> str | None:
     learner, engine = LIBRARIES
     if name not in IN_BOTH:
         lacking = engine if name in LEARNER_ONLY else learner if name in ENGINE_ONLY else f"both {learner} and {engine}"
-        return f"{name} is unknown to {lacking}, and code that comes with a model is never run.{_conversion(name)}"
+        return f"{name} is unknown to {lacking}, and code shipped with a model is never run.{_conversion(name)}"
     kind = config.get("model_type")
     if kind is not None and kind not in MODEL_TYPES:
         return (
-            f"config.json has the model_type {str(kind)[:80]!r}, which {learner} does not know as a language model's: "
-            f"write the one that other policies of {name} have."
+            f"config.json has the model_type {str(kind)[:80]!r}, which {learner} does not know as a language model's:"
+            f" write the one of other {name} policies."
         )
     return None
 
@@ -39,7 +39,7 @@ def _conversion(name: str) -> str:
     near = nearest_class(name)
     if near is None:
         return ""
-    return f" The nearest that learner and engine know is {near}: if its weights are the same, write that name instead."
+    return f" The closest that learner and engine know is {near}: if its weights are the same, write that name instead."
 
 
 def nearest_class(name: str) -> str | None:

@@ -79,29 +79,29 @@ def _of_class(config: Mapping[str, Any]) -> str | None:
     family = name.removesuffix("ForCausalLM").removesuffix("LMHeadModel").removesuffix("ForConditionalGeneration")
     if name.endswith(("ForSequenceClassification", "ForTokenClassification")):
         return (
-            f"{name} gives scores and generates no text: use it as a reward model, and train a policy whose class ends "
-            "in ForCausalLM."
+            f"{name} returns scores and generates no text: use it as a reward model, and train a policy whose class"
+            " ends in ForCausalLM."
         )
     if name.endswith(_SEES) or "vision_config" in config or "audio_config" in config:
         part = _text_part(name, config)
         way = f"save its text part as {part} by itself (docs/architectures.md shows how), or " if part else ""
-        return f"{name} sees or hears, and only text is trained here: {way}choose {_choice(family)}."
+        return f"{name} processes images or sound, and only text is trained here: {way}choose {_choice(family)}."
     if config.get("is_encoder_decoder"):
         return f"{name} has an encoder, and only decoders are trained here: choose {_choice()}."
     if family in RECURRENT:
         return f"{name} has recurrent layers, which would mix packed sequences: choose {_choice(family)}."
     if family in FIXED_ATTENTION:
         return (
-            f"The attention of {name} cannot be exchanged in transformers, so packed sequences would mix: choose "
-            f"{_choice(family)}."
+            f"The attention of {name} cannot be replaced in transformers, so packed sequences would mix: choose"
+            f" {_choice(family)}."
         )
     if not name.endswith(("ForCausalLM", "LMHeadModel")):
-        return f"{name} is no language model that generates text: choose {_choice()}."
+        return f"{name} is not a language model that generates text: choose {_choice()}."
     known = ARCHITECTURES.get(name)
     if known is not None and not known.trains:
         return f"{name} does not train yet ({' '.join(known.remarks)}): choose {_choice(family)}."
     if (reason := of_libraries(name, config)) is not None:
-        return f"{reason} Else choose {_choice(family)}: docs/architectures.md has what works with each."
+        return f"{reason} Otherwise choose {_choice(family)}: see docs/architectures.md for what works with each."
     return None
 
 
@@ -120,8 +120,8 @@ def _of_weights(config: Mapping[str, Any]) -> str | None:
     way = "register the model's own version in bfloat16"
     if method in _WIDENED_BY:
         way += (
-            ", or make one: AutoModelForCausalLM.from_pretrained(folder, dtype='bfloat16', quantization_config="
-            f"{_WIDENED_BY[method]}(dequantize=True)).save_pretrained(another)"
+            ", or create one: AutoModelForCausalLM.from_pretrained(folder, dtype='bfloat16',"
+            f" quantization_config={_WIDENED_BY[method]}(dequantize=True)).save_pretrained(another)"
         )
     return f"Its weights are stored in {method}, which cannot be trained: {way}."
 
@@ -136,12 +136,12 @@ def _of_layers(config: Mapping[str, Any]) -> str | None:
         return f"Its layers of type {', '.join(strange)} would mix packed sequences: choose {_choice(family)}."
     if config.get("model_type") == "gpt_oss" and (strange_part := _of_gpt_oss(config)) is not None:
         return (
-            f"It is a GPT-OSS with {strange_part}, which the engine computes as the published ones have it: choose one "
-            "with the published settings."
+            f"It is a GPT-OSS with {strange_part}, which the engine computes only with the published settings: choose"
+            " one with the published settings."
         )
     for noise in ("attn_logit_bias", "alibi"):
         if config.get(noise):
-            return f"Its attention adds a bias by distance ({noise}), which is not computed here: choose {_choice()}."
+            return f"Its attention adds a distance bias ({noise}), which is not supported: choose {_choice()}."
     return None
 
 
@@ -150,7 +150,7 @@ def _of_gpt_oss(config: Mapping[str, Any]) -> str | None:
     kinds = config.get("layer_types")
     usual = ("sliding_attention", "full_attention")
     if isinstance(kinds, list) and any(kind != usual[number % 2] for number, kind in enumerate(kinds)):
-        return "windows in other layers than every second (layer_types)"
+        return "windows in layers other than every second (layer_types)"
     for name, value in (("swiglu_alpha", 1.702), ("swiglu_limit", 7.0)):
         if config.get(name, value) != value:
             return f"{name} = {config[name]} instead of {value}"
@@ -163,8 +163,8 @@ def _of_spec(config: Mapping[str, Any], spec: RunSpec) -> Iterator[tuple[Path, s
     if longest is not None and engine.max_model_len > longest:
         yield (
             ("rollout", "engine", "max_model_len"),
-            f"The policy knows {longest} positions, and sequences of {engine.max_model_len} tokens are asked for: set "
-            f"rollout.engine.max_model_len to {longest} or less.",
+            f"The policy has {longest} positions, and sequences of {engine.max_model_len} tokens are requested: set"
+            f" rollout.engine.max_model_len to {longest} or less.",
         )
     yield from of_devices(config, engine)
     yield from of_context(config, spec.parallelism.context_parallel_size)
@@ -178,7 +178,7 @@ def _of_spec(config: Mapping[str, Any], spec: RunSpec) -> Iterator[tuple[Path, s
     if engine.quantization is not None and not known.fp8:
         yield (
             ("rollout", "engine", "quantization"),
-            f"FP8 does not work with {known.title}: leave rollout.engine.quantization out, and choose bfloat16.",
+            f"FP8 does not work with {known.title}: remove rollout.engine.quantization and choose bfloat16.",
         )
     if known.bfloat16 is False and "bfloat16" in (engine.dtype, asked.dtype):
         yield (
@@ -197,7 +197,7 @@ def _of_adapter(adapter: LoRAAdapter, title: str, layers: tuple[str, ...], *, lo
         if name.rpartition(".")[2] not in layers:
             yield (
                 ("policy", "adapter", "target_modules", index),
-                f"{title} has no linear layer {name!r}: it has {', '.join(layers)} (none named means all of them).",
+                f"{title} has no linear layer {name!r}: it has {', '.join(layers)} (an empty list means all).",
             )
 
 
@@ -215,7 +215,7 @@ def _of_routing(spec: RunSpec, known: Support) -> Iterator[tuple[Path, str]]:
             "auxiliary_loss.",
         )
     if routing.replay and not known.routes:
-        reason = "the engine does not tell its routes" if known.experts else "there are no experts"
+        reason = "the engine does not return its routes" if known.experts else "there are no experts"
         yield (
             ("policy", "routing", "replay"),
             f"Routes of {title} cannot be replayed, because {reason}: set policy.routing.replay to false.",

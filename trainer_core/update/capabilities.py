@@ -24,13 +24,13 @@ def _lacking(spec: RunSpec, device: torch.device) -> Iterator[str]:
     on_host = device.type == "cpu"
     if spec.policy.activation_offload and on_host:
         yield (
-            "policy.activation_offload needs an accelerator: this learner runs on a CPU, whose activations are in the "
-            "host's memory already (policy.gradient_checkpointing saves some of it)"
+            "policy.activation_offload needs an accelerator: this learner runs on a CPU, whose activations are already"
+            " in host memory (policy.gradient_checkpointing saves some)"
         )
     if spec.optimizer.offload and on_host:
         yield (
-            "optimizer.offload needs an accelerator: this learner runs on a CPU, whose moments are in the host's "
-            "memory already"
+            "optimizer.offload needs an accelerator: this learner runs on a CPU, whose moments are already in host"
+            " memory"
         )
     if spec.optimizer.moment_bits == 8 and find_spec("bitsandbytes") is None:
         yield f"optimizer.moment_bits = 8 needs a library: pip install --no-deps {BITSANDBYTES}"

@@ -85,7 +85,7 @@ def share_context(size: int, device: torch.device) -> ContextGroup:
     """
     count = world_size()
     if size < 1 or count % size:
-        raise ValueError(f"{count} ranks cannot be cut into context groups of {size}: choose a divisor of {count}")
+        raise ValueError(f"{count} ranks cannot be split into context groups of {size}: choose a divisor of {count}")
     _Joined.context = ALONE
     if size > 1:
         for first in range(0, count, size):

@@ -158,7 +158,7 @@ class GradientAccumulator:
             own_logits = None
             balancer = self._parts.balancer
             if spec.policy.routing.replay and batch.routes is None:
-                raise ValueError("policy.routing.replay needs trajectories that hold the engine's routes: these do not")
+                raise ValueError("policy.routing.replay needs trajectories with the engine's routes: these have none")
             watch = RouteWatch() if one.routes is not None or balancer is not None else None
             if spec.needs_logits:
                 logprobs, own_logits, entropies = scored_logits(self._parts.engine.forward, batch, watch)

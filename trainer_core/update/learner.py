@@ -347,7 +347,7 @@ class Learner:
         Raises:
             CheckpointError: the folder is incomplete, was changed, or belongs to another policy; nothing was loaded.
         """
-        torn, self._torn = self._torn, "a checkpoint was half loaded"
+        torn, self._torn = self._torn, "a checkpoint was only partly loaded"
         try:
             self._drop_streamed()
             held, _ = self._parts.held()

@@ -82,7 +82,7 @@ class LearnerModels:
         self.balancer = prepare_routing(self.model, spec.policy.routing, base.name)
         if any(isinstance(one, RouterShiftWeighting) for one in spec.corrections) and self.experts is None:
             raise ValueError(
-                f"the correction router_shift weighs by the routing of experts: the policy {base.name!r} has none"
+                f"the correction router_shift weights by the routing of experts: the policy {base.name!r} has none"
             )
         self.head = ValueHead(self.model) if isinstance(spec.critic, HeadCritic) else None
         self.engine = UpdateEngine(self.model, spec, world_size=world_size)

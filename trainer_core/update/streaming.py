@@ -62,5 +62,5 @@ def refusal(spec: RunSpec) -> str | None:
     if not isinstance(spec.aggregation, TokenMean | SequenceMean | ConstantNormaliser):
         return f"the aggregation {spec.aggregation.type} cannot be streamed: it divides by more than one count"
     if isinstance(spec.entropy, AdaptiveEntropyBonus):
-        return "the entropy bonus adaptive cannot be streamed: its weight follows from the entropy of the whole step"
+        return "the entropy bonus adaptive cannot be streamed: its weight depends on the entropy of the whole step"
     return whole_step(spec)

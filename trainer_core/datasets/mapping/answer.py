@@ -62,10 +62,10 @@ class AnswerReader:
         marker = self._mapped.marker
         _, found, after = text.rpartition(marker)
         if not found:
-            raise ValueError(f"`{self._name}` has no `{marker}` with the answer behind it.")
+            raise ValueError(f"`{self._name}` has no `{marker}` followed by the answer.")
         answer = after.strip().partition("\n")[0].strip()
         if is_blank(answer):
-            raise ValueError(f"There is nothing behind the last `{marker}` of `{self._name}`.")
+            raise ValueError(f"There is nothing after the last `{marker}` of `{self._name}`.")
         return plain_number(answer) or answer
 
     def _options(self, row: Row) -> Options:

@@ -21,7 +21,7 @@ def turns_of(value: Any, name: str) -> list[Any]:
         try:
             value = read_json(value)
         except ValueError as error:
-            raise ValueError(f"`{name}` {error}, where a chat is wanted.") from error
+            raise ValueError(f"`{name}` {error}; it must be a chat.") from error
     if not isinstance(value, list) or not value:
         raise ValueError(f"`{name}` must be a list of turns, not {_found(value)}.")
     return value
@@ -38,7 +38,7 @@ def messages_of(turns: list[Any], name: str, prompt: ChatPrompt) -> tuple[list[M
     while messages and messages[-1]["role"] == "assistant":
         reference = messages.pop()["content"]
     if not messages:
-        raise ValueError(f"`{name}` has only turns of the model: there is nothing to ask.")
+        raise ValueError(f"`{name}` has only turns of the model: there is no prompt.")
     return messages, reference
 
 
@@ -55,7 +55,7 @@ def _message(turn: Any, place: int, name: str, prompt: ChatPrompt) -> Message:
     if role is None:
         shown = f'"{said[:40]}"' if isinstance(said, str) else article(json_type(said))
         raise ValueError(
-            f"Turn {place} of `{name}`: `{prompt.role[:80]}` is {shown}, which is no role that the mapping knows."
+            f"Turn {place} of `{name}`: `{prompt.role[:80]}` is {shown}, which is not a role of the mapping."
         )
     return {"role": role, "content": _content(turn[prompt.content], place, name)}
 
@@ -69,7 +69,7 @@ def _content(value: Any, place: int, name: str) -> str:
         texts = [part for part in parts if isinstance(part, str)]
         if len(texts) == len(parts):
             return "".join(texts)
-    raise ValueError(f"Turn {place} of `{name}` holds {article(json_type(value))} where text is wanted.")
+    raise ValueError(f"Turn {place} of `{name}` contains {article(json_type(value))}; it must be text.")
 
 
 def _found(value: Any) -> str:

@@ -25,19 +25,19 @@ def tests_of(value: Any, name: str) -> Tests:
     if isinstance(value, dict):
         value = _zipped(value, name)
     if not isinstance(value, list):
-        raise ValueError(f"`{name}` is {article(json_type(value))} and holds no tests.")
+        raise ValueError(f"`{name}` is {article(json_type(value))} and contains no tests.")
     if not value:
-        raise ValueError(f"`{name}` holds no test.")
+        raise ValueError(f"`{name}` contains no test.")
     if all(isinstance(test, str) for test in value):
         if not all(test.strip() for test in value):
-            raise ValueError(f"`{name}` holds a test that is empty.")
+            raise ValueError(f"`{name}` contains an empty test.")
         return value
     return [_pair(test, place, name) for place, test in enumerate(value, 1)]
 
 
 def _zipped(value: dict[str, Any], name: str) -> list[dict[str, Any]]:
     if value.get("fn_name"):
-        raise ValueError(f"`{name}` has calls of a function with arguments, which are no texts for a program to read.")
+        raise ValueError(f"`{name}` has calls of a function with arguments, which a program cannot read as input.")
     inputs = next((value[key] for key in _INPUTS if isinstance(value.get(key), list)), None)
     outputs = next((value[key] for key in _OUTPUTS if isinstance(value.get(key), list)), None)
     if inputs is None or outputs is None:
@@ -51,7 +51,7 @@ def _pair(test: Any, place: int, name: str) -> dict[str, str]:
     if not isinstance(test, dict) or "input" not in test or "output" not in test:
         raise ValueError(f"Test {place} of `{name}` must be text, or have `input` and `output`.")
     if str(test.get("testtype", "stdin")) != "stdin":
-        raise ValueError(f"Test {place} of `{name}` calls a function, which is no text for a program to read.")
+        raise ValueError(f"Test {place} of `{name}` calls a function, which a program cannot read as input.")
     if not isinstance(test["input"], str) or not isinstance(test["output"], str):
         raise ValueError(f"Test {place} of `{name}`: `input` and `output` must be strings.")
     return {"input": test["input"], "output": test["output"]}

@@ -84,7 +84,7 @@ class MappedAnswer(_MappingModel):
     @model_validator(mode="after")
     def _options_are_told(self) -> "MappedAnswer":
         if self.rule in ("choice_index", "choice_label", "choice_text") and not self.choices:
-            raise ValueError(f"The rule {self.rule} needs `choices`: where the options stand.")
+            raise ValueError(f"The rule {self.rule} needs `choices`: the path of the options.")
         return self
 
 
@@ -125,5 +125,5 @@ class DatasetMapping(_MappingModel):
             raise ValueError("A prompt that the policy continues has no `system` message.")
         taken = MADE & self.tags.keys()
         if taken:
-            raise ValueError(f"A tag cannot be called `{min(taken)}`, which is a column of its own.")
+            raise ValueError(f"A tag cannot be called `{min(taken)}`, which is a separate column.")
         return self

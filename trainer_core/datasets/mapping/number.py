@@ -96,7 +96,7 @@ def last_number(text: str, name: str) -> str:
     sign, before, behind = _sign(before, behind)
     if not _NUMBER.fullmatch(number) or _is_part(sign, before, number, behind):
         around = " ".join(text[max(0, start - _SHOWN) : min(end, start + _SHOWN) + _SHOWN].split())
-        raise ValueError(f"The last number of `{name}` cannot be taken for certain: it is a part of {around!r}.")
+        raise ValueError(f"The last number of `{name}` is ambiguous: it is part of {around!r}.")
     return sign.replace("−", "-") + number.replace(",", "").replace("−", "-")
 
 

@@ -135,6 +135,7 @@ def _bracket(text: str, start: int) -> tuple[Step, int]:
 
 def _unnamed(text: str, place: int) -> str:
     return (
-        f"The path `{text[:80]}` has no name at character {place + 1}. Names with one of {' '.join(sorted(_SIGNS))} "
-        'stand in brackets and quotes: ["a.b"].'
+        f"The path `{text[:80]}` has no name at character {place + 1}. Put names with one of "
+        f"{' '.join(sorted(_SIGNS))} in brackets and quotes: "
+        '["a.b"].'
     )

@@ -22,13 +22,13 @@ _RULES = {
 }
 
 
-def shape_of(mapping: DatasetMapping, title: str = "Mapped by hand") -> Shape:
+def shape_of(mapping: DatasetMapping, title: str = "Mapped manually") -> Shape:
     """The shape of a mapping. Every row matches it; rows that it cannot convert are faulty."""
     grader, system = _fitting(mapping)
     return Shape(
         name="mapping",
         title=title,
-        columns="those that its mapping names",
+        columns="those in its mapping",
         mapping=tuple(_told(mapping)),
         matches=lambda row: True,
         convert=_Converter(mapping).convert,
@@ -148,8 +148,8 @@ def _told(mapping: DatasetMapping) -> list[Mapped]:
         how = "continued by the policy" if prompt.form == "text" else "as the user's message"
         told.append(Mapped("prompt" if prompt.form == "text" else "messages", f"`{prompt.template}` {how}"))
     else:
-        told.append(Mapped("messages", f"the chat in `{prompt.path}`, without what the model says last"))
-        told.append(Mapped("reference", "what the model says last in it"))
+        told.append(Mapped("messages", f"the chat in `{prompt.path}`, without the model's last message"))
+        told.append(Mapped("reference", "the model's last message in it"))
     if mapping.system is not None:
         told.append(Mapped("messages", f"`{mapping.system}` as the system message"))
     if mapping.answer is not None:
@@ -163,7 +163,7 @@ def _told(mapping: DatasetMapping) -> list[Mapped]:
 
 def _answer_told(answer: MappedAnswer) -> str:
     if answer.rule == "as_is":
-        return f"`{answer.path}` as it is"
+        return f"`{answer.path}` unchanged"
     if answer.rule == "after_marker":
-        return f"what stands behind the last `{answer.marker}` of `{answer.path}`"
+        return f"the text after the last `{answer.marker}` of `{answer.path}`"
     return f"{_RULES[answer.rule]} `{answer.path}`"

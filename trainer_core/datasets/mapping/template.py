@@ -56,7 +56,9 @@ class RowTemplate:
             made.append(text)
         if not told:
             names = ", ".join(f"`{shown(place.steps)}`" for place in self.places[:5])
-            raise ValueError(f"The template yields nothing: {names} {'is' if len(self.places) == 1 else 'are'} empty.")
+            raise ValueError(
+                f"The template gives an empty prompt: {names} {'is' if len(self.places) == 1 else 'are'} empty."
+            )
         return "".join(made)
 
 
@@ -81,18 +83,16 @@ def parse_template(text: str) -> RowTemplate:
             at = brace + 2
             continue
         if text[brace] == "}":
-            raise ValueError(
-                f"The template has a `}}` at character {brace + 1} that closes nothing; `}}}}` writes one."
-            )
+            raise ValueError(f"The template has an unmatched `}}` at character {brace + 1}; `}}}}` writes one.")
         end = _end(text, brace)
         count += 1
         if count > MAX_PLACES:
-            raise ValueError(f"The template has more than {MAX_PLACES} places.")
+            raise ValueError(f"The template has more than {MAX_PLACES} placeholders.")
         parts += ["".join(plain), _place(text[brace + 1 : end])]
         plain, at = [], end + 1
     parts.append("".join(plain))
     if not count:
-        raise ValueError("The template names no column, such as {question}: all rows would ask the same.")
+        raise ValueError("The template names no column, such as {question}: all prompts would be the same.")
     return RowTemplate(tuple(part for part in parts if part != ""))
 
 
@@ -104,7 +104,7 @@ def as_text(value: Any, name: str, format: Format | None = None) -> str:
         return json.dumps(value, ensure_ascii=False)
     if format in ("numbers", "lines"):
         if not isinstance(value, list):
-            raise ValueError(f"`{name}` is no list, which the format {format} writes.")
+            raise ValueError(f"`{name}` is not a list, which the format {format} needs.")
         lines = [as_text(one, name) for one in value]
         return (
             "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))

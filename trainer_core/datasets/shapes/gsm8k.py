@@ -18,12 +18,12 @@ def final_answer(solution: str) -> str:
     """Text after the hashes of a solution, numbers without commas. Raises ValueError."""
     _, hashes, after = solution.rpartition("####")
     if not hashes:
-        raise ValueError("`answer` has no `####` with the final answer behind it.")
+        raise ValueError("`answer` has no `####` followed by the final answer.")
     gold = after.strip()
     if not gold:
-        raise ValueError("There is nothing behind the `####` of `answer`.")
+        raise ValueError("There is nothing after the `####` of `answer`.")
     if "\n" in gold:
-        raise ValueError("`answer` must end with the final answer: there are more lines behind its `####`.")
+        raise ValueError("`answer` must end with the final answer: there are more lines after its `####`.")
     return without_commas(gold) if "," in gold or "$" in gold else gold
 
 
@@ -33,8 +33,8 @@ GSM8K = Shape(
     columns="`question` and `answer` (a solution that ends with #### 18)",
     mapping=(
         Mapped("messages", "`question` as the user's message"),
-        Mapped("answer", "what stands behind the `####` of `answer`, numbers without commas"),
-        Mapped("solution", "`answer` as it was"),
+        Mapped("answer", "the text after the `####` of `answer`, numbers without commas"),
+        Mapped("solution", "`answer` unchanged"),
     ),
     matches=_matches,
     convert=_convert,

@@ -19,14 +19,14 @@ def _gold(row: Row) -> str | list[str]:
             return gold_of(row, column)
     boxes = boxed(text_of(row, "solution"))
     if not boxes or not boxes[-1]:
-        raise ValueError("The row has no `answer`, and its `solution` has no \\boxed{} to take it from.")
+        raise ValueError("The row has no `answer`, and its `solution` has no \\boxed{} with it.")
     return boxes[-1]
 
 
 MATH = Shape(
     name="math",
     title="MATH",
-    columns="`problem` with `answer`, `ground_truth` or a `solution` that holds a \\boxed{}",
+    columns="`problem` with `answer`, `ground_truth` or a `solution` that contains a \\boxed{}",
     mapping=(
         Mapped("messages", "`problem` as the user's message"),
         Mapped("answer", "`answer` or `ground_truth`, else the last \\boxed{} of `solution`"),

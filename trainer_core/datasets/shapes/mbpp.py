@@ -58,7 +58,7 @@ def _entry_point(row: Row) -> str:
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"`code` is no Python program: {error}.") from error
+        raise ValueError(f"`code` is not a Python program: {error}.") from error
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     return next((name for name in names if hasattr(builtins, name)), "")
 
@@ -71,9 +71,9 @@ MBPP = Shape(
         Mapped("messages", "`prompt` or `text` with the tests below it, as the user's message"),
         Mapped("tests", "`test_list`"),
         Mapped("setup", "`test_imports` or `test_setup_code`"),
-        Mapped("entry_point", "the function in `code` that bears the name of one of Python's own, else empty"),
-        Mapped("task", "`prompt` or `text` as it was"),
-        *(Mapped(f"source_{name}", f"`{name}` as it was, where the file has one") for name in _MADE),
+        Mapped("entry_point", "the function in `code` named like one of Python's own, else empty"),
+        Mapped("task", "`prompt` or `text` unchanged"),
+        *(Mapped(f"source_{name}", f"`{name}` unchanged, if the file has one") for name in _MADE),
     ),
     matches=_matches,
     convert=_convert,

@@ -35,7 +35,7 @@ def _message(message: Any) -> Any:
     parts = made.get("content")
     if isinstance(parts, list):
         if not all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts):
-            raise ValueError("A message may hold parts of text only; images, sound and files are not taken.")
+            raise ValueError("A message may contain only text parts; images, sound and files are not accepted.")
         made["content"] = "".join(part["text"] for part in parts)
     return made
 

@@ -40,8 +40,8 @@ SHAREGPT = Shape(
     title="ShareGPT",
     columns="`conversations` (turns with `from` and `value`)",
     mapping=(
-        Mapped("messages", "`conversations` without the last turn of the model"),
-        Mapped("reference", "what the model said last"),
+        Mapped("messages", "`conversations` without the model's last turn"),
+        Mapped("reference", "the model's last turn"),
     ),
     matches=lambda row: "messages" not in row and "prompt" not in row and _column(row) is not None,
     convert=_convert,

@@ -7,7 +7,7 @@ KATTIS = Shape(
     title="Kattis problems",
     columns="an archive of folders with `problem.yaml`",
     mapping=(
-        Mapped("messages", "the statement, with the samples where it has none, as the user's message"),
+        Mapped("messages", "the statement, with the samples if it shows none, as the user's message"),
         Mapped("tests", "the inputs and answers in `data/sample` and `data/secret`"),
         Mapped("id", "the folder"),
         Mapped("name", "`name` in `problem.yaml`"),

@@ -25,18 +25,18 @@ def _info(value: Any) -> Any:
         except ValueError as error:
             raise ValueError(f"`info` is text that {error}.") from error
     if value not in (None, "") and not isinstance(value, dict):
-        raise ValueError("`info` must be an object, or JSON text of one.")
+        raise ValueError("`info` must be an object, or an object as JSON text.")
     return value or {}
 
 
 VERIFIERS = Shape(
     name="verifiers",
     title="verifiers",
-    columns="`question` with `info` or `task`, and perhaps `answer`",
+    columns="`question` with `info` or `task`, and optionally `answer`",
     mapping=(
         Mapped("messages", "`question` as the user's message"),
-        Mapped("answer", "`answer`; an empty one counts as none"),
-        Mapped("info", "`info`, read where it is JSON text"),
+        Mapped("answer", "`answer`; an empty one is ignored"),
+        Mapped("info", "`info`, parsed if it is JSON text"),
     ),
     matches=lambda row: "question" in row and ("info" in row or "task" in row),
     convert=_convert,

@@ -34,7 +34,7 @@ VERL = Shape(
     mapping=(
         Mapped("messages", "`prompt`, which is a chat"),
         Mapped("answer", "`ground_truth` in `reward_model`; a list of accepted answers stays one"),
-        Mapped("source_answer", "`answer`, where there is one beside it"),
+        Mapped("source_answer", "`answer`, if there is one too"),
     ),
     matches=_matches,
     convert=_convert,

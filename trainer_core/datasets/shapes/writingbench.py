@@ -39,7 +39,7 @@ WRITINGBENCH = Shape(
     columns="`query` and `checklist` (criteria with `name` and `criteria_description`)",
     mapping=(
         Mapped("messages", "`query` as the user's message"),
-        Mapped("rubric", "`checklist`, each criterion with its points, all of one weight"),
+        Mapped("rubric", "`checklist`, each criterion with its points, all of equal weight"),
     ),
     matches=lambda row: "query" in row and is_chat(row.get("checklist")),
     convert=_convert,

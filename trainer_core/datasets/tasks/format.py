@@ -50,6 +50,6 @@ def about_in(files: Mapping[str, bytes], name: str, read: Callable[[str], Any], 
     try:
         return read(text)
     except RecursionError as error:
-        raise ValueError(f"its {name} is nested too deep.") from error
+        raise ValueError(f"its {name} is nested too deeply.") from error
     except ValueError as error:
-        raise ValueError(f"its {name} is no {form} as tasks have it: {str(error).rstrip('.')}.") from error
+        raise ValueError(f"its {name} is not valid {form} for a task: {str(error).rstrip('.')}.") from error

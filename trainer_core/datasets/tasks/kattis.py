@@ -27,7 +27,7 @@ def _row(folder: str, files: Mapping[str, bytes]) -> Row:
     statement = _statement(files)
     samples, secret = _cases(files, "data/sample/"), _cases(files, "data/secret/")
     if not samples and not secret:
-        raise UnusableTaskError(f"The problem {folder} has no tests: `data` holds no input with its answer.")
+        raise UnusableTaskError(f"The problem {folder} has no tests: `data` has no input with its answer.")
     row: Row = {
         "messages": asked(_question(statement, samples)),
         "tests": samples + secret,
@@ -66,7 +66,7 @@ def _texts(value: Any) -> list[str]:
 def _about(files: Mapping[str, bytes]) -> dict[str, Any]:
     found = about_in(files, "problem.yaml", read_yaml, "YAML")
     if found is not None and not isinstance(found, dict):
-        raise ValueError("its problem.yaml must hold names and values.")
+        raise ValueError("its problem.yaml must contain names and values.")
     return found or {}
 
 
@@ -85,7 +85,7 @@ def _statement(files: Mapping[str, bytes]) -> str:
         text = plain_text(text) if name.endswith(".html") else text
         if text.strip():
             return text.strip()
-    raise UnusableTaskError("The problem has no statement: `problem_statement` holds no problem.en.html, .md or .tex.")
+    raise UnusableTaskError("The problem has no statement: `problem_statement` has no problem.en.html, .md or .tex.")
 
 
 def _cases(files: Mapping[str, bytes], below: str) -> list[dict[str, str]]:

@@ -17,9 +17,9 @@ class _Loader(yaml.BaseLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()
         if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError("it holds aliases (*name)")
+            raise yaml.YAMLError("it contains aliases (*name)")
         if getattr(event, "tag", None) not in (None, "!", *_PLAIN):
-            raise yaml.YAMLError("it holds tags (!name)")
+            raise yaml.YAMLError("it contains tags (!name)")
         node = super().compose_node(parent, index)
         if isinstance(node, yaml.ScalarNode) and node.style is None and node.value in _NULL:
             node.value = ""
@@ -34,7 +34,7 @@ def read_yaml(text: str) -> Any:
         RecursionError: it is nested too deep.
     """
     if text.count("[") + text.count("{") > _MAX_LISTS:  # nested lists take the parser very long
-        raise ValueError(f"it holds more than {_MAX_LISTS} lists and mappings")
+        raise ValueError(f"it contains more than {_MAX_LISTS} lists and mappings")
     try:
         return yaml.load(text, _Loader) or None  # nosec B506: creates only texts
     except yaml.YAMLError as error:

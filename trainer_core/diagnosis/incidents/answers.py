@@ -8,7 +8,7 @@ _METRICS = ("response_length/mean", "response_length/min", "critic/score/mean")
 
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
-    advice = (Remedy("Look at a prompt as the policy saw it.", "samples"),)
+    advice = (Remedy("View a prompt as the policy saw it.", "samples"),)
     return Told("Answers are empty", episode.signs[0].message, "known", _METRICS, advice)
 
 

@@ -8,9 +8,13 @@ _ENTROPY, _SCORE, _GRADIENT = "actor/entropy", "critic/score/mean", "actor/grad_
 _DEAD = "groups/zero_advantage_share"
 _TARGETS = ("optimizer.", "loss.", "kl.", "rollout.temperature", "reward.definition", "curriculum.", "data.")
 _ADVICE = (
-    Remedy("Go on from a checkpoint before it began: entropy does not come back by itself.", "roll_back"),
+    Remedy("Rewind to a checkpoint before it began: entropy does not recover by itself.", "roll_back"),
     Remedy("Lower the learning rate.", "control", "optimizer.learning_rate"),
-    Remedy("Raise the upper edge of the ratio band, so that unlikely tokens may grow.", "control", "loss.ratio_max"),
+    Remedy(
+        "Raise the upper edge of the ratio band, so that unlikely tokens can become likelier.",
+        "control",
+        "loss.ratio_max",
+    ),
 )
 
 
@@ -24,15 +28,16 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     before, now = facts.usual(_SCORE, episode.since), facts.lately(_SCORE, episode.since, episode.until)
     if before is not None and now is not None and now > before:
         why = (
-            f"The reward has risen from {before:.3g} to {now:.3g} meanwhile: probably the policy has settled on what "
-            "the reward pays for. Whether that is the task or a gap in the reward, samples and held-out rewards tell."
+            f"The reward has risen from {before:.3g} to {now:.3g} in the meantime: the policy has probably settled on"
+            " what the reward pays for. Samples and held-out rewards show whether that is the task or a gap in the"
+            " reward."
         )
-        advice = (Remedy("Read what it answers now.", "samples"), *_ADVICE)
+        advice = (Remedy("Read its current answers.", "samples"), *_ADVICE)
         return Told(title, why, "likely", metrics, advice)
-    why = "No field was changed shortly before and the reward has not risen: the metrics do not tell the cause."
+    why = "No field was changed shortly before and the reward has not risen: the metrics do not show the cause."
     if same is not None:
         why = f"{same} {why}"
-    return Told(title, why, "unknown", metrics, (Remedy("Read what it answers now.", "samples"), *_ADVICE))
+    return Told(title, why, "unknown", metrics, (Remedy("Read its current answers.", "samples"), *_ADVICE))
 
 
 FAMILY = Family(

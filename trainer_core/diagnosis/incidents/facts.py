@@ -152,6 +152,6 @@ def changed_before(facts: Symptoms, since: int, targets: Sequence[str]) -> KnobT
 def change_words(change: KnobTurn) -> str:
     """Sentence about an earlier change."""
     return (
-        f"{change.actor} changed {change.target} from {change.before} to {change.value} at step {change.step}, shortly "
-        "before: that is the likely cause, and no proof."
+        f"{change.actor} changed {change.target} from {change.before} to {change.value} at step {change.step}, shortly"
+        " before: that is the likely cause, not proven."
     )

@@ -17,8 +17,8 @@ def _finds(facts: Symptoms) -> Sequence[Sign]:
 
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
-    reason = episode.signs[0].message or "It ended without a word on why."
-    resume = Remedy("Resume: it goes on from its last checkpoint, or begins anew without one.", "resume")
+    reason = episode.signs[0].message or "It ended without a reason."
+    resume = Remedy("Resume: it continues from its last checkpoint, or starts over if it has none.", "resume")
     if any(word in reason.lower() for word in _MEMORY):
         advice = (Remedy("Fork with shorter completions or smaller micro-batches: see docs/memory.md.", "roll_back"),)
         return Told("The run has failed: out of memory", reason, "known", _METRICS, (*advice, resume))

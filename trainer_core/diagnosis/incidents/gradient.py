@@ -13,7 +13,7 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     advice = (
         Remedy("Lower the gradient norm limit.", "control", "optimizer.max_grad_norm"),
         Remedy("Lower the learning rate.", "control", "optimizer.learning_rate"),
-        Remedy("Go on from a checkpoint before it began.", "roll_back"),
+        Remedy("Rewind to a checkpoint before it began.", "roll_back"),
     )
     change = changed_before(facts, episode.since, _TARGETS)
     if change is not None:
@@ -21,9 +21,9 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     before = facts.usual("rollout_corr/k3_kl", episode.since)
     now = facts.lately("rollout_corr/k3_kl", episode.since, episode.until)
     if before is not None and now is not None and now > 3 * before:
-        why = "Engine and learner disagree more than before as well: probably a few tokens with large weights carry it."
-        return Told(title, why, "likely", _METRICS, (Remedy("See those tokens.", "tokens"), *advice))
-    why = "No field was changed shortly before and the mismatch is as usual: the metrics do not tell the cause."
+        why = "Engine and learner also disagree more than before: probably a few tokens with large weights cause it."
+        return Told(title, why, "likely", _METRICS, (Remedy("View those tokens.", "tokens"), *advice))
+    why = "No field was changed shortly before and the mismatch is as usual: the metrics do not show the cause."
     return Told(title, why, "unknown", _METRICS, advice)
 
 

@@ -14,13 +14,13 @@ def _takes(sign: Sign) -> bool:
 def _tell(facts: Symptoms, episode: Episode) -> Told:
     held_out = [name for name in facts.starting("eval/") if name.endswith("/score/mean")]
     why = (
-        "What is learned does not carry over to held-out prompts: the policy learns the training prompts by heart, or "
-        "gaps in the reward. Which of the two, the figures do not tell; samples with a high reward do."
+        "Learning does not transfer to held-out prompts: the policy memorises the training prompts, or exploits gaps in"
+        " the reward. Samples with a high reward show which."
     )
     advice = (
         Remedy("Read samples with a high reward.", "samples"),
-        Remedy("Go on from a checkpoint before it began.", "roll_back"),
-        Remedy("Correct the reward, and take its new version.", "control", "reward.definition"),
+        Remedy("Rewind to a checkpoint before it began.", "roll_back"),
+        Remedy("Correct the reward, and use its new version.", "control", "reward.definition"),
     )
     return Told("The held-out reward falls", why, "likely", (*held_out, _SCORE), advice)
 

@@ -12,11 +12,11 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     bias = facts.lately(_BIAS, episode.since, episode.until)
     what = "shorter" if bias is not None and bias < 0 else "longer"
     why = (
-        f"Measured: of completions that the rules grade alike, the judge grades {what} ones higher. That the policy "
-        "follows it is shown by its lengths alone."
+        f"Measured: among completions with equal grades by the rules, the judge grades {what} ones higher. Only the"
+        " policy's lengths show whether it follows."
     )
     advice = (
-        Remedy("Take a reward whose rubric says that length does not count.", "control", "reward.definition"),
+        Remedy("Use a reward whose rubric says that length does not count.", "control", "reward.definition"),
         Remedy("Fork with reward.length_bias.reaction normalise or recalibrate.", "roll_back"),
         Remedy("Compare long and short samples of one prompt.", "samples"),
     )

@@ -9,15 +9,15 @@ _BIAS, _REPEATED = "reward/length_bias", "rollouts/repetition_share"
 _METRICS = (_CUT, _MEAN, _SCORE, _BIAS, _REPEATED)
 _TARGETS = ("rollout.max_tokens", "thinking.", "reward.definition", "rollout.temperature", "optimizer.")
 _ADVICE = (
-    Remedy("Look at the samples that were cut.", "samples", "cut"),
-    Remedy("Raise the longest completion.", "control", "rollout.max_tokens"),
-    Remedy("Set a thinking budget, so that thinking is ended in time.", "control", "thinking.budget"),
+    Remedy("View the truncated samples.", "samples", "cut"),
+    Remedy("Raise the maximum length.", "control", "rollout.max_tokens"),
+    Remedy("Set a thinking budget, so that thinking ends in time.", "control", "thinking.budget"),
 )
 _GROWN = 1.2
 
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
-    title = "Thinking is never closed" if episode.message("thinking_open") else "Responses run into their limit"
+    title = "Thinking is never closed" if episode.message("thinking_open") else "Responses reach their limit"
     said = episode.message("thinking_open", "all_cut")
     change = changed_before(facts, episode.since, _TARGETS)
     if change is not None:
@@ -27,11 +27,11 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     before, now = facts.usual(_MEAN, episode.since), facts.lately(_MEAN, episode.since, episode.until)
     if before is not None and now is not None and now > _GROWN * before:
         why = (
-            f"Responses have grown from {before:.0f} to {now:.0f} tokens. Probably the reward pays for length or does "
-            "not mind it; the metrics do not prove it."
+            f"Responses have grown from {before:.0f} to {now:.0f} tokens. The reward probably pays for length, or"
+            " ignores it; the metrics do not prove it."
         )
         return Told(title, why, "likely", _METRICS, _ADVICE)
-    why = "Responses have not grown shortly before: the limit may always have been too low. Cut samples tell."
+    why = "Responses have not grown shortly before: the limit may always have been too low. Truncated samples show it."
     return Told(title, why, "unknown", _METRICS, _ADVICE)
 
 

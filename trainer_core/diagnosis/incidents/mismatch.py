@@ -20,15 +20,15 @@ _METRICS = (
 _SAYS = {
     "numerics": "engine and learner compute different numbers from the same weights: precision, kernels, or a weight "
     "that the probe cannot read back",
-    "staleness": "tokens are older than the weights that learn from them, and those have moved far in between",
-    "truncation": "top-k and top-p cut the distribution that is sampled from, and the learner sees all of it",
-    "template": "the learner would render the prompts otherwise than the engine saw them",
-    "unexplained": "at the same weights the engine does not say again what it said while sampling: it held other "
-    "weights then, or tokens were changed on their way",
+    "staleness": "tokens are older than the weights that learn from them, and the weights have moved far since",
+    "truncation": "top-k and top-p truncate the sampled distribution, and the learner uses all of it",
+    "template": "the learner renders the prompts differently from the engine",
+    "unexplained": "at the same weights the engine does not reproduce its log-probabilities: it had other weights while"
+    " sampling, or tokens were changed in transit",
 }
 _ADVICE = {
-    "numerics": (Remedy("Compare docs/precision.md with rollout.engine and the learner's formats, and fork with both "
-                        "in one.", "roll_back"),),
+    "numerics": (Remedy("Compare rollout.engine with the learner's formats (docs/precision.md), and fork with the same"
+                        " for both.", "roll_back"),),
     "staleness": (
         Remedy("Lower the learning rate: weights then move less between sampling and learning.", "control",
                "optimizer.learning_rate"),
@@ -36,10 +36,10 @@ _ADVICE = {
     ),
     "truncation": (Remedy("Fork with rollout.top_p 1 and no rollout.top_k.", "roll_back"),),
     "template": (Remedy("Fork with the chat template that the engine uses: see data.format.", "roll_back"),),
-    "unexplained": (Remedy("Go on from a checkpoint before it began: new engines load its weights.", "roll_back"),),
+    "unexplained": (Remedy("Rewind to a checkpoint before it began: new engines load its weights.", "roll_back"),),
 }  # fmt: skip
-_TOKENS = Remedy("See the tokens on which they disagree most.", "tokens")
-_WEIGHT = Remedy("Bound the importance weights meanwhile.", "control", "corrections.truncated_is.ratio_max")
+_TOKENS = Remedy("View the tokens on which they disagree most.", "tokens")
+_WEIGHT = Remedy("Bound the importance weights until then.", "control", "corrections.truncated_is.ratio_max")
 
 
 def shares(facts: Symptoms, episode: Episode) -> dict[str, float]:
@@ -57,8 +57,8 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     found = shares(facts, episode)
     if not found:
         why = (
-            "No rescoring at frozen weights is known from around then, so the cause is not told. diagnosis.every_steps "
-            "of a run has both sides score some tokens again from time to time."
+            "There was no rescoring at frozen weights around then, so the cause is unknown. Set diagnosis.every_steps"
+            " to rescore some tokens on both sides regularly."
         )
         return Told(title, why, "unknown", _METRICS, (_TOKENS, _WEIGHT))
     largest = max(found, key=lambda name: found[name])
@@ -67,7 +67,10 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     if found[largest] < _MOST:
         why = f"No cause is more than half of it: {measured}, by rescoring at frozen weights."
         return Told(title, why, "likely", metrics, (_TOKENS, _WEIGHT))
-    why = f"Rescoring at frozen weights puts {found[largest]:.0%} of it on {largest}: {_SAYS[largest]}. ({measured}.)"
+    why = (
+        f"Rescoring at frozen weights attributes {found[largest]:.0%} of it to {largest}: {_SAYS[largest]}."
+        f" ({measured}.)"
+    )
     return Told(f"{title}: {largest}", why, "known", metrics, (*_ADVICE[largest], _TOKENS, _WEIGHT))
 
 

@@ -10,7 +10,7 @@ _EASY, _HARD = 0.9, 0.1
 """Pass rate from which the data is called too easy, and the one below which it is called too hard."""
 _CODES = ("constant_reward", "no_signal", "no_place", "starved")
 _SAMPLES = Remedy("Compare the samples of a dead group with the reference.", "samples", "dead")
-_BAND = Remedy("Draw prompts of middling difficulty.", "control", "curriculum.min_pass_rate")
+_BAND = Remedy("Sample prompts of medium difficulty.", "control", "curriculum.min_pass_rate")
 
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
@@ -24,23 +24,22 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     rates = [rate for rate in lately if rate is not None]
     mean = sum(rates) / len(rates) if rates else None
     if mean is None:
-        why = "No pass rates are reported, so whether the prompts are too easy or too hard is not told."
+        why = "No pass rates are reported, so it is unknown whether the prompts are too easy or too hard."
         return Told(title, why, "unknown", metrics, (_SAMPLES, _BAND))
     if mean >= _EASY:
-        why = f"{mean:.0%} of samples succeed: the prompts are too easy for the policy by now."
+        why = f"{mean:.0%} of samples succeed: the prompts have become too easy for the policy."
         return Told(title, why, "known", metrics, (_BAND, _SAMPLES))
     if mean <= _HARD:
         why = (
-            f"{mean:.0%} of samples succeed: the prompts are too hard, or right answers are not in the form that the "
-            "grader reads. Samples tell which."
+            f"{mean:.0%} of samples succeed: the prompts are too hard, or right answers are not in the form that the"
+            " grader reads. Samples show which."
         )
         return Told(title, why, "likely", metrics, (_SAMPLES, _BAND))
     why = (
-        f"{mean:.0%} of samples succeed over all prompts, yet within a prompt all fare alike: a part of the prompts is "
-        "too easy and the rest too hard, or the samples of a prompt have become the same text. Entropy and samples "
-        "tell which."
+        f"{mean:.0%} of samples succeed over all prompts, but within a prompt all get the same reward: some prompts are"
+        " too easy and the rest too hard, or all samples of a prompt are the same text. Entropy and samples show which."
     )
-    advice = (_SAMPLES, _BAND, Remedy("Raise the temperature of sampling.", "control", "rollout.temperature"))
+    advice = (_SAMPLES, _BAND, Remedy("Raise the sampling temperature.", "control", "rollout.temperature"))
     return Told(title, why, "likely", metrics, advice)
 
 

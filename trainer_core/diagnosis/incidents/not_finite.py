@@ -11,8 +11,8 @@ _REWARD = "critic/score/mean"
 _BOTH = ("rollout_corr/k3_kl", "rollout_corr/kl", "rollout_corr/rollout_is_mean")
 _ENGINE, _LEARNER = "rollout_corr/rollout_ppl", "rollout_corr/training_ppl"
 _UPDATE = ("actor/loss", "actor/pg_loss", "actor/grad_norm")
-_TOKENS = Remedy("See at which tokens it begins.", "tokens")
-_DEFINITION = Remedy("Correct the reward, and take its new version.", "control", "reward.definition")
+_TOKENS = Remedy("View the tokens at which it begins.", "tokens")
+_DEFINITION = Remedy("Correct the reward, and use its new version.", "control", "reward.definition")
 _WATCHED = (_REWARD, *_BOTH, _ENGINE, _LEARNER, "actor/entropy", *_UPDATE)
 
 
@@ -34,32 +34,32 @@ def _finds(facts: Symptoms) -> Sequence[Sign]:
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
     odd = {sign.metric for sign in episode.signs if sign.since == episode.since}
-    roll_back = Remedy("Go on from a checkpoint before it began.", "roll_back")
+    roll_back = Remedy("Rewind to a checkpoint before it began.", "roll_back")
     if _ENGINE in odd:
         why = (
-            f"The engine's own log-probabilities are no numbers from step {episode.since} on, before the learner has "
-            "had a say: the engine's weights or kernels are broken, or its activations overflow."
+            f"The engine's own log-probabilities are NaN or infinite from step {episode.since}, before the learner is"
+            " involved: the engine's weights or kernels are broken, or its activations overflow."
         )
-        return Told("Log-probabilities are no numbers", why, "known", (_ENGINE, _LEARNER), (roll_back, _TOKENS))
+        return Told("Log-probabilities are not finite", why, "known", (_ENGINE, _LEARNER), (roll_back, _TOKENS))
     if _LEARNER in odd or odd.intersection(_BOTH) or "actor/entropy" in odd:
         engine = facts.values(_ENGINE, episode.since, episode.since)  # finite: else it would be among the bad values
         side = "The learner's" if _LEARNER in odd or engine else "The engine's or the learner's"
-        tail = "The engine's are numbers." if engine else "The tokens tell which of the two."
-        why = f"{side} log-probabilities are no numbers from step {episode.since} on. {tail}"
-        return Told("Log-probabilities are no numbers", why, "known", (_LEARNER, *_BOTH), (roll_back, _TOKENS))
+        tail = "The engine's are finite." if engine else "The tokens show which of the two."
+        why = f"{side} log-probabilities are not finite from step {episode.since}. {tail}"
+        return Told("Log-probabilities are not finite", why, "known", (_LEARNER, *_BOTH), (roll_back, _TOKENS))
     if _REWARD in odd:
-        why = f"The mean reward is no number from step {episode.since} on: a part of the reward has returned NaN."
-        advice = (Remedy("Look at the parts of the rewards of that step.", "samples"), _DEFINITION)
-        return Told("The reward is no number", why, "known", (_REWARD,), advice)
+        why = f"The mean reward is not a number from step {episode.since}: a component of the reward returned NaN."
+        advice = (Remedy("View the reward components of that step.", "samples"), _DEFINITION)
+        return Told("The reward is not a number", why, "known", (_REWARD,), advice)
     why = (
-        f"The update is no number at step {episode.since}, while log-probabilities and rewards are: its gradient "
-        "overflowed. Such an update is left out. The metrics do not tell by which sample."
+        f"The update is not finite at step {episode.since}, although log-probabilities and rewards are: its gradient"
+        " overflowed. Such an update is skipped. The metrics do not show which sample caused it."
     )
     advice = (
-        Remedy("Lower the learning rate if it comes again.", "control", "optimizer.learning_rate"),
+        Remedy("Lower the learning rate if it happens again.", "control", "optimizer.learning_rate"),
         Remedy("Lower the gradient norm limit.", "control", "optimizer.max_grad_norm"),
     )
-    return Told("A gradient is no number", why, "known", _UPDATE, advice)
+    return Told("A gradient is not finite", why, "known", _UPDATE, advice)
 
 
 def _takes(sign: Sign) -> bool:

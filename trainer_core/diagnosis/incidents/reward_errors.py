@@ -10,16 +10,16 @@ _ERRORS, _FORGIVEN = "reward/error_share", "reward/forgiven_share"
 def _tell(facts: Symptoms, episode: Episode) -> Told:
     said = episode.message("reward_error")
     advice = (
-        Remedy("Look at the samples whose reward failed.", "samples", "error"),
-        Remedy("Correct the reward, and take its new version.", "control", "reward.definition"),
+        Remedy("View the samples whose reward failed.", "samples", "error"),
+        Remedy("Correct the reward, and use its new version.", "control", "reward.definition"),
     )
     forgiven = facts.lately(_FORGIVEN, episode.since, episode.until) or 0.0
     title = "Failed rewards count as 0" if forgiven > 0 else "Rewards cannot be computed"
-    effect = "They count as 0, which the policy cannot tell from a wrong answer." if forgiven > 0 else ""
+    effect = "They count as 0, which the policy cannot distinguish from a wrong answer." if forgiven > 0 else ""
     if said is None:
-        why = f"The share of failures is known, their reason is not: the failed samples hold it. {effect}".strip()
+        why = f"The failed samples show the reason. {effect}".strip()
         return Told(title, why, "unknown", (_ERRORS, _FORGIVEN, "critic/score/mean"), advice)
-    why = f"The first of its kind: {said.rstrip('.')}. {effect}".strip()
+    why = f"The first failure: {said.rstrip('.')}. {effect}".strip()
     return Told(title, why, "known", (_ERRORS, _FORGIVEN, "critic/score/mean"), advice)
 
 

@@ -6,7 +6,7 @@ from trainer_core.diagnosis.incidents.incident import Remedy, Told
 
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
-    advice = (Remedy("Make room on the storage that DRESSAGE_HOME lies on, or give its worker the right to write."),)
+    advice = (Remedy("Free space on the storage of DRESSAGE_HOME, or give its worker write permission."),)
     return Told(
         "A checkpoint could not be written", episode.signs[-1].message, "known", ("checkpoint/failures",), advice
     )

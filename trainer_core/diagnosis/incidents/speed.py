@@ -26,10 +26,8 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
             grown[part] = now - before
     part = max(grown, key=lambda name: grown[name], default="")
     if grown.get(part, 0.0) <= 0:
-        return Told(
-            title, "The parts of a step were not reported: which of them is slow is not told.", "unknown", _METRICS
-        )
-    why = f"Most of it is {part}: {grown[part]:.1f} s more than before. Why that is slower, the metrics do not tell."
+        return Told(title, "The parts of a step were not reported, so the slow one is unknown.", "unknown", _METRICS)
+    why = f"Most of it is {part}: {grown[part]:.1f} s more than before. The metrics do not show why."
     return Told(title, why, "likely", _METRICS)
 
 

@@ -18,23 +18,23 @@ def _finds(facts: Symptoms) -> Sequence[Sign]:
         return ()
     until = None if points[-1][1] >= LEAST else above[-1]
     last = next(value for step, value in reversed(points) if value >= LEAST)
-    message = f"Rendered anew, prompts move the learner's log-probabilities by {last:.3g} nats per token."
+    message = f"Re-rendering prompts changes the learner's log-probabilities by {last:.3g} nats per token."
     return (Sign("metric", _METRIC, "error", above[0], until, message, _METRIC, last),)
 
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
     turn = episode.message("no_generation_prompt")
     if turn is not None:
-        why = f"{turn} Answers then go on with the user's words."
+        why = f"{turn} Answers then continue the user's message."
         advice = (Remedy("Fork with a template that begins the assistant's turn.", "roll_back"), _SAMPLES)
         return Told("The chat template adds no generation prompt", why, "known", (_METRIC,), advice)
     why = (
-        f"{episode.signs[0].message} Where both sides render the same tokens this is 0: the template or the tokenizer "
-        "that the prompts went through is not the policy's own, or text was tokenised twice."
+        f"{episode.signs[0].message} If both sides render the same tokens this is 0: the prompts' template or tokenizer"
+        " is not the policy's own, or text was tokenised twice."
     )
     advice = (Remedy("Compare data.format with the policy's chat template, and fork with it.", "roll_back"), _SAMPLES)
-    return Told("Prompts are rendered in two ways", why, "known", (_METRIC, "rollout_corr/k3_kl"), advice)
+    return Told("Engine and learner render prompts differently", why, "known", (_METRIC, "rollout_corr/k3_kl"), advice)
 
 
-_SAMPLES = Remedy("Look at a prompt as the policy saw it.", "samples")
+_SAMPLES = Remedy("View a prompt as the policy saw it.", "samples")
 FAMILY = Family("template", alerts_of("no_generation_prompt"), _tell, _finds, (_METRIC, "rollout_corr/k3_kl"))

@@ -13,27 +13,26 @@ _WATCHED = ("probe/mean_abs_diff", "probe/p95_abs_diff", "probe/noise_floor", "p
 def _tell(facts: Symptoms, episode: Episode) -> Told:
     message = episode.message("weights_differ") or ""
     if _READ_BACK in message and "not as published" in message:
-        why, sure = "Tensors were read back from the engine, and they are not those that the learner published.", True
+        why, sure = "Tensors read back from the engine differ from those that the learner published.", True
     elif _LACKS in message:
         why, sure = "The engine still computes with weights from before the last update, at least in part.", True
     elif _NO_NUMBER in message:
-        why, sure = "The engine's scores are no numbers: its weights or a kernel are broken.", True
+        why, sure = "The engine's scores are not finite: its weights or a kernel are broken.", True
     else:
         why = (
-            "Tensors that could be read back are as published, yet the scores differ by more than the noise of the "
-            "start: a kernel may compute otherwise, or a tensor that cannot be read back may be wrong. Which of them "
-            "it is, this does not tell."
+            "The tensors that were read back match, but the scores differ by more than the initial noise: a kernel may"
+            " compute differently, or a tensor that cannot be read back may be wrong."
         )
         sure = False
     return Told(
-        "An engine has other weights than the learner",
+        "An engine's weights differ from the learner's",
         f"{why} {message}",
         "known" if sure else "likely",
         _WATCHED,
         (
             Remedy("Resume: new engines start from the checkpoint and are probed again.", "resume"),
             Remedy(
-                "Where the engine's version, the machine or a number type has changed, measure the noise again.",
+                "If the engine's version, the machine or a number type has changed, recalibrate the numerics noise.",
                 "measure_noise",
             ),
         ),

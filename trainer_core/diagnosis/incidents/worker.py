@@ -10,16 +10,16 @@ _HEARD_S = 30.0
 """Seconds within which a live worker sends a sign of life."""
 _MINUTES_S = 120.0
 _PARTS = {
-    "generate": "engines, or graders behind them, have not finished a group",
-    "learn": "the learner has not finished the update, or the engines have not taken its weights",
+    "generate": "engines, or the graders after them, have not finished a group",
+    "learn": "the learner has not finished the update, or the engines have not loaded its weights",
     "loading": "models are not loaded yet",
     "evaluate": "engines or graders have not finished a held-out sample",
-    "checkpoint": "the storage has not taken the checkpoint",
+    "checkpoint": "the checkpoint is not yet written to storage",
 }
 
 _FORK = Remedy(
-    "If it does not go on by itself, stop it (a worker that hangs is killed after half a minute) and fork from its "
-    "last checkpoint.",
+    "If it does not continue by itself, stop it (a hung worker is killed after half a minute) and fork from its last"
+    " checkpoint.",
     "roll_back",
 )
 
@@ -45,8 +45,8 @@ def _tell_stuck(facts: Symptoms, episode: Episode) -> Told:
         return Told(title, episode.signs[0].message, "unknown", metrics, (_FORK,))
     if phase.heard_s is None or phase.heard_s > _HEARD_S:
         why = (
-            f"Its worker has not been heard of for {phase.heard_s or phase.silent_s:.0f} s: the process, its node or "
-            "the network is gone. A new attempt follows by itself once the lease is over."
+            f"Its worker has not reported for {phase.heard_s or phase.silent_s:.0f} s: the process, its node or the"
+            " network is down. A new attempt starts automatically when the lease expires."
         )
         return Told(title, why, "known", metrics, (_FORK,))
     return Told(title, _waits(phase), "likely" if phase.name in _PARTS else "unknown", metrics, (_FORK,))
@@ -55,15 +55,15 @@ def _tell_stuck(facts: Symptoms, episode: Episode) -> Told:
 def _waits(phase: Phase) -> str:
     usual = "" if phase.usual_s is None else f", which ends within {phase.usual_s:.0f} s in 95 % of steps"
     where = f"in the phase {phase.name}{usual}"
-    done = f"{phase.done} of {phase.total} are done" if phase.total else "nothing is counted there"
+    done = f"{phase.done} of {phase.total} are done" if phase.total else "it has no progress count"
     part = _PARTS.get(phase.name)
     if part is None:
-        return f"Its worker is heard of, and stands {where}; {done}. What it waits for is not told: its log may tell."
-    return f"Its worker is heard of, and stands {where}; {done}. Probably {part}."
+        return f"Its worker reports, and is {where}; {done}. What it waits for is unknown: check its log."
+    return f"Its worker reports, and is {where}; {done}. Probably {part}."
 
 
 def _tell_died(facts: Symptoms, episode: Episode) -> Told:
-    why = f"{episode.signs[0].message} The log of its node tells why it died."
+    why = f"{episode.signs[0].message} The log of its node shows why it died."
     return Told("A process of the run died", why, "unknown", ("perf/learner_memory_max", "perf/kv_usage"))
 
 

@@ -23,7 +23,7 @@ def vine(state_values: Tensor, starts: Tensor, length: int, reward: float) -> Te
     """
     rising = bool((starts.diff() > 0).all())
     if len(starts) != len(state_values) or len(starts) == 0 or starts[0] != 0 or starts[-1] >= length or not rising:
-        raise ValueError(f"{starts.tolist()} do not cut {length} tokens into steps")
+        raise ValueError(f"{starts.tolist()} do not split {length} tokens into steps")
     after = torch.cat([state_values[1:], state_values.new_tensor([reward])])
     sizes = torch.cat([starts[1:], starts.new_tensor([length])]) - starts
     return (after - state_values).repeat_interleave(sizes)

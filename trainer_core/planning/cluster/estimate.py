@@ -118,8 +118,8 @@ def best_setting(spec: RunSpec, scale: Scale, gpu: str, gpus: int, batch: BatchW
     learner = smallest_learner(cluster, scale)
     if engine.tensor + learner.gpus > gpus:
         raise PlanError(
-            f"one rollout engine takes {counted(engine.tensor)} and one copy of the learner "
-            f"{counted(learner.gpus)}; there are {gpus}."
+            f"one rollout engine needs {counted(engine.tensor)} and one copy of the learner {counted(learner.gpus)};"
+            f" there are {gpus}."
         )
     # Publication and slow hosts depend on the split, and the split on them: start with half and half.
     setting = Setting(

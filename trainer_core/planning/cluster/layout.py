@@ -39,11 +39,11 @@ class EngineLayout:
         inside = cluster.node.machine.gpus
         if self.tensor > inside and not self.across_nodes:
             raise PlanError(
-                f"tensor parallelism over {self.tensor} GPUs goes beyond a host of {inside}: every layer would wait "
-                "for the network."
+                f"tensor parallelism over {self.tensor} GPUs exceeds a host of {inside}: every layer would wait for the"
+                " network."
             )
         if self.tensor > cluster.gpus:
-            raise PlanError(f"an engine takes {counted(self.tensor)}; there are {cluster.gpus}.")
+            raise PlanError(f"an engine needs {counted(self.tensor)}; there are {cluster.gpus}.")
         weights = scale.parameters * self.width
         room = self.tensor * (cluster.node.machine.memory - LIBRARIES - taken) - weights
         if room <= 0:
@@ -85,11 +85,9 @@ class LearnerLayout:
         """Raises ``PlanError`` if tensor parallelism exceeds a host, or if the state does not fit."""
         inside, memory = cluster.node.machine.gpus, cluster.node.machine.memory
         if self.tensor > inside:
-            raise PlanError(
-                f"tensor parallelism of the learner over {self.tensor} GPUs goes beyond a host of {inside}."
-            )
+            raise PlanError(f"tensor parallelism of the learner over {self.tensor} GPUs exceeds a host of {inside}.")
         if self.gpus > cluster.gpus:
-            raise PlanError(f"one copy of the learner takes {counted(self.gpus)}; there are {cluster.gpus}.")
+            raise PlanError(f"one copy of the learner needs {counted(self.gpus)}; there are {cluster.gpus}.")
         need = self.bytes(scale, copies)
         if need > memory:
             raise PlanError(

@@ -75,7 +75,7 @@ class Setting:
         if self.colocated and (self.mode.max_staleness > 0 or self.mode.streams):
             raise PlanError(f"engines and learner cannot share GPUs in the mode {self.mode.name!r}: they overlap.")
         if self.gpus > self.cluster.gpus:
-            raise PlanError(f"the run takes {self.gpus} GPUs; the cluster has {self.cluster.gpus}.")
+            raise PlanError(f"the run needs {self.gpus} GPUs; the cluster has {self.cluster.gpus}.")
         self.engine.cache_bytes(self.cluster, self.scale)
         self.learner.check(self.cluster, self.scale, self.copies)
 
@@ -201,7 +201,7 @@ def cluster_rates(setting: Setting) -> Rates:
         at,
     )
     return Rates(
-        source="computed from the makers' figures and the shares of them that software attains, not measured",
+        source="computed from the vendors' figures and the shares that software attains, not measured",
         engine=engine_rates(
             cluster,
             setting.scale,

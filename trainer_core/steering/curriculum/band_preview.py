@@ -84,7 +84,7 @@ def preview(spec: RunSpec, step: int, sources: Sequence[SourceRates]) -> BandPre
         outside = source.prompts - inside
         if isinstance(curriculum, GoldilocksCurriculum):
             if inside == 0.0:
-                raise ValueError(f"no prompt of the source {source.name!r} lies in the band: the run would refuse it")
+                raise ValueError(f"no prompt of the source {source.name!r} is in the band: the run would refuse it")
             within = share
         else:
             within = share * _share_inside(

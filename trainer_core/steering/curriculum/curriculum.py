@@ -130,7 +130,7 @@ class Curriculum:
         if source not in self._rows or not row.isdecimal() or int(row) >= len(self._rows[source]):
             raise ValueError(f"there is no prompt {prompt_id!r}")
         if not 0.0 <= pass_rate <= 1.0:
-            raise ValueError(f"{pass_rate} is no pass rate ({prompt_id})")
+            raise ValueError(f"{pass_rate} is not a pass rate ({prompt_id})")
         within, graded = self._within[source], self._spec.rollout.group_size if samples is None else samples
         running = self._rates[source].observe(int(row), pass_rate, graded)
         if source in self._predictors:

@@ -140,7 +140,7 @@ class StageKeeper:
         begun = [StageBegun(**stage) for stage in state["begun"]]
         for stage in begun:
             if numbers.get(stage.name) != stage.number:
-                raise ValueError(f"the checkpoint's stage {stage.number}, {stage.name!r}, is none of the run's")
+                raise ValueError(f"the checkpoint's stage {stage.number}, {stage.name!r}, is not in the run")
         self._begun, self._drawn_for = begun, state["drawn_for"]
         self._window = deque(_loaded(sums) for sums in state["window"])
         self._open = _loaded(state["open"])
@@ -207,11 +207,11 @@ def _reason(
     if asked and value is not None and passed >= gate.min_steps:
         opens = value >= gate.threshold if gate.when == "at_least" else value <= gate.threshold
         if opens:
-            return f"{measure} over {steps(gate.window)} was {value:.4g}: {wanted}, as the gate asks."
+            return f"{measure} over {steps(gate.window)} was {value:.4g}: {wanted}, as the gate requires."
     if passed < gate.max_steps:
         return None
-    was = "was not known" if value is None else f"was {value:.4g}"
-    return f"{over(gate.max_steps)}, the most that the gate allows: {measure.lower()} {was}, not {wanted}."
+    was = "was unknown" if value is None else f"was {value:.4g}"
+    return f"{over(gate.max_steps)}, the gate's maximum: {measure.lower()} {was}, not {wanted}."
 
 
 def steps(count: int) -> str:

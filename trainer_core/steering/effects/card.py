@@ -13,12 +13,12 @@ CHANCE = 0.05
 MOST_OTHERS = 8
 
 METHOD = (
-    f"Up to {BEFORE} steps before the change and {AFTER} after it are compared, without the batches of both revisions "
-    "between them. The line through the steps before is carried on, and what comes after is measured from it: a trend "
-    "is no effect. Noise is taken to be correlated from step to step, as strongly as the steps around their line "
-    "say, and a standard error stronger (Marriott and Pope 1954; Zwiers and von Storch 1995). The intervals of the "
-    "targets hold with 95 % together, and so do those of all other metrics (Bonferroni): a metric has moved if its "
-    "interval leaves out 0. What else happened in the run at the same time cannot be told from the change."
+    f"Up to {BEFORE} steps before the change and {AFTER} after it are compared, without the mixed batches between them."
+    " The trend of the steps before is extrapolated, and the steps after are measured against it: a trend is not an"
+    " effect. Noise is assumed correlated from step to step, as estimated around the trend plus one standard error"
+    " (Marriott and Pope 1954; Zwiers and von Storch 1995). The intervals of the targets hold jointly with 95 %, and so"
+    " do those of all other metrics (Bonferroni): a metric has moved if its interval excludes 0. Other events in the"
+    " run at the same time cannot be separated from the change."
 )
 """The method in words, for readers."""
 

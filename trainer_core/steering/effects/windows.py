@@ -75,12 +75,12 @@ def windows(applied: int, settled: int, step: int, others: Sequence[Change]) -> 
 def _begin(other: Change, applied: int) -> str:
     said = f"Another change at step {other.applied} (revision {other.revision})"
     if other.settled is None or other.settled >= applied:
-        return f"{said} had not settled when this one took effect: the two cannot be told apart."
+        return f"{said} had not settled when this one took effect: the two cannot be separated."
     return f"{said} settled at step {other.settled}, where the window before begins."
 
 
 def _end(other: Change, settled: int) -> str:
     said = f"Another change at step {other.applied} (revision {other.revision})"
     if other.applied <= settled:
-        return f"{said} came before this one had settled: the two cannot be told apart."
+        return f"{said} came before this one had settled: the two cannot be separated."
     return f"{said} ends the window after."

@@ -31,7 +31,7 @@ class Teacher:
         """Its ``config.json``."""
         known = self._model.get_input_embeddings().num_embeddings
         if known != vocab_size:
-            raise ValueError(f"the teacher {spec.teacher!r} knows {known} tokens, the policy {vocab_size}")
+            raise ValueError(f"the teacher {spec.teacher!r} has {known} tokens, the policy {vocab_size}")
 
     @torch.no_grad()
     def score(self, batch: TokenBatch) -> Tensor:

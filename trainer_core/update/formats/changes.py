@@ -89,8 +89,8 @@ def fault(tensor: Tensor, name: str, changes: Mapping[str, Tensor]) -> str | Non
             gaps, steps = changes[name + GAPS], changes[name + STEPS]
             outside = outside or len(gaps) != len(steps) or int(gaps.sum(dtype=torch.int64)) >= tensor.numel()
         if outside or len(places) != len(values):
-            return f"a change of {name} lies outside of its {tensor.numel()} numbers"
-    return None if bool(torch.isfinite(values).all()) else f"{name} holds values that are not finite"
+            return f"a change of {name} is outside its {tensor.numel()} numbers"
+    return None if bool(torch.isfinite(values).all()) else f"{name} contains values that are not finite"
 
 
 def apply(tensor: Tensor, name: str, changes: Mapping[str, Tensor]) -> None:

@@ -103,8 +103,8 @@ def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
         if flows.training == Flow() and flows.engine.fp8 is None:
             return
         raise UnsupportedPolicy(
-            f"{strange} belongs to neither a linear layer nor an embedding nor a norm: it cannot be rounded as in an "
-            "engine; train in float32 and serve without FP8"
+            f"{strange} belongs to neither a linear layer nor an embedding nor a norm: it cannot be rounded as in an"
+            " engine. Train in float32 and serve without FP8"
         )
     switch = _Switch(flows.training)
     head = model.get_output_embeddings()

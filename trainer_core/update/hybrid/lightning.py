@@ -43,11 +43,11 @@ def _forward(
     """
     if others.get("context_group") is not None:
         raise UnsupportedPolicy(
-            "lightning attention carries a state from token to token, which ranks that share tokens out do not hand "
-            "on: set parallelism.context_parallel_size to 1"
+            "lightning attention passes a state from token to token, which context-parallel ranks do not exchange: set"
+            " parallelism.context_parallel_size to 1"
         )
     if layout is None or layout.runs is None:
-        raise UnsupportedPolicy("lightning attention needs packed sequences that start afresh or go on from a prompt")
+        raise UnsupportedPolicy("lightning attention needs packed sequences that start new or continue a prompt")
     states = hidden_states[0]
     heads = self.num_attention_heads
     mixed = self.act_fn(self.qkv_proj(states)).view(len(states), heads, 3 * self.head_dim)

@@ -60,7 +60,7 @@ class RouteWatch:
             whole: turns this rank's values into those of all ranks.
         """
         if not router_logits:
-            raise ValueError("the policy tells nothing of its routing")
+            raise ValueError("the policy does not return its routing")
         self.logits = [whole(logits.view(-1, logits.shape[-1]).index_select(0, rows)) for logits in router_logits]
         self._layers = [logits.detach() for logits in self.logits]
 

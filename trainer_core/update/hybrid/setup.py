@@ -22,8 +22,8 @@ def prepare_routing(model: PreTrainedModel, spec: Routing, name: str) -> Balance
         return None
     if isinstance(spec.balance, LossFreeBalancing) and not reads_biases(model):
         raise ValueError(
-            f"policy.routing.balance = loss_free needs routers with a bias: engines know none for "
-            f"{type(model).__name__} (auxiliary_loss fits every mixture of experts)"
+            "policy.routing.balance = loss_free needs routers with a bias: engines have none for"
+            f" {type(model).__name__} (auxiliary_loss fits every mixture of experts)"
         )
     if spec.replay:
         allow_router_replay(model)

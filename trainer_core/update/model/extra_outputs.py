@@ -47,9 +47,7 @@ def likeliest_divergence(
     if not isinstance(spec.loss, DPPOLoss) or spec.loss.top_tokens == 0:
         return None
     if batch.top_ids is None or batch.top_logprobs is None or own_logits is None:
-        raise ValueError(
-            "dppo over the likeliest tokens needs trajectories that hold the engine's probabilities of them"
-        )
+        raise ValueError("dppo over the likeliest tokens needs trajectories with the engine's probabilities of them")
     top = batch.whole(named_logprobs(own_logits.detach(), batch.own(batch.temperature), batch.own(batch.top_ids)))
     sampled = batch.top_ids == batch.targets.unsqueeze(1)
     return top_k_divergence(spec.loss, logprobs, batch.behaviour_logprobs, top, batch.top_logprobs, sampled)

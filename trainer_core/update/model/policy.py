@@ -73,7 +73,7 @@ def load_policy(
             attn_implementation=attention.register(),
         )
     if not getattr(model, "_supports_attention_backend", False):
-        raise UnsupportedPolicy(f"{type(model).__name__} has no exchangeable attention: {CHOOSE}")
+        raise UnsupportedPolicy(f"{type(model).__name__} has no replaceable attention: {CHOOSE}")
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0

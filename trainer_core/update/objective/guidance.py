@@ -77,7 +77,7 @@ def _scope(weighting: ScopeWeighting, groups: Sequence[Group], scored: Sequence[
 def _means(batch: TokenBatch, known: KnownTokens) -> dict[int, tuple[float, float]]:
     """Mean log-probability per token of each sequence, under the policy before the step and under the teacher."""
     if known.before is None or known.teacher is None:
-        raise ValueError("the weighting scope needs the scores of policy and teacher: neither was made")
+        raise ValueError("the weighting scope needs the scores of policy and teacher: neither was computed")
     counts = sequence_sum(torch.ones_like(known.before, dtype=torch.float64), batch.sequence)
     student = sequence_sum(known.before.double(), batch.sequence) / counts
     teacher = sequence_sum(known.teacher.double(), batch.sequence) / counts

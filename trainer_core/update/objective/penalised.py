@@ -116,6 +116,6 @@ def _by_sequence(spec: RunSpec, groups: Sequence[Group], scored: Sequence[Scored
 def _penalties(spec: RunSpec, batch: TokenBatch, known: KnownTokens) -> Tensor:
     """β·KL of each token by the policy before the step, float64 [M]; 0 outside the mask."""
     if known.before is None or known.reference is None:
-        raise ValueError("a KL penalty in the reward needs the scores of policy and reference: neither was made")
+        raise ValueError("a KL penalty in the reward needs the scores of policy and reference: neither was computed")
     before, reference = (one.detach().double().masked_fill(~batch.mask, 0.0) for one in (known.before, known.reference))
     return spec.kl.coefficient * kl.penalty(spec.kl.estimator, before, reference)

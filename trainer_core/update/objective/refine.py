@@ -33,12 +33,12 @@ def whole_step(spec: RunSpec) -> str | None:
     if advantage.compares == "value":
         return f"the advantage {advantage.type} cannot be streamed: it needs the critic's values of the whole step"
     if not advantage.groupwise:
-        return f"the advantage {advantage.type} cannot be streamed: it is measured against the whole batch"
+        return f"the advantage {advantage.type} cannot be streamed: it depends on the whole batch"
     if needs_scores(spec):
         return "the advantages cannot be streamed: they need the learner's scores of the whole step"
     comparing = next((chosen.type for chosen in spec.filters if chosen.whole_step), None)
     if comparing is not None:
-        return f"the filter {comparing} cannot be streamed: it compares what lies in the whole step"
+        return f"the filter {comparing} cannot be streamed: it compares across the whole step"
     return None
 
 

@@ -109,7 +109,7 @@ def _ends(sequence: Tensor) -> Tensor:
 
 def _reward(trajectory: Trajectory) -> float:
     if trajectory.reward is None:
-        raise ValueError(f"{trajectory.trajectory_id} takes part in the loss without a reward")
+        raise ValueError(f"{trajectory.trajectory_id} is in the loss without a reward")
     return trajectory.reward
 
 

@@ -33,7 +33,7 @@ class Clipping(torch.optim.Optimizer, ABC):
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         """Clip, then step. If the gradient norm is not finite, changes nothing and sets ``applied`` to False."""
         if closure is not None:
-            raise ValueError(f"{type(self).__name__} takes no closure")
+            raise ValueError(f"{type(self).__name__} accepts no closure")
         if self.max_grad_norm is not None:
             gradients = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
             self.grad_norm = float(torch.nn.utils.get_total_norm(gradients)) / self.divisor

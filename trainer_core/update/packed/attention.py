@@ -73,7 +73,7 @@ def packed_attention(
     """
     if layout is None:
         raise UnsupportedPolicy(
-            f"{type(module).__name__} does not hand its keyword arguments to the attention function"
+            f"{type(module).__name__} does not pass its keyword arguments to the attention function"
         )
     if dropout:
         raise UnsupportedPolicy(
@@ -83,8 +83,8 @@ def packed_attention(
     if context_group is not None:
         if query.shape[1] % context_group.size:
             raise UnsupportedPolicy(
-                f"{context_group.size} ranks cannot share out {query.shape[1]} attention heads alike: choose "
-                "another parallelism.context_parallel_size"
+                f"{context_group.size} ranks cannot divide {query.shape[1]} attention heads evenly: choose another"
+                " parallelism.context_parallel_size"
             )
         query, key, value = heads_for_tokens(context_group, query, key, value)
         s_aux = None if s_aux is None else own_heads(context_group, s_aux)

@@ -18,7 +18,7 @@ from trainer_core.datasets.shape import Row
 _ROWS = 200
 _LABELS = ("label", "labels", "gold_label", "class", "category_id", "score")
 """Columns of classification datasets, in which a question is the text to classify."""
-_NO_ANSWER = "No column holds a gold answer for certain. Say where it stands, if there is one."
+_NO_ANSWER = "No column certainly holds a gold answer. Choose its column, if there is one."
 
 
 @dataclass(frozen=True, slots=True)

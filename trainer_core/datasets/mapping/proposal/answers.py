@@ -24,8 +24,8 @@ _INSIDE: tuple[tuple[Step, ...], ...] = (("value",), ("text", 0), ("spans", 0), 
 """Places of an answer in a column with several: in SQuAD, TriviaQA, DROP and NQ."""
 _MARKERS = ("####", "The answer is:", "The answer is", "Final answer:", "Answer:")
 _SHORT = 120
-_SEVERAL = "`{name}` lists several answers that count; the first is taken as the gold one."
-_PROSE = "`{name}` is kept as it is: it holds whole texts, which no grader compares to the letter."
+_SEVERAL = "`{name}` lists several accepted answers; the first becomes the gold answer."
+_PROSE = "`{name}` is unchanged: it contains whole texts, which no grader compares exactly."
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,11 +176,11 @@ LOOPS = (
     _prime("Qwen3-0.6B", 1, 11_896, True),
     _prime("Qwen3-4B", 8, 26_026, False),
     Claim(
-        "AReaL", "1.5B policy, 128× H800: speed-up over taking turns", 2.77, "×", "arXiv 2505.24298", False,
+        "AReaL", "1.5B policy, 128× H800: speed-up over synchronous", 2.77, "×", "arXiv 2505.24298", False,
         Unknown("median completion, tokens", 6000, 3000, 10_000), _areal,
     ),
     Claim(
-        "Laminar", "7B policy, 1,024× H800: speed-up over taking turns", 5.48, "×", "arXiv 2510.12633", False,
+        "Laminar", "7B policy, 1,024× H800: speed-up over synchronous", 5.48, "×", "arXiv 2510.12633", False,
         Unknown("median completion, tokens", 3000, 1500, 6000), _laminar,
     ),
     Claim(
