@@ -77,7 +77,7 @@ def measure(cluster: str, link_url: str, demand: Sequence[dict[str, Any]] = ()) 
     try:
         tell_size(link_url, cluster, found)
     except (ClusterError, httpx.HTTPError) as error:
-        log.warning("the platform at %s is not told of cluster %s: %s", link_url, cluster, error)
+        log.warning("the platform at %s did not receive the report on cluster %s: %s", link_url, cluster, error)
         return False
     return True
 
@@ -97,10 +97,10 @@ def _begin(
     try:
         token = token or fetch_token(link_url, path)
     except FencedError as error:
-        log.warning("%s does not begin: %s", name, error)
+        log.warning("%s does not start: %s", name, error)
         return False
     except ClusterError as error:
-        log.error("%s cannot begin: %s", name, error)
+        log.error("%s cannot start: %s", name, error)
         return False
     with cluster.connected():
         try:
@@ -111,7 +111,7 @@ def _begin(
         except ValueError:
             return False  # two messages at the same moment: Ray refused the second actor of that name
         except RayActorError:
-            log.warning("%s ended as soon as it had begun", name)
+            log.warning("%s ended as soon as it had started", name)
             return True
 
 

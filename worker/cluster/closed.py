@@ -28,9 +28,9 @@ def check_closed() -> None:
     if not reachable or _is_on(PRIVATE) or is_token_asked() or _is_on("RAY_USE_TLS"):
         return
     raise ClusterError(
-        f"The Ray cluster listens on {', '.join(reachable[:3])} and asks nobody for proof: whoever reaches it can run "
-        "code on every node. Start Ray on all nodes, and the workers, with RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH "
-        f"(or with RAY_USE_TLS=1 and its certificates). Where nobody else reaches that network, set {PRIVATE}=true."
+        f"The Ray cluster listens on {', '.join(reachable[:3])} without authentication: anyone who can reach it can run"
+        " code on every node. Start Ray on all nodes, and the workers, with RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH"
+        f" (or with RAY_USE_TLS=1 and its certificates). If no one else can reach that network, set {PRIVATE}=true."
     )
 
 

@@ -44,19 +44,17 @@ def gcs_address(address: str | None) -> str:
     if not address:
         raise ClusterError("RAY_ADDRESS is not set: there is no cluster to run on.")
     if "://" in address:
-        raise ClusterError(f"{address} is an address of Ray's client: give the GCS itself, such as 10.0.0.1:6379.")
+        raise ClusterError(f"{address} is a Ray client address: give the GCS itself, such as 10.0.0.1:6379.")
     found = _own_cluster() if address == "auto" else address
     host, _, port = found.rpartition(":")
     if not host or not port.isdigit():
-        raise ClusterError(
-            f"{address!r} is no address of a Ray cluster: it is written host:port, such as 10.0.0.1:6379."
-        )
+        raise ClusterError(f"{address!r} is not the address of a Ray cluster: write host:port, such as 10.0.0.1:6379.")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
     except OSError as error:
         raise ClusterError(
-            f"The Ray cluster at {found} cannot be reached: {error}. Is its head up, and is the port of its GCS open "
-            "to this machine?"
+            f"The Ray cluster at {found} cannot be reached: {error}. Check that its head is running and that its GCS"
+            " port is open to this machine."
         ) from error
     return found
 
@@ -67,7 +65,7 @@ def _own_cluster() -> str:
         return str(canonicalize_bootstrap_address("auto"))
     except ConnectionError as error:
         raise ClusterError(
-            f"This machine is no node of a Ray cluster, which the address 'auto' means: {error}"
+            f"This machine is not a node of a Ray cluster, as the address 'auto' requires: {error}"
         ) from error
 
 
@@ -93,7 +91,7 @@ def report(address: str) -> ClusterReport:
     try:
         reply = autoscaler_pb2.GetClusterStatusReply.FromString(client.get_cluster_status(timeout_s=TIMEOUT_S))
     except Exception as error:
-        raise ClusterError(f"The Ray cluster at {address} does not tell its size: {_words(error)}") from error
+        raise ClusterError(f"The Ray cluster at {address} does not report its size: {_words(error)}") from error
     return sized(reply.cluster_resource_state.node_states)
 
 
@@ -138,7 +136,7 @@ def publish_demand(address: str, demand: Sequence[ResourceBundle]) -> None:
         told = json.dumps(shapes).encode()
         client.internal_kv_put(ray_constants.AUTOSCALER_RESOURCE_REQUEST_CHANNEL, told, True, None, TIMEOUT_S)
     except Exception as error:
-        raise ClusterError(f"The autoscaler at {address} is not told of the demand: {_words(error)}") from error
+        raise ClusterError(f"The autoscaler at {address} did not receive the demand: {_words(error)}") from error
 
 
 def resources(bundle: ResourceBundle) -> dict[str, float]:

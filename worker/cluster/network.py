@@ -45,8 +45,8 @@ def interface_of(address: str) -> str:
         if any(entry.address.partition("%")[0] == sought for entry in entries):
             return name
     raise ClusterError(
-        f"No network interface of {socket.gethostname()} has the address {address}, by which Ray knows this node. "
-        f"Name the interface in {INTERFACES[0]} and {INTERFACES[1]}, or start Ray with another --node-ip-address."
+        f"No network interface of {socket.gethostname()} has the address {address} that Ray uses for this node. Name"
+        f" the interface in {INTERFACES[0]} and {INTERFACES[1]}, or start Ray with another --node-ip-address."
     )
 
 
@@ -64,7 +64,7 @@ def rendezvous(address: str) -> str:
     Raises:
         ClusterError: no port of ``RENDEZVOUS_PORTS`` is free, or it names none.
     """
-    with _bind(address, PORTS, "where the learner's ranks shall meet") as listener:
+    with _bind(address, PORTS, "for the rendezvous of the learner's ranks") as listener:
         return f"tcp://{_in_url(address)}:{listener.getsockname()[1]}"
 
 
@@ -82,7 +82,7 @@ def bind_gateway() -> tuple[socket.socket, str]:
         everywhere = ip_address(host).is_unspecified
     except ValueError as error:
         raise ClusterError(f"{GATEWAY_HOST}={host!r} is no address. Write one such as 0.0.0.0 or 10.0.0.7.") from error
-    listener = _bind(host, GATEWAY_PORTS, f"the address that {GATEWAY_HOST} names for served policies")
+    listener = _bind(host, GATEWAY_PORTS, f"of {GATEWAY_HOST} for served policies")
     name = node_address() if everywhere else host
     return listener, f"{_in_url(name)}:{listener.getsockname()[1]}"
 
@@ -107,7 +107,7 @@ def _bind(address: str, variable: str, what_for: str) -> socket.socket:
             return listener
         except OSError:
             listener.close()
-    raise ClusterError(f"No port of {variable}={asked} is free at {address}, {what_for}.")
+    raise ClusterError(f"No port of {variable}={asked} is free at {address} {what_for}.")
 
 
 def _in_url(address: str) -> str:

@@ -92,7 +92,7 @@ def check_room(needs: Sequence[Need], went_before: bool) -> None:
         return  # the sizes of further nodes are not known
     lacking = shortage([node["Resources"] for node in ray.nodes() if node["Alive"]], needs)
     if lacking is not None:
-        raise ClusterError(f"{lacking} Ask for less in parallelism, or add a larger node.")
+        raise ClusterError(f"{lacking} Lower parallelism, or add a larger node.")
 
 
 class ReservedRoom:
@@ -194,9 +194,9 @@ class ReservedRoom:
         begin_with = replace(self._engines, count=self._least)
         self._notify(
             "The run waits for room on the cluster",
-            f"It needs room for {_listed([begin_with, self._learners])}; {_amounts(free)} are free on "
-            f"{_count(sum(node['Alive'] for node in ray.nodes()), 'node')}. It starts when others end, or when a node "
-            "joins.",
+            f"It needs room for {_listed([begin_with, self._learners])}; {_amounts(free)} are free on"
+            f" {_count(sum(node['Alive'] for node in ray.nodes()), 'node')}. It starts when others end or a node"
+            " joins.",
         )
 
 

@@ -213,7 +213,9 @@ class InferenceEngine:
         try:
             self._weights.load(checked)
         except Exception as error:
-            self._broken = f"weights of version {version} were half written ({error}); load a full version to go on"
+            self._broken = (
+                f"weights of version {version} were only partly written ({error}); load a full version to continue"
+            )
             raise EngineError(self._broken) from error
         self._serve(version, kv)
 
@@ -238,7 +240,9 @@ class InferenceEngine:
         try:
             self._weights.change(chain, digests)
         except Exception as error:
-            self._broken = f"weights of version {version} were half written ({error}); load a full version to go on"
+            self._broken = (
+                f"weights of version {version} were only partly written ({error}); load a full version to continue"
+            )
             return self._broken
         self._serve(version, kv)
         return None

@@ -48,7 +48,7 @@ def execution(config: EngineConfig) -> Execution | None:
 def refusal(fp8: Fp8Config, dtype: str) -> str | None:
     """Reason why this machine cannot compute FP8 matrix products; None if it can."""
     if not fp8.activations:
-        return "activations in FP8, not weights alone"
+        return "activations in FP8, not only weights"
     if dtype not in ("bfloat16", "float16"):
         return f"a dtype of 16 bits, not {dtype}"
     if not torch.cuda.is_available():
@@ -74,8 +74,8 @@ def simulate(model: torch.nn.Module, fp8: Fp8Config) -> None:
             continue
         if not _are_plain(module):
             raise EngineError(
-                f"refused: FP8 cannot be simulated in fused experts ({f'{name}.{joint}'.lstrip('.')}): leave "
-                "rollout.engine.quantization out, or run on a GPU that computes in FP8"
+                f"refused: FP8 cannot be simulated in fused experts ({f'{name}.{joint}'.lstrip('.')}): remove"
+                " rollout.engine.quantization, or run on a GPU with FP8"
             )
         setattr(module, ROUNDED, fp8.scales if fp8.activations else None)
     if not fp8.activations:

@@ -53,8 +53,8 @@ class RecordedMemory:
                 continue
             if now is None or (now.shape, now.dtype, now.device) != (recorded.shape, recorded.dtype, recorded.device):
                 raise EngineError(
-                    f"{path} is another tensor since the weights came than the one in the recorded CUDA graphs; set "
-                    "rollout.engine.cuda_graphs = false"
+                    f"{path} is no longer the tensor in the recorded CUDA graphs after the weight update; set"
+                    " rollout.engine.cuda_graphs = false"
                 )
             recorded.copy_(now)
             _put(module, name, recorded)

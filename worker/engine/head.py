@@ -69,7 +69,7 @@ def _shard(model: torch.nn.Module) -> tuple[Any, int]:
     head = getattr(model, "lm_head", None)
     if not isinstance(head, VocabParallelEmbedding):
         raise EngineError(
-            f"the output layer of {type(model).__name__} cannot be shared out in float32: set "
-            "rollout.engine.lm_head_dtype to model, or tensor_parallel_size to 1"
+            f"the output layer of {type(model).__name__} cannot be split in float32: set rollout.engine.lm_head_dtype"
+            " to model, or tensor_parallel_size to 1"
         )
     return head.shard_indices, head.num_embeddings_per_partition

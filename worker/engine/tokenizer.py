@@ -256,7 +256,7 @@ class PolicyTokenizer:
 
         loaded = PreTrainedTokenizerFast.from_pretrained(str(self._folder), local_files_only=True)  # nosec B615
         if loaded.chat_template is None:
-            raise StartError(f"The data holds chats, but the policy in {self._folder} has no chat template.")
+            raise StartError(f"The data contains chats, but the policy in {self._folder} has no chat template.")
         return loaded
 
 

@@ -65,7 +65,7 @@ class WeightContract:
                     f"weights refused: {name} has shape {tuple(tensor.shape)}, the model needs {expected[name]}"
                 )
             if not _is_finite(tensor):
-                raise WeightsRefusedError(f"weights refused: {name} holds values that are not finite")
+                raise WeightsRefusedError(f"weights refused: {name} contains values that are not finite")
         return checked
 
     def _check_tied_head(self, tensors: Tensors) -> None:
@@ -176,7 +176,7 @@ class WeightStore(WeightContract):
         for changes in chain:
             for name in sorted(touched(changes)):
                 if name not in self._places:
-                    return f"{name} has no place of its own among the model's parameters"
+                    return f"{name} is not a separate parameter of the model"
                 if (reason := fault(self._places[name], name, changes)) is not None:
                     raise WeightsRefusedError(f"weights refused: {reason}")
         return None
@@ -199,7 +199,7 @@ class WeightStore(WeightContract):
             for name, expected in digests.items():
                 # The learner's type is the narrower one, so this conversion loses nothing.
                 if digest(self._places[name].to(kinds[name])) != expected:
-                    raise EngineError(f"{name} is not what the learner has")
+                    raise EngineError(f"{name} differs from the learner's")
             self._pack_again(owners((self._places[name] for name in kinds), self._record.parameters))
         self._restore()
 

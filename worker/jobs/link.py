@@ -81,6 +81,6 @@ class JobLink:
             if response.status_code < 400:
                 return response
             if response.status_code < 500 and response.status_code != 429:
-                raise NotUnderstood(f"the platform does not understand: {response.status_code} {response.text[:300]}")
+                raise NotUnderstood(f"the platform rejects the message: {response.status_code} {response.text[:300]}")
             time.sleep(RETRY_S)
         raise FencedError("stopped")

@@ -118,7 +118,7 @@ class AnswerCache:
         try:
             yield
         except sqlite3.Error as error:
-            log.warning("the cache of judges' answers goes on without its file: %s", error)
+            log.warning("the cache of judges' answers continues without its file: %s", error)
             assert self._file is not None
             self._file.close()
             self._file = None

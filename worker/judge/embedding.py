@@ -42,7 +42,7 @@ class EmbeddingServer:
                 str(config.model_dir), trust_remote_code=False, use_safetensors=True, **options
             ).eval()
         except (OSError, ValueError, KeyError) as error:
-            raise StartError(f"The policy cannot be loaded to make vectors of texts: {error}") from error
+            raise StartError(f"The policy cannot be loaded to compute vectors of texts: {error}") from error
         self._device = claim("cuda" if torch.cuda.is_available() else "cpu", 0)  # the GPU that Ray shows, if any
         self._model.to(self._device)
         self._limit = _limit(config.model_dir)

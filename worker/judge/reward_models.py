@@ -69,7 +69,9 @@ class _Model:
         except (OSError, ValueError, AttributeError) as error:
             raise StartError(f"The reward model {policy} has no readable config.json in {folder}.") from error
         if not any("SequenceClassification" in name for name in architectures):
-            raise StartError(f"The policy {policy} is no reward model: its folder holds {', '.join(architectures)}.")
+            raise StartError(
+                f"The policy {policy} is not a reward model: its folder contains {', '.join(architectures)}."
+            )
         try:
             options: dict[str, Any] = {"local_files_only": True}
             self._tokenizer = PreTrainedTokenizerFast.from_pretrained(str(folder), **options)  # nosec B615
@@ -80,7 +82,7 @@ class _Model:
             raise StartError(f"The reward model {policy} cannot be loaded: {error}") from error
         if self._model.config.num_labels != 1:
             raise StartError(
-                f"The reward model {policy} has {self._model.config.num_labels} outputs where a reward is one number."
+                f"The reward model {policy} has {self._model.config.num_labels} outputs, but a reward is one number."
             )
         self._device = claim("cuda" if torch.cuda.is_available() else "cpu", 0)  # the GPU that Ray shows, if any
         self._model.to(self._device)

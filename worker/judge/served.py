@@ -100,8 +100,8 @@ class JudgeServer:
         (prompt,) = self._tokenizer.encode_rows([row])
         if len(prompt) + max_tokens > self._max_length:
             raise JudgeError(
-                f"a question of {len(prompt)} tokens leaves less than {max_tokens} for the answer: the judge "
-                f"holds {self._max_length}"
+                f"a question of {len(prompt)} tokens leaves less than {max_tokens} for the answer: the judge's context"
+                f" is {self._max_length}"
             )
         sampling = Sampling(
             temperature=temperature,

@@ -141,7 +141,7 @@ class WeightBundle:
             digests = {name: found for name, found in digests.items() if name not in tensors} | dict(one.digests)
         reason = engine.load_changes(self.version, chain, digests, kv=kv)
         if reason is not None:
-            log.warning("weights %d: the changes were not applied (%s); loading the whole", self.version, reason)
+            log.warning("weights %d: the changes were not applied (%s); loading all weights", self.version, reason)
             return False
         engine.weights_key = self.key
         return True

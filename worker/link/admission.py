@@ -24,7 +24,7 @@ def cluster_secret() -> str:
         return given
     path = os.environ.get(SECRET_FILE)
     if not path:
-        raise ClusterError(f"Neither {SECRET} nor {SECRET_FILE} is set: this worker cannot prove where it belongs.")
+        raise ClusterError(f"Neither {SECRET} nor {SECRET_FILE} is set: this worker cannot authenticate.")
     try:
         return Path(path).read_text().strip()
     except OSError as error:
@@ -48,13 +48,12 @@ def fetch_token(link_url: str, path: str) -> str:
         response = httpx.post(link_url.rstrip("/") + path, headers=headers, timeout=TIMEOUT_S)
         if response.status_code == UNAUTHORIZED:
             raise ClusterError(
-                f"The platform at {link_url} does not take this worker for one of its cluster: {SECRET} (or what is in "
-                f"the file of {SECRET_FILE}) is missing there or wrong here, or the platform knows itself by another "
-                "address (LINK_URL)."
+                f"The platform at {link_url} does not accept this worker: {SECRET} (or the file of {SECRET_FILE}) is"
+                " missing there or wrong here, or the platform has another address (LINK_URL)."
             )
         if response.status_code in FENCED_OR_GONE:
-            raise FencedError(f"the platform gives no token: {refusal(response)}")
+            raise FencedError(f"the platform issues no token: {refusal(response)}")
         response.raise_for_status()
         return Admission.model_validate_json(response.content).token
     except (httpx.HTTPError, ValidationError) as error:
-        raise ClusterError(f"The platform at {link_url} gives no token: {type(error).__name__}.") from error
+        raise ClusterError(f"The platform at {link_url} issues no token: {type(error).__name__}.") from error

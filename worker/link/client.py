@@ -193,7 +193,7 @@ class Link:
         try:
             self._journal.append(events)
         except OSError as error:
-            log.error("the journal cannot be written, events wait in memory: %s", error)
+            log.error("the journal cannot be written, events are kept in memory: %s", error)
             with self._lock:
                 self._queue = events + self._queue
 

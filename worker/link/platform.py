@@ -53,7 +53,7 @@ class Platform:
                 return dict(response.json())
             except httpx.HTTPError:
                 time.sleep(RETRY_S)
-        raise FencedError("stopped before the bundle was there")
+        raise FencedError("stopped before the bundle arrived")
 
     def rows(self, name: str, dataset: DatasetRef) -> list[dict[str, Any]]:
         """The rows of a dataset version, from the local cache or downloaded into it.
@@ -71,7 +71,7 @@ class Platform:
         except (OSError, ValueError, KeyError) as error:
             raise StartError(f"The dataset {name} cannot be read: {error}") from error
         if len(rows) != dataset.rows:
-            raise StartError(f"The dataset {name} has {len(rows)} rows where the platform names {dataset.rows}.")
+            raise StartError(f"The dataset {name} has {len(rows)} rows, but the platform reports {dataset.rows}.")
         return rows
 
     def difficulty(self, name: str, notes: NotesRef, rows: int) -> Prior[int]:
@@ -104,7 +104,7 @@ class Platform:
         self._cache.mkdir(parents=True, exist_ok=True, mode=0o700)
         found = self._cache.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-            raise StartError(f"The folder of the dataset cache, {self._cache}, is not this user's own: remove it.")
+            raise StartError(f"The dataset cache folder {self._cache} does not belong to this user: remove it.")
         self._cache.chmod(0o700)
 
     def _download(self, name: str, dataset: DatasetRef, path: Path) -> None:
@@ -140,15 +140,15 @@ def parse_bundle(document: dict[str, Any]) -> Bundle:
         if first["type"] == "union_tag_invalid":
             # The platform accepted the spec, so it knows the type: a plug-in is installed there but not here.
             raise StartError(
-                f"The platform knows {first['ctx']['tag']!r} (at {where}), and this machine does not: install the "
-                "plug-in's package here too, in the environment of the workers."
+                f"The platform knows {first['ctx']['tag']!r} (at {where}), and this machine does not: install the"
+                " plug-in's package in the workers' environment too."
             ) from error
         raise StartError(f"The run's description is not valid: {first['msg']} (at {where})") from error
     for path, message in mismatches(bundle.spec, bundle.reward.definition):
         where = ".".join(str(part) for part in ("spec", *path))
         raise StartError(f"The run's description is not valid: {message} (at {where})")
     if bundle.spec.distillation is not None and bundle.teacher is None:
-        raise StartError("The run's description is not valid: it names a teacher, whose folder is not given.")
+        raise StartError("The run's description is not valid: it names a teacher without its folder.")
     return bundle
 
 

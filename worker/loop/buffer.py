@@ -64,7 +64,7 @@ class TrajectoryBuffer:
         tickets = [self.tickets.pop(name) for name in self.ledger.take()]
         age = largest_staleness((ticket.group for ticket in tickets), step - 1)
         if age > self.ledger.max_staleness:
-            raise StalenessError(f"step {step} holds tokens {age} versions old: bound {self.ledger.max_staleness}")
+            raise StalenessError(f"step {step} has tokens {age} versions old: bound {self.ledger.max_staleness}")
         revision = max(ticket.group.steering_revision for ticket in tickets)
         return Batch(step, tickets, revision=revision)
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PLACE_FREE = "Its place was given back."
+PLACE_FREE = "Its slot was released."
 """Start of a suspension's reason. A sentence that says where the run resumes may follow."""
 FLUSH_S = 3600.0
 """Seconds that an ended attempt waits for an unreachable platform to accept its last events."""
@@ -148,7 +148,7 @@ class RunController:
         try:
             if ran_before:
                 # Steps in the journal must not be sent twice: the platform starts a new attempt on its own.
-                _alert(link, "The controller died", "A new attempt goes on from the last checkpoint.", "error", _DIED)
+                _alert(link, "The controller died", "A new attempt continues from the last checkpoint.", "error", _DIED)
             else:
                 self._tell(link, *self._execute(platform, document, link))
             link.flush(FLUSH_S)
@@ -186,13 +186,13 @@ class RunController:
             kept = str(released)
             return "suspended", f"{PLACE_FREE} {kept}" if kept else PLACE_GIVEN_BACK, None
         except (FencedError, Stopped) as error:
-            log.warning("ends without a word: %s", error)
+            log.warning("ends without a report: %s", error)
             return None, "", None
         except (StartError, ClusterError, RolloutError) as error:
             return "failed", str(error), None
         except (LearnerLost, RayActorError) as error:
             what = str(error).splitlines()[0]
-            _alert(link, "A process of the run died", f"{what} A new attempt will go on.", "error", _DIED)
+            _alert(link, "A process of the run died", f"{what} A new attempt will continue.", "error", _DIED)
             return None, what, None
         except RayTaskError as error:
             return "failed", str(error.cause), traceback.format_exc()

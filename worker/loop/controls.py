@@ -70,7 +70,7 @@ class Controls:
         """Move the ramps. Finished ones settle like any control; those ended by a later control settle immediately."""
         ended, objections = self._steering.advance(boundary, step)
         for objection in objections:
-            message = f"A ramp stays where it is: {objection}"
+            message = f"A ramp stays at its value: {objection}"
             self._link.emit(LogData(level="warn", message=message), step)
         for one in self._steering.ramps.ended_early():
             self._link.control(Applied(control_id=one.control_id, state="settled", step=step, policy_version=version))

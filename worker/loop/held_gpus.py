@@ -38,4 +38,4 @@ class HeldGpus:
             try:
                 self._tell(self._held())
             except Exception as error:  # Ray's head is unreachable: the last report stays
-                log.warning("the GPUs that are held cannot be counted: %s", error)
+                log.warning("the held GPUs cannot be counted: %s", error)

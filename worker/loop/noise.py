@@ -9,7 +9,7 @@ from worker.messages.probe import Floor, ProbeFigures
 
 WAY_OUT = (
     "All weights that can be read back are as published. If the engine's version, the machine or a number type has "
-    'changed since the run began, its noise may be another: choose "Measure the noise again" before you resume.'
+    'changed since the run began, its noise may differ: choose "Recalibrate numerics noise" before you resume.'
 )
 """Text for a pause that only differing scores caused."""
 
@@ -39,7 +39,7 @@ class KeptNoise:
         """Log entry after the noise was measured again on request."""
         earlier = "" if self._before is None else f"; it was {self._before.mean:.3g} before"
         message = (
-            f"The noise between engine and learner was measured again, as asked: {measured.floor.mean:.3g} nats on "
-            f"average{earlier}. The {measured.read_share:.0%} of the weights that can be read back are as published."
+            f"The noise between engine and learner was recalibrated as requested: {measured.floor.mean:.3g} nats on"
+            f" average{earlier}. The {measured.read_share:.0%} of the weights that can be read back are as published."
         )
         return LogData(level="info", message=message)

@@ -16,7 +16,7 @@ POLL_S = 0.2
 """Seconds between two checks whether the run may continue."""
 RELEASE_AGAIN_S = 60.0
 """Seconds after a failed checkpoint until a paused run tries again to save and release its slot."""
-_FROM_THE_LAST = "It goes on from its last checkpoint: the learner was in the middle of a step."
+_FROM_THE_LAST = "It continues from its last checkpoint: the learner was in the middle of a step."
 
 
 class Pausing:
@@ -98,7 +98,7 @@ class Pausing:
         reason = f"{str(refused).rstrip('.')}. {kept} Resume the run to start it from there with new engines."
         if refused.by_noise:
             reason = f"{reason} {WAY_OUT}"
-        title = "An engine has other weights than the learner"
+        title = "An engine's weights differ from the learner's"
         self._link.emit(AlertData(level="error", title=title, message=reason, code="weights_differ"), step)
         self._link.emit(StateData(state="paused", reason=reason, by_request=False), step)
         noted = False
@@ -131,7 +131,7 @@ class Pausing:
         """Save the state after ``step``. Returns a sentence that says where the run resumes."""
         error = self._write(step)
         if error is not None:
-            return f"It could not be saved after step {step} ({reason(error)}), and goes on from its last checkpoint."
+            return f"It could not be saved after step {step} ({reason(error)}), and continues from its last checkpoint."
         return f"The checkpoint after step {step} is safe."
 
     def _write(self, step: int) -> BaseException | None:
@@ -154,7 +154,7 @@ class Pausing:
         if trouble is None or trouble == self._told_trouble:
             return
         self._told_trouble = trouble
-        stays = ". The run stays paused and keeps its place; saving is tried again in a minute."
+        stays = ". The run stays paused and keeps its slot; saving is retried in a minute."
         message = trouble.rstrip(".") + stays if self._link.release_place else trouble
         title = "The run could not be saved"
         self._link.emit(AlertData(level="error", title=title, message=message, code="not_saved"), step)

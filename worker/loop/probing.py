@@ -47,7 +47,7 @@ class Probing:
                 self._text = self._sampled_text(spec)
             except (RayError, RolloutError) as error:
                 self._parts.generation.check()  # the last worker's failure is the run's
-                message = f"No text could be sampled for the probe ({_cause(error)}): it takes random tokens instead."
+                message = f"No text could be sampled for the probe ({_cause(error)}): it uses random tokens instead."
                 self._link.emit(LogData(level="warn", message=message), version)
         if self._text:
             self._parts.learning.probe_with(self._text)

@@ -212,7 +212,7 @@ class ActiveRun:
             self._wait(self._evaluator.last)  # one version answers all of its prompts
         if weights.transport != self._transport:
             self._transport = weights.transport
-            told = f"From version {version} on, weights travel by {weights.transport}: {weights.why}."
+            told = f"From version {version}, weights are sent by {weights.transport}: {weights.why}."
             self._link.emit(LogData(level="info", message=told), version)
         self._dispatcher.advance(version, self._metrics)
         self._version = version
@@ -311,7 +311,7 @@ class ActiveRun:
             self._saving.save(self.last_step)
         if self._dispatcher.buffer.tickets:
             left = len(self._dispatcher.buffer.tickets)
-            message = f"{left} groups were drawn and not trained on: the run ended before their turn"
+            message = f"{left} groups were sampled and not trained on: the run ended first"
             self._link.emit(LogData(level="info", message=message), self.last_step)
         self._traces.drain(self._interrupt)
 

@@ -61,7 +61,7 @@ class Saving:
             return
         remembered, snapshot = self._remembered
         if remembered != step:
-            raise RuntimeError(f"a checkpoint after step {step} was asked when that of {remembered} was at hand")
+            raise RuntimeError(f"a checkpoint after step {step} was requested, but the latest is of {remembered}")
         self._link.phase("checkpoint", step)
         self._saved_step = step
         self.last = self._learning.save(
@@ -119,7 +119,7 @@ class Saving:
         self._in_a_row += 1
         if why != self._told:
             self._told = why
-            message = f"The checkpoint after step {step}: {why.rstrip('.')}. It is tried again, three times in all."
+            message = f"The checkpoint after step {step}: {why.rstrip('.')}. It is retried, three times in total."
             title = "A checkpoint could not be written"
             self._link.emit(AlertData(level="warn", title=title, message=message, code="not_saved"), step)
         return wait_s

@@ -377,7 +377,7 @@ class Startup:
         """Notify once if prompts end with the user's turn."""
         if rows and not self._told_template and not tokenizer.adds_generation_prompt(rows[0], form):
             self._told_template = True
-            found = no_generation_prompt(f"The chat template of {self.bundle.policy.name}, asked with {name},")
+            found = no_generation_prompt(f"The chat template of {self.bundle.policy.name}, with {name},")
             self._notify(found.title, f"{found.message} {found.advice}")
 
     def _tell_tags(self, tokenizer: PolicyTokenizer) -> None:
@@ -388,9 +388,9 @@ class Startup:
         if (asked.start, asked.end) != (found.start, found.end):
             self._notify(
                 "Thinking tags differ",
-                f"The run looks for thinking between {asked.start!r} and {asked.end!r}; the policy's files tell of "
-                f"{found.start!r} and {found.end!r}. Budgets hold only between the tags of the run (thinking.start, "
-                "thinking.end).",
+                f"The run looks for thinking between {asked.start!r} and {asked.end!r}; the policy's files name"
+                f" {found.start!r} and {found.end!r}. Budgets apply only between the run's tags (thinking.start,"
+                " thinking.end).",
             )
 
     def _tell_tools(self, name: str, hidden: list[int]) -> None:
@@ -406,19 +406,21 @@ class Startup:
         if not found:
             return
         place, tokens = next(iter(found.items()))
-        many = "1 row holds" if len(found) == 1 else f"{len(found)} rows hold"
-        encoded = "They were encoded as text." if form.control_tokens == "text" else "They were made control tokens."
+        many = "1 row has" if len(found) == 1 else f"{len(found)} rows have"
+        encoded = (
+            "They were encoded as text." if form.control_tokens == "text" else ("They were encoded as control tokens.")
+        )
         self._notify(
             "Control tokens in a dataset's text",
-            f"In {name}, {many} text that looks like control tokens, row {place} the first: {', '.join(tokens)}. "
-            f"{encoded} The source's format decides (control_tokens).",
+            f"In {name}, {many} text that looks like control tokens, row {place} the first: {', '.join(tokens)}."
+            f" {encoded} Change this with the source's format (control_tokens).",
         )
 
 
 def check_policy_folder(folder: Path) -> None:
     """Refuse a folder that is not a policy."""
     if not folder.is_dir():
-        raise StartError(f"The policy folder {folder} is not there on this machine.")
+        raise StartError(f"The policy folder {folder} does not exist on this machine.")
     config = folder / "config.json"
     try:
         json.loads(config.read_text())
@@ -443,12 +445,12 @@ def check_checkpoint(folder: Path, manifest_sha256: str) -> None:
     except CheckpointError as error:
         raise StartError(f"The checkpoint {folder} cannot be used: {error}") from error
     if found != manifest_sha256:
-        raise StartError(f"The checkpoint {folder} is not the one that was recorded: its manifest differs.")
+        raise StartError(f"The checkpoint {folder} differs from the recorded one: its manifest has changed.")
 
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, RayTaskError):
         return f"A worker could not start: {error.cause}"
     if isinstance(error, RayActorError):
-        return f"A worker died while it started: {error}"
+        return f"A worker died while starting: {error}"
     return str(error)

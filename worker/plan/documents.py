@@ -20,7 +20,7 @@ def read_spec(path: Path) -> RunSpec:
     try:
         return RunSpec.model_validate(document.get("spec", document))
     except ValidationError as error:
-        raise PlanError(f"{path} is no valid run spec: {_first(error)}") from error
+        raise PlanError(f"{path} is not a valid run spec: {_first(error)}") from error
 
 
 def read_rates(path: Path) -> Rates:
@@ -28,7 +28,7 @@ def read_rates(path: Path) -> Rates:
     try:
         return Rates.model_validate(_read(path))
     except ValidationError as error:
-        raise PlanError(f"{path} holds no valid rates: {_first(error)}") from error
+        raise PlanError(f"{path} has no valid rates: {_first(error)}") from error
 
 
 def read_rows(path: Path, count: int) -> list[dict[str, Any]]:
@@ -39,7 +39,7 @@ def read_rows(path: Path, count: int) -> list[dict[str, Any]]:
     except (OSError, ValueError) as error:
         raise PlanError(f"The prompts in {path} cannot be read: {error}.") from error
     if not found or not all(isinstance(row, dict) for row in found):
-        raise PlanError(f"{path} must hold one JSON object per line, with a prompt or messages.")
+        raise PlanError(f"{path} must contain one JSON object per line, with a prompt or messages.")
     try:
         rows = [recognise(row).convert(row) for row in found]
     except ValueError as error:
@@ -53,7 +53,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise PlanError(f"{path} cannot be read: {' '.join(str(error).split())}.") from error
     if not isinstance(document, dict):
-        raise PlanError(f"{path} must hold a mapping.")
+        raise PlanError(f"{path} must contain a mapping.")
     return document
 
 

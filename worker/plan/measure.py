@@ -72,7 +72,7 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
         generated = engine.submit(engine_process.measure).result()
         say("measuring the learner")
         learned = learner.submit(learner_process.measure, generated.groups).result()
-        say("measuring both at once")
+        say("measuring both at the same time")
         seconds = max(1.0, 2 * (generated.batch_seconds + learned.update_seconds))
         slowdown = median(_slowdown(engine, learner, seconds) for _ in range(OVERLAP_ROUNDS))
     tokens_per_s, fixed = learner_line(learned.updates)
@@ -120,5 +120,6 @@ def _quietly() -> None:
 def _source(policy: Path) -> str:
     cores = multiprocessing.cpu_count()
     return (
-        f"measured on {platform.machine()} with {cores} cores: engine and learner of {policy.name}, alone and at once"
+        f"measured on {platform.machine()} with {cores} cores: engine and learner of {policy.name}, alone and at the"
+        " same time"
     )

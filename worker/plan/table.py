@@ -30,7 +30,7 @@ def as_text(spec: RunSpec, rates: Rates, plans: Sequence[RunPlan]) -> str:
         f"a step: {spec.schedule.prompts_per_step} prompts × {spec.rollout.group_size} samples, "
         f"{plans[0].mean_tokens:,.0f} tokens each on average; {spec.schedule.steps:,} steps",
         "",
-        "the spec as it stands",
+        "the spec unchanged",
         *_table([current]),
     ]
     for plan in plans:

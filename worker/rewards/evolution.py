@@ -84,7 +84,7 @@ class Evolution:
         if step % self._evolve.every_steps:
             return
         if self.last is not None and not self.last.done():
-            self._alert(step, "The judge has not answered the last round yet: this one is left out.")
+            self._alert(step, "The judge has not yet answered the last request: this one is skipped.")
             return
         grader = next((c.grader for c in definition.components if c.name == self._evolve.component), None)
         if not isinstance(grader, RubricGrader):

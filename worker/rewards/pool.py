@@ -68,9 +68,9 @@ class RewardPool:
         try:
             ray.get([handle.equip.remote(versions) for handle in handles], timeout=EQUIP_S)
         except RayTaskError as error:
-            trouble = f"the reward workers cannot be made ready: {error.cause}"
+            trouble = f"the reward workers cannot start: {error.cause}"
         except (GetTimeoutError, RayActorError) as error:
-            trouble = f"the reward workers did not get ready: {str(error).splitlines()[0]}"
+            trouble = f"the reward workers did not start: {str(error).splitlines()[0]}"
         else:
             return None
         with self._lock:
@@ -125,7 +125,7 @@ class RewardPool:
         try:
             ray.kill(pending.handle, no_restart=True)
         except RayError as error:
-            self._notify("A reward worker could not be ended", str(error))
+            self._notify("A reward worker could not be stopped", str(error))
         fresh = self._fresh(pending.worker)
         with self._lock:
             self.started[pending.worker] = fresh.start.remote()

@@ -76,7 +76,7 @@ class RewardVersions:
             if ref in self._unreadable:
                 return self._unreadable[ref]
             if ref not in self._known:
-                return f"the definition of {ref} has not come with the command"
+                return f"the definition of {ref} did not come with the command"
         if spec.reward.definition != self._trained:
             misfit = self._misfit(spec)
             if misfit is not None:
@@ -85,7 +85,7 @@ class RewardVersions:
         for ref, version in fresh.items():
             for slug, judge in version.judges.items():
                 if judge.model_dir is not None and slug not in self._served:
-                    return f"{ref} asks the judge {slug}, whose engine starts with a run only: fork the run"
+                    return f"{ref} uses the judge {slug}, whose engine starts only with a run: fork the run"
         trouble = self._equip(fresh) if fresh else None
         if trouble is None:
             self._equipped.update(fresh)
@@ -118,7 +118,7 @@ class RewardVersions:
             # Groups of both versions may be in one batch, and their parts are compared one by one.
             before, after = _names(self.definition(self._trained)), _names(definition)
             if before != after:
-                return f"gdpo compares parts: {spec.reward.definition} must have those of {self._trained}"
+                return f"gdpo compares components: {spec.reward.definition} must have those of {self._trained}"
         return None
 
 

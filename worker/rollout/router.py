@@ -320,9 +320,7 @@ class Router:
             self._passed(slot, ray.get(asked))
         if slot.awaited:
             slot.awaited = False
-            self._notify(
-                "A rollout worker has joined", f"Rollout worker {slot.index} has room, and samples from now on."
-            )
+            self._notify("A rollout worker has joined", f"Rollout worker {slot.index} has room and now samples.")
 
     def _await_room(self, slot: _Slot) -> None:
         """Wait, without a timeout, until the cluster has created the worker's process.
@@ -337,7 +335,7 @@ class Router:
                 try:
                     ray.get(made)
                 except RayActorError as error:
-                    log.warning("rollout worker %d was not made: %s", slot.index, error)
+                    log.warning("rollout worker %d was not created: %s", slot.index, error)
                     with self._changed:
                         self._changed.wait_for(lambda: self._closed, AGAIN_S)
                         slot.generation += 1
@@ -358,7 +356,7 @@ class Router:
 
     def _tell_waiting(self, slot: _Slot) -> None:
         slot.awaited = True
-        go_on = "The others go on without it until one has" if any(self._up()) else "The run goes on when one has"
+        go_on = "The others continue without it until one has" if any(self._up()) else "The run continues when one has"
         self._notify(
             "A rollout worker waits for room",
             f"No node of the cluster has room for rollout worker {slot.index}. {go_on}.",
@@ -382,12 +380,12 @@ class Router:
         """Give up the slot. Called with the lock held."""
         slot.retired = True
         ray.kill(slot.handle, no_restart=True)
-        sentence = f"Rollout worker {slot.index} {why}, {MAX_REPLACEMENTS} fresh ones too."
+        sentence = f"Rollout worker {slot.index} {why}, and so did {MAX_REPLACEMENTS} replacements."
         if all(other.retired for other in self._slots):
             # If no worker can reach the learner, a new attempt starts it again.
             self._give_up(LearnerLost(sentence) if why == watch.UNREACHED else RolloutError(sentence))
         else:
-            self._notify("A rollout worker was given up", sentence)
+            self._notify("A rollout worker was abandoned", sentence)
             self._hand_on(slot)
         self._changed.notify_all()
 
@@ -403,7 +401,7 @@ class Router:
             slot = min(self._up(), key=_tokens, default=None)
             if slot is None:
                 refused: Future[Any] = Future()
-                refused.set_exception(RolloutError("no rollout worker is up"))
+                refused.set_exception(RolloutError("no rollout worker is running"))
                 return refused
             answer: Future[Any] = getattr(slot.handle, method).remote(*arguments).future()
         return answer
@@ -413,8 +411,8 @@ class Router:
         slot.serving, slot.probe = answer.version, answer.probe
         if answer.probe.retried:
             message = (
-                f"Rollout worker {slot.index} failed its probe ({answer.probe.retried}). It was given all weights "
-                "again and passes."
+                f"Rollout worker {slot.index} failed its probe ({answer.probe.retried}). It received all weights again"
+                " and passes."
             )
             self._notify("Weights were loaded a second time", message)
 
@@ -433,7 +431,7 @@ class Router:
             self.check()
             passed = [slot.probe for slot in self._up() if slot.probe is not None]
             if not passed:
-                raise RolloutError("The engines were closed while they were given new weights.")
+                raise RolloutError("The engines were closed while they received new weights.")
             figures = reduce(ProbeFigures.worst, passed)
             self.floor = self.floor or figures.floor
             return figures
@@ -460,7 +458,7 @@ class Router:
         """Consequence of the error for the run, if no new engine would do better; None if one may."""
         cause = getattr(error, "cause", error)  # the engine's own error, or Ray's if it could not deliver the weights
         if isinstance(cause, OwnerDiedError) and not self._learner_lives():
-            return LearnerLost(f"The learner's process died that held the weights for rollout worker {slot.index}.")
+            return LearnerLost(f"The learner's process that held the weights for rollout worker {slot.index} died.")
         if not isinstance(cause, ProbeFailed):
             return None
         message = f"Rollout worker {slot.index} does not compute with the new weights: {cause}"

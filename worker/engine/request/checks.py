@@ -11,7 +11,7 @@ def check_request(request: Request, *, max_model_len: int, vocab_size: int, thin
     if not 1 <= len(prompt) < max_model_len:
         raise ValueError(f"a prompt needs 1 to {max_model_len - 1} tokens, got {len(prompt)}")
     if min(prompt) < 0 or max(prompt) >= vocab_size:
-        raise ValueError(f"the prompt holds ids outside the vocabulary of {vocab_size}")
+        raise ValueError(f"the prompt contains ids outside the vocabulary of {vocab_size}")
     if request.sampling.thinking_budget is not None and think is None:
         raise ValueError("a thinking budget needs EngineConfig.think, the markers around thinking")
     if request.sampling.prune is not None and request.group is None:
@@ -27,4 +27,4 @@ def _check_prefix(request: Request, prefix: PartialCompletion, vocab_size: int) 
     if not size == len(prefix.logprobs) == len(prefix.versions) == len(prefix.sampled):
         raise ValueError(f"the prefix of request {request.request_id!r} has columns of different lengths")
     if size and not 0 <= min(prefix.token_ids) <= max(prefix.token_ids) < vocab_size:
-        raise ValueError(f"the prefix holds ids outside the vocabulary of {vocab_size}")
+        raise ValueError(f"the prefix contains ids outside the vocabulary of {vocab_size}")

@@ -24,8 +24,8 @@ class RouteSource:
         """
         if not hasattr(runner, "input_batch"):
             raise EngineError(
-                "the engine cannot tell routes with vLLM's second model runner: start workers with "
-                "VLLM_USE_V2_MODEL_RUNNER=0, or set policy.routing.replay = false"
+                "the engine cannot return routes with vLLM's second model runner: start workers with"
+                " VLLM_USE_V2_MODEL_RUNNER=0, or set policy.routing.replay = false"
             )
         self._runner, self._model = runner, runner.get_model()
         if hasattr(self._model, "routes"):
@@ -42,9 +42,8 @@ class RouteSource:
         layers = routed_layers(self._model)
         if not layers:
             raise EngineError(
-                f"the engine cannot tell the routes of {type(self._model).__name__}: it has no experts; set "
-                "policy.routing.replay = false, and for a mixture of experts weigh with the correction router_shift "
-                "instead"
+                f"the engine cannot return the routes of {type(self._model).__name__}: it has no experts; set"
+                " policy.routing.replay = false, and for a mixture of experts use the correction router_shift instead"
             )
         return VllmRoutes(layers, self._runner)
 

@@ -94,8 +94,8 @@ def _check(metadata: SamplingMetadata) -> None:
         or (holder is not None and holder.has_tracked_requests())
     ):
         raise EngineError(
-            "speculation does not know penalties, bad words or allowed tokens, which depend on the tokens before; "
-            "set rollout.engine.speculation to off"
+            "speculation does not support penalties, bad words or allowed tokens, which depend on earlier tokens; set"
+            " rollout.engine.speculation to off"
         )
 
 
@@ -159,11 +159,11 @@ class DraftVerifier:
             EngineError: the runner uses its own speculation, or applies its own logits processors.
         """
         if runner.speculative_config is not None:
-            raise EngineError("the engine has a speculation of vLLM's own; set rollout.engine.speculation to off")
+            raise EngineError("the engine uses vLLM's own speculation; set rollout.engine.speculation to off")
         if runner.vllm_config.model_config.logits_processors:
             raise EngineError(
-                "speculation does not know logits processors, which would see several positions at once; take them "
-                "out of the engine's extra arguments, or set rollout.engine.speculation to off"
+                "speculation does not support logits processors, which would see several positions at once; remove them"
+                " from the engine's extra arguments, or set rollout.engine.speculation to off"
             )
         self._runner = runner
         self._prepare_inputs, self._sample = runner._prepare_inputs, runner._sample

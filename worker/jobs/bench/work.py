@@ -44,14 +44,14 @@ class BenchWork(JobWork[BenchJob]):
                 handles = servers.handles
             return score_job(job, ToolSetup(JudgeSetup(job.judges, handles), job.reward_models))
         except GetTimeoutError:
-            return BenchResult(error=f"The cluster found no place for the judge's engine within {SERVERS_UP_S:g} s.")
+            return BenchResult(error=f"The cluster had no room for the judge's engine within {SERVERS_UP_S:g} s.")
         except RayTaskError as error:
             return BenchResult(error=f"The judge's engine could not start: {error.cause}")
         except (GraderError, StartError, ClusterError, RayError) as error:
             return BenchResult(error=str(error) or type(error).__name__)
         except ValidationError as error:
             where, fault = first_fault(error)
-            return BenchResult(error=f"The scores cannot be told: {fault} (at {where})")
+            return BenchResult(error=f"The scores cannot be reported: {fault} (at {where})")
         finally:
             if servers is not None:
                 servers.close()

@@ -61,7 +61,7 @@ def sample_rows(job: ProfileJob, platform: Platform, deadline: Deadline, tell: T
 
         def tick(done: int, total: int) -> None:
             tell(ProfileProgress(phase="loading", done=done, total=total))
-            deadline.check("its engine or its graders did not come up.")
+            deadline.check("its engine or its graders did not start.")
 
         parts = startup.open(ROWS_AT_ONCE, tick)
         sampler = _Sampler(job, parts, deadline, tell, hand_in)
@@ -135,7 +135,7 @@ class _Sampler:
         self._rescore(tickets)
         if not any(self._verdicts(ticket) for ticket in tickets):
             if not any(tally.samples for tally in self._tallies):
-                raise StartError(f"No reward could be computed: {self._first_error or 'all answers were given up'}")
+                raise StartError(f"No reward could be computed: {self._first_error or 'all answers were abandoned'}")
             self._ungraded += 1
             tried = self._has_graded and wanted.keys() <= self._ungraded_rows
             self._ungraded_rows |= wanted.keys()

@@ -52,7 +52,7 @@ class Deadline:
             doing: what it was doing, and what to do about it, as half a sentence.
         """
         if self.is_over:
-            raise StartError(f"The {self._noun} was not done within {self._limit_s:g} s: {doing}")
+            raise StartError(f"The {self._noun} did not finish within {self._limit_s:g} s: {doing}")
 
 
 def hold(job: RehearsalJob, platform: Platform, deadline: Deadline, tell: Tell) -> RehearsalReport:
@@ -73,8 +73,8 @@ def hold(job: RehearsalJob, platform: Platform, deadline: Deadline, tell: Tell) 
         def tick(done: int, total: int) -> None:
             tell(RehearsalProgress(phase="loading", done=done, total=total))
             deadline.check(
-                "its engine or its graders did not come up. On GPUs an engine waits for one that no run holds: try "
-                "again when one is free."
+                "its engine or its graders did not start. An engine needs a GPU that no run holds: try again when one"
+                " is free."
             )
 
         parts = startup.open(MOST_GROUPS, tick)
@@ -125,7 +125,7 @@ def _sample(bundle: Bundle, parts: RehearsalParts, batch: Batch, deadline: Deadl
     )
     while True:
         parts.generation.check()
-        deadline.check("the answers take long. Take fewer prompts and samples, or a lower rollout.max_tokens.")
+        deadline.check("the answers take long. Use fewer prompts and samples, or a lower rollout.max_tokens.")
         try:
             scored.result(timeout=POLL_S)
             return

@@ -44,7 +44,7 @@ class RehearsalWork(JobWork[RehearsalJob]):
             return RehearsalResult(error=str(error) or type(error).__name__)
         except ValidationError as error:
             where, fault = first_fault(error)
-            return RehearsalResult(error=f"What was seen cannot be told: {fault} (at {where})")
+            return RehearsalResult(error=f"The results cannot be reported: {fault} (at {where})")
 
     def _report(self, job: RehearsalJob) -> RehearsalReport:
         folder = Path(tempfile.mkdtemp(prefix="dressage-rehearsal-"))  # for what a run stores next to its checkpoints

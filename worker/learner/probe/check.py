@@ -70,7 +70,7 @@ def probe(engine: Receiver, weights: "WeightBundle", tolerance: float, floor: Fl
     faults = compare(held, evidence)
     findings = [sentence(faults, len(held))] if faults else []
     if faults and floor is None:
-        raise ProbeFailed(weights.version, (*findings, "no noise is measured over other weights than the learner's"))
+        raise ProbeFailed(weights.version, (*findings, "noise can be measured only over the learner's weights"))
     found = differences(engine.score(weights.probe_sequences), expected)
     if not np.isfinite(found).all():
         where = place(int(np.argmin(np.isfinite(found))), expected)
@@ -79,8 +79,8 @@ def probe(engine: Receiver, weights: "WeightBundle", tolerance: float, floor: Fl
         noise = _measured(engine, weights, found)
         if noise.mean > tolerance:
             findings.append(
-                f"engine and learner differ by {noise.mean:.3g} nats on average at the start, more than the "
-                f"{tolerance:g} that may be noise"
+                f"engine and learner differ by {noise.mean:.3g} nats on average at the start, more than the"
+                f" {tolerance:g} that counts as noise"
             )
     else:
         noise = grown(floor, evidence.rounding)

@@ -43,11 +43,11 @@ class TensorFault:
 
     def __str__(self) -> str:
         if self.owner is not None:
-            why = f"it holds the values of {self.owner}"
+            why = f"it has the values of {self.owner}"
         elif self.stale is not None:
-            why = f"it holds those of version {self.stale}"
+            why = f"it has those of version {self.stale}"
         else:
-            why = f"{self.differing:,} of {self.sampled:,} values that were read back differ"
+            why = f"{self.differing:,} of {self.sampled:,} values read back differ"
         return f"{self.name} ({why})"
 
 

@@ -85,7 +85,7 @@ def text_findings(
         )
     share = None if proved else stale_share(found, floor, evidence, expected)
     if share is not None and evidence.before is not None:
-        findings.append(f"the engine's answers lack {share:.0%} of what version {evidence.before[0]} did not have yet")
+        findings.append(f"the engine's answers lack {share:.0%} of what version {evidence.before[0]} did not yet have")
     return findings
 
 

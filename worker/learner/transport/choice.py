@@ -36,7 +36,7 @@ class ChosenTransport:
         try:
             TRANSPORTS[self.name].clean(travel.topology)
         except RuntimeError as error:
-            log.warning("weights of %s were left behind: %s", travel.topology.folder, error)
+            log.warning("weights of %s were not removed: %s", travel.topology.folder, error)
 
 
 def choose(travel: Travel) -> ChosenTransport:
@@ -54,8 +54,8 @@ def choose(travel: Travel) -> ChosenTransport:
     if reason is not None:
         serving = [name for name, other in TRANSPORTS.items() if other.refusal(topology) is None]
         raise StartError(
-            f"Weights cannot travel by {asked} (rollout.weight_transport) here: {reason}. "
-            f"Those that can serve this run: auto, {', '.join(serving)}."
+            f"Weights cannot be sent by {asked} (rollout.weight_transport) here: {reason}. Possible for this run: auto,"
+            f" {', '.join(serving)}."
         )
     return ChosenTransport(asked, "the run's spec names it")
 
@@ -74,7 +74,7 @@ def _by_itself(topology: Topology) -> ChosenTransport:
     if topology.hosts > 1 and topology.own_gpus:
         refused = TRANSPORTS["distributed"].refusal(topology)
         if refused is None:
-            why = f"the run's models may stand on {topology.hosts} hosts with a GPU each, between which NCCL broadcasts"
+            why = f"the run's models may be on {topology.hosts} hosts with a GPU each, between which NCCL broadcasts"
             return ChosenTransport("distributed", why)
         reason = f"{reason}, and not by NCCL: {refused}"
     return ChosenTransport(OBJECT_STORE, reason)

@@ -94,9 +94,9 @@ class CudaIpc(WeightTransport):
         if topology.device != "cuda":
             return "the run's models are on CPUs"
         if topology.hosts > 1:
-            return f"the run's models may stand on {topology.hosts} hosts, which share no GPU"
+            return f"the run's models may be on {topology.hosts} hosts, which share no GPU"
         if topology.cards != 1:
-            return f"there are {topology.cards} GPUs, and Ray shows a process none but its own"
+            return f"there are {topology.cards} GPUs, and Ray shows each process only its own"
         return None
 
     def sender(self, topology: Topology) -> CudaIpc:

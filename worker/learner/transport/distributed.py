@@ -76,8 +76,8 @@ class Distributed(WeightTransport):
         """Requires a private network, since what it sends is not encrypted."""
         if topology.encrypted:
             return (
-                "torch.distributed does not encrypt what it sends, and on this cluster Ray does (RAY_USE_TLS), so the "
-                "network between its hosts is not private"
+                "torch.distributed does not encrypt its traffic, but this cluster's Ray does (RAY_USE_TLS), so the"
+                " network between its hosts is not private"
             )
         import torch.distributed as dist
 
@@ -124,7 +124,7 @@ class Distributed(WeightTransport):
         with self._lock:
             self._fetch(packed, whole)
         if _digest(whole) != packed.digest:
-            raise RuntimeError(f"the weights that came from {_where(packed)} are not what was sent: they differ")
+            raise RuntimeError(f"the weights received from {_where(packed)} differ from those sent")
         return LaidOut(packed.places, whole)
 
     def keep(self, packed: Collection[Offer]) -> None:
@@ -163,7 +163,7 @@ class Distributed(WeightTransport):
         joined.store.set(f"{packed.session}/ask/{number}", asked)
         answer = json.loads(joined.store.get(f"{packed.session}/answer/{number}"))
         if answer is None:
-            raise Gone(f"the weights are no longer at {_where(packed)}: it has given them back")
+            raise Gone(f"the weights are no longer at {_where(packed)}: it has freed them")
         name, rank, size = answer
         if name not in joined.groups:
             joined.groups[name] = SenderGroup(joined.store, name, rank, size, joined.own, packed.backend)

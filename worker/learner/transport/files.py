@@ -59,7 +59,7 @@ class Files(WeightTransport):
     def refusal(self, topology: Topology) -> str | None:
         """Requires a writable location named by the operator."""
         if not topology.location:
-            return f"the operator has named no folder or bucket for weights ({LOCATION})"
+            return f"the operator has configured no folder or bucket for weights ({LOCATION})"
         return store(topology.location, topology.folder).fault()
 
     def sender(self, topology: Topology) -> Files:
@@ -147,10 +147,10 @@ def _files(held: Store, packed: Written) -> list[dict[str, Any]]:
         file.seek(0)
         manifest = file.read()
     if _digest(manifest) != packed.manifest:
-        raise RuntimeError(f"the weights {_where(packed)} are not what was sent: their manifest is another one")
+        raise RuntimeError(f"the weights {_where(packed)} differ from those sent: their manifest is different")
     files: list[dict[str, Any]] = json.loads(manifest)["files"]
     if not all(_NAME.fullmatch(file["name"]) for file in files):
-        raise RuntimeError(f"the manifest of the weights {_where(packed)} names files that none of ours is called")
+        raise RuntimeError(f"the manifest of the weights {_where(packed)} lists unknown file names")
     return files
 
 
@@ -162,12 +162,12 @@ def _read(held: Store, packed: Written, file: dict[str, Any], *, proved: bool) -
         size = os.fstat(opened).st_size
         if size != file["bytes"]:
             raise RuntimeError(
-                f"the weights {_where(packed)} are cut: {file['name']} has {size} bytes and not {file['bytes']}"
+                f"the weights {_where(packed)} are incomplete: {file['name']} has {size} bytes, not {file['bytes']}"
             )
         if not proved:
             with mmap.mmap(opened, size, prot=mmap.PROT_READ) as content:
                 if _digest(content).hex() != file["blake3"]:
-                    raise RuntimeError(f"the weights {_where(packed)} are not what was sent: {file['name']} differs")
+                    raise RuntimeError(f"the weights {_where(packed)} differ from those sent: {file['name']} differs")
         with safe_open(f"/proc/self/fd/{opened}", framework="pt") as tensors:
             return {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 - it is no mapping
     finally:

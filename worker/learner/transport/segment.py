@@ -104,12 +104,12 @@ def open_segment(name: SegmentName) -> Tensors:
         # Non-blocking: the number may by now belong to a pipe whose other end is never opened.
         opened = os.open(f"/proc/{name.pid}/fd/{name.descriptor}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError as error:
-        raise RuntimeError(f"the weights are no longer in {where}: it has ended or given them back") from error
+        raise RuntimeError(f"the weights are no longer in {where}: it has ended or freed them") from error
     except OSError as error:
         raise RuntimeError(f"{where} cannot be read: {error.strerror}") from error
     try:
         if (fault := _fault(opened, name)) is not None:
-            raise RuntimeError(f"{where} does not hold the weights: {fault}")
+            raise RuntimeError(f"{where} does not have the weights: {fault}")
         return LaidOut(name.places, _mapped(opened, name.size, populate=True))
     finally:
         os.close(opened)
@@ -119,14 +119,14 @@ def _fault(opened: int, name: SegmentName) -> str | None:
     try:
         seals = fcntl.fcntl(opened, fcntl.F_GET_SEALS)
     except OSError:
-        return "its descriptor belongs to something else by now"
+        return "its descriptor now belongs to another file"
     found = os.pread(opened, len(MAGIC) + len(name.key), 0)
     if found != MAGIC + name.key:
-        return "the segment is another one, or is not finished"
+        return "the segment is a different one, or is unfinished"
     if seals & SEALS != SEALS:
-        return "the segment is not sealed, so anybody could change it"
+        return "the segment is not sealed, so any process could change it"
     if (size := os.fstat(opened).st_size) != name.size:
-        return f"the segment has {size} bytes and not {name.size}"
+        return f"the segment has {size} bytes, not {name.size}"
     return None
 
 

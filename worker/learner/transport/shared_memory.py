@@ -34,9 +34,9 @@ class SharedMemory(WeightTransport):
     def refusal(self, topology: Topology) -> str | None:
         """Requires a single host, with Linux."""
         if not hasattr(os, "memfd_create"):
-            return "this system has no memory segments that the kernel seals: it takes Linux"
+            return "this system has no sealed memory segments: they need Linux"
         if topology.hosts > 1:
-            return f"the run's models may stand on {topology.hosts} hosts, which share no memory"
+            return f"the run's models may be on {topology.hosts} hosts, which share no memory"
         return None
 
     def sender(self, topology: Topology) -> SharedMemory:

@@ -61,13 +61,13 @@ class FolderStore:
         """See ``Store``."""
         above = self._root.parent
         if not above.is_absolute() or not above.is_dir():
-            return f"the folder {above} is not there on this host"
+            return f"the folder {above} does not exist on this host"
         probe = above / f".{secrets.token_hex(8)}.probe"
         try:
             probe.mkdir(mode=0o700)
             probe.rmdir()
         except OSError as error:
-            return f"nothing can be written in {above}: {error.strerror}"
+            return f"{above} is not writable: {error.strerror}"
         return None
 
     def put(self, version: str, name: str, content: bytes) -> None:
@@ -104,7 +104,7 @@ class FolderStore:
         """See ``Store``."""
         with _told(f"removed from {self._root}"):
             if self._root.is_symlink():
-                raise RuntimeError(f"{self._root} is a link, which no run has made")
+                raise RuntimeError(f"{self._root} is a link, which runs never create")
             if self._root.exists():
                 shutil.rmtree(self._root)
 
@@ -112,7 +112,7 @@ class FolderStore:
         self._root.mkdir(mode=0o700, exist_ok=True)
         found = self._root.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-            raise RuntimeError(f"{self._root} is no folder of this user's alone: weights are not written there")
+            raise RuntimeError(f"{self._root} is not a private folder of this user: weights are not written there")
 
     def _part(self, version: str) -> Path:
         return self._root / f".{version}.part"
@@ -124,7 +124,9 @@ class BucketStore:
     def __init__(self, location: str, folder: str) -> None:
         """``location``: ``s3://bucket/prefix``."""
         found = ADDRESS.fullmatch(location)
-        self._fault = None if found else f"{location!r} is no address of a folder in a bucket, such as s3://bucket/one"
+        self._fault = (
+            None if found else (f"{location!r} is not the address of a folder in a bucket, such as s3://bucket/one")
+        )
         self._bucket, prefix = (found[1], found[2]) if found else ("", "")
         self._prefix = f"{prefix}/{folder}" if prefix else folder
         self._made: Any = None
@@ -220,6 +222,6 @@ def _told(what: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise RuntimeError(f"weights cannot be {what}: {error.filename} is not there") from error
+        raise RuntimeError(f"weights cannot be {what}: {error.filename} does not exist") from error
     except OSError as error:
         raise RuntimeError(f"weights cannot be {what}: {error.strerror}") from error

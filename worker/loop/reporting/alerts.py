@@ -33,7 +33,7 @@ class RewardAlerts:
         forgiven = [error for t in trajectories for error in t.verdict.forgiven]
         shadows = [f"{ref}: {error}" for t in trajectories for ref, error in t.verdict.shadow_errors.items()]
         return [
-            *self._fresh(excluded, "left out of the loss", "reward_error"),
+            *self._fresh(excluded, "excluded from the loss", "reward_error"),
             *self._fresh(forgiven, "counted as 0", "reward_error"),
             *self._fresh(shadows, "of a shadow, without effect on training"),
         ]
@@ -57,8 +57,8 @@ def starved_alert(step: int, refills: int) -> AlertData:
         level="warn",
         title="The data cannot fill the batch",
         code="starved",
-        message=f"Step {step} replaced {refills} times its batch and still found groups of equal rewards: they fill "
-        "the rest of the batch. The data is too easy or too hard for the policy.",
+        message=f"Step {step} replaced {refills} times its batch and still found groups of equal rewards. They fill the"
+        " rest of the batch. The data is too easy or too hard for the policy.",
     )
 
 
@@ -67,7 +67,7 @@ def stage_alert(begun: StageBegun, spec: RunSpec) -> AlertData:
     stage = spec.data.stages[begun.number - 1]
     weights = [f"{source.name} {source.weight:g}" for source in stage.sources or spec.data.sources]
     band = "" if stage.band is None else f", of pass rates {stage.band.min_pass_rate:g} to {stage.band.max_pass_rate:g}"
-    drawn = f"Stage {begun.number} of {len(spec.data.stages)} draws by the weights {', '.join(weights)}{band}."
+    drawn = f"Stage {begun.number} of {len(spec.data.stages)} samples by the weights {', '.join(weights)}{band}."
     return AlertData(
         level="info",
         title=f"Stage {begun.name} begins",

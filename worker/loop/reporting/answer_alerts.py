@@ -79,7 +79,7 @@ class AnswerAlerts:
             AlertData(
                 level="info",
                 title=f"Over: {self._told.pop(kind)}",
-                message=f"Step {step} shows it no longer.",
+                message=f"Step {step} no longer shows it.",
                 code=kind,
             )
             for kind in ended

@@ -42,8 +42,8 @@ def checked(make: Callable[[], EventData]) -> EventData:
         return make()
     except ValidationError as error:
         where, fault = first_fault(error)
-        log.exception("an event cannot be told")
-        return LogData(level="error", message=f"An event cannot be told ({error.title}): {where}: {fault}")
+        log.exception("an event cannot be reported")
+        return LogData(level="error", message=f"An event cannot be reported ({error.title}): {where}: {fault}")
 
 
 def plain(metrics: Mapping[str, float]) -> dict[str, float]:

@@ -75,7 +75,7 @@ class TraceKeeper:
             late = self._waiting.popleft() if len(self._waiting) > STEPS_WAITING else None
             self._changed.notify_all()
         if late is not None:
-            self._trouble(late.step, "the files of the steps before it are still being written or sent")
+            self._trouble(late.step, "the files of earlier steps are still being written or sent")
 
     def drain(self, interrupt: Callable[[], None]) -> None:
         """Wait until everything is sent, for at most ``DRAIN_S``. ``interrupt`` raises if the run must end."""
@@ -89,7 +89,7 @@ class TraceKeeper:
             left = [one.step for one in self._waiting]
             self._waiting.clear()
         self._trouble(
-            left[0] if left else 0, f"the platform has not taken them within {DRAIN_S:.0f} s of the run's end"
+            left[0] if left else 0, f"the platform did not accept them within {DRAIN_S:.0f} s of the run's end"
         )
 
     def close(self) -> None:
@@ -155,7 +155,7 @@ class TraceKeeper:
                 with self._changed:
                     self._off = True
                     self._waiting.clear()
-                self._trouble(header.step, "the platform is older than its workers and takes none: upgrade it")
+                self._trouble(header.step, "the platform is older than its workers and accepts none: upgrade it")
                 return False
             case "ended":
                 with self._changed:
@@ -166,7 +166,7 @@ class TraceKeeper:
     def _trouble(self, step: int, why: str) -> None:
         if not self._troubled and not self._closed:
             self._troubled = True
-            message = f"Tokens of rollouts of step {step} are not kept: {why}."
+            message = f"Tokens of rollouts of step {step} are not stored: {why}."
             self._tell(LogData(level="warn", message=message), step)
 
 
