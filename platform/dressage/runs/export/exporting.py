@@ -85,7 +85,7 @@ def cancel_export(team: Team, actor: Actor, row: CheckpointExport) -> Checkpoint
     """
     locked = CheckpointExport.objects.select_for_update().get(pk=row.pk)
     if locked.state in (ExportState.DONE, ExportState.CANCELLED):
-        raise conflict(f"The export is over: it is {locked.state}.", code="export_is_over")
+        raise conflict(f"The export has ended: it is {locked.state}.", code="export_is_over")
     end(locked, ExportState.CANCELLED)
     record_audit(team, actor, "checkpoint.export_cancel", "checkpoint_export", row.id)
     notify(locked)
@@ -150,7 +150,7 @@ class _Export:
                 if name not in present:
                     self._send_file(target, name, file)
                 elif not target.holds(name, file.bytes, file.sha256):
-                    raise ImportRefused(f"{row.address} has another {name} already: choose an empty folder.")
+                    raise ImportRefused(f"{row.address} already has another {name}: choose an empty folder.")
                 self._progress.bytes += file.bytes
                 self._progress.files += 1
                 self._progress.write()
@@ -251,7 +251,7 @@ def _tidy_up(job_id: str) -> None:
         for name, upload in row.uploads.items():
             target.abort(name, upload)
     except (ImportRefused, NetworkTrouble) as error:
-        logger.warning("parts of a cancelled export stay in the store", export=row.id, error=str(error))
+        logger.warning("parts of a cancelled export remain in the store", export=row.id, error=str(error))
         return
     CheckpointExport.objects.filter(pk=row.pk, state=ExportState.CANCELLED).update(uploads={})
 
@@ -264,5 +264,5 @@ def _require_hash(name: str, file: RecordedFile, digest: Any) -> None:
 def _require_free(team: Team, address: str) -> None:
     open_ones = CheckpointExport.objects.for_team(team).filter(state__in=CheckpointExport.open_states())
     if open_ones.filter(address=address).exists():
-        detail = f"Another export to {address} is not over. Cancel it, or choose another folder."
+        detail = f"Another export to {address} is still open. Cancel it, or choose another folder."
         raise conflict(detail, code="address_taken")

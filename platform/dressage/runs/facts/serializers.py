@@ -63,7 +63,7 @@ class CreatedRunSerializer(DocumentSerializer, document=CreatedRunDocument):
 class RunsByIdSerializer(serializers.Serializer):
     object = serializers.ChoiceField(["list"])
     data = RunSerializer(many=True)
-    missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that are not there.")
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that do not exist.")
 
 
 class ClusterField(serializers.CharField):
@@ -76,24 +76,24 @@ class ClusterField(serializers.CharField):
 class CreateRunSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120)
     spec = RunSpecField()
-    cluster = ClusterField("Where to train, by name; null: the platform chooses.")
-    start = serializers.BooleanField(default=False, help_text="Queue it at once; needs the role operator.")
+    cluster = ClusterField("Cluster to train on, by name; null: the platform chooses.")
+    start = serializers.BooleanField(default=False, help_text="Queue it immediately; needs the role operator.")
 
 
 class UpdateRunSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120, required=False)
     notes = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
-    cluster = ClusterField("Where to train, by name; null: the platform chooses. Only while it holds no place.")
+    cluster = ClusterField("Cluster to train on, by name; null: the platform chooses. Only while it holds no slot.")
 
 
 class ForkSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120, required=False)
     spec = RunSpecField(required=False, help_text="By default the parent's effective spec.")
-    cluster = ClusterField("By default the parent's, as far as it is still there.")
+    cluster = ClusterField("By default the parent's, if it still exists.")
     checkpoint = serializers.CharField(
         required=False,
         allow_null=True,
-        help_text="Whose weights to begin with. Omitted: the parent's newest; null: the base policy.",
+        help_text="Checkpoint to start from. Omitted: the parent's newest; null: the base policy.",
     )
 
 
@@ -128,7 +128,7 @@ class RampStepsField(serializers.IntegerField):
     """Steps of a ramp; null for none."""
 
     def __init__(self) -> None:
-        help_text = "Steps over which numbers move from their present value to the new one; null: they count at once."
+        help_text = "Steps over which numbers move from their current value to the new one; null: immediately."
         super().__init__(
             min_value=LEAST_STEPS, max_value=2**31 - 1, required=False, allow_null=True, help_text=help_text
         )
@@ -193,7 +193,7 @@ class RecipeListSerializer(serializers.Serializer):
 
 
 class ValidateSerializer(serializers.Serializer):
-    spec = serializers.DictField(help_text="A run spec that may be faulty.")
+    spec = serializers.DictField(help_text="A run spec that may be invalid.")
 
 
 class ExplanationSerializer(DocumentSerializer, document=Explanation):
@@ -204,4 +204,4 @@ class ValidationSerializer(serializers.Serializer):
     valid = serializers.BooleanField()
     errors = FieldErrorSerializer(many=True)
     resolved = RunSpecField(allow_null=True, help_text="With all defaults; null when it is not valid.")
-    explanation = ExplanationSerializer(allow_null=True, help_text="What the spec amounts to; null with `resolved`.")
+    explanation = ExplanationSerializer(allow_null=True, help_text="Summary of the spec; null with `resolved`.")

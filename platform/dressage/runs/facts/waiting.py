@@ -117,7 +117,7 @@ def _special(facts: QueueFacts, choice: ClusterChoice, hours: GpuHours, reason: 
     names = " or ".join(f"“{size.name}”" for size in among)
     place = f"{_ordinal(facts['ahead'] + 1)} in your queue"
     if reason == "cluster_gone":
-        return f"The cluster “{facts['cluster']}” is no longer one of this installation: choose another for the run."
+        return f"The cluster “{facts['cluster']}” is no longer in this installation: choose another for the run."
     if reason == "too_large":
         return too_large(demand, among)
     if reason == "gpu_hours":
@@ -126,10 +126,10 @@ def _special(facts: QueueFacts, choice: ClusterChoice, hours: GpuHours, reason: 
             f"{place}."
         )
     if reason == "cluster_grows":
-        return f"Waiting for the cluster {names} to grow to what the run needs: {_needs(among, facts)}; {place}."
+        return f"Waiting for the cluster {names} to grow to the run's needs: {_needs(among, facts)}; {place}."
     if reason == "places_taken" and facts["cluster"]:
         size = among[0]
-        return f"Waiting for a place on {names}: {size.taken} of {size.places} taken; {place}."
+        return f"Waiting for a slot on {names}: {size.taken} of {size.places} taken; {place}."
     return None
 
 
@@ -151,9 +151,9 @@ def _needs(among: Sequence[ClusterSize], facts: QueueFacts) -> str:
 def _sentence(waiting: WaitingDocument) -> str:
     taken, position = f"{waiting['taken']} of {waiting['places']}", waiting["position"]
     if waiting["reason"] == "turn" and position == 1:
-        return f"Next in the queue; {taken} places are taken."
+        return f"Next in the queue; {taken} slots are taken."
     holders = _by(waiting["own"], waiting["others"])
-    parts = [f"Waiting for a place: {taken} taken{holders}", f"{_ordinal(position)} in your queue"]
+    parts = [f"Waiting for a slot: {taken} taken{holders}", f"{_ordinal(position)} in your queue"]
     if waiting["reason"] == "team_limit":
         parts.append(f"your team's limit of {waiting['team_limit']} is reached")
     return "; ".join(parts) + "."

@@ -86,7 +86,9 @@ def follow_wish(run: Run) -> None:
     if run.desired_state == DesiredState.CANCELLED:
         transition(run, RunState.CANCELLED, by=By.PLATFORM, actor=actor, reason="cancelled")
     elif run.desired_state == DesiredState.RUNNING:
-        transition(run, RunState.QUEUED, by=By.PLATFORM, actor=actor, reason="resumed while its place was given back")
+        transition(
+            run, RunState.QUEUED, by=By.PLATFORM, actor=actor, reason="resumed while its slot was being released"
+        )
 
 
 def _with_reason_of_pause(run: Run, reason: str) -> str:

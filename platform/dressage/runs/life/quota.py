@@ -29,7 +29,7 @@ def keep_gpu_hours(now: datetime) -> None:
     teams = set(_on_gpus().order_by().values_list("run__team", flat=True))
     for team_id, hours in (hours_of(teams) if teams else {}).items():
         if hours.are_spent:
-            why = f"{spent_sentence(hours)} The run is saved and gives its place back; resume it when there are hours."
+            why = f"{spent_sentence(hours)} The run is checkpointed and preempted; resume it when there are hours."
             _each(team_id, lambda run, why=why: pause_for_quota(run, why, now))  # type: ignore[misc]
         else:
             _warn(team_id, hours)
@@ -44,7 +44,7 @@ def _warn(team_id: str, hours: GpuHours) -> None:
     reached = max((percent for percent in WARN_AT if hours.percent >= percent), default=0)
     if not reached or not _is_new(team_id, hours.month, reached):
         return
-    message = f"{spent_sentence(hours)} At their end its runs on GPUs are saved and paused."
+    message = f"{spent_sentence(hours)} When they are used up, its runs on GPUs are checkpointed and paused."
     alert = {"level": "warn", "title": f"{reached} % of the GPU hours are used", "message": message}
     _each(team_id, lambda run: append_event(run, "alert", alert, step=run.step))
 

@@ -115,7 +115,7 @@ def start_run(team: Team, actor: Actor, run_id: str) -> None:
     if run.state in FINISHED:
         raise conflict(f"The run is {run.state}: fork it, or resume it if it failed.", code="wrong_state")
     if run.state == RunState.SUSPENDED:
-        raise conflict("The run is paused and gave its place back: resume it.", code="wrong_state")
+        raise conflict("The run is preempted: resume it.", code="wrong_state")
     _queue(run, actor, "started", "run.start")
 
 
@@ -155,7 +155,7 @@ def release_place(team: Team, actor: Actor, run_id: str) -> None:
     if run.state == RunState.SUSPENDED:
         return
     if run.state != RunState.PAUSED or run.desired_state != DesiredState.PAUSED:
-        raise conflict(f"{_situation(run)}: only a paused run gives its place back.", code="wrong_state")
+        raise conflict(f"{_situation(run)}: only a paused run can release its slot.", code="wrong_state")
     if run.release_asked_at is None:
         ask_for_place(run, actor.label, timezone.now())
         record_audit(team, actor, "run.release", "run", run.id)
@@ -177,7 +177,7 @@ def ask_for_place(run: Run, who: str, now: datetime) -> None:
     """Have the worker of a locked, paused run save and end. The worker is told with every sync until it has done so."""
     run.release_asked_at = now
     run.save(update_fields=["release_asked_at", "updated_at"])
-    message = f"{who} asks the run to save itself and give its place back."
+    message = f"{who} requested a checkpoint and the release of the run's slot."
     append_event(run, "log", {"level": "info", "message": message}, step=run.step)
 
 
@@ -193,18 +193,19 @@ def measure_noise(team: Team, actor: Actor, run_id: str) -> None:
     """
     run = locked(run_id, team)
     if run.state not in (RunState.PAUSED, RunState.SUSPENDED, RunState.FAILED):
-        message = f"{_situation(run)}: the noise is measured again only where a run stands still. Pause it first."
+        message = (
+            f"{_situation(run)}: the numerics noise can be recalibrated only while a run is paused. Pause it first."
+        )
         raise conflict(message, code="wrong_state")
     if not run.has_begun:
-        raise conflict("The run has no checkpoint yet: it measures the noise whenever it starts.", code="wrong_state")
+        raise conflict(
+            "The run has no checkpoint yet: it calibrates the numerics noise whenever it starts.", code="wrong_state"
+        )
     if run.noise_asked_at == run.attempt:
         return
     before, run.noise_asked_at = run.noise_asked_at, run.attempt
     run.save(update_fields=["noise_asked_at", "updated_at"])
-    message = (
-        f"{actor.label} asks for the noise between engine and learner to be measured again when the run goes on with "
-        "new engines."
-    )
+    message = f"{actor.label} requested a recalibration of the numerics noise when the run continues with new engines."
     append_event(run, "log", {"level": "info", "message": message}, step=run.step)
     facts = {"noise_asked_at": before}, {"noise_asked_at": run.noise_asked_at}
     record_audit(team, actor, "run.measure_noise", "run", run.id, *facts)
@@ -217,7 +218,7 @@ def cancel_run(team: Team, actor: Actor, run_id: str) -> None:
     if run.state == RunState.CANCELLED:
         return
     if run.state in FINISHED:
-        raise conflict(f"The run is {run.state} already.", code="wrong_state")
+        raise conflict(f"The run is already {run.state}.", code="wrong_state")
     if run.state in ACTIVE:
         _desire(run, actor, DesiredState.CANCELLED, "run.cancel")
         return
@@ -235,7 +236,7 @@ def request_checkpoint(team: Team, actor: Actor, run_id: str) -> CheckpointReque
     if waiting is not None:
         return waiting
     wish = CheckpointRequest.objects.create(run=run, actor=actor.label)
-    message = f"{actor.label} asks for a checkpoint."
+    message = f"{actor.label} requested a checkpoint."
     append_event(run, "log", {"level": "info", "message": message}, step=run.step)
     record_audit(team, actor, "run.checkpoint", "run", run.id)
     return wish
@@ -245,13 +246,13 @@ def require_cluster(name: str | None) -> None:
     """Require that the installation has a cluster of that name; None means any. Raises a 422 problem."""
     names = cluster_names()
     if name is not None and name not in names:
-        raise invalid("/cluster", f"There is no cluster {name!r} here; there is {', '.join(names)}.")
+        raise invalid("/cluster", f"There is no cluster {name!r}; choose from {', '.join(names)}.")
 
 
 def _require_movable(run: Run, cluster: str) -> None:
     if run.state in ACTIVE or run.state in (RunState.SUCCEEDED, RunState.CANCELLED):
         raise conflict(
-            f"{_situation(run)}: its cluster can be changed only while it holds no place.", code="wrong_state"
+            f"{_situation(run)}: its cluster can be changed only while it holds no slot.", code="wrong_state"
         )
     if run.state == RunState.QUEUED:
         _require_room(cluster, run.spec)
@@ -272,7 +273,7 @@ def _queue(run: Run, actor: Actor, reason: str, action: str) -> None:
     require_cluster(run.cluster or None)
     _require_room(run.cluster, run.spec)
     if run.origin_manifest_sha256 and not (run.origin_path / "manifest.json").is_file():
-        raise conflict("The checkpoint that this run begins from is gone from the disk.", code="checkpoint_gone")
+        raise conflict("The checkpoint that this run starts from is no longer on the disk.", code="checkpoint_gone")
     transition(run, RunState.QUEUED, by=By.PERSON, actor=actor, reason=reason)
     record_audit(run.team, actor, action, "run", run.id)
     enqueue_reconcile()

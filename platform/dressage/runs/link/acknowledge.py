@@ -11,9 +11,9 @@ from trainer_core.link.commands import Applied
 from trainer_core.spec import ControlError
 
 _NEVERTHELESS: dict[str, str] = {
-    ControlState.CANCELLED: "The cancellation came when it was in effect already.",
-    ControlState.REJECTED: "In effect without the rest of its set, of which the worker refused a part. Upgrade the "
-    "cluster's workers: newer ones leave such a set alone as a whole.",
+    ControlState.CANCELLED: "The cancellation arrived when it was already in effect.",
+    ControlState.REJECTED: "In effect without the rest of its set, of which the worker refused a part. Upgrade the"
+    " cluster's workers: newer ones reject such a set as a whole.",
 }
 """The note on a control that took effect although it was in this state, by state."""
 
@@ -79,4 +79,4 @@ def _put_in_effect(run: Run, control: Control) -> None:
             return
     if not others.filter(state=ControlState.STAGED).exists():
         # The worker has accepted it, and its report about its own state counts.
-        control.error = f"In effect, though the platform finds: {fault}"
+        control.error = f"In effect, although the platform finds: {fault}"

@@ -50,7 +50,7 @@ def require_current(attempt: Attempt, run: Run) -> None:
             access, and its worker stops by itself.
     """
     if attempt.fenced or attempt.number != run.attempt:
-        detail = f"Attempt {attempt.number} has been given up; the run is at {run.attempt}."
+        detail = f"Attempt {attempt.number} was abandoned; the run is at attempt {run.attempt}."
         raise conflict(detail, code="stale_attempt")
     if has_ended(attempt, run):
         detail = f"Attempt {attempt.number} has ended; the run is {run.state}."

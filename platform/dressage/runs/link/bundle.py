@@ -73,7 +73,7 @@ def _resume(run: Run, attempt: Attempt) -> Resume | None:
     elif run.continues:
         path, digest = run.origin_path, run.origin_manifest_sha256
     elif attempt.resume_step:
-        raise conflict("The checkpoint of this attempt is gone.", code="checkpoint_gone")
+        raise conflict("The checkpoint of this attempt no longer exists.", code="checkpoint_gone")
     else:
         return None
     return Resume(step=attempt.resume_step, path=path, manifest_sha256=digest)

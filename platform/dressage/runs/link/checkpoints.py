@@ -42,5 +42,5 @@ def relative_path(run: Run, path: str) -> str:
     except (OSError, RuntimeError, ValueError) as error:
         raise ValueError("the path cannot be read") from error
     if resolved == root or not resolved.is_relative_to(root):
-        raise ValueError("the checkpoint lies outside of the run's folder")
+        raise ValueError("the checkpoint is outside the run's folder")
     return resolved.relative_to(root).as_posix()

@@ -27,12 +27,14 @@ class ClusterAuthentication(BaseAuthentication):
         expected = proof(settings.CLUSTER_SECRET, settings.LINK_URL, request.path_info)
         if scheme.lower() != SCHEME.lower() or not hmac.compare_digest(given.strip().encode(), expected.encode()):
             log.warning(
-                "a request for a token is refused at %r: its proof is missing, made with another "
-                "DRESSAGE_CLUSTER_SECRET, or made for another address than %s",
+                "a request for a token is refused at %r: its proof is missing, made with another"
+                " DRESSAGE_CLUSTER_SECRET, or made for an address other than %s",
                 request.path_info,
                 settings.LINK_URL,
             )
-            detail = "Only the cluster may ask for a token: is DRESSAGE_CLUSTER_SECRET the same on both sides?"
+            detail = (
+                "Only the cluster may request a token. Check that DRESSAGE_CLUSTER_SECRET is the same on both sides."
+            )
             raise AuthenticationFailed(detail, code="invalid_token")
         return AnonymousUser(), CLUSTER
 

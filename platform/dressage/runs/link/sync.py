@@ -122,7 +122,7 @@ def new_events(events: tuple[LinkEvent, ...], acked_seq: int) -> list[LinkEvent]
     fresh = [event for event in events if event.seq > acked_seq]
     for expected, event in enumerate(fresh, start=acked_seq + 1):
         if event.seq != expected:
-            detail = f"Event {event.seq} came where {expected} was expected."
+            detail = f"Event {event.seq} arrived, but {expected} was expected."
             raise Problem(400, "Bad request", detail, code="event_gap", extra={"acked_seq": acked_seq})
     return fresh
 

@@ -53,7 +53,7 @@ def take_trace(attempt: Attempt, step: int, number: int, data: bytes) -> bool:
         before = TraceFile.objects.filter(run=run, attempt=attempt.number, step=step, number=number).first()
         if before is not None:
             if before.sha256 != digest:
-                raise conflict(f"Step {step} has another trace file {number}.", code="other_trace")
+                raise conflict(f"Step {step} already has a different trace file {number}.", code="other_trace")
             return False
         scored_by = run.effective_spec["reward"]["definition"]
         file = store.add(run.id, upload, sha256=digest, size=len(data), scored_by=scored_by)
@@ -69,5 +69,5 @@ def _read(attempt: Attempt, step: int, number: int, data: bytes) -> Upload:
     header = upload.header
     named = (header.run_id, header.attempt, header.step, header.number)
     if named != (attempt.run_id, attempt.number, step, number):
-        raise invalid("", "The trace file is of another run, attempt, step or number than its address says.")
+        raise invalid("", "The trace file's run, attempt, step or number differs from its address.")
     return upload

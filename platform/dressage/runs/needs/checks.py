@@ -14,6 +14,6 @@ def plugins_are_loaded(**_: Any) -> list[CheckMessage]:
     for kind in ("trainer_core.spec.run", "trainer_core.rewards.graders"):
         import_module(kind)
     return [
-        Warning(f"{plugin} was left out: {reason}", hint="Mend or uninstall the package, then restart.", id="runs.W001")
+        Warning(f"{plugin} was skipped: {reason}", hint="Fix or uninstall the package, then restart.", id="runs.W001")
         for plugin, reason in plugins.failures.items()
     ]

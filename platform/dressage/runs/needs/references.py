@@ -83,7 +83,7 @@ def _without_notes(pointer: str, ref: str, version: DatasetVersion, spec: RunSpe
     curriculum = spec.curriculum
     by_notes = isinstance(curriculum, GoldilocksCurriculum) and curriculum.rates == "notes"
     if by_notes and pointer.startswith("/spec/data/") and notes.difficulty(version) is None:
-        detail = f"{ref} has no row notes 'difficulty', by which the curriculum draws: measure them under Difficulty."
+        detail = f"{ref} has no row notes 'difficulty', which the curriculum needs: measure them under Difficulty."
         yield FieldError(pointer=pointer, detail=detail)
 
 
@@ -121,7 +121,7 @@ def require_files(team: Team, spec: RunSpec, *, new: bool = False) -> References
             gone.append(FieldError(pointer=pointer, detail=detail))
     for pointer, ref in dataset_references(spec):
         if not found.datasets[ref].path.is_file():
-            gone.append(FieldError(pointer=pointer, detail=f"The file of the dataset {ref} is gone."))
+            gone.append(FieldError(pointer=pointer, detail=f"The file of the dataset {ref} no longer exists."))
     if gone:
         raise Problem(422, "Invalid request", gone[0]["detail"], errors=gone, code="missing_files")
     return found

@@ -53,7 +53,7 @@ def preview_batch(run: Run, changes: Sequence[Change]) -> BatchPreviewDocument:
     line = selectors.line_of(run)
     outcomes, stored = newest_outcomes(run.id, line), newest_groups(run.id, line)
     if outcomes is None and stored is None:
-        detail = "Nothing is stored yet that tells: a run's first step tells of its groups."
+        detail = "No groups are stored yet: wait for the run's first step."
         raise conflict(detail, code="no_groups")
     verdicts = [] if outcomes is None else outcomes.verdicts
     groups = [] if stored is None else stored.groups

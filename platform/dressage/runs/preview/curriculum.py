@@ -147,8 +147,8 @@ def _pass_rates(told: _Told) -> PassRatesDocument:
 def _why_none(curriculum: Curriculum) -> str:
     match curriculum:
         case GoldilocksCurriculum() if not has_one_rate(curriculum):
-            return "Each prompt has two pass rates, and both must lie in the band: one histogram cannot show that."
+            return "Each prompt has two pass rates, and both must be in the band: one histogram cannot show that."
         case DifficultyBandCurriculum() | GoldilocksCurriculum() | DifficultyTargetCurriculum():
-            return "The run's worker has not told any pass rates yet: it does once the run is running."
+            return "The run's worker has not reported pass rates yet: wait until the run is running."
         case _:
             return f"A curriculum of the type {curriculum.type} does not choose prompts by their pass rate."

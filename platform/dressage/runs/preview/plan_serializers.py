@@ -22,8 +22,8 @@ class PlanRequestSerializer(serializers.Serializer):
     rates = RatesField(required=False, help_text="Speeds of engine and learner, as the command line measures them.")
     run = serializers.CharField(
         required=False,
-        help_text="A run of the team whose reported times tell the rates. Without it and without `rates`, the newest "
-        "run with the same policy does.",
+        help_text="A run of the team whose reported times give the rates. Without it and without `rates`, the newest"
+        " run with the same policy is used.",
     )
     price = serializers.FloatField(required=False, min_value=0, help_text="Of one GPU for an hour.")
 
@@ -43,7 +43,7 @@ class PlanSerializer(DocumentSerializer, document=PlanDocument):
 class ClusterPlanRequestSerializer(serializers.Serializer):
     spec = RunSpecField()
     gpu = serializers.ChoiceField(
-        choices=list(NODES), default="H100", help_text="Kind of the GPUs, in hosts of eight behind one fast network."
+        choices=list(NODES), default="H100", help_text="Kind of the GPUs, in hosts of eight on one fast network."
     )
     gpus = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=MAX_GPUS),
@@ -59,7 +59,7 @@ class ClusterPlanRequestSerializer(serializers.Serializer):
         required=False,
         min_value=1,
         max_value=1e7,
-        help_text="Median length of completions, whose law is then lognormal with σ 1. Without it a run's, or assumed.",
+        help_text="Median length of completions, which are then lognormal with σ 1. Without it a run's, or assumed.",
     )
     price = serializers.FloatField(required=False, min_value=0, help_text="Of one GPU for an hour.")
 

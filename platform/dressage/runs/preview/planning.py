@@ -29,7 +29,7 @@ def rates_of_run(team: Team, run_id: str) -> tuple[Run, Rates]:
     try:
         return run, _rates(run)
     except PlanError as error:
-        raise invalid("/run", f"The run {run.name!r} cannot tell its rates: {error}", code="no_rates") from error
+        raise invalid("/run", f"The run {run.name!r} has no rates: {error}", code="no_rates") from error
 
 
 def rates_for_policy(team: Team, policy: str) -> tuple[Run, Rates]:
@@ -40,7 +40,7 @@ def rates_for_policy(team: Team, policy: str) -> tuple[Run, Rates]:
             return run, _rates(run)
         except PlanError:
             continue  # it has hardly started; an older one may have data
-    detail = f"No run of this team with the policy {policy!r} has shown its rates yet; give some, or start one."
+    detail = f"No run of this team with the policy {policy!r} has reported its rates yet; give some, or start one."
     raise Problem(422, "Invalid request", detail, code="no_rates")
 
 
@@ -61,7 +61,7 @@ def tokens_of(team: Team, spec: RunSpec, prompt_tokens: float | None, median_tok
         run, rates = rates_for_policy(team, spec.policy.base)
     except Problem:
         found = TokenLengths(
-            PROMPT_TOKENS, assumed_lengths(spec), "an assumption: no run with this policy has shown its own"
+            PROMPT_TOKENS, assumed_lengths(spec), "an assumption: no run with this policy has reported its own"
         )
     else:
         found = TokenLengths(rates.prompt_tokens, rates.lengths, f"the run {run.name!r}")
@@ -77,7 +77,7 @@ def scale_of(team: Team, policy: str) -> Scale:
     try:
         return Scale.of(Path(policy_by_name(team, policy).path))
     except (LookupError, OSError, ValueError) as error:
-        raise invalid("/spec/policy/base", f"The size of the policy {policy!r} is not known: {error}") from error
+        raise invalid("/spec/policy/base", f"The size of the policy {policy!r} is unknown: {error}") from error
 
 
 def _rates(run: Run) -> Rates:

@@ -99,14 +99,14 @@ def replace(run: Run, attempt: Attempt, why: str) -> None:
         return
     tried = _fruitless(run)
     if tried >= FRUITLESS_LIMIT:
-        reason = f"{tried} attempts came no further than step {attempt.resume_step}; the last: {why}."
+        reason = f"{tried} attempts did not get past step {attempt.resume_step}; the last: {why}."
         transition(run, RunState.FAILED, by=By.PLATFORM, actor=RECONCILER, reason=reason)
         return
     previous = run.state
     begun = begin(run, f"Attempt {run.attempt + 1}: {why}.")
     if previous == RunState.STARTING:
         # The state has not changed, so there is no event for that, but the new attempt must be reported.
-        message = f"Attempt {begun.number} goes on from step {begun.resume_step}: {why}."
+        message = f"Attempt {begun.number} continues from step {begun.resume_step}: {why}."
         append_event(run, "alert", {"level": "warn", "title": "New attempt", "message": message})
 
 

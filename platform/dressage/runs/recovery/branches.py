@@ -80,7 +80,7 @@ def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, na
         if checkpoint is None or not checkpoint.available:
             checkpoint = next(good_checkpoints(parent, before_step=control.applied_step), None)
         if checkpoint is None:
-            raise conflict("No checkpoint from before this control is left.", code="no_checkpoint")
+            raise conflict("No checkpoint from before this control remains.", code="no_checkpoint")
         before = parent.controls.filter(state__in=IN_EFFECT, applied_step__lte=checkpoint.step)
         without = before.exclude(pk__in=members(control).values("pk"))
         spec = spec_with(parent.spec, without.order_by("applied_step", "revision"), checkpoint.step)

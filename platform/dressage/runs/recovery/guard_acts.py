@@ -88,7 +88,7 @@ def new_value(spec: RunSpec, change: KnobChange) -> Any:
         return int(value) if isinstance(value, float) and value.is_integer() else value
     before = next((target.value for target in targets(spec) if target.path == change.target), None)
     if isinstance(before, bool) or not isinstance(before, int | float):
-        raise ControlError(f"{change.target} is no number that can be multiplied")
+        raise ControlError(f"{change.target} is not a number that can be multiplied")
     product = before * change.multiply
     return round(product) if isinstance(before, int) else product
 
@@ -104,16 +104,16 @@ def _roll_back(run_id: str, guard_key: str) -> None:
         return
     done = _rolled_back(run, guard_key)
     if done >= guard.at_most:
-        _refuse(run, finding, f"It has rolled this run back {_times(done)}, as often as it may.")
+        _refuse(run, finding, f"It has rolled this run back {_times(done)}, the maximum.")
         return
     checkpoint = next(good_checkpoints(run, before_step=finding["since"]), None)
     if checkpoint is None:
-        _refuse(run, finding, f"No checkpoint from before step {finding['since']} is left.")
+        _refuse(run, finding, f"No checkpoint from before step {finding['since']} remains.")
         return
     actor = guard_actor(guard_key)
     child = roll_back_to(run.team, actor, run, checkpoint, _change_of(guard), finding["message"])
     start_run(run.team, actor, child.id)
-    message = f"{actor.label} goes on in the run {child.name} from the checkpoint of step {checkpoint.step}."
+    message = f"{actor.label} continues in the run {child.name} from the checkpoint of step {checkpoint.step}."
     append_event(run, "log", {"level": "warn", "message": message}, step=run.step)
     set_outcome(run, guard_key, child=child.id)
 
@@ -128,7 +128,7 @@ def _may_change(run: Run, guard: Guard, finding: FindingDocument) -> str | None:
     """Reason the guard must not change the field now."""
     made = run.controls.filter(actor_kind="guard", actor_id=guard_actor(finding["guard"]).id).order_by("revision")
     if len(made) >= guard.at_most:
-        return f"It has changed this run {_times(len(made))}, as often as it may."
+        return f"It has changed this run {_times(len(made))}, the maximum."
     last = made.last()
     if last is None:
         return None

@@ -57,7 +57,7 @@ def suspend_lost(run: Run, attempt: Attempt) -> None:
     why = f"attempt {attempt.number} was lost before it had saved the run"
     fence(attempt, why)
     step = resume_point(run)[0]
-    safe = PLACE_GIVEN_BACK if step == run.step else f"Its place was given back; {why}. It goes on from step {step}."
+    safe = PLACE_GIVEN_BACK if step == run.step else f"Its slot was released; {why}. It continues from step {step}."
     _suspend(run, safe)
 
 
@@ -65,7 +65,7 @@ def _take_from(run: Run) -> None:
     """Give the attempt up if the state at which the run paused is saved; otherwise request a checkpoint."""
     step, checkpoint = resume_point(run)
     if checkpoint is not None and step == run.step:
-        fence(run.attempts.get(number=run.attempt), "did not give its place back")
+        fence(run.attempts.get(number=run.attempt), "did not release its slot")
         _suspend(run, PLACE_GIVEN_BACK)
     elif not run.checkpoint_requests.filter(closed_at=None).exists():
         CheckpointRequest.objects.create(run=run, actor=RECONCILER.label)

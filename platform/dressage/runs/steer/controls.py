@@ -29,7 +29,7 @@ def cancel_control(team: Team, actor: Actor, run_id: str, control_id: str) -> Co
     if not control_may_move(control.state, ControlState.CANCELLED, By.PERSON):
         raise conflict(f"The control is {control.state}; revert it instead.", code="wrong_state")
     if members(control).filter(state__in=IN_EFFECT).exists():
-        raise conflict("Its change set is in effect already; revert it instead.", code="wrong_state")
+        raise conflict("Its change set is already in effect; revert it instead.", code="wrong_state")
     cancelled = list(members(control).filter(state=ControlState.STAGED))
     for member in cancelled:
         member.state = ControlState.CANCELLED

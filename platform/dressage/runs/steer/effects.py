@@ -153,14 +153,14 @@ def _why_not_settled(together: list[Control], applied: int | None, ended: bool) 
 def _status(run: Run, found: Windows) -> tuple[Known, str | None]:
     before, after = found.before.steps, found.after.steps
     if before < LEAST:
-        return "never", f"Cannot be said: {before} of {LEAST} steps lie before it."
+        return "never", f"Not enough data: {before} of {LEAST} steps before it."
     if after >= LEAST:
         return "known", None
     if found.closed:
-        return "never", f"Cannot be said: {after} of {LEAST} steps lie between it and the next change."
+        return "never", f"Not enough data: {after} of {LEAST} steps between it and the next change."
     if run.state in FINISHED:
-        return "never", f"Cannot be said: the run ended after {after} of {LEAST} steps."
-    return "early", f"Too early to say: {after} of {LEAST} steps."
+        return "never", f"Not enough data: the run ended after {after} of {LEAST} steps."
+    return "early", f"Too early: {after} of {LEAST} steps."
 
 
 def _window(found: Windows, which: Literal["before", "after"]) -> WindowDocument:

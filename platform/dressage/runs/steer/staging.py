@@ -121,7 +121,7 @@ def _stage(team: Team, actor: Actor, run_id: str, revision: int, request: Change
     if request.ramp_steps is not None:
         last = (request.apply_at or run.step + 1) + request.ramp_steps - 1
         if last > run.total_steps:
-            raise invalid("/ramp_steps", f"The ramp would end at step {last}, and the run ends at {run.total_steps}.")
+            raise invalid("/ramp_steps", f"The ramp would end at step {last}, but the run ends at {run.total_steps}.")
     spec = staged_spec(run)
     changed = _require_valid(team, spec, request, dict(ramps.ends(run)))
     made = _create(run, actor, spec, changed, request)
@@ -147,7 +147,7 @@ def _require_valid(team: Team, spec: RunSpec, request: ChangeRequest, ends: dict
     after = {target.path: target.value for target in targets(changed)}
     for index, (path, _) in enumerate(request.changes):
         if request.ramp_steps is not None and not can_ramp(known[path], after[path]):
-            detail = f"{path} goes from {known[path]!r} to {after[path]!r}: only numbers have values between."
+            detail = f"{path} goes from {known[path]!r} to {after[path]!r}: only numbers can be ramped."
             raise request.refusal(index, "value", detail, "no_ramp")
         if after[path] == known[path] and path not in ends:
             raise request.refusal(index, "value", f"{path} is {after[path]!r} already.", "no_change")
@@ -222,7 +222,7 @@ def _require_steerable(run: Run) -> None:
     if run.state == RunState.DRAFT:
         raise conflict("The run has not been started: fork it with another spec instead.", code="wrong_state")
     if run.state not in STEERABLE:
-        raise conflict(f"The run is {run.state}: fork it to go on with another value.", code="wrong_state")
+        raise conflict(f"The run is {run.state}: fork it to continue with another value.", code="wrong_state")
 
 
 def _require_rewards(team: Team, changed: RunSpec, request: ChangeRequest) -> None:

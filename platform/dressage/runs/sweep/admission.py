@@ -52,5 +52,5 @@ def _start(run: Run, cluster: str) -> None:
         transition(run, RunState.FAILED, by=By.PLATFORM, actor=RECONCILER, reason=problem.detail)
         return
     TeamPlaces.objects.update_or_create(team_id=run.team_id, defaults={"served_at": Now()})
-    reason = "A place is free." if run.attempt == 0 else f"A place is free for attempt {run.attempt + 1}."
+    reason = "A slot is free." if run.attempt == 0 else f"A slot is free for attempt {run.attempt + 1}."
     begin(run, reason, cluster)

@@ -106,7 +106,7 @@ def _lose(run: Run, attempt: Attempt) -> None:
 
 
 def _force_cancel(run: Run, attempt: Attempt) -> None:
-    fence(attempt, "did not obey the cancellation")
+    fence(attempt, "did not respond to the cancellation")
     reason = "cancelled; the worker did not answer and was killed"
     transition(run, RunState.CANCELLED, by=By.PLATFORM, actor=RECONCILER, reason=reason)
 

@@ -41,7 +41,7 @@ def own_folder(checkpoint: Checkpoint) -> Path:
 
 
 def _gone() -> Problem:
-    detail = "The files of this checkpoint have been deleted, as `checkpoint.keep_last` asks."
+    detail = "The files of this checkpoint were removed by retention (`checkpoint.keep_last`)."
     return Problem(410, "Gone", detail, code="checkpoint_gone")
 
 
@@ -107,7 +107,7 @@ class DownloadCheckpointView(ApiView):
             OpenApiParameter(
                 "If-Range",
                 location=OpenApiParameter.HEADER,
-                description="`ETag` of the file that is meant.",
+                description="`ETag` of the requested file.",
             ),
         ],
         responses={

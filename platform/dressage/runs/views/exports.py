@@ -32,7 +32,7 @@ class CheckpointExportSerializer(serializers.Serializer):
     step = serializers.IntegerField(source="checkpoint.step")
     address = serializers.CharField()
     state = serializers.ChoiceField(ExportState.choices)
-    error = serializers.CharField(help_text="Reason why it failed or waits, and what to do; else empty.")
+    error = serializers.CharField(help_text="Why it failed or waits, and what to do; otherwise empty.")
     files_total = serializers.IntegerField(help_text="0 until the files are known.")
     files_done = serializers.IntegerField()
     bytes_total = serializers.IntegerField(help_text="0 until the files are known.")
@@ -75,7 +75,7 @@ class ExportsView(ApiView):
     """All exports."""
 
     noun = Noun.RUNS
-    queries = {"GET": page_query(Text(name="run", description="Only those of this run."))}
+    queries = {"GET": page_query(Text(name="run", description="Only exports of this run."))}
 
     @extend_schema(
         operation_id="listCheckpointExports", tags=["checkpoints"], responses=CheckpointExportSerializer(many=True)

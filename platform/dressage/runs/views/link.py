@@ -59,7 +59,7 @@ class AttemptTokenView(VersionedLinkView):
         attempt = self._attempt()
         require_current(attempt, attempt.run)
         if attempt.first_sync_at is not None:
-            raise conflict(f"Attempt {number} has begun: its token is not given out again.", code="token_taken")
+            raise conflict(f"Attempt {number} has begun: its token is not issued again.", code="token_taken")
         return Response(Admission(token=link_token(run_id, number)).wire())
 
     def give_up(self, reason: str) -> None:

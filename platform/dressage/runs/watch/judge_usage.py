@@ -34,5 +34,5 @@ def run_that_asks(team: Team, slug: str) -> str | None:
         refs += [ref for control in run.staged for ref in named_by(control.target, control.value)]
         proposer = (reward.get("evolve") or {}).get("endpoint")
         if proposer == slug or any(asks(ref) for ref in refs):
-            return f"The run {run.name!r} asks this judge. Wait for its end, or cancel it."
+            return f"The run {run.name!r} uses this judge. Wait until it ends, or cancel it."
     return None

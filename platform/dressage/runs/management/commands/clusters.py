@@ -18,9 +18,9 @@ class Command(BaseCommand):
     """Shows each cluster; with a name and a limit, sets the limit."""
 
     help = (
-        "Show the clusters with their sizes and places. With --name, set how many runs may train on one at once "
-        "(--places), and what its autoscaler may let it grow to (--most-cpus, --most-gpus). "
-        f"{USUAL!r} takes a number back: MAX_ACTIVE_RUNS places, and no growth."
+        "Show the clusters with their sizes and slots. With --name, set how many runs may train at a time "
+        "(--places), and the limits of its autoscaler (--most-cpus, --most-gpus). "
+        f"{USUAL!r} resets a number: MAX_ACTIVE_RUNS slots, and no growth."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,10 +32,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         changes = {column: _number(options[column], column) for column in _COLUMNS if options.get(column) is not None}
         if (options.get("name") is None) != (not changes):
-            raise CommandError("--name and at least one of --places, --most-cpus and --most-gpus belong together.")
+            raise CommandError("Give --name together with at least one of --places, --most-cpus and --most-gpus.")
         if changes:
             if options["name"] not in cluster_names():
-                raise CommandError(f"There is no cluster {options['name']!r}; there is {', '.join(cluster_names())}.")
+                raise CommandError(
+                    f"There is no cluster {options['name']!r}; choose from {', '.join(cluster_names())}."
+                )
             set_limits(options["name"], changes)
         self._show()
 
@@ -48,7 +50,7 @@ class Command(BaseCommand):
                 has = f"{report.nodes} nodes, {report.cpus:g} CPUs, {report.gpu_count:g} GPUs"
             grows = f", grows to {size.amount_at_most}" if size.grows else ""
             fault = f"; {faults[size.name]}" if size.name in faults else ""
-            self.stdout.write(f"{size.name}: {size.taken} of {size.places} places are taken; {has}{grows}{fault}")
+            self.stdout.write(f"{size.name}: {size.taken} of {size.places} slots are taken; {has}{grows}{fault}")
 
 
 def _number(text: str, column: str) -> int | None:
@@ -56,5 +58,5 @@ def _number(text: str, column: str) -> int | None:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 7:
         option = f"--{column.replace('_', '-')}"
-        raise CommandError(f"{option} is a number from 0, or {USUAL!r}; it was {text!r}.")
+        raise CommandError(f"{option} must be a number from 0, or {USUAL!r}, not {text!r}.")
     return int(text)

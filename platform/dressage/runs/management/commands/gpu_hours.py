@@ -20,8 +20,8 @@ class Command(BaseCommand):
     """Shows each team's GPU hours; with a team and a number, sets the team's monthly limit."""
 
     help = (
-        "Show the GPU hours that each team has used this month. With --team and --limit, set how many it may use in a "
-        f"month ({USUAL}: as GPU_HOURS_PER_TEAM says)."
+        "Show the GPU hours that each team has used this month. With --team and --limit, set its monthly limit"
+        f" ({USUAL}: the value of GPU_HOURS_PER_TEAM)."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if (options["team"] is None) != (options["limit"] is None):
-            raise CommandError("--team and --limit belong together.")
+            raise CommandError("Give --team and --limit together.")
         if options["team"] is not None:
             _set_limit(options["team"], _hours(options["limit"]))
         self._show()
@@ -67,5 +67,5 @@ def _hours(text: str) -> float | None:
     except ValueError:
         hours = math.nan
     if not 0 <= hours < 1e9:
-        raise CommandError(f"--limit is a number of hours from 0, or {USUAL!r}; it was {text!r}.")
+        raise CommandError(f"--limit must be a number of hours from 0, or {USUAL!r}, not {text!r}.")
     return hours

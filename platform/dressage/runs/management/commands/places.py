@@ -21,8 +21,8 @@ class Command(BaseCommand):
     """Shows each team's slots; with a team and a number, sets how many it may hold."""
 
     help = (
-        "Show how many places each team holds, waits for and may hold. With --team and --limit, set how many it may "
-        f"hold ({USUAL}: as MAX_ACTIVE_RUNS_PER_TEAM says). Runs that hold a place keep it."
+        "Show how many slots each team holds, waits for and may hold. With --team and --limit, set how many it may hold"
+        f" ({USUAL}: the value of MAX_ACTIVE_RUNS_PER_TEAM). Runs that hold a slot keep it."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if (options["team"] is None) != (options["limit"] is None):
-            raise CommandError("--team and --limit belong together.")
+            raise CommandError("Give --team and --limit together.")
         if options["team"] is not None:
             _set_limit(options["team"], _number(options["limit"]))
         self._show()
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         counts = {team: (held, waiting) for team, held, waiting in rows}
         own = dict(TeamPlaces.objects.values_list("team_id", "places"))
         places = places_in_all(sizes())
-        self.stdout.write(f"{sum(held for held, _ in counts.values())} of {places} places are taken.")
+        self.stdout.write(f"{sum(held for held, _ in counts.values())} of {places} slots are taken.")
         for team in Team.objects.order_by("slug"):
             holds, waits = counts.get(team.id, (0, 0))
             limit = own.get(team.id)
@@ -68,5 +68,5 @@ def _number(text: str) -> int | None:
     if text == USUAL:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 6:
-        raise CommandError(f"--limit is a number from 0, or {USUAL!r}; it was {text!r}.")
+        raise CommandError(f"--limit must be a number from 0, or {USUAL!r}, not {text!r}.")
     return int(text)
