@@ -49,8 +49,8 @@ class TemporaryPassword(PermissionDenied):
 
     default_code = "temporary_password"
     default_detail = (
-        "You signed in with a password that someone else has seen. Choose your own (POST /api/v1/session/password): "
-        "until then it opens nothing else."
+        "You signed in with a password that someone else has seen. Choose a new one (POST /api/v1/session/password):"
+        " until then everything else is blocked."
     )
 
 
@@ -66,8 +66,8 @@ class SecondFactorMissing(PermissionDenied):
 
     default_code = "second_factor_missing"
     default_detail = (
-        "This installation wants a second factor of you. Set one up on the page Account "
-        "(POST /api/v1/account/totp); until then nothing else is open."
+        "This installation requires a second factor. Set one up on the page Account (POST /api/v1/account/totp): until"
+        " then everything else is blocked."
     )
 
 

@@ -119,8 +119,8 @@ def offered_invitation(token: str) -> Invitation:
     found = offers.filter(sha256=secret_hash(token), expires_at__gt=timezone.now()).first()
     if found is None:
         detail = (
-            "There is no such invitation: it was accepted or withdrawn, has expired, or its link is not whole. "
-            "Ask the team's admin for another."
+            "There is no such invitation: it was accepted or withdrawn, has expired, or its link is incomplete. Ask the"
+            " team's admin for another."
         )
         raise Problem(404, "Not found", detail, code="not_found")
     return found

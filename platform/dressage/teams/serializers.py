@@ -24,10 +24,10 @@ class UserSerializer(serializers.Serializer):
     email = serializers.EmailField()
     name = serializers.CharField()
     password_is_temporary = serializers.BooleanField(
-        help_text="Someone else has seen the password: it opens nothing but the choice of another."
+        help_text="Someone else has seen the password: only choosing another is allowed."
     )
     address_proven = serializers.BooleanField(
-        help_text="Whether the address is known to be the user's. Where not, a further team takes a new password."
+        help_text="Whether the address is verified. If not, joining another team needs a new password."
     )
 
 
@@ -36,13 +36,13 @@ class SessionSerializer(serializers.Serializer):
 
     authenticated = serializers.BooleanField()
     provider = serializers.CharField(
-        allow_null=True, help_text="Name of the OpenID Connect provider that one may sign in with; null where none is."
+        allow_null=True, help_text="Name of the OpenID Connect provider for sign-in; null if there is none."
     )
     second_factor_due = serializers.BooleanField(
         help_text="The password was right, and a code of the account's second factor must follow."
     )
     second_factor_missing = serializers.BooleanField(
-        help_text="The installation wants a second factor: nothing is open but setting one up."
+        help_text="The installation requires a second factor: only setting one up is allowed."
     )
     user = UserSerializer(allow_null=True)
     team = TeamSerializer(allow_null=True)
@@ -59,7 +59,7 @@ class LoginSerializer(serializers.Serializer):
         allow_blank=True,
         default="",
         write_only=True,
-        help_text="Pass of a new device, made in a browser that is signed in: it spares the wait while others guess.",
+        help_text="Pass of a new device, created in a signed-in browser: it skips the wait while others guess.",
     )
 
 
@@ -91,20 +91,22 @@ class TokenSerializer(serializers.Serializer):
     id = serializers.CharField()
     name = serializers.CharField()
     prefix = serializers.CharField(help_text="First characters of the secret.")
-    role = serializers.ChoiceField(Role.choices, help_text="What it may do at most.")
+    role = serializers.ChoiceField(Role.choices, help_text="Its maximum scopes.")
     effective_role = serializers.SerializerMethodField(
-        help_text="What it may do now: never more than its owner; null for one that does not act."
+        help_text="What it may do now: never more than its owner; null if it is inactive."
     )
     scopes = serializers.ListField(
-        child=serializers.ChoiceField(Scope.choices), allow_null=True, help_text="null for all that the role may."
+        child=serializers.ChoiceField(Scope.choices),
+        allow_null=True,
+        help_text="null for everything that the role may do.",
     )
     owner = serializers.SerializerMethodField()
-    state = serializers.SerializerMethodField(help_text="Whether it acts, and why it does not.")
+    state = serializers.SerializerMethodField(help_text="Whether it is active, and if not, why.")
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
     last_used_at = serializers.DateTimeField(allow_null=True, help_text="To the minute.")
-    last_used_address = serializers.CharField(allow_null=True, help_text="Where that use came from.")
+    last_used_address = serializers.CharField(allow_null=True, help_text="Address of that use.")
 
     @extend_schema_field(serializers.ChoiceField(Role.choices, allow_null=True))
     def get_effective_role(self, token: ApiToken) -> str | None:
@@ -126,12 +128,12 @@ class TokenSerializer(serializers.Serializer):
 class NewTokenSerializer(TokenSerializer):
     """A new token, in the only response that contains the secret."""
 
-    secret = serializers.CharField(help_text="Shown this once. Send it as `Authorization: Bearer …`.")
+    secret = serializers.CharField(help_text="Shown only once. Send it as `Authorization: Bearer …`.")
 
 
 class CreateTokenSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120)
-    role = serializers.ChoiceField(Role.choices, help_text="What it may do at most.")
+    role = serializers.ChoiceField(Role.choices, help_text="Its maximum scopes.")
     scopes = serializers.ListField(
         child=serializers.ChoiceField(Scope.choices),
         required=False,
@@ -139,7 +141,7 @@ class CreateTokenSerializer(serializers.Serializer):
         default=None,
         allow_empty=False,
         max_length=len(Scope),
-        help_text="What of that it may do; omitted or null: all of it. To write includes to read.",
+        help_text="Its scopes; omitted or null: all of them. Write access includes read access.",
     )
     service_account = serializers.CharField(
         max_length=40,
@@ -168,8 +170,8 @@ class ScopeSerializer(serializers.Serializer):
 class TokenOptionsSerializer(serializers.Serializer):
     """Options for a new token."""
 
-    default_days = serializers.IntegerField(help_text="Days after which it ends when no time is named.")
-    max_days = serializers.IntegerField(help_text="Days after which it ends at the latest.")
+    default_days = serializers.IntegerField(help_text="Days until it expires by default.")
+    max_days = serializers.IntegerField(help_text="Maximum days until it expires.")
     scopes = ScopeSerializer(many=True)
 
 
@@ -178,10 +180,10 @@ class ServiceAccountSerializer(serializers.Serializer):
 
     id = serializers.CharField()
     name = serializers.CharField()
-    role = serializers.ChoiceField(Role.choices, help_text="What its tokens may do at most.")
+    role = serializers.ChoiceField(Role.choices, help_text="Maximum scopes of its tokens.")
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
-    disabled_at = serializers.DateTimeField(allow_null=True, help_text="Since when its tokens do not act.")
+    disabled_at = serializers.DateTimeField(allow_null=True, help_text="When its tokens became inactive.")
     live_tokens = serializers.IntegerField(help_text="Its tokens that are neither revoked nor expired.")
 
 
@@ -193,7 +195,7 @@ class CreateServiceAccountSerializer(serializers.Serializer):
 class UpdateServiceAccountSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120, required=False)
     role = serializers.ChoiceField(Role.choices, required=False)
-    disabled = serializers.BooleanField(required=False, help_text="A disabled account's tokens do not act.")
+    disabled = serializers.BooleanField(required=False, help_text="A disabled account's tokens are inactive.")
 
 
 class ActorSerializer(DocumentSerializer, document=Actor):
@@ -208,10 +210,10 @@ class AuditEntrySerializer(serializers.Serializer):
     action = serializers.CharField()
     target_type = serializers.CharField()
     target_id = serializers.CharField()
-    before = serializers.JSONField(help_text="What it was; null when it is new.")
-    after = serializers.JSONField(help_text="What it became; null when it is gone.")
+    before = serializers.JSONField(help_text="Previous value; null if it is new.")
+    after = serializers.JSONField(help_text="New value; null if it was removed.")
     reason = serializers.CharField(allow_blank=True)
-    hash = serializers.CharField(help_text="SHA-256 over this entry and the hash of the one before.")
+    hash = serializers.CharField(help_text="SHA-256 over this entry and the previous hash.")
 
 
 class AuditVerificationSerializer(serializers.Serializer):
@@ -219,7 +221,7 @@ class AuditVerificationSerializer(serializers.Serializer):
 
     valid = serializers.BooleanField()
     entries = serializers.IntegerField()
-    first_broken = serializers.IntegerField(allow_null=True, help_text="Number of the first entry that does not fit.")
+    first_broken = serializers.IntegerField(allow_null=True, help_text="Number of the first entry that does not match.")
 
 
 def with_secret(serializer: type[serializers.Serializer], instance: Any, **secret: str | None) -> dict[str, Any]:

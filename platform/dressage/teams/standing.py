@@ -13,9 +13,9 @@ from dressage.teams.models import ApiToken, Membership
 class TokenState(models.TextChoices):
     """Token state: all but the first are refused."""
 
-    ACTIVE = "active", "It acts"
-    REVOKED = "revoked", "Somebody has revoked it"
-    EXPIRED = "expired", "Its time is over"
+    ACTIVE = "active", "Active"
+    REVOKED = "revoked", "Revoked"
+    EXPIRED = "expired", "Expired"
     OWNER_LEFT = "owner_left", "Its owner has left the team"
     OWNER_INACTIVE = "owner_inactive", "Its owner's account is inactive"
     ACCOUNT_DISABLED = "account_disabled", "Its service account is disabled"

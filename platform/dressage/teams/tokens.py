@@ -111,7 +111,7 @@ def hand_over(team: Team, actor: Actor, token: ApiToken, account: ServiceAccount
     before = _facts(token)
     nobodys = ApiToken.objects.filter(pk=token.pk, user=None, service_account=None)
     if not nobodys.update(service_account=account):
-        raise conflict("This token has an owner: make a new one for the service account.", code="token_has_owner")
+        raise conflict("This token has an owner: create a new one for the service account.", code="token_has_owner")
     token.service_account = account
     record_audit(team, actor, "token.hand_over", "token", token.id, before=before, after=_facts(token))
 
@@ -129,7 +129,7 @@ def _role_of(team: Team, owner: User | ServiceAccount) -> Role:
         # A row lock: an account that is being disabled or demoted is read as it is afterwards.
         account = ServiceAccount.objects.select_for_update().filter(team=team, pk=owner.pk).first()
         if account is None or account.disabled_at is not None:
-            raise invalid("/service_account", "There is no service account of this id that is enabled.")
+            raise invalid("/service_account", "There is no enabled service account with this id.")
         return Role(account.role)
     membership = Membership.objects.filter(team=team, user=owner, user__is_active=True).first()
     if membership is None:
@@ -144,7 +144,7 @@ def _end(expires_at: datetime | None) -> datetime:
     if expires_at <= now:
         raise invalid("/expires_at", "The time of expiry must be in the future.")
     if expires_at > now + longest_life() + timedelta(minutes=5):  # browser clocks differ
-        raise invalid("/expires_at", f"A token ends after {longest_life().days} days at the latest.")
+        raise invalid("/expires_at", f"A token expires after at most {longest_life().days} days.")
     return expires_at
 
 

@@ -19,11 +19,11 @@ class UserSessionSerializer(serializers.Serializer):
     """A session of the person."""
 
     id = serializers.CharField()
-    device = serializers.CharField(help_text="Browser and system, as the browser tells them.")
-    address = serializers.CharField(help_text="Client address that it was last seen from; empty where unknown.")
+    device = serializers.CharField(help_text="Browser and system, as the browser reports them.")
+    address = serializers.CharField(help_text="Client address that it was last seen from; empty if unknown.")
     created_at = serializers.DateTimeField()
     last_seen_at = serializers.DateTimeField(help_text="To the minute.")
-    is_current = serializers.BooleanField(help_text="Whether it is the session that asks.")
+    is_current = serializers.BooleanField(help_text="Whether it is the requesting session.")
 
 
 class AccountEventSerializer(serializers.Serializer):
@@ -31,8 +31,8 @@ class AccountEventSerializer(serializers.Serializer):
 
     id = serializers.CharField()
     created_at = serializers.DateTimeField()
-    last_at = serializers.DateTimeField(help_text="Time of the last one, where several are told as one.")
+    last_at = serializers.DateTimeField(help_text="Time of the last one, if several are merged.")
     action = serializers.CharField()
     device = serializers.CharField()
     address = serializers.CharField()
-    count = serializers.IntegerField(help_text="Wrong passwords within an hour are told as one event.")
+    count = serializers.IntegerField(help_text="Wrong passwords within an hour are one event.")

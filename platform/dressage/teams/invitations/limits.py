@@ -17,12 +17,12 @@ TRIES_BURST, TRIES_EVERY = 20, 3.0
 
 def count_letter(team: Team) -> None:
     """Count an e-mail that a team sends. Raises a 429 problem, and then counts nothing."""
-    _take(Allowance(f"invitations:{team.id}", LETTERS_BURST, LETTERS_EVERY), "Your team has invited many people.")
+    _take(Allowance(f"invitations:{team.id}", LETTERS_BURST, LETTERS_EVERY), "Your team has sent too many invitations.")
 
 
 def count_try(token: str) -> None:
     """Count an attempt to accept, by the holder of the token: only that holder waits. Raises a 429 problem."""
-    _take(Allowance(f"invitation:{secret_hash(token)}", TRIES_BURST, TRIES_EVERY), "This link was tried many times.")
+    _take(Allowance(f"invitation:{secret_hash(token)}", TRIES_BURST, TRIES_EVERY), "This link was tried too often.")
 
 
 def looked_up(request: HttpRequest, token: str) -> Invitation:

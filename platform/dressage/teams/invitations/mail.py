@@ -17,9 +17,9 @@ To accept, open this link:
 
     {link}
 
-It works once, until {until} UTC. If you do not know who invites you, ignore this message: without you nothing happens.
+It works once, until {until} UTC. If you do not know the inviter, ignore this message: nothing will happen.
 """
-_REFUSED = "The mail server did not take it. The operator finds the reason in the log."
+_REFUSED = "The mail server refused it. The operator finds the reason in the log."
 
 
 def invitation_link(token: str) -> str:

@@ -17,10 +17,10 @@ class InvitationSerializer(serializers.Serializer):
     email = serializers.EmailField()
     role = serializers.ChoiceField(Role.choices)
     mailed = serializers.BooleanField(
-        help_text="Whether the link was sent to the address; else its inviter was shown it."
+        help_text="Whether the link was sent to the address; otherwise it was shown to the inviter."
     )
     letter_fault = serializers.CharField(
-        help_text="Why the letter could not be sent: send it again. Empty where it was sent, or is on its way."
+        help_text="Why the message could not be sent: send it again. Empty if it was sent or is being sent."
     )
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
@@ -31,7 +31,7 @@ class NewInvitationSerializer(InvitationSerializer):
     """A new invitation, in the only response that contains the link."""
 
     link = serializers.CharField(
-        allow_null=True, help_text="Link to hand over, shown this once; null where it was sent by mail."
+        allow_null=True, help_text="Link to send to the person, shown only once; null if it was sent by mail."
     )
 
 
@@ -40,7 +40,7 @@ class OfferSerializer(serializers.Serializer):
 
     team = serializers.CharField(source="team.name", help_text="The team's name.")
     role = serializers.ChoiceField(Role.choices)
-    email = serializers.EmailField(help_text="The address that is invited.")
+    email = serializers.EmailField(help_text="The invited address.")
     invited_by = serializers.CharField(source="created_by")
     expires_at = serializers.DateTimeField()
 
@@ -53,7 +53,7 @@ class AcceptInvitationSerializer(serializers.Serializer):
         required=False,
         allow_blank=True,
         default="",
-        help_text="For the new account. Leave it out where you are signed in with a proven address.",
+        help_text="For the new account. Omit it if you are signed in with a verified address.",
     )
     name = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
     current = serializers.CharField(
@@ -63,7 +63,7 @@ class AcceptInvitationSerializer(serializers.Serializer):
         required=False,
         allow_blank=True,
         default="",
-        help_text="Present password of the account that is signed in, where its address is not proven.",
+        help_text="Current password of the signed-in account, if its address is not verified.",
     )
     code = serializers.CharField(
         max_length=40,
@@ -71,5 +71,5 @@ class AcceptInvitationSerializer(serializers.Serializer):
         required=False,
         allow_blank=True,
         default="",
-        help_text="Beside it, where that account has a second factor: six digits of the app, or a recovery code.",
+        help_text="If that account has a second factor: six digits of the app, or a recovery code.",
     )

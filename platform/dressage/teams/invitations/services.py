@@ -46,10 +46,10 @@ def invite(team: Team, actor: Actor, *, email: str, role: Role) -> tuple[Invitat
     email = email.strip().lower()
     _hold_as_admin(team, actor)
     if Membership.objects.filter(team=team, user__email=email).exists():
-        raise conflict(f"{email} is a member already.", code="already_member")
+        raise conflict(f"{email} is already a member.", code="already_member")
     for earlier in open_invitations(team).filter(email=email):
         if earlier.expires_at > timezone.now():
-            raise conflict(f"{email} is invited already. Send the invitation again, or withdraw it.", code="invited")
+            raise conflict(f"{email} is already invited. Send the invitation again, or withdraw it.", code="invited")
         withdraw_invitation(team, actor, earlier)
     invitation, token = _with_token(Invitation(team=team, email=email, role=role), actor)
     return invitation, _deliver(invitation, actor, "invitation.create", token)
@@ -112,7 +112,7 @@ def accept(
         _refuse_proof(current, code)
     if signed_in is not None and signed_in.address_proven:
         if password:
-            raise invalid("/password", "Leave the password out: you are signed in, and yours stays as it is.")
+            raise invalid("/password", "Omit the password: you are signed in, and yours is unchanged.")
         hashed = ""
     else:
         # A person who is signed in must choose a different one from that of the account that ends.
@@ -128,7 +128,7 @@ def accept(
 def _refuse_proof(current: str, code: str) -> None:
     for pointer, given in (("/current", current), ("/code", code)):
         if given:
-            raise invalid(pointer, "Leave this out: it is for an account that is replaced while you are signed in.")
+            raise invalid(pointer, "Omit this: it is only for an account that is replaced while you are signed in.")
 
 
 def _need_proof(request: HttpRequest, user: User, current: str, code: str) -> None:
@@ -175,7 +175,7 @@ def _account(invitation: Invitation, found: User | None, is_signed_in: bool, has
             proven=invitation.mailed,
             keeps_teams=is_signed_in,
         )
-    detail = "This link makes no new account for its address. If you have one, sign in, then open the link again."
+    detail = "This link creates no account for its address. If you have one, sign in, then open the link again."
     raise conflict(detail, code="sign_in_first")
 
 

@@ -37,10 +37,10 @@ class _App(DjangoOAuth2App):
         """The provider's document, whose issuer must match the configured one exactly."""
         metadata: dict[str, Any] = super().load_server_metadata()
         if metadata.get("issuer") != settings.OIDC_ISSUER:
-            raise ProviderError(f"the document of the provider is of the issuer {metadata.get('issuer')!r}")
+            raise ProviderError(f"the provider's document names the issuer {metadata.get('issuer')!r}")
         for name in _ENDPOINTS:
             if not is_trusted(str(metadata.get(name, ""))):
-                raise ProviderError(f"{name} of the provider is no address with https")
+                raise ProviderError(f"{name} of the provider is not an https address")
         offered = metadata.get("id_token_signing_alg_values_supported", ["RS256"])
         metadata["id_token_signing_alg_values_supported"] = [name for name in _ALGORITHMS if name in offered]
         return metadata
@@ -74,7 +74,7 @@ def finish(request: HttpRequest) -> Mapping[str, Any]:
         ProviderError: the provider refuses, or state, code, signature or a claim is not valid.
     """
     if request.GET.get("iss", settings.OIDC_ISSUER) != settings.OIDC_ISSUER:
-        raise ProviderError("the answer is of another issuer")
+        raise ProviderError("the response is from another issuer")
     options = {
         "iss": {"essential": True, "value": settings.OIDC_ISSUER},
         "aud": {"essential": True, "value": settings.OIDC_CLIENT_ID},

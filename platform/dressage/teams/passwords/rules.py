@@ -34,9 +34,9 @@ def check_new_password(user: User, new: str, *joining: Team, pointer: str = "/ne
     except ValidationError as error:
         messages += error.messages
     if _is_little_beside(new, _names(user, joining)):
-        messages.append("This password is little more than your address, your name or that of a team.")
+        messages.append("This password is too similar to your address, your name or that of a team.")
     if user.password and user.has_usable_password() and user.check_password(new):
-        messages.append("The new password is the old one.")
+        messages.append("The new password equals the old one.")
     if messages:
         faults = [FieldError(pointer=pointer, detail=message) for message in messages]
         raise Problem(422, "Invalid request", " ".join(messages), errors=faults, code="weak_password")

@@ -36,4 +36,4 @@ def take_challenge(request: HttpRequest, purpose: Purpose) -> bytes:
         # Two requests may have read the same session: the first to set the mark gets the challenge.
         if cache.add(f"passkey-challenge:{digest}", True, timeout=2 * GOOD_FOR_S):
             return base64url_to_bytes(kept["challenge"])
-    raise conflict("The challenge was used already, or is more than five minutes old. Try again.", code="no_challenge")
+    raise conflict("The challenge was already used, or is more than five minutes old. Try again.", code="no_challenge")

@@ -102,10 +102,10 @@ def add_passkey(
         )
     except _MALFORMED as error:
         logger.warning("passkey_refused", user=user.pk, reason=str(error))
-        raise invalid("/credential", "This is no answer to the challenge: try again.", code="wrong_passkey") from error
+        raise invalid("/credential", "This does not answer the challenge: try again.", code="wrong_passkey") from error
     credential_id = bytes_to_base64url(found.credential_id)
     if Passkey.objects.filter(credential_id=credential_id).exists():
-        raise invalid("/credential", "This passkey is known already.", code="passkey_known")
+        raise invalid("/credential", "This passkey is already registered.", code="passkey_known")
     is_first = not has_second_factor(user)
     passkey = Passkey.objects.create(
         user=user,
@@ -169,7 +169,7 @@ def owner_by_passkey(request: HttpRequest, user: User | None, credential: dict[s
         where = place(request)
         address, device = where["address"], where["device"]
         record_failed_sign_in(passkey.user.email, address=address, device=device, action=PASSKEY_FAILED)
-    raise Problem(401, "Not signed in", "This passkey does not open the account.", code="wrong_passkey")
+    raise Problem(401, "Not signed in", "This passkey does not belong to the account.", code="wrong_passkey")
 
 
 def _fault(

@@ -37,7 +37,7 @@ def needed_relying_party() -> RelyingParty:
     """The same. Raises a 409 problem if there is none."""
     party = relying_party()
     if party is None:
-        detail = "Passkeys need an address with a name and https. Ask the operator to set DRESSAGE_URL to one."
+        detail = "Passkeys need an https address with a host name. Ask the operator to set DRESSAGE_URL to one."
         raise conflict(detail, code="no_passkeys_here")
     return party
 

@@ -11,7 +11,7 @@ def _password() -> serializers.CharField:
         required=False,
         allow_blank=True,
         default="",
-        help_text="Current password; empty for an account that has none.",
+        help_text="Current password; empty if the account has none.",
     )
 
 
@@ -25,14 +25,12 @@ class SecondFactorsSerializer(serializers.Serializer):
     """Second factors of the person."""
 
     totp_since = serializers.DateTimeField(allow_null=True, help_text="When the authenticator app was turned on.")
-    passkeys = serializers.IntegerField(help_text="Passkeys of the person.")
+    passkeys = serializers.IntegerField(help_text="Passkeys of the user.")
     passkey_origin = serializers.CharField(
-        allow_null=True, help_text="Address of the console at which passkeys work; null where they work nowhere."
+        allow_null=True, help_text="Address of the console at which passkeys work; null if none."
     )
-    recovery_codes = serializers.IntegerField(help_text="Recovery codes that are still good.")
-    required = serializers.BooleanField(
-        help_text="Whether a second factor has to be set up before anything else is allowed."
-    )
+    recovery_codes = serializers.IntegerField(help_text="Unused recovery codes.")
+    required = serializers.BooleanField(help_text="Whether a second factor must be set up first.")
 
 
 class BeginTotpSerializer(serializers.Serializer):
@@ -42,7 +40,7 @@ class BeginTotpSerializer(serializers.Serializer):
 class TotpKeySerializer(serializers.Serializer):
     """The key for the authenticator app. It counts after a first code has confirmed it."""
 
-    secret = serializers.CharField(help_text="The key in base 32, to be typed.")
+    secret = serializers.CharField(help_text="The key in base 32, for typing.")
     uri = serializers.CharField(help_text="`otpauth://` address of the key.")
     qr = serializers.CharField(help_text="The address as a QR code: an SVG document.")
 
@@ -59,7 +57,7 @@ class ProofSerializer(serializers.Serializer):
 class RecoveryCodesSerializer(serializers.Serializer):
     """Recovery codes, shown only this once."""
 
-    recovery_codes = serializers.ListField(child=serializers.CharField(), help_text="Each is good once.")
+    recovery_codes = serializers.ListField(child=serializers.CharField(), help_text="Each works once.")
 
 
 class PasskeySerializer(serializers.Serializer):
@@ -79,7 +77,7 @@ class BeginPasskeySerializer(serializers.Serializer):
         required=False,
         allow_blank=True,
         default="",
-        help_text="Code of the authenticator app, or a recovery code, of whoever has a second factor already.",
+        help_text="Code of the authenticator app, or a recovery code, if the user already has a second factor.",
     )
 
 
@@ -96,7 +94,7 @@ class CredentialSerializer(serializers.Serializer):
 
 
 class AddPasskeySerializer(CredentialSerializer):
-    name = serializers.CharField(max_length=80, help_text="What the device is called.")
+    name = serializers.CharField(max_length=80, help_text="Name of the device.")
 
 
 class AddedPasskeySerializer(serializers.Serializer):
@@ -105,5 +103,5 @@ class AddedPasskeySerializer(serializers.Serializer):
     passkey = PasskeySerializer()
     recovery_codes = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Each is good once. Empty where there was a second factor before.",
+        help_text="Each works once. Empty if there already was a second factor.",
     )

@@ -34,7 +34,7 @@ def begin_totp(user: User, *, current: str) -> Key:
     hold_factors(user)
     check_password(user, current)
     if authenticator_of(user) is not None:
-        detail = "You have an authenticator app already. Turn it off before you set up another."
+        detail = "You already have an authenticator app. Turn it off before you set up another."
         raise conflict(detail, code="totp_is_on")
     key = new_key(user.email)
     fresh = {"secret_sealed": seal(key.secret), "last_step": 0, "created_at": timezone.now()}
@@ -55,7 +55,9 @@ def confirm_totp(request: HttpRequest, user: User, code: str) -> list[str]:
     hold_factors(user)
     app = Authenticator.objects.filter(user=user, confirmed_at=None).first()
     if app is None:
-        raise conflict("No authenticator app waits to be confirmed. Begin with a new key.", code="nothing_to_confirm")
+        raise conflict(
+            "No authenticator app is waiting for confirmation. Start with a new key.", code="nothing_to_confirm"
+        )
     step = step_of(_secret(app), plain(code))
     if step is None:
         raise wrong_code()
@@ -89,7 +91,7 @@ def renew_recovery_codes(request: HttpRequest, user: User, *, current: str, code
     hold_factors(user)
     check_password(user, current)
     if not has_second_factor(user):
-        raise conflict("Recovery codes stand in for a second factor, and you have none.", code="no_second_factor")
+        raise conflict("Recovery codes replace a second factor, and you have none.", code="no_second_factor")
     need_code(request, user, code)
     record_account_event(user, RECOVERY_CODES, **place(request))
     return renewed_recovery_codes(user)
@@ -174,8 +176,8 @@ def _secret(app: Authenticator) -> str:
         return unseal(app.secret_sealed)
     except UnsealError as error:
         detail = (
-            "The key of your authenticator app cannot be read any more: the installation's encryption key was lost. "
-            "Use a recovery code, then set the app up again."
+            "The key of your authenticator app can no longer be read: the installation's encryption key was lost. Use a"
+            " recovery code, then set the app up again."
         )
         raise conflict(detail, code="totp_unreadable") from error
 

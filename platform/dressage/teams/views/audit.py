@@ -18,9 +18,9 @@ from dressage.teams.serializers import AuditEntrySerializer, AuditVerificationSe
 
 FILTERS = (
     Time(name="since", description="Earliest time."),
-    Time(name="until", description="Time before which entries are."),
-    Text(name="actor", longest=300, description="Id or name of whoever acted."),
-    Text(name="action", longest=80, description="Action, such as `member.add`, or the noun that it begins with."),
+    Time(name="until", description="Latest time, exclusive."),
+    Text(name="actor", longest=300, description="Id or name of the actor."),
+    Text(name="action", longest=80, description="Action, such as `member.add`, or its noun."),
 )
 
 

@@ -52,8 +52,8 @@ class OidcView(ApiView):
             url = provider.begin(request._request, settings.PUBLIC_URL + CALLBACK)
         except provider.ProviderError as error:
             logger.error("oidc_provider", reason=str(error))
-            detail = "The provider cannot be asked now. Sign in in another way, or tell the installation's operator."
-            raise Problem(502, "Provider is away", detail, code="provider_away") from error
+            detail = "The provider cannot be reached now. Sign in another way, or tell the operator."
+            raise Problem(502, "Provider unavailable", detail, code="provider_away") from error
         return Response(ProviderAddressSerializer({"url": url}).data)
 
 

@@ -23,8 +23,8 @@ class Command(BaseCommand):
     """Creates a team and its admin, or gives an existing admin a new one-time password. Prints the password once."""
 
     help = (
-        "Make an admin of a team (both are made when missing) and print a new one-time password. "
-        f"With {PASSWORD_VARIABLE} set, that password is used and none is printed."
+        "Create an admin of a team (both are created if missing) and print a new one-time password. With"
+        f" {PASSWORD_VARIABLE} set, that password is used and none is printed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -56,7 +56,7 @@ def _account(actor: Actor, email: str, password_hash: str) -> User:
     if user is None:
         return make_account(email, password_hash, proven=True)
     if not user.address_proven:
-        reason = "The operator of the installation has made another account for the address."
+        reason = "The operator of the installation created another account for the address."
         return replace_account(
             user, actor, reason, password_hash=password_hash, name="", proven=True, keeps_teams=False
         )

@@ -12,7 +12,7 @@ from dressage.teams.sessions.life import end_all_sessions
 class Command(BaseCommand):
     """Ends the sessions of one person, or of everyone. Accounts, passwords and API tokens are unchanged."""
 
-    help = "End the sessions of a person, or of all, at once; their streams close within two seconds."
+    help = "End the sessions of one or all users immediately; their streams close within two seconds."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         whose = parser.add_mutually_exclusive_group(required=True)

@@ -14,7 +14,7 @@ from dressage.teams.models import User
 class Command(BaseCommand):
     """Ends sessions, tokens and memberships of a person who has left, or of an account that was never theirs."""
 
-    help = "End an account with its memberships, and set its address free for an invitation."
+    help = "End an account with its memberships, and free its address for an invitation."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--email", required=True)
@@ -27,6 +27,6 @@ class Command(BaseCommand):
         try:
             retire_account(user, Actor.system("retire_account"), "The operator has ended the account.")
         except Problem as problem:
-            detail = f"{email} is the last admin of a team. Make another first: manage.py create_admin --team …"
+            detail = f"{email} is the last admin of a team. Create another first: manage.py create_admin --team …"
             raise CommandError(detail) from problem
         self.stderr.write(f"The account {email} has ended. Its address can be invited again.")
