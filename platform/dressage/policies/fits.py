@@ -9,13 +9,13 @@ from dressage.policies.models import Policy
 from trainer_core.support import Support, refusal, support_of
 
 _UNTRIED = (
-    "Policies of this class were never tried here, though both libraries load them: a rehearsal, or a short run, "
-    "tells. Engine and learner are compared at every update, so a difference is not overlooked."
+    "Policies of this class are untested here, although both libraries load them: try a dry run or a short run. Engine"
+    " and learner are compared at every update, so a difference is detected."
 )
 _BFLOAT16: dict[bool | None, str] = {
     True: "",
     False: "Set policy.dtype and rollout.engine.dtype to float32.",
-    None: "Nobody has tried it: a rehearsal, or a short run, tells. float32 works.",
+    None: "Untested: try a dry run or a short run. float32 works.",
 }
 
 
@@ -55,9 +55,9 @@ def _parts(known: Support) -> list[FitDocument]:
         ("LoRA", known.lora, layers),
         ("bfloat16", known.bfloat16 is True, _BFLOAT16[known.bfloat16]),
         ("FP8 in engine and learner", known.fp8, "" if known.fp8 else "Choose bfloat16."),
-        ("Weights that change in the midst of answers", known.in_flight, ""),
+        ("Weights that change during answers", known.in_flight, ""),
     ]
     if known.experts:
-        note = "" if known.routes else "The engine does not tell its routes: set policy.routing.replay to false."
+        note = "" if known.routes else "The engine does not return its routes: set policy.routing.replay to false."
         rows.append(("Replay of the experts' routes", known.routes, note))
     return [{"part": part, "works": works, "note": note} for part, works, note in rows]

@@ -15,8 +15,8 @@ class ClosedFolder(ValueError):
 
 
 OUTSIDE = (
-    "The path is not in a folder of policies that is open to this team. Ask who operates the platform (POLICY_ROOTS); "
-    "a checkpoint becomes a policy by its id."
+    "The path is not in a policy folder open to this team. Ask the operator (POLICY_ROOTS), or register a checkpoint by"
+    " its id."
 )
 
 
@@ -75,7 +75,7 @@ def _look_into(folder: Path, roots: list[Path], own: list[Path]) -> None:
     for file in folder.iterdir():
         resolved = _resolved(file)
         if not _under(resolved, roots) or _is_closed(resolved, own):
-            raise ClosedFolder(f"{file.name} leads to a place that does not belong to this team")
+            raise ClosedFolder(f"{file.name} leads to a file outside this team's folders")
         facts = resolved.stat() if resolved.is_file() else None
         if facts is not None and facts.st_nlink > 1:
             shared.append((file.name, (facts.st_dev, facts.st_ino)))

@@ -18,8 +18,8 @@ _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
 _CONFIGS = ("config.json", "tokenizer_config.json", "processor_config.json", "generation_config.json")
 _INDEX = "model.safetensors.index.json"
 _CODE = (
-    "Take a checkpoint without it; where transformers knows the architecture by itself, load it there without "
-    "trust_remote_code, save it with save_pretrained, and register that folder."
+    "Use a checkpoint without it; if transformers supports the architecture, load it without trust_remote_code, save it"
+    " with save_pretrained, and register that folder."
 )
 _MAX_JSON_BYTES = 64 << 20
 
@@ -94,7 +94,9 @@ def inspect_config(folder: Path) -> dict[str, Any]:
 def _refuse_code(folder: Path) -> None:
     for name in _CONFIGS:
         if (folder / name).is_file() and "auto_map" in read_json(folder / name):
-            raise UnfitFolder(f"{name} asks to run code from the folder (auto_map); such policies are refused. {_CODE}")
+            raise UnfitFolder(
+                f"{name} wants to run code from the folder (auto_map); such policies are refused. {_CODE}"
+            )
 
 
 def _weights(folder: Path) -> list[Path]:

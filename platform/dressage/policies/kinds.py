@@ -7,12 +7,12 @@ from trainer_core.support import refusal
 from trainer_core.support.architectures import class_of
 
 ADAPTER = (
-    "It holds an adapter alone. Merge it into its base policy (merge_and_unload of PEFT, then save_pretrained), and "
-    "take the result."
+    "It has only an adapter. Merge it into its base policy (merge_and_unload of PEFT, then save_pretrained), and use"
+    " the result."
 )
 GGUF = (
-    "It holds GGUF files, which are made for inference. Take the checkpoint that they were converted from; on the hub "
-    "its name usually lacks the ending -GGUF."
+    "It has GGUF files, which are for inference. Use the checkpoint that they were converted from; on the hub its name"
+    " usually lacks the ending -GGUF."
 )
 
 

@@ -12,8 +12,8 @@ from trainer_core.planning.memory import memory
 from trainer_core.spec import RunSpec
 
 NOTE = (
-    "One learner rank and one engine; GRPO with 8 answers of up to 1,024 tokens to a prompt. The planner tells it for "
-    "a run of your own."
+    "One learner rank and one engine; GRPO with 8 answers of up to 1,024 tokens per prompt. The planner shows it for"
+    " your own run."
 )
 _STANDARD: dict[str, Any] = {
     "data": {"sources": [{"name": "data", "dataset": "data@1"}]},

@@ -36,7 +36,7 @@ def policy_by_name(team: Team, name: str) -> Policy:
     try:
         require_still_open(found)
     except ClosedFolder as error:
-        remedy = "Register it anew, from a folder or a checkpoint of this team."
+        remedy = "Register it again, from a folder or a checkpoint of this team."
         raise LookupError(f"The policy {name!r} is refused: {error}. {remedy}") from error
     return found
 

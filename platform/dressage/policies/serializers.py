@@ -21,17 +21,17 @@ class PolicyFactsSerializer(DocumentSerializer, document=PolicyFactsDocument):
 
 class PolicySerializer(serializers.Serializer):
     id = serializers.CharField()
-    slug = serializers.CharField(help_text="How a run spec names it.")
+    slug = serializers.CharField(help_text="Its name in run specs.")
     name = serializers.CharField()
     path = serializers.CharField(required=False, help_text="Folder on the platform's machine. Only admins see it.")
     checkpoint = serializers.CharField(
-        allow_null=True, help_text="The checkpoint whose weights it has; null for a folder that was registered."
+        allow_null=True, help_text="The checkpoint whose weights it has; null for a registered folder."
     )
     origin = PolicyOriginSerializer(
         allow_null=True, help_text="Where it was imported from; null for a folder and for a checkpoint."
     )
     architecture = serializers.CharField()
-    parameters = serializers.IntegerField(help_text="Numbers in the stored tensors.")
+    parameters = serializers.IntegerField(help_text="Number of values in the stored tensors.")
     vocab_size = serializers.IntegerField()
     max_position_embeddings = serializers.IntegerField()
     bytes = serializers.IntegerField(help_text="Size of the weights.")
@@ -48,7 +48,7 @@ class PolicySerializer(serializers.Serializer):
 
 class RegisterPolicySerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120)
-    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Derived from the name when omitted.")
     path = serializers.CharField(max_length=1000, help_text="Hugging Face folder on the platform's machine.")
 
 
@@ -56,4 +56,4 @@ class NamePolicySerializer(serializers.Serializer):
     """Names for a policy that is created from a checkpoint."""
 
     name = serializers.CharField(max_length=120)
-    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Derived from the name when omitted.")

@@ -94,7 +94,7 @@ def _listed(folder: int, manifest_sha256: str) -> dict[str, str]:
     with _open(folder, MANIFEST) as reader:
         text = reader.read(_MAX_MANIFEST_BYTES)
     if hashlib.sha256(text).hexdigest() != manifest_sha256:
-        raise SnapshotError("its manifest is not the one that was recorded")
+        raise SnapshotError("its manifest differs from the recorded one")
     try:
         document: dict[str, Any] = json.loads(text)
         files = {str(name): str(entry["sha256"]) for name, entry in document["files"].items()}
@@ -102,7 +102,7 @@ def _listed(folder: int, manifest_sha256: str) -> dict[str, str]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SnapshotError("its manifest cannot be read") from error
     if not known:
-        raise SnapshotError("its manifest is of another format")
+        raise SnapshotError("its manifest has another format")
     return {name: digest for name, digest in files.items() if "/" not in name and name not in ("", ".", "..")}
 
 
@@ -114,5 +114,5 @@ def _open(folder: int, name: str) -> BinaryIO:
         raise SnapshotError(f"{name} is missing or a link") from error
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise SnapshotError(f"{name} is no file")
+        raise SnapshotError(f"{name} is not a file")
     return os.fdopen(file, "rb")

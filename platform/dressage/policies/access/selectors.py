@@ -43,7 +43,7 @@ def _credentials(team: Team, kind: SourceKind) -> dict[str, str] | None:
     try:
         return _opened(access.credentials_sealed)
     except UnsealError as error:
-        raise ImportRefused("The team's credentials cannot be read any more: an admin enters them again.") from error
+        raise ImportRefused("The team's credentials can no longer be read: an admin must enter them again.") from error
 
 
 def _opened(sealed: str) -> dict[str, str]:

@@ -31,7 +31,7 @@ class _SecretField(serializers.RegexField):
 class SetHubTokenSerializer(serializers.Serializer):
     """An access token for the hub."""
 
-    token = _SecretField(help_text="With the right to read; stored encrypted and never shown again.")
+    token = _SecretField(help_text="With read access; stored encrypted and never shown again.")
 
 
 class SetBucketKeysSerializer(serializers.Serializer):

@@ -66,7 +66,7 @@ class BucketFolder:
         """
         match = ADDRESS.fullmatch(address)
         if match is None:
-            raise ImportRefused(f"{address!r} is no address of a folder in a bucket, such as s3://bucket/folder.")
+            raise ImportRefused(f"{address!r} is not the address of a folder in a bucket, such as s3://bucket/folder.")
         self._bucket, self._prefix = match[1], f"{match[2]}/" if match[2] else ""
         self._signed = credentials is not None
         self._client: Any = _client(credentials)
@@ -84,7 +84,7 @@ class BucketFolder:
                     if name:
                         files[name] = RemoteFile(name, entry["Size"], None, entry["ETag"])
                 if len(files) > _MOST_OBJECTS:
-                    raise ImportRefused("There are more than 2,000 objects: name the folder of one policy.")
+                    raise ImportRefused("There are more than 2,000 objects: give the folder of one policy.")
         return files
 
     @contextmanager
@@ -97,24 +97,24 @@ class BucketFolder:
         except (HTTPClientError, Unreachable, HTTPError) as error:
             raise NetworkTrouble(f"The connection to {_host()} failed ({type(error).__name__}).") from error
         except BotoCoreError as error:
-            raise ImportRefused(f"{_host()} cannot be asked ({type(error).__name__}). Tell the operator.") from error
+            raise ImportRefused(f"{_host()} cannot be queried ({type(error).__name__}). Tell the operator.") from error
 
     def _by_code(self, code: str, name: str) -> Exception:
         if code in _PASSING:
-            return NetworkTrouble(f"{_host()} answers {code} for now.")
+            return NetworkTrouble(f"{_host()} currently answers {code}.")
         if code in ("AccessDenied", "403", "AllAccessDisabled"):
             who = "The team's credentials may" if self._signed else "Without credentials nobody may"
             return ImportRefused(
-                f"{who} not {self._needed} s3://{self._bucket}/{self._prefix}. They need {self._permissions}; "
-                "an admin enters those of the team."
+                f"{who} not {self._needed} s3://{self._bucket}/{self._prefix}. They need {self._permissions}; an admin"
+                " must set them for the team."
             )
         if code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "401"):
-            return ImportRefused(f"{_host()} refuses the team's credentials ({code}). An admin enters new ones.")
+            return ImportRefused(f"{_host()} refuses the team's credentials ({code}). An admin must enter new ones.")
         if code in ("NoSuchBucket", "NoSuchKey", "404"):
             what = f"the bucket {self._bucket!r}" if code == "NoSuchBucket" else name
-            return ImportRefused(f"{_host()} has no more, or never had, {what}. Check the address.")
+            return ImportRefused(f"{_host()} does not have {what}. Check the address.")
         if code in ("PreconditionFailed", "412"):
-            return ImportRefused(f"{name} was replaced while it was fetched. Start a new import.")
+            return ImportRefused(f"{name} was replaced during the download. Start a new import.")
         return ImportRefused(f"{_host()} answers {code or 'with an error'}. Check bucket, prefix and region.")
 
 
@@ -125,7 +125,7 @@ class BucketSource(BucketFolder):
         """The objects directly below the prefix."""
         files = self.objects()
         if not files:
-            raise ImportRefused(f"There is nothing at s3://{self._bucket}/{self._prefix}. Check bucket and prefix.")
+            raise ImportRefused(f"No object at s3://{self._bucket}/{self._prefix}. Check bucket and prefix.")
         return Listing(files, "", "")
 
     def described(self, file: RemoteFile) -> RemoteFile:
@@ -155,7 +155,7 @@ class BucketSource(BucketFolder):
                 out.write(chunk)
                 tick()
             if out.tell() != file.size:
-                raise NetworkTrouble(f"The object store sent less than {file.name} has.")
+                raise NetworkTrouble(f"The object store sent only part of {file.name}.")
 
 
 class BucketTarget(BucketFolder):

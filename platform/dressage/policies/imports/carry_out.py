@@ -126,8 +126,8 @@ class _PolicyImportWork(ImportWork):
         total = sum(file.size for file in files)
         if total > settings.IMPORT_GIB * GIB:
             raise ImportRefused(
-                f"It has {gib(total)}, and {settings.IMPORT_GIB:g} GiB are allowed. Whoever runs this installation "
-                "may allow more by POLICY_IMPORT_GIB."
+                f"It has {gib(total)}, and {settings.IMPORT_GIB:g} GiB are allowed. The operator may allow more with"
+                " POLICY_IMPORT_GIB."
             )
         with transaction.atomic():
             # Under the team's lock: if two imports fit only one at a time, the second sees the first's size.
@@ -143,9 +143,9 @@ class _PolicyImportWork(ImportWork):
         taken = _imported(self._row.team) + _on_the_way(self._row)
         if total + taken > settings.TEAM_IMPORTS_GIB * GIB:
             raise ImportRefused(
-                f"It has {gib(total)}, and the team's imports have {gib(taken)}, with those that are not over, of "
-                f"the {settings.TEAM_IMPORTS_GIB:g} GiB that they may have (TEAM_POLICIES_GIB). Cancel imports that "
-                "nobody needs, or have whoever runs this installation allow more."
+                f"It has {gib(total)}, and the team's imports use {gib(taken)}, including open ones, of "
+                f"{settings.TEAM_IMPORTS_GIB:g} GiB (TEAM_POLICIES_GIB). Cancel unneeded imports, or have the operator "
+                "allow more."
             )
 
     def _register(self, listing: Listing, digests: dict[str, str]) -> None:

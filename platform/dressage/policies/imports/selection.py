@@ -33,7 +33,9 @@ def small_files(listing: Listing) -> list[str]:
     wanted = sorted(name for name in names if _SMALL.fullmatch(name))
     for name in wanted:
         if listing.files[name].size > MAX_SMALL_BYTES:
-            raise ImportRefused(f"{name} has more than {MAX_SMALL_BYTES >> 20} MiB, which no such file needs.")
+            raise ImportRefused(
+                f"{name} has more than {MAX_SMALL_BYTES >> 20} MiB, which is too large for such a file."
+            )
     return wanted
 
 
@@ -55,17 +57,17 @@ def weights(listing: Listing, index: bytes | None) -> list[str]:
     try:
         named = sorted({str(name) for name in json.loads(index)["weight_map"].values()})
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ImportRefused(f"{INDEX} is damaged: tell who published the policy, or name another revision.") from error
+        raise ImportRefused(f"{INDEX} is damaged: tell the policy's publisher, or choose another revision.") from error
     missing = [name for name in named if name not in found]
     if missing or not named:
-        what = f"names {missing[0][:200]!r}, which is not there" if missing else "names no file"
-        raise ImportRefused(f"{INDEX} {what}: the upload was not finished. Name a revision that is complete.")
+        what = f"names {missing[0][:200]!r}, which is missing" if missing else "lists no file"
+        raise ImportRefused(f"{INDEX} {what}: the upload was not finished. Choose a complete revision.")
     return named
 
 
 def _without_config(names: Collection[str]) -> str:
     return unfit_files(names) or (
-        "It has no config.json, so it is no policy of transformers. Check the name and the revision."
+        "It has no config.json, so it is not a transformers policy. Check the name and the revision."
     )
 
 
@@ -73,8 +75,8 @@ def _without_weights(names: Collection[str]) -> str:
     pickles = sorted(name for name in names if name.endswith(_PICKLES))
     if pickles and "adapter_config.json" not in names:
         return (
-            f"Its weights are pickles ({pickles[0]}), which can run code when loaded, and are never fetched. Name a "
-            "revision with safetensors (the hub's bot proposes one as refs/pr/1 or so), or convert them with "
-            "save_pretrained of transformers and register the folder."
+            f"Its weights are pickles ({pickles[0]}), which can run code when loaded, and are never downloaded. Choose"
+            " a revision with safetensors (the hub's bot proposes one, often as refs/pr/1), or convert them with"
+            " save_pretrained of transformers and register the folder."
         )
     return unfit_files(names) or "It has no safetensors weights. Check the name and the revision."

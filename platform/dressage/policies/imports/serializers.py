@@ -10,7 +10,7 @@ class StartImportSerializer(serializers.Serializer):
     """A policy to import."""
 
     name = serializers.CharField(max_length=120)
-    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Derived from the name when omitted.")
     source = serializers.ChoiceField(SourceKind.choices)
     location = serializers.CharField(
         max_length=1000, help_text="`owner/name` of a repository of the hub, or `s3://bucket/folder`."
@@ -29,17 +29,17 @@ class PolicyImportSerializer(serializers.Serializer):
 
     id = serializers.CharField()
     name = serializers.CharField()
-    slug = serializers.CharField(help_text="How run specs will name the policy.")
+    slug = serializers.CharField(help_text="Name of the policy in run specs.")
     source = serializers.ChoiceField(SourceKind.choices)
     location = serializers.CharField()
-    revision = serializers.CharField(help_text="As it was asked for; empty for the main branch.")
-    commit = serializers.CharField(help_text="What the revision was resolved to; empty until then, and in a bucket.")
+    revision = serializers.CharField(help_text="As requested; empty for the main branch.")
+    commit = serializers.CharField(help_text="The resolved revision; empty until then, and for a bucket.")
     state = serializers.ChoiceField(ImportState.choices)
     error = serializers.CharField(help_text="Why it failed or waits, and what to do; else empty.")
     files_total = serializers.IntegerField(help_text="0 until the files are known.")
     files_done = serializers.IntegerField()
     bytes_total = serializers.IntegerField(help_text="0 until the files are known.")
-    bytes_done = serializers.IntegerField(help_text="Fetched; or compared, while it verifies.")
+    bytes_done = serializers.IntegerField(help_text="Downloaded; while verifying, compared.")
     policy = serializers.CharField(allow_null=True, help_text="Id of the policy once it is ready.")
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()

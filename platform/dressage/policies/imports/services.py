@@ -22,8 +22,8 @@ from dressage.teams.services import record_audit
 MAX_OPEN = 20
 """Maximum number of unfinished imports per team."""
 OFFLINE = (
-    "This installation never asks the hub (HF_HUB_OFFLINE). Have the operator put the folder among the platform's "
-    "policies, and register it from there."
+    "This installation is offline (HF_HUB_OFFLINE). Have the operator put the folder into the platform's policies, and"
+    " register it there."
 )
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.\-]{0,95}(/[A-Za-z0-9][\w.\-]{0,95})?", re.ASCII)
 _REVISION = re.compile(r"[\w.\-/]{1,200}", re.ASCII)
@@ -79,7 +79,7 @@ def cancel_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
     """
     locked = PolicyImport.objects.select_for_update().get(pk=row.pk)
     if locked.state not in (*OPEN, ImportState.FAILED):
-        raise conflict(f"The import is over: it is {locked.state}.", code="import_is_over")
+        raise conflict(f"The import has ended: it is {locked.state}.", code="import_is_over")
     was_active = locked.state in ACTIVE
     end(locked, ImportState.CANCELLED)
     record_audit(team, actor, "policy.import_cancel", "policy_import", row.id, after={"slug": row.slug})
@@ -99,7 +99,7 @@ def retry_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     locked = PolicyImport.objects.select_for_update().get(pk=row.pk)
     if locked.state not in (ImportState.FAILED, ImportState.CANCELLED):
-        raise conflict(f"The import is {locked.state}: there is nothing to try again.", code="import_cannot_be_retried")
+        raise conflict(f"The import is {locked.state}: there is nothing to retry.", code="import_cannot_be_retried")
     require_free(team, locked.slug)
     _require_room(team)
     queue_again(locked, faults=0, bytes_total=0)  # its size counts again once its files are listed
@@ -117,7 +117,7 @@ def _check_place(source: str, location: str, revision: str) -> None:
     if settings.HUB_OFFLINE:
         raise invalid("/source", OFFLINE, code="hub_is_offline")
     if not _REPOSITORY.fullmatch(location) or "--" in location or ".." in location:
-        raise invalid("/location", "Give the name of a repository as the hub has it, such as Qwen/Qwen3-0.6B.")
+        raise invalid("/location", "Give a repository name as on the hub, such as Qwen/Qwen3-0.6B.")
     if revision and not _REVISION.fullmatch(revision):
         raise invalid("/revision", "Give a branch, a tag or a commit hash, or leave it empty for the main branch.")
 
