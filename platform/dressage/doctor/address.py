@@ -29,30 +29,29 @@ def public_address(place: Place) -> Iterator[Fault]:
         yield Fault(
             "tls-broken",
             f"TLS at {url} fails: {error}",
-            "Renew the proxy's certificate, let it send the whole chain, and check the names in it.",
+            "Renew the proxy's certificate, let it send the whole chain, and check its names.",
         )
         return
     except (OSError, HTTPException, ValueError) as error:
         yield Fault(
             "url-unreachable",
             f"Nothing answers at DRESSAGE_URL={url}: {error}",
-            "Check the name in DNS, the proxy in front and firewalls; set DRESSAGE_URL to what browsers open.",
+            "Check DNS, the proxy and firewalls; set DRESSAGE_URL to the address that browsers open.",
         )
         return
     scheme = _scheme(told)
     if status != 200 or scheme is None:
         yield Fault(
             "url-elsewhere",
-            f"{url} answers {status}, and not as Dressage does.",
-            "Set DRESSAGE_URL to the address whose proxy leads here, and let the proxy pass every path on.",
+            f"{url} answers {status}, but not as Dressage.",
+            "Set DRESSAGE_URL to the address whose proxy leads here, and let the proxy forward every path.",
         )
         return
     if scheme != urlsplit(url).scheme:
         yield Fault(
             "proxy-headers",
-            f"Browsers come to {url}, but the web server takes it for {scheme}.",
-            "Let the proxy send X-Forwarded-Proto and X-Forwarded-For, and name its address in "
-            "DRESSAGE_TRUSTED_PROXIES.",
+            f"Browsers open {url}, but the web server sees {scheme}.",
+            "Let the proxy send X-Forwarded-Proto and X-Forwarded-For. Set its address in DRESSAGE_TRUSTED_PROXIES.",
         )
     yield from _streams(url)
 
@@ -72,13 +71,13 @@ def _streams(url: str) -> Iterator[Fault]:
         yield Fault(
             "origin-refused",
             f"A page of {origin_of(url)} may not open the stream.",
-            "Set DRESSAGE_URL on the web server as well, or name that address in DRESSAGE_ORIGINS.",
+            "Set DRESSAGE_URL on the web server as well, or add that address to DRESSAGE_ORIGINS.",
         )
         return
     yield Fault(
         "websocket-blocked",
-        f"A WebSocket at {url} is answered {status} in place of 101: pages show no live curves.",
-        "Let the proxy pass the headers Upgrade and Connection on by HTTP/1.1, see docs/security.md for nginx.",
+        f"A WebSocket at {url} is answered with {status} instead of 101: pages show no live curves.",
+        "Let the proxy forward the headers Upgrade and Connection over HTTP/1.1, see docs/security.md for nginx.",
     )
 
 
@@ -115,6 +114,7 @@ def mail(place: Place) -> Iterator[Fault]:
     except (OSError, smtplib.SMTPException, ValueError) as error:
         yield Fault(
             "mail-refused",
-            f"The mail server of DRESSAGE_EMAIL_URL does not take us: {error}",
-            "Check its name, port and password (signs such as @ are written %40), and that this machine may send mail.",
+            f"The mail server of DRESSAGE_EMAIL_URL refuses the connection: {error}",
+            "Check its name, port and password (write characters such as @ as %40), and that this machine may send"
+            " mail.",
         )

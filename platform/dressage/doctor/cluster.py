@@ -37,15 +37,15 @@ def ray(place: Place) -> Iterator[Fault]:
         if not path.is_file():
             yield Fault(
                 "ray-token-missing",
-                f"The Ray cluster asks for a token, and {path} does not hold one.",
-                "Copy the head's token there and set RAY_AUTH_TOKEN_PATH to it, readable by its owner alone.",
+                f"The Ray cluster requires a token, and {path} has none.",
+                "Copy the head's token there and set RAY_AUTH_TOKEN_PATH to it, readable only by its owner.",
             )
             return
     if reason := _refused(address):
         yield Fault(
             "ray-unreachable",
             f"Nothing answers at RAY_ADDRESS={address}: {reason}.",
-            "Check that the head runs (`ray status` there), the port (6379 unless given) and firewalls between.",
+            "Check that the head runs (`ray status` there), the port (6379 by default) and firewalls.",
         )
         return
     yield from _told(address, _join(place, address))
@@ -86,7 +86,7 @@ def _told(address: str, error: str) -> Iterator[Fault]:
         yield Fault(
             "ray-token-refused",
             f"The cluster at {address} refuses our token: {text}",
-            "Set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH to a copy of the head's token, on both sides the same.",
+            "Set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH to a copy of the head's token, the same on both sides.",
         )
     elif error:
         yield Fault(
@@ -105,14 +105,14 @@ def gpus(place: Place) -> Iterator[Fault]:
     if build is None:
         yield Fault(
             "gpu-not-used",
-            "This machine has a GPU, and the installed torch is built for CPUs: models compute on CPUs.",
+            "This machine has a GPU, but the installed torch is built for CPUs: models run on CPUs.",
             "Run scripts/setup.sh: it finds the GPU and installs requirements/cuda.lock.",
         )
     elif seen < build:
         yield Fault(
             "gpu-driver-too-old",
-            f"The GPU's driver takes CUDA up to {_dotted(seen)}; the installed torch is built for {_dotted(build)}.",
-            "Install a newer driver, and start the machine again.",
+            f"The GPU's driver supports CUDA up to {_dotted(seen)}; the installed torch is built for {_dotted(build)}.",
+            "Install a newer driver, and restart the machine.",
         )
 
 

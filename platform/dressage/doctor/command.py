@@ -12,13 +12,13 @@ from dataclasses import asdict
 from dressage.doctor.fault import Fault
 from trainer_core.log_lines import without_secrets
 
-_BAD_SETTING = "See docs/configuration.md for what the variable may be."
+_BAD_SETTING = "See docs/configuration.md for the variable's values."
 
 
 def main(arguments: Sequence[str]) -> int:
     """Examine the installation of this environment and print the findings; returns the exit status."""
-    parser = ArgumentParser("manage.py doctor", description="Look for the usual faults of this installation.")
-    parser.add_argument("--json", action="store_true", help="one JSON document, for machines")
+    parser = ArgumentParser("manage.py doctor", description="Check this installation for common faults.")
+    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
     as_json = parser.parse_args(arguments).json
     findings = _look()
     if as_json:
@@ -46,5 +46,5 @@ def _write(findings: list[Fault]) -> None:
         sign = "✗" if finding.level == "error" else "!"
         print(without_secrets(f"{sign} {finding.what}\n    → {finding.remedy}   [{finding.id}]"))
     faults = sum(finding.level == "error" for finding in findings)
-    told = f"{faults} errors, {len(findings) - faults} warnings" if findings else "Nothing is amiss."
+    told = f"{faults} errors, {len(findings) - faults} warnings" if findings else "No faults found."
     print(told, file=sys.stderr if findings else sys.stdout)

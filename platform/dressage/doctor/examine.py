@@ -51,8 +51,8 @@ def examine(place: Place) -> list[Fault]:
             found.append(
                 Fault(
                     "check-failed",
-                    f"The check {check.__name__} could not be made: {type(error).__name__}: {error}",
-                    "Tell the maintainers, with this line.",
+                    f"The check {check.__name__} failed: {type(error).__name__}: {error}",
+                    "Report this line to the maintainers.",
                     "warning",
                 )
             )

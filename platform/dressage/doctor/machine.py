@@ -43,7 +43,7 @@ def packages(place: Place) -> Iterator[Fault]:
         more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
         yield Fault(
             "packages-differ",
-            f"Installed packages are not those of {lock.name}: {', '.join(differing[:5])}{more}.",
+            f"Installed packages differ from {lock.name}: {', '.join(differing[:5])}{more}.",
             "Run scripts/setup.sh, which installs the lock; `make demo` does it first.",
         )
 
@@ -86,21 +86,22 @@ def home(place: Place) -> Iterator[Fault]:
         yield Fault(
             "home-not-writable",
             f"DRESSAGE_HOME={folder} cannot be written: {error.strerror}.",
-            "Give the folder to the user that runs Dressage, or set DRESSAGE_HOME to one that it may write.",
+            "Give the folder to the user that runs Dressage, or set DRESSAGE_HOME to a folder that it may write.",
         )
         return
     disk = shutil.disk_usage(folder)
     if disk.total < place.disk_bytes:
         yield Fault(
             "disk-too-small",
-            f"The disk of {folder} has {disk.total / GIB:.1f} GiB; {place.disk_bytes / GIB:.0f} GiB are the least.",
-            "Put DRESSAGE_HOME on a larger disk: each checkpoint has the size of the policy and of its optimizer.",
+            f"The disk of {folder} has {disk.total / GIB:.1f} GiB; at least {place.disk_bytes / GIB:.0f} GiB are"
+            " needed.",
+            "Put DRESSAGE_HOME on a larger disk: each checkpoint is as large as the policy and its optimizer.",
         )
     elif disk.free < place.free_share * disk.total:
         yield Fault(
             "disk-nearly-full",
             f"The disk of {folder} has {disk.free / GIB:.1f} of {disk.total / GIB:.1f} GiB free.",
-            "Archive or delete runs, keep fewer checkpoints, or give the disk more room: runs pause when it is full.",
+            "Archive or delete runs, keep fewer checkpoints, or enlarge the disk: runs pause when it is full.",
         )
 
 
@@ -126,8 +127,8 @@ def descriptors(place: Place) -> Iterator[Fault]:
     if soft != resource.RLIM_INFINITY and soft < place.descriptors:
         yield Fault(
             "few-descriptors",
-            f"A process may open {soft} files; {place.descriptors} are the least for many browsers and Ray.",
-            f"Run `ulimit -n {place.descriptors}` before, or set LimitNOFILE of the service.",
+            f"A process may open {soft} files; many browsers and Ray need at least {place.descriptors}.",
+            f"Run `ulimit -n {place.descriptors}` before starting, or set LimitNOFILE of the service.",
             "warning",
         )
 
@@ -144,8 +145,8 @@ def port(place: Place) -> Iterator[Fault]:
         except OSError as error:
             yield Fault(
                 "port-taken",
-                f"Port {number} on {host} cannot be listened on: {error.strerror}.",
-                "Stop what listens there (`ss -ltnp` names it), or set DRESSAGE_PORT to a free one.",
+                f"Port {number} on {host} is not available: {error.strerror}.",
+                "Stop the process that listens there (`ss -ltnp` shows it), or set DRESSAGE_PORT to a free port.",
             )
 
 
@@ -173,8 +174,8 @@ def jail(place: Place) -> Iterator[Fault]:
         yield Fault(
             "no-jail",
             f"Code of models cannot be graded on this machine: {reason}",
-            "Allow user namespaces (kernel.unprivileged_userns_clone=1, user.max_user_namespaces > 0, and on Ubuntu "
-            "kernel.apparmor_restrict_unprivileged_userns=0); in a container allow them in its seccomp profile. "
-            "Rewards that run no code work without.",
+            "Allow user namespaces (kernel.unprivileged_userns_clone=1, user.max_user_namespaces > 0, and on Ubuntu"
+            " kernel.apparmor_restrict_unprivileged_userns=0); in a container allow them in its seccomp profile."
+            " Rewards that run no code work without it.",
             "warning",
         )

@@ -32,5 +32,5 @@ def key_length(place: Place) -> Iterator[Fault]:
         yield Fault(
             "secret-key-short",
             f"DRESSAGE_SECRET_KEY has {len(key)} characters: sessions and tokens of workers could be forged.",
-            "Set it to 50 random characters or more, such as `openssl rand -hex 32` writes. It signs everybody out.",
+            "Set it to 50 random characters or more, such as `openssl rand -hex 32` writes. This signs all users out.",
         )

@@ -26,8 +26,8 @@ def database(place: Place) -> Iterator[Fault]:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         yield Fault(
             "database-unreachable",
-            f"PostgreSQL does not let us in: {first}",
-            "Check DATABASE_URL, that the server listens there, its pg_hba.conf, and firewalls between.",
+            f"PostgreSQL refuses the connection: {first}",
+            "Check DATABASE_URL, that the server listens there, its pg_hba.conf, and firewalls.",
         )
 
 
@@ -39,7 +39,7 @@ def _tables(place: Place, connection: "psycopg.Connection[tuple[object, ...]]") 
     if missing := sorted(known - {(str(app), str(name)) for app, name in rows}):
         yield Fault(
             "database-behind",
-            f"{len(missing)} migrations are not applied, from {missing[0][0]}.{missing[0][1]} on.",
+            f"{len(missing)} migrations are not applied, starting with {missing[0][0]}.{missing[0][1]}.",
             "Run `manage.py migrate` with the settings of the installation, once, before the new web processes start.",
         )
 
@@ -57,15 +57,15 @@ def queue(place: Place) -> Iterator[Fault]:
         yield Fault(
             "redis-unreachable",
             f"Redis does not answer: {error}",
-            "Check REDIS_URL, that the server listens there and takes the password, and firewalls between.",
+            "Check REDIS_URL, that the server listens there and accepts the password, and firewalls.",
         )
         return
     policy = str(facts.get("maxmemory_policy", "noeviction"))
     if policy != "noeviction":
         yield Fault(
             "redis-evicts",
-            f"Redis forgets entries when its memory is full (maxmemory-policy {policy}): limits on sign-in and "
-            "messages of the queues may vanish.",
+            f"Redis evicts entries when its memory is full (maxmemory-policy {policy}): sign-in limits and queued"
+            " messages may be lost.",
             "Run `redis-cli CONFIG SET maxmemory-policy noeviction`, and write it into redis.conf.",
         )
     yield from _clock(place, float(seconds) + float(micros) / 1e6, "Redis")
@@ -77,5 +77,5 @@ def _clock(place: Place, there: float, who: str) -> Iterator[Fault]:
         yield Fault(
             "clocks-differ",
             f"This machine's clock is {abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} that of {who}.",
-            "Let both machines keep time by NTP (`timedatectl set-ntp true`, or chrony).",
+            "Synchronise both machines by NTP (`timedatectl set-ntp true`, or chrony).",
         )

@@ -32,9 +32,9 @@ def leases(place: Place) -> Iterator[Fault]:
     if stale:
         yield Fault(
             "stale-leases",
-            f"{stale} runs have lost their worker more than {_STALE_S} s ago, and nobody has taken them up again.",
-            "The reconciler does not run: see whether beat and a Celery worker of the queue `platform` run, and what "
-            "they log.",
+            f"{stale} runs lost their worker more than {_STALE_S} s ago and were not restarted.",
+            "The reconciler does not run: check that beat and a Celery worker of the queue `platform` run, and check"
+            " their logs.",
         )
 
 
@@ -57,20 +57,21 @@ def queues(place: Place) -> Iterator[Fault]:
             yield Fault(
                 "backlog",
                 f"{count} messages wait in the queue `{name}`.",
-                f"Start a Celery worker of that queue, or more of them: see the log of the process `{name}`.",
+                f"Start a Celery worker for that queue, or more of them: see the log of the process `{name}`.",
             )
     if len(at_work) > 1:
         names = ", ".join(sorted(beat.decode(errors="replace") for beat in at_work))
         yield Fault(
             "several-beats",
             f"{len(at_work)} beats send the same sweeps: {names}.",
-            "Keep one, and stop the others: one replica in Kubernetes, with the strategy Recreate.",
+            "Keep one and stop the others: one replica in Kubernetes, with the strategy Recreate.",
             "warning",
         )
     elif not beats and expected:
         yield Fault(
             "no-beat",
-            f"No beat has sent a sweep in the last {BEATS_S} s: lost runs are not taken up, and imports do not go on.",
-            "Start `celery -A dressage.celery beat`, and a Celery worker of the queue `platform`; `manage.py up` does "
-            "both.",
+            f"No beat has sent a sweep in the last {BEATS_S} s: lost runs are not restarted, and imports do not"
+            " continue.",
+            "Start `celery -A dressage.celery beat`, and a Celery worker of the queue `platform`; `manage.py up` starts"
+            " both.",
         )
