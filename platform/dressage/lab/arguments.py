@@ -119,7 +119,7 @@ class AssessQuality(AskingOperation):
         if len(set(names)) < len(names):
             raise ValueError("two criteria have the same name")
         if not any(item.weight > 0 for item in self.items):
-            raise ValueError("a rubric needs a criterion of positive weight")
+            raise ValueError("a rubric needs a criterion with positive weight")
         return self
 
 

@@ -39,10 +39,10 @@ from dressage.lab.synthesis.store import NotStored, store_version
 
 logger = structlog.get_logger(__name__)
 EVERY_S = 1.0
-_MISSING = "A file of the rows is gone. Make the version anew, or have the operator bring the file back."
+_MISSING = "A file of the rows is missing. Create the version again, or have the operator restore the file."
 _CRASHED = (
-    "The process that read the rows has ended before it was done, most likely for want of memory. Try again, or work "
-    "on fewer rows; the platform's log says more."
+    "The process that read the rows ended early, most likely out of memory. Try again, or use fewer rows; see the"
+    " platform's log."
 )
 
 _CARRIED = {
@@ -119,7 +119,7 @@ def _synthesis(job: LabJob, folder: Path) -> dict[str, Any]:
 
 def _stored(version: DatasetVersion) -> dict[str, Any]:
     if version.is_deleted:
-        raise LookupError(f"The dataset version {version.ref} was deleted meanwhile.")
+        raise LookupError(f"The dataset version {version.ref} was deleted in the meantime.")
     return {"ref": version.ref, "path": str(version.path), "rows": version.rows}
 
 

@@ -50,8 +50,8 @@ KEPT_FILES = ("*.npz", PATTERN)
 MAX_LOST = 3
 """Number of workers lost in a row, without new stored work, after which a job fails."""
 _LOST = (
-    f"{MAX_LOST} workers of the platform were lost at this job, most likely for want of memory. Work on fewer rows, or "
-    "have the operator give the platform's worker more memory."
+    f"{MAX_LOST} workers of the platform were lost in this job, most likely out of memory. Use fewer rows, or have the"
+    " operator give the platform's worker more memory."
 )
 
 

@@ -20,7 +20,7 @@ class StartLabJobSerializer(serializers.Serializer):
     """An operation to start on the rows of a version."""
 
     operation = LabOperationField()
-    dry_run = serializers.BooleanField(required=False, default=False, help_text="Only tell what it would cost.")
+    dry_run = serializers.BooleanField(required=False, default=False, help_text="Only estimate the cost.")
 
 
 class LabCostSerializer(DocumentSerializer, document=LabCost):
@@ -52,19 +52,19 @@ class LabJobSerializer(serializers.Serializer):
     operation = LabOperationField()
     state = serializers.ChoiceField(LabState.choices)
     error = serializers.CharField(help_text="Why it failed or waits, and what to do; else empty.")
-    stage = serializers.CharField(help_text="What it does at present.")
+    stage = serializers.CharField(help_text="Current stage.")
     steps_done = serializers.IntegerField(help_text="Rows or steps of the stage.")
     steps_total = serializers.IntegerField()
-    rows = serializers.IntegerField(help_text="Rows that it reads, those of other versions included.")
+    rows = serializers.IntegerField(help_text="Rows that it reads, including those of other versions.")
     notes = serializers.ListField(
-        child=serializers.CharField(), help_text="Row notes that it left, unless they were undone or replaced."
+        child=serializers.CharField(), help_text="Row notes that it wrote, unless they were undone or replaced."
     )
     made = LabVersionSerializer(
         allow_null=True,
         source="made_version",
-        help_text="The version that it has made; null where it makes none, or the version was deleted.",
+        help_text="The version that it created; null if it creates none, or the version was deleted.",
     )
-    seconds = serializers.FloatField(allow_null=True, help_text="What it took; null until it is done.")
+    seconds = serializers.FloatField(allow_null=True, help_text="What it used; null until it is done.")
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -81,4 +81,4 @@ class StartedLabJobSerializer(serializers.Serializer):
     """The cost of an operation, and its job if it was started."""
 
     cost = LabCostSerializer()
-    job = LabJobSerializer(allow_null=True, help_text="Null where only the cost was asked for.")
+    job = LabJobSerializer(allow_null=True, help_text="Null if only the cost was requested.")

@@ -98,7 +98,7 @@ def cancel_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
     """Cancel an unfinished job. It leaves no notes. Raises a 409 problem if it is over."""
     locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
     if locked.state not in OPEN:
-        raise conflict(f"The job is over: it is {locked.state}.", code="lab_job_is_over")
+        raise conflict(f"The job has ended: it is {locked.state}.", code="lab_job_is_over")
     end(locked, LabState.CANCELLED)
     record_audit(team, actor, "lab.cancel", "lab_job", job.id, after={"ref": locked.version.ref, "kind": locked.kind})
     return locked
@@ -113,7 +113,7 @@ def resume_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
     """
     locked = LabJob.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=job.pk)
     if locked.state != LabState.WAITING:
-        raise conflict(f"The job waits for nobody: it is {locked.state}.", code="lab_job_does_not_wait")
+        raise conflict(f"The job is not waiting: it is {locked.state}.", code="lab_job_does_not_wait")
     queue_again(locked)
     record_audit(team, actor, "lab.resume", "lab_job", job.id, after={"ref": locked.version.ref, "kind": locked.kind})
     return locked
@@ -133,7 +133,7 @@ def undo_job(team: Team, actor: Actor, job: LabJob) -> LabJob:
     taken_back = take_back(locked, actor)
     mine = [one for one in notes.of(locked.version) if one.source["id"] == locked.id]
     if not mine and not taken_back:
-        raise conflict("The job has left no notes, or they are gone already.", code="nothing_to_undo")
+        raise conflict("The job's notes do not exist or were already deleted.", code="nothing_to_undo")
     for one in mine:
         notes.delete(one, actor)
     locked.notes, locked.made = [], None
@@ -162,7 +162,7 @@ def _others(team: Team, version: DatasetVersion, refs: list[str]) -> list[Datase
         except LookupError as error:
             raise invalid(pointer, str(error), code="unknown_reference") from error
         if other.pk == version.pk or other.pk in [one.pk for one in found]:
-            raise invalid(pointer, f"{ref} is compared already: name each version once, and not the one itself.")
+            raise invalid(pointer, f"{ref} is already compared: list each version once, and not the version itself.")
         found.append(other)
     return found
 
@@ -170,6 +170,6 @@ def _others(team: Team, version: DatasetVersion, refs: list[str]) -> list[Datase
 def _require_room(team: Team, version: DatasetVersion, kind: str) -> None:
     open_jobs = LabJob.objects.for_team(team).filter(state__in=OPEN)
     if open_jobs.filter(version=version, kind=kind).exists():
-        detail = f"A job of this kind works on {version.ref} already. Wait for its end, or cancel it."
+        detail = f"A job of this kind is already running on {version.ref}. Wait until it ends, or cancel it."
         raise conflict(detail, code="lab_job_is_open")
     require_room(open_jobs, team, MAX_OPEN, plural="jobs", code="too_many_lab_jobs", retry_s=30)

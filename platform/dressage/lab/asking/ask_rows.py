@@ -43,10 +43,10 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
         asker = RowAsker(client, other)
         if (signs := sum(len(row.text(column)) for column in operation.columns)) > MOST_SIGNS:
             too_long.add(row.number)
-            detail = f"It was not asked: the row has {signs:,} signs, and a model is asked about {MOST_SIGNS:,} at most"
+            detail = f"Not queried: the row has {signs:,} characters, and the maximum is {MOST_SIGNS:,}"
             return AskedOutcome(row.number, None, detail, asker.use)
         if stopped:
-            detail = f"It was not asked: {IN_A_ROW} rows one after the other had failed, the last one since {stopped}"
+            detail = f"Not queried: {IN_A_ROW} rows in a row had failed, the last because {stopped}"
             return AskedOutcome(row.number, None, detail, asker.use)
         try:
             found, failure = ask(row, asker), None
@@ -56,7 +56,7 @@ def ask_rows(work: LabWork, operation: AnyAsking, ask: AskRow) -> list[AskedOutc
         return AskedOutcome(row.number, found, failure, asker.use, other_use)
 
     def told() -> None:
-        work.told("Asking about rows", len(kept.outcomes), total)
+        work.told("Querying the model about rows", len(kept.outcomes), total)
 
     try:
         told()
@@ -121,5 +121,5 @@ def _nothing(tried: Sequence[AskedOutcome], error: str) -> str:
     uses = [use for one in tried for use in (one.use, one.other_use)]
     prompt = sum(use.prompt_tokens for use in uses)
     completion = sum(use.completion_tokens for use in uses)
-    took = f" What it sent took {prompt:,} prompt tokens and {completion:,} tokens of answers." if prompt else ""
-    return f"The model did not answer about {which}: {error.removesuffix('.')}.{took}"
+    took = f" It used {prompt:,} prompt tokens and {completion:,} completion tokens." if prompt else ""
+    return f"The model did not answer for {which}: {error.removesuffix('.')}.{took}"

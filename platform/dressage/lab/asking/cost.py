@@ -97,7 +97,7 @@ def _sampled(version: DatasetVersion, operation: AnyAsking) -> int:
     rows = version.rows if operation.sample is None else min(operation.sample, version.rows)
     if rows > MAX_ASKED_ROWS:
         detail = (
-            f"{version.ref} has {version.rows:,} rows, and a job asks about {MAX_ASKED_ROWS:,} at most. Name a sample."
+            f"{version.ref} has {version.rows:,} rows, and a job queries at most {MAX_ASKED_ROWS:,}. Choose a sample."
         )
         raise invalid("/operation/sample", detail, code="too_many_rows")
     return rows

@@ -55,7 +55,7 @@ def solver_for(job: LabJob) -> dict[str, Any] | None:
 def _wired(team: Team, slug: str) -> dict[str, Any]:
     found = judge_endpoints(team).filter(slug=slug).first()
     if found is None:
-        raise LookupError(f"The judge endpoint {slug!r} was deleted meanwhile.")
+        raise LookupError(f"The judge endpoint {slug!r} was deleted in the meantime.")
     reason = unfit(found)
     if reason:
         raise LookupError(reason)
@@ -72,7 +72,7 @@ def job_that_asks(team: Team, slug: str) -> str | None:
     found = jobs.select_related("version__dataset").order_by("created_at").first()
     if found is None:
         return None
-    return f"A job of the lab on {found.version.ref} asks this judge. Wait for its end, or cancel it."
+    return f"A lab job on {found.version.ref} uses this judge. Wait until it ends, or cancel it."
 
 
 def served_endpoints(job: LabJob, plan: Mapping[str, Any]) -> dict[str, str]:

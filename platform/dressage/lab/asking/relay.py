@@ -31,7 +31,11 @@ class ServedRelay:
         """Stage of the job before the first answer; None after it."""
         if self._has_answered:
             return None
-        return "Waiting for the cluster" if self._serving.state == JobState.QUEUED else "The cluster starts the model"
+        return (
+            "Waiting for the cluster"
+            if self._serving.state == JobState.QUEUED
+            else ("The cluster is starting the model")
+        )
 
     def ask(self, asked: list[dict[str, Any]]) -> None:
         """Forward the requests of the process."""
@@ -48,7 +52,7 @@ class ServedRelay:
         found = services.fetch(self._serving.pk)
         self._has_answered = self._has_answered or bool(found)
         if self._serving.state not in OPEN:
-            reason = self._serving.error or "it was taken for one that nobody asks."
+            reason = self._serving.error or "it was considered unused."
             lost = ServedAnswer(id="", error=f"The cluster does not serve the model: {reason}"[:2000])
             document = lost.model_dump(mode="json", exclude={"id"})
             found = {**dict.fromkeys(self._keys, document), **found}

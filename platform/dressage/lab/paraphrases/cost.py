@@ -24,8 +24,8 @@ def cost_of_vectors(version: DatasetVersion, operation: FindParaphrases, endpoin
     """Estimate the cost. Raises a 422 problem if the version has too many rows."""
     if version.rows > MAX_ROWS:
         detail = (
-            f"{version.ref} has {version.rows:,} rows, and vectors of {MAX_ROWS:,} at most are compared, each with "
-            "each. Leave near duplicates out first, or make a version of some."
+            f"{version.ref} has {version.rows:,} rows, and at most {MAX_ROWS:,} are compared pairwise. Remove near"
+            " duplicates first, or create a smaller version."
         )
         raise invalid("/operation", detail, code="too_many_rows")
     questions = ceil(version.rows / BATCH)

@@ -60,7 +60,9 @@ def join_alike(
             pairs += int(later.sum())
             if pairs > MOST_PAIRS:
                 told_of = f"More than {MOST_PAIRS:,} pairs of rows have a similarity of {threshold:g}"
-                raise UnfitError(f"{told_of}: this model hardly keeps rows apart. Name a higher one, or another model.")
+                raise UnfitError(
+                    f"{told_of}: this model hardly separates rows. Choose a higher threshold, or another model."
+                )
             for one, other in zip((ones[later] + start).tolist(), (others[later] + left).tolist(), strict=True):
                 if sets.find(one) == sets.find(other):
                     continue

@@ -66,8 +66,8 @@ class _Failures:
             if self._in_a_row >= FIRST and not self._answered:
                 raise UnfitError(_nothing(error))
             if self._in_a_row >= IN_A_ROW and not self.stopped:
-                last = f"{IN_A_ROW} rows one after the other had failed, the last one since {error}"
-                self.stopped = f"It was not asked: {last}"
+                last = f"{IN_A_ROW} rows in a row had failed, the last because {error}"
+                self.stopped = f"Not queried: {last}"
 
     def forget(self) -> None:
         """Record that rows got embeddings."""
@@ -88,7 +88,7 @@ def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
     pool = ThreadPoolExecutor(min(MOST_AT_ONCE, work.endpoint.max_in_flight))
     try:
         for start, texts in _slices(work.version.path, operation.columns):
-            work.told("Making vectors", done, total)
+            work.told("Computing vectors", done, total)
             path = work.folder / f"vectors-{start:08}.npz"
             found = _load(path) if path.exists() else None
             if found is None:
@@ -102,12 +102,12 @@ def row_vectors(work: LabWork, operation: FindParaphrases) -> RowVectors:
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # a failing job waits for no answer
         client.close()
-    work.told("Making vectors", done, total)
+    work.told("Computing vectors", done, total)
     if errors and not any(part.any() for part in parts):
         raise UnfitError(_nothing(next(iter(errors.values()))))
     sizes = {part.shape[1] for part in parts if part.shape[1]}
     if len(sizes) > 1:
-        raise UnfitError("The model's vectors are of different sizes: another one may have answered meanwhile.")
+        raise UnfitError("The model's vectors are of different sizes: another model may have answered in the meantime.")
     size = next(iter(sizes), 1)
     whole = [part if part.shape[1] else np.zeros((len(part), size), np.float16) for part in parts]
     first = [AskedTokens.sum_of(uses), *[AskedTokens()] * max(total - 1, 0)]
@@ -127,7 +127,7 @@ def _ask(client: AskedModel, texts: list[str], pool: ThreadPoolExecutor, failure
     use = AskedTokens()
     found: dict[int, list[float]] = {}
     errors = {
-        place: f"It was not asked: the row has {len(text):,} signs, and a model is asked about {MOST_SIGNS:,} at most"
+        place: f"Not queried: the row has {len(text):,} characters, and the maximum is {MOST_SIGNS:,}"
         for place, text in enumerate(texts)
         if len(text) > MOST_SIGNS
     }
@@ -167,7 +167,7 @@ def _ask(client: AskedModel, texts: list[str], pool: ThreadPoolExecutor, failure
 
 
 def _nothing(error: str) -> str:
-    return f"The model has made no vector of the first rows: {error}"
+    return f"The model returned no vector for the first rows: {error}"
 
 
 def _unit(vector: NDArray[Any]) -> NDArray[np.float16]:

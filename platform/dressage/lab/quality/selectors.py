@@ -36,7 +36,7 @@ def rows_to_mark(job: LabJob) -> list[ScoredRow]:
     if job.kind != LabKind.QUALITY:
         raise conflict("Only rows that a judge has scored can be marked.", code="not_a_judgement")
     if not _has_scores(job):
-        raise conflict("The job has left no scores, or they are gone: judge the rows again.", code="no_scores")
+        raise conflict("The job's scores do not exist or were deleted: judge the rows again.", code="no_scores")
     return [ScoredRow(*one) for one in job.drawn or []]
 
 
@@ -63,7 +63,7 @@ def _shown(job: LabJob, rows: list[ScoredRow], mine: dict[int, bool]) -> list[Ro
     try:
         texts: dict[str, dict[int, Any]] = {name: storage.read_column_at(path, name, numbers) for name in names}
     except FileNotFoundError as error:
-        raise Problem(409, "Conflict", f"A file of {job.version.ref} is gone.", code="missing_files") from error
+        raise Problem(409, "Conflict", f"A file of {job.version.ref} is missing.", code="missing_files") from error
     found: list[RowToMark] = []
     for one in rows:
         row = AskedRow(one.number, one.id, *(texts[name][one.number] for name in names))

@@ -17,7 +17,7 @@ class AskedMarkSerializer(serializers.Serializer):
     """A person's opinion of one row."""
 
     row = serializers.IntegerField(min_value=0, max_value=2**31 - 1, help_text="Number of the row, from 0.")
-    word = serializers.ChoiceField(choices=get_args(Word), allow_null=True, help_text="Null takes back what was said.")
+    word = serializers.ChoiceField(choices=get_args(Word), allow_null=True, help_text="Null withdraws the mark.")
 
 
 class MarkRowsSerializer(serializers.Serializer):

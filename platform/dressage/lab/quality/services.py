@@ -26,9 +26,9 @@ def mark(job: LabJob, actor: Actor, asked: Sequence[AskedMark]) -> None:
     for index, one in enumerate(asked):
         pointer = f"/marks/{index}/row"
         if one["row"] not in known:
-            raise invalid(pointer, f"The row {one['row']} is not among those that were drawn to be marked.")
+            raise invalid(pointer, f"The row {one['row']} is not among the rows drawn for marking.")
         if one["row"] in seen:
-            raise invalid(pointer, f"The row {one['row']} is named twice.")
+            raise invalid(pointer, f"The row {one['row']} is listed twice.")
         seen.add(one["row"])
     QualityMark.objects.filter(job=locked, reviewer=actor.id, row__in=seen).delete()
     QualityMark.objects.bulk_create(

@@ -23,8 +23,8 @@ class MarksView(ApiView):
     problem_statuses = {"GET": (409,), "PUT": (409,)}
     queries = {
         "GET": Query.of(
-            Whole(name="size", default=TO_MARK, least=1, most=MOST_MARKS, description="Rows that are drawn."),
-            Number(name="threshold", default=0.5, description="Score from which a row is good for the judge."),
+            Whole(name="size", default=TO_MARK, least=1, most=MOST_MARKS, description="Rows to draw."),
+            Number(name="threshold", default=0.5, description="Least score of a row that the judge calls good."),
         )
     }
 

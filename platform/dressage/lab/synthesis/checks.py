@@ -42,25 +42,25 @@ def refusal_of(
     """
     text, answer = written.text, written.answer
     if is_blank(text):
-        return VariationRefusal("empty", "Nothing of it can be seen.")
+        return VariationRefusal("empty", "It has no visible text.")
     if _UNREADABLE.search(text):
-        return VariationRefusal("unreadable", "It holds characters that no policy can read.")
+        return VariationRefusal("unreadable", "It contains characters that no policy can read.")
     if tokens := control_tokens(text):
-        return VariationRefusal("control_tokens", f"It holds what looks like control tokens: {', '.join(tokens[:5])}.")
+        return VariationRefusal("control_tokens", f"It contains text like control tokens: {', '.join(tokens[:5])}.")
     if refused := _length(source, text):
         return refused
     if answer is not None and not _WHOLE.fullmatch(answer):
-        return VariationRefusal("answer_not_whole", f"Its answer, {_short(answer)!r}, is no whole number.")
+        return VariationRefusal("answer_not_whole", f"Its answer, {_short(answer)!r}, is not a whole number.")
     for told in (source.answer, answer or ""):
         if leaks(source.text, told, text):
-            return VariationRefusal("answer_told", f"It tells the answer, {_short(told)}, which its source does not.")
+            return VariationRefusal("answer_told", f"It reveals the answer, {_short(told)}, which its source does not.")
     if same_numbers and (detail := other_numbers(source.text, text)):
         return VariationRefusal("other_numbers", detail)
     # A variation with its own answer asks for something else, although most of its words are those of its source.
     if near_one(text, [source.text], near if answer is None else 1.0):
-        return VariationRefusal("alike", "It says the same as its source, word for word or nearly.")
+        return VariationRefusal("alike", "It is nearly identical to its source.")
     if near_one(text, others, near):
-        return VariationRefusal("alike", "It says the same as a variation of the same row, word for word or nearly.")
+        return VariationRefusal("alike", "It is nearly identical to another variation of the same row.")
     return None
 
 
@@ -84,7 +84,9 @@ def _length(source: SourceRow, text: str) -> VariationRefusal | None:
     own, least, most = len(source.text), len(source.text) // _TIMES - _SPARE, len(source.text) * _TIMES + _SPARE
     if not least <= len(text) <= most:
         bounds = f"from {max(least, 1):,} to {most:,}"
-        return VariationRefusal("length", f"It has {len(text):,} signs, and its source {own:,}: {bounds} would do.")
+        return VariationRefusal(
+            "length", f"It has {len(text):,} characters, and its source {own:,}: allowed are {bounds}."
+        )
     if len(json.dumps(source.with_text(text), ensure_ascii=False).encode()) > MAX_ROW_BYTES - 1_000:
         return VariationRefusal("length", f"The row would have more than {MAX_ROW_BYTES:,} bytes.")
     return None

@@ -44,17 +44,17 @@ def choose(version: DatasetVersion, operation: SynthesiseRows) -> ChosenRows:
         most = operation.sample or MAX_ASKED_ROWS + 1
         numbers = sorted(number for _, number in heapq.nsmallest(most, ranked))
     if len(numbers) > MAX_ASKED_ROWS:
-        detail = f"The query finds more than {MAX_ASKED_ROWS:,} rows, as many as a job asks about. Name a sample."
+        detail = f"The query matches more than {MAX_ASKED_ROWS:,} rows, the maximum of a job. Choose a sample."
         raise invalid("/operation/sample", detail, code="too_many_rows")
     if not numbers:
-        detail = "The query finds no row."
+        detail = "The query matches no row."
         if found.left_out:
             detail = (
-                f"The query finds {found.left_out:,} rows, of which none has a gold answer, or all are variations "
-                "themselves: there is nothing to hold answers against."
+                f"The query matches {found.left_out:,} rows, but none has a gold answer, or all are variations: there"
+                " is nothing to compare answers with."
                 if operation.answers == "same"
-                else f"The query finds {found.left_out:,} rows, of which all have whole numbers for answers already, "
-                "no answer at all, or are variations themselves."
+                else f"The query matches {found.left_out:,} rows, but all already have whole-number answers, have no"
+                " answer, or are variations."
             )
         raise invalid("/operation/query", detail, code="no_rows")
     return ChosenRows(numbers, found.left_out)

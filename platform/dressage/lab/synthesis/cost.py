@@ -35,7 +35,7 @@ def cost_of_synthesis(team: Team, version: DatasetVersion, operation: Synthesise
         chosen = choose(version, operation)
     most = len(chosen.numbers) * operation.variations
     if most > MAX_VARIATIONS:
-        detail = f"{most:,} variations are asked for, and a job makes {MAX_VARIATIONS:,} at most. Name a sample."
+        detail = f"{most:,} variations are requested, and a job creates at most {MAX_VARIATIONS:,}. Choose a sample."
         raise invalid("/operation/sample", detail, code="too_many_variations")
     if version.rows + most > MAX_ROWS:
         raise invalid("/operation", f"The version would have more than {MAX_ROWS:,} rows.", code="too_many_rows")

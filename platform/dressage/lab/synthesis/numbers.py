@@ -32,7 +32,7 @@ def other_numbers(source: str, variation: str) -> str | None:
     if not lost and not new:
         return None
     parts = [f"lacks {', '.join(lost[:5])}"] if lost else []
-    parts += [f"has {', '.join(new[:5])}, which its source has not"] if new else []
+    parts += [f"has {', '.join(new[:5])}, which its source lacks"] if new else []
     return f"It {' and '.join(parts)}."
 
 

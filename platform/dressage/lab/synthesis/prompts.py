@@ -88,7 +88,7 @@ def reader(operation: SynthesiseRows) -> Callable[[str], list[WrittenQuestion]]:
         else:
             found = [WrittenQuestion(one.strip(), None) for one in read_json(text, _SCHEMA)["variations"]]
         if not found:
-            raise JudgeError("the model has written no variation")
+            raise JudgeError("the model wrote no variation")
         return found[: operation.variations]
 
     return read

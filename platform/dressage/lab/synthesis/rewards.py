@@ -26,11 +26,11 @@ def verifying_reward(team: Team, operation: SynthesiseRows) -> RewardDefinition 
     unfit = sorted({leaf.type for leaf in graders if leaf.tool is not None and not isinstance(leaf, MathGrader)})
     if unfit:
         detail = (
-            f"{operation.reward} grades by {', '.join(unfit)}, which need the cluster: a jail, a judge or a reward "
-            "model. Variations are verified on the platform's machine; name a reward without these."
+            f"{operation.reward} grades by {', '.join(unfit)}, which need the cluster: a jail, a judge or a reward"
+            " model. Variations are verified on the platform's machine; choose a reward without these."
         )
         raise invalid(pointer, detail, code="unfit_reward")
     if found.needs_length:
-        detail = f"{operation.reward} grades by the number of tokens, which the text of an answer does not tell."
+        detail = f"{operation.reward} grades by the number of tokens, which an answer's text does not have."
         raise invalid(pointer, detail, code="unfit_reward")
     return found

@@ -28,8 +28,8 @@ _BUSY = (429, 503)
 _LONGEST = 56
 """Length of a slug that leaves room for a numeric suffix."""
 _KEPT = (
-    "What was written and verified is kept, and nobody is asked again: resume the job once there is room. To cancel it "
-    "throws that away."
+    "All written and verified variations are kept: resume the job once there is space, and no model is queried again."
+    " Cancelling deletes them."
 )
 
 
@@ -78,7 +78,7 @@ def store_version(job: LabJob, folder: Path, finish: Callable[[LabJob, DatasetVe
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise NotStored(f"The platform's disk is full: the operator has to make room. {_KEPT}") from error
+        raise NotStored(f"The platform's disk is full: the operator must free space. {_KEPT}") from error
 
 
 def _target(job: LabJob) -> Into | None:

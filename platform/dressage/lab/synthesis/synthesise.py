@@ -86,10 +86,10 @@ def _verified(work: LabWork, operation: SynthesiseRows, found: list[Variation]) 
     for place, number in alike_in_version(work.version.path, texts, operation.near).items():
         if number == kept[place].row and kept[place].answer is not None:
             continue  # it has already been compared with its source, and asks for something else
-        kept[place].refusal = VariationRefusal("alike", f"Row {number + 1:,} says the same, word for word or nearly.")
+        kept[place].refusal = VariationRefusal("alike", f"Row {number + 1:,} is nearly identical.")
     left = [place for place, one in enumerate(kept) if one.refusal is None]
     for place in alike_among([texts[one] for one in left], operation.near):
-        detail = "A variation of another row says the same, word for word or nearly."
+        detail = "A variation of another row is nearly identical."
         kept[left[place]].refusal = VariationRefusal("alike", detail)
     work.told("Comparing with all rows", len(kept), len(kept))
     return [row for one, row in zip(kept, made, strict=True) if one.refusal is None]

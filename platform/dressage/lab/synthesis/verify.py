@@ -69,7 +69,7 @@ def _refusal(
     told = f"{right} of {answers} {'answer was' if answers == 1 else 'answers were'} right"
     rival, votes = next(iter(said.most_common(1)), ("", 0))
     if cut:
-        told += f", {cut} cut off at {operation.max_tokens:,} tokens"
+        told += f", {cut} truncated at {operation.max_tokens:,} tokens"
     if votes:
         told += f"; {votes} said {rival[:60]!r}"
     if rate < operation.least_pass_rate - 1e-9:
