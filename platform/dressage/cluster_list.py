@@ -42,7 +42,7 @@ def read_clusters(text: str, token_files: str, ray_address: str | None) -> tuple
     for name, path in files.items():
         if name not in given:
             raise ValueError(
-                f"DRESSAGE_CLUSTER_TOKEN_FILES names {name!r}, which is none of the clusters {', '.join(given)}"
+                f"DRESSAGE_CLUSTER_TOKEN_FILES names {name!r}, which is not one of the clusters {', '.join(given)}"
             )
         if not path or given[name] == LOCAL:
             raise ValueError(f"DRESSAGE_CLUSTER_TOKEN_FILES: {name!r} needs a path, and an address that is not 'local'")
@@ -60,7 +60,7 @@ def _pairs(text: str, variable: str) -> dict[str, str]:
         name, _, value = (side.strip() for side in part.partition("="))
         if not _NAME.fullmatch(name):
             raise ValueError(
-                f"{variable}: {name!r} is no name of a cluster; use 1 to 63 lower-case letters, digits and -"
+                f"{variable}: {name!r} is not a cluster name; use 1 to 63 lower-case letters, digits and -"
             )
         if name in found:
             raise ValueError(f"{variable} names {name!r} twice")

@@ -29,7 +29,7 @@ def origin_of(url: str) -> str:
     """The address's scheme, host and port as browsers write them. Raises ValueError if it is not a web address."""
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname:
-        raise ValueError(f"{url!r} is no address such as https://dressage.example.com")
+        raise ValueError(f"{url!r} is not an address such as https://dressage.example.com")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     port = "" if parts.port in (None, _PORTS[parts.scheme]) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}"
@@ -265,9 +265,11 @@ class Config(BaseSettings):
         for text in found:
             parts = urlsplit(text)
             if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-                raise ValueError(f"DATASET_IMPORT_URLS: {text!r} is no beginning of an address with http or https")
+                raise ValueError(f"DATASET_IMPORT_URLS: {text!r} is not the beginning of an http or https address")
             if "*" in parts.hostname.removeprefix("*.") and parts.hostname != "*":
-                raise ValueError(f"DATASET_IMPORT_URLS: {text!r} may have a star alone, or in front as *.example.org")
+                raise ValueError(
+                    f"DATASET_IMPORT_URLS: {text!r} may have a star only alone or at the front, as in *.example.org"
+                )
         return found
 
     @property
@@ -276,7 +278,7 @@ class Config(BaseSettings):
         found = tuple(Path(text) for text in self.dataset_import_folders.split(":") if text)
         for folder in found:
             if not folder.is_absolute():
-                raise ValueError(f"DATASET_IMPORT_FOLDERS: {str(folder)!r} is not named from the root on")
+                raise ValueError(f"DATASET_IMPORT_FOLDERS: {str(folder)!r} is not an absolute path")
         return found
 
     @property
@@ -288,7 +290,7 @@ class Config(BaseSettings):
         parts = urlsplit(self.oidc_issuer)
         on_this_machine = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
         if self.oidc_issuer and not (on_this_machine or (parts.scheme == "https" and parts.hostname)):
-            raise ValueError("DRESSAGE_OIDC_ISSUER must be an address with https")
+            raise ValueError("DRESSAGE_OIDC_ISSUER must be an https address")
         if self.oidc_issuer and not (self.oidc_client_id and self.oidc_client_secret):
             raise ValueError("DRESSAGE_OIDC_ISSUER needs DRESSAGE_OIDC_CLIENT_ID and DRESSAGE_OIDC_CLIENT_SECRET")
         return self.oidc_issuer

@@ -36,7 +36,7 @@ def parse_email_url(url: str) -> MailServer:
             "DRESSAGE_EMAIL_URL must be smtp://user:password@host:port or smtps://user:password@host:port."
         )
     if parts.path.strip("/") or parts.query or parts.fragment:
-        raise ValueError("DRESSAGE_EMAIL_URL ends with the port: what follows it means nothing.")
+        raise ValueError("DRESSAGE_EMAIL_URL ends with the port: remove what follows it.")
     return MailServer(
         host=parts.hostname,
         port=parts.port or _PORTS[parts.scheme],

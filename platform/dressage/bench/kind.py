@@ -29,7 +29,7 @@ class BenchKind(ClusterKind[BenchJob]):
     names: ClassVar[JobKind] = BENCH
     claimed = "the job"
     limit_s = 3600.0
-    too_late = "The job was not done within an hour."
+    too_late = "The job did not finish within an hour."
     lost_while = "scored it."
 
     def message(self, job: BenchJob) -> BenchMessage:

@@ -158,9 +158,12 @@ def _flags(job: BenchJob, rows: list[list[Any]]) -> list[BenchFlagDocument]:
             if sample["probe"] is None or not score["success"]:
                 continue
             threshold = definition["definition"]["success_threshold"]
-            says = f"{meaning(sample['probe']).capitalize()} earns {score['reward']:.4g}, and {threshold:g} is success."
+            says = (
+                f"{meaning(sample['probe']).capitalize()} earns {score['reward']:.4g}, and {threshold:g} counts as"
+                " success."
+            )
             fine = sample["probe"] in _CAN_BE_RIGHT
-            advice = " That is right where only the final answer counts." if fine else " A policy will find this."
+            advice = " That is right if only the final answer counts." if fine else " A policy will exploit this."
             flags.append(
                 {
                     "sample": sample["id"],

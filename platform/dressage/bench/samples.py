@@ -258,9 +258,9 @@ def _matching(run: Run, by: RolloutFilter) -> tuple[list[Rollout], MatchedDocume
             break
         after = GroupPlace.read(some.next)
     if not ids:
-        detail = "No stored rollout of the run fits this filter."
+        detail = "No stored rollout of the run matches this filter."
         if left_out:
-            detail = f"The newest group that fits has more than {MAX_MATCHED} samples: pick rollouts instead."
+            detail = f"The newest matching group has more than {MAX_MATCHED} samples: pick rollouts instead."
         raise invalid("/samples/matching", detail, code="unknown_reference")
     known = Rollout.objects.in_bulk(ids)
     told: MatchedDocument = {"filter": by.model_dump(exclude_none=True), "groups": groups, "left_out": left_out}
@@ -281,7 +281,7 @@ def _rows_of(team: Team, run: Run, found: Sequence[Rollout]) -> dict[str, Any]:
     for rollout in found:
         number = rollout.prompt_id.rpartition(":")[2]
         if rollout.source not in refs or not number.isdecimal():
-            raise invalid("/samples", f"The dataset row of the rollout {rollout.id} is not known.")
+            raise invalid("/samples", f"The dataset row of the rollout {rollout.id} is unknown.")
         wanted.setdefault(rollout.source, set()).add(int(number))
     rows: dict[tuple[str, int], Any] = {}
     for source, numbers in wanted.items():
@@ -294,11 +294,13 @@ def _rows_of(team: Team, run: Run, found: Sequence[Rollout]) -> dict[str, Any]:
 
 
 def _read(version: DatasetVersion, numbers: Sequence[int]) -> dict[int, Any]:
-    """Rows by number. Raises LookupError for a number that does not exist, a problem if the file is gone."""
+    """Rows by number. Raises LookupError for a number that does not exist, a problem if the file no longer exists."""
     try:
         rows = rows_at(version, numbers)
     except FileNotFoundError as error:
-        raise invalid("/samples", f"The file of the dataset {version.ref} is gone.", code="missing_files") from error
+        raise invalid(
+            "/samples", f"The file of the dataset {version.ref} no longer exists.", code="missing_files"
+        ) from error
     lost = sorted(set(numbers) - rows.keys())
     if lost:
         raise LookupError(f"{version.ref} has no row {lost[0]}.")

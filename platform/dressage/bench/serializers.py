@@ -39,7 +39,7 @@ class CreateBenchJobSerializer(serializers.Serializer):
     probes = serializers.BooleanField(default=True, help_text="Also score adversarial outputs, and flag high rewards.")
     thinking = ThinkingTagsSerializer(required=False)
     timeout_s = serializers.FloatField(
-        min_value=1.0, max_value=600.0, default=60.0, help_text="Longest time that one sample's score may take."
+        min_value=1.0, max_value=600.0, default=60.0, help_text="Longest time for scoring one sample."
     )
     cluster = ClusterField("Where to score, by name; null: the platform chooses.")
 

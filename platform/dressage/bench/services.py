@@ -68,7 +68,7 @@ def create_bench_job(
             _require_lengths(samples, source["type"])
     samples = samples + (probe_samples(samples, ThinkingTags.model_validate(thinking)) if probed else [])
     if len(json.dumps(samples)) > MAX_BYTES:
-        raise invalid("/samples", f"The samples have more than {MAX_BYTES >> 20} MiB in all: take fewer.")
+        raise invalid("/samples", f"The samples have more than {MAX_BYTES >> 20} MiB in total: use fewer.")
     jobs.require_room(BenchJob, team, MAX_OPEN, code="too_many_bench_jobs", retry_after_s=5)
     job = jobs.create_job(
         BenchJob,
@@ -109,9 +109,9 @@ def take_result(job_id: str, results: Any, judge: Any, error: str | None) -> Ben
 
 
 def _require_lengths(samples: list[BenchSampleDocument], source: str) -> None:
-    detail = "This reward looks at the length: give the number of tokens."
+    detail = "This reward uses the length: give the number of tokens."
     if source == "dataset":
-        detail = "This reward looks at the length, which a dataset's own answers do not tell: paste samples instead."
+        detail = "This reward uses the length, which a dataset's answers lack: paste samples instead."
         raise invalid("/samples/dataset", detail)
     errors = [
         FieldError(pointer=f"/samples/{index}/completion_tokens", detail=detail)

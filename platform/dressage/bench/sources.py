@@ -84,9 +84,9 @@ class FromRun(_SampleSource):
     @model_validator(mode="after")
     def _one_choice(self) -> "FromRun":
         if sum(one is not None for one in (self.rollouts, self.count, self.matching)) != 1:
-            raise ValueError("give one of rollouts, count and matching")
+            raise ValueError("give exactly one of rollouts, count and matching")
         if self.count is None and self.step is not None:
-            raise ValueError("step goes with count alone")
+            raise ValueError("step needs count")
         return self
 
 

@@ -17,8 +17,8 @@ class ChartsDocument(BaseModel):
 
     x: XAxis = Field(default="step", description="The x axis of all charts.")
     smooth: float = Field(default=0.0, ge=0.0, le=0.98, description="Weight of the moving average.")
-    pins: tuple[Key, ...] = Field(default=(), max_length=100, description="Charts that stand first, in order.")
-    hide: tuple[Key, ...] = Field(default=(), max_length=200, description="Metrics whose lines are not drawn.")
+    pins: tuple[Key, ...] = Field(default=(), max_length=100, description="Charts that come first, in order.")
+    hide: tuple[Key, ...] = Field(default=(), max_length=200, description="Metrics whose lines are hidden.")
     log: tuple[Key, ...] = Field(
-        default=(), max_length=200, description="Ids of the charts whose axis is not the one they have by themselves."
+        default=(), max_length=200, description="Ids of the charts whose axis is not their default."
     )

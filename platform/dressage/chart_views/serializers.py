@@ -5,8 +5,8 @@ from rest_framework import serializers
 from dressage.chart_views.document import ChartsDocument
 from dressage.common.openapi.serializers import PydanticField
 
-_SHARED = "Whether the whole team sees it; editors share and change what is shared."
-_DEFAULT = "Whether the charts of a run open with it. One of a team: another ceases to be it."
+_SHARED = "Whether the whole team sees it; editors share views and change shared ones."
+_DEFAULT = "Whether a run's charts open with it. A team has at most one: it replaces the previous one."
 
 
 class ChartsField(PydanticField, model=ChartsDocument):
@@ -21,7 +21,7 @@ class ChartViewSerializer(serializers.Serializer):
     charts = ChartsField()
     shared = serializers.BooleanField(help_text=_SHARED)
     default = serializers.BooleanField(help_text=_DEFAULT)
-    owner = serializers.CharField(help_text="Id of the user or token that keeps it.")
+    owner = serializers.CharField(help_text="Id of the user or token that owns it.")
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()
 

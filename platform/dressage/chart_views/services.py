@@ -31,7 +31,7 @@ def create_view(
     _lock(team)
     own = ChartView.objects.for_team(team).filter(owner=actor.id)
     if own.count() >= MAX_VIEWS:
-        raise conflict(f"You keep {MAX_VIEWS} views already. Delete one first.", code="too_many_views")
+        raise conflict(f"You already have {MAX_VIEWS} views. Delete one first.", code="too_many_views")
     view = ChartView(team=team, owner=actor.id, created_by=actor.label)
     fields = {"name": name, "charts": charts, "shared": shared, "default": default}
     _assign(view, role, fields)
@@ -55,7 +55,7 @@ def change_view(view: ChartView, actor: Actor, role: Role, fields: dict[str, Any
     if locked.shared:
         _require_editor(role)
     if fields.get("shared") is False and locked.owner != actor.id:
-        raise invalid("/shared", f"Only {locked.created_by}, who made this view, can take it back.")
+        raise invalid("/shared", f"Only {locked.created_by}, who created this view, can unshare it.")
     _assign(locked, role, fields)
     locked.save()
     if before["shared"] or locked.shared:
@@ -84,7 +84,7 @@ def _assign(view: ChartView, role: Role, fields: dict[str, Any]) -> None:
         raise invalid("/default", "The team's default is a shared view: share it as well.")
     others = ChartView.objects.filter(team=view.team_id).exclude(pk=view.pk)
     if others.filter(owner=view.owner, name=view.name).exists():
-        detail = f"There is already a view {view.name!r}. Choose another name, or change that one."
+        detail = f"There is already a view {view.name!r}. Choose another name, or change that view."
         raise conflict(detail, code="name_taken", errors=[FieldError(pointer="/name", detail=detail)])
     if view.default:
         others.filter(default=True).update(default=False)
@@ -92,7 +92,7 @@ def _assign(view: ChartView, role: Role, fields: dict[str, Any]) -> None:
 
 def _require_editor(role: Role) -> None:
     if not role.covers(Role.EDITOR):
-        detail = f"What is shared in the team needs the role {Role.EDITOR.value}."
+        detail = f"Sharing in the team needs the role {Role.EDITOR.value}."
         raise Problem(403, "Not allowed", detail, code="permission_denied")
 
 

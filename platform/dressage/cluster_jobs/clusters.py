@@ -73,7 +73,7 @@ def fail_if_gone(job: ClusterJob) -> bool:
     """Fail a job whose chosen cluster is no longer part of the installation. Returns whether it was failed."""
     gone = bool(job.cluster) and job.cluster not in cluster_names()
     if gone:
-        fail(job, f"The cluster “{job.cluster}” is no longer one of this installation: choose another.")
+        fail(job, f"The cluster “{job.cluster}” is no longer in this installation: choose another.")
     return gone
 
 

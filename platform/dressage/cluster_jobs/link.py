@@ -107,9 +107,9 @@ class JobTokenView(_JobView):
         if job is None:
             raise not_found(str(model._meta.verbose_name))
         if job.state != JobState.QUEUED:
-            raise conflict(f"The {job.noun} is {job.state}: its token is not given out.", code="token_taken")
+            raise conflict(f"The {job.noun} is {job.state}: its token is not issued.", code="token_taken")
         if isinstance(job, PlacedJob) and job.placed_at is None:
-            raise conflict(f"The {job.noun} has no place yet: its token is not given out.", code="no_place")
+            raise conflict(f"The {job.noun} has no slot yet: its token is not issued.", code="no_place")
         return Response(Admission(token=job_token(model, job_id)).wire())
 
 

@@ -93,4 +93,4 @@ def _replace_worker(kind: ClusterKind[Any], job: ClusterJob) -> None:
 
 def _fail_unclaimed(kind: ClusterKind[Any], job: ClusterJob) -> None:
     worker = f"worker of {cluster_words(job.placed_on)}"
-    fail(job, f"No {worker} has taken {kind.claimed} within {kind.claim_limit_s / 60:g} minutes: is it up?")
+    fail(job, f"No {worker} has taken {kind.claimed} within {kind.claim_limit_s / 60:g} minutes: is it running?")

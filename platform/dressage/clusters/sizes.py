@@ -122,9 +122,9 @@ def too_large(demand: Reservation, sizes: list[ClusterSize]) -> str | None:
     which = f"the cluster {largest.name!r}" if len(sizes) == 1 else f"the largest cluster, {largest.name!r},"
     amount = largest.amount_at_most
     has = "may grow to" if largest.grows else "has"
-    remedy = "" if largest.grows else " If it can grow, its operator says so with 'manage.py clusters'."
+    remedy = "" if largest.grows else " If it can grow, the operator must set this with 'manage.py clusters'."
     engines, fewer = "engines", "fewer rollout workers or learner ranks"
     if demand.devices > 1:
         engines = f"engines of {demand.devices} devices each"
         fewer = f"fewer rollout workers, learner ranks or devices for each engine ({DEVICES})"
-    return f"The run needs {needs} for its {engines} and learner ranks; {which} {has} {amount}. Take {fewer}.{remedy}"
+    return f"The run needs {needs} for its {engines} and learner ranks; {which} {has} {amount}. Use {fewer}.{remedy}"

@@ -62,7 +62,7 @@ class LongRequests:
             self._taken += Counter()  # drops the teams that have no slot
 
     def _refusal(self, status: int, title: str, what: str, code: str) -> Problem:
-        detail = f"{what} are worked on already, as many as may be at once. Try again in {self._retry_s} s."
+        detail = f"{what} are already in progress, the maximum. Try again in {self._retry_s} s."
         return Problem(status, title, detail, code=code, headers={"Retry-After": str(self._retry_s)})
 
 

@@ -20,19 +20,19 @@ class Scope(models.TextChoices):
     """Scope: what a token may do, within its role. Writing includes reading."""
 
     RUNS_READ = "runs:read", "See runs, their metrics, rollouts, events and checkpoints; check specs and plans"
-    RUNS_WRITE = "runs:write", "Also make, start, stop and steer runs"
+    RUNS_WRITE = "runs:write", "Also create, start, stop and steer runs"
     DATASETS_READ = "datasets:read", "See datasets and their rows"
     DATASETS_WRITE = "datasets:write", "Also upload datasets"
     POLICIES_READ = "policies:read", "See base policies"
-    POLICIES_WRITE = "policies:write", "Also register base policies and make them of checkpoints"
+    POLICIES_WRITE = "policies:write", "Also register base policies and create them from checkpoints"
     REWARDS_READ = "rewards:read", "See rewards, proposals and bench jobs; check graders"
-    REWARDS_WRITE = "rewards:write", "Also define rewards, try them, and decide on proposals"
+    REWARDS_WRITE = "rewards:write", "Also define and test rewards, and decide on proposals"
     JUDGES_READ = "judges:read", "See judges, never their keys"
     JUDGES_WRITE = "judges:write", "Also add, change and delete judges"
     TEAM_READ = "team:read", "See the team, its members, tokens, service accounts and audit log"
     TEAM_WRITE = (
         "team:write",
-        "Also remove members, withdraw invitations and revoke tokens; never invite or give a role",
+        "Also remove members, withdraw invitations and revoke tokens; never invite or assign a role",
     )
 
 

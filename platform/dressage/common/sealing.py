@@ -64,7 +64,7 @@ def unseal(sealed: str, older: tuple[Fernet, ...] = ()) -> str:
     try:
         return _box(_keys(), older).decrypt(sealed.encode()).decode()
     except InvalidToken as error:
-        raise UnsealError("The stored secret was sealed under a key that is not here.") from error
+        raise UnsealError("The stored secret was encrypted with a key that is missing.") from error
 
 
 def hold_keys() -> None:

@@ -128,7 +128,7 @@ class Body:
             async with asyncio.timeout(STALLED_S):
                 message = await self._receive()
         except TimeoutError:
-            raise BodyRefused(Problem(408, "Request timeout", f"No byte came for {STALLED_S:.0f} s.")) from None
+            raise BodyRefused(Problem(408, "Request timeout", f"No byte arrived for {STALLED_S:.0f} s.")) from None
         self.bytes += len(message.get("body", b""))
         self._ended = message["type"] != "http.request" or not message.get("more_body", False)
         if self.bytes > self.limit:

@@ -61,7 +61,7 @@ class HubSource:
         with self._told():
             info = self._info(revision=self._revision or None, files_metadata=True, timeout=30.0)
         if not info.sha:
-            raise ImportRefused(f"{self._host} does not tell the commit of a revision, which a hub does.")
+            raise ImportRefused(f"{self._host} does not report the commit of a revision, as a hub must.")
         self._revision = info.sha
         files = {file.name: file for file in _files(info, folders=self._kind == "dataset")}
         card: dict[str, Any] = info.card_data.to_dict() if info.card_data else {}
@@ -79,8 +79,8 @@ class HubSource:
         """Append to ``target`` the missing bytes of the file, from the listed commit."""
         if file.size > _MAX_FILE_BYTES:
             raise ImportRefused(
-                f"{file.name} has more than 50 GB in one piece, which the hub does not serve over HTTP. Have it saved "
-                "in smaller shards (max_shard_size of save_pretrained)."
+                f"{file.name} has more than 50 GB in one piece, which the hub does not serve over HTTP. Save it in"
+                " smaller shards (max_shard_size of save_pretrained)."
             )
         url = hf_hub_url(
             self._repository,
@@ -127,10 +127,10 @@ class HubSource:
                 "or leave it empty for the main branch."
             ) from error
         except EntryNotFoundError as error:
-            raise ImportRefused("A file that was listed is gone. Try again, or name another revision.") from error
+            raise ImportRefused("A listed file no longer exists. Try again, or name another revision.") from error
         except HFValidationError as error:
             raise ImportRefused(
-                f"{self._repository!r} is no name of a repository: it is owner/name, such as {self._example}."
+                f"{self._repository!r} is not a repository name: use owner/name, such as {self._example}."
             ) from error
         except HfHubHTTPError as error:
             raise self._by_status(error.response.status_code) from error
@@ -138,17 +138,17 @@ class HubSource:
             raise ImportRefused("The hub's client may not use the network (HF_HUB_OFFLINE).") from error
         except ClosedAddress as error:
             raise ImportRefused(
-                f"{self._host} redirects to {error}, which is not on the public internet; whoever runs this "
-                "installation may allow it by IMPORT_NETWORKS."
+                f"{self._host} redirects to {error}, which is not on the public internet. The operator may allow it"
+                " with IMPORT_NETWORKS."
             ) from error
         except httpx2.ProxyError as error:
-            raise NetworkTrouble("The proxy of this installation does not let the connection through.") from error
+            raise NetworkTrouble("The proxy of this installation blocks the connection.") from error
         except httpx2.HTTPError as error:
             raise NetworkTrouble(f"The connection to {self._host} failed ({type(error).__name__}).") from error
         except OSError as error:
             if error.errno is not None:  # a disk error, not a network error
                 raise
-            raise NetworkTrouble(f"{self._host} sent less than the file has.") from error
+            raise NetworkTrouble(f"{self._host} sent only part of the file.") from error
 
     def _by_status(self, status: int) -> Exception:
         if status == 401:
@@ -157,11 +157,11 @@ class HubSource:
             )
         if status == 403:
             return ImportRefused(
-                f"The team's token may not read {self._repository}. Give it the right to read gated and private "
-                "repositories, or have an admin enter another one."
+                f"The team's token may not read {self._repository}. Give it read access to gated and private"
+                " repositories, or have an admin enter another one."
             )
         if status >= 500 or status in _PASSING:
-            return NetworkTrouble(f"{self._host} answers {status} for now.")
+            return NetworkTrouble(f"{self._host} currently answers {status}.")
         return ImportRefused(f"{self._host} answers {status}. Check the name and the revision.")
 
     def _gated(self) -> str:
@@ -176,9 +176,9 @@ class HubSource:
         seen = f"{self._host} has no {named} that "
         if self._token is None:
             return (
-                f"{seen}everybody may see. Check the name; for a private one have an admin enter a token for the team."
+                f"{seen}the public may see. Check the name; for a private one have an admin enter a token for the team."
             )
-        return f"{seen}the team's token may see. Check the name and the rights of the token."
+        return f"{seen}the team's token may see. Check the name and the token's permissions."
 
 
 @cache
@@ -191,7 +191,7 @@ def _files(info: ModelInfo | DatasetInfo, *, folders: bool) -> Iterator[RemoteFi
         if "/" in entry.rfilename and not folders:
             continue
         if entry.size is None:
-            raise ImportRefused("The hub does not tell the sizes of the files. If it is a mirror, ask who runs it.")
+            raise ImportRefused("The hub does not report file sizes. If it is a mirror, ask its operator.")
         checksum = None
         if entry.lfs is not None:
             checksum = Checksum("sha256", entry.lfs.sha256)

@@ -70,8 +70,8 @@ class ImportWork(ABC):
         free = shutil.disk_usage(self.part).free - RESERVE_BYTES
         if missing > free:
             raise ImportRefused(
-                f"It needs {gib(missing)} more on the platform's disk, where {gib(max(0, free))} are free for it. "
-                "Have the operator make room, then retry."
+                f"It needs {gib(missing)} more on the platform's disk, which has {gib(max(0, free))} free for it. Have"
+                " the operator free space, then retry."
             )
 
     def fetch(self, source: Source, files: list[RemoteFile]) -> None:
@@ -106,8 +106,8 @@ class ImportWork(ABC):
             if digest is None:
                 path.unlink()
                 raise ImportRefused(
-                    f"{file.name} came with another content than its checksum says, and was thrown away. Retry "
-                    "fetches it again; if that repeats, something between here and the source changes it."
+                    f"{file.name} does not match its checksum and was deleted. Retry to download it again; if this"
+                    " repeats, something on the way to the source changes it."
                 )
             digests[file.name] = digest
             self.progress.bytes += file.size
@@ -125,9 +125,9 @@ def try_again(row: Transfer, error: NetworkTrouble, *, moved: bool) -> None:
     """Schedule another attempt at a transfer. After too many consecutive faults without progress it fails."""
     faults = 0 if moved else row.faults + 1
     if faults >= MAX_FAULTS:
-        fail(row, f"{error} It was tried {MAX_FAULTS} times. Retry continues after what is there.")
+        fail(row, f"{error} It was tried {MAX_FAULTS} times. A retry continues from the data already fetched.")
     else:
-        give_back(row, f"{error} It is tried again in a while.", faults=faults)
+        give_back(row, f"{error} It will be retried later.", faults=faults)
 
 
 def bytes_in(folder: Path) -> int:

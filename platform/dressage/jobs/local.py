@@ -154,7 +154,7 @@ def doing(job: LocalJob, *refusals: type[Exception]) -> Iterator[None]:
         fail(job, f"The platform's disk cannot be used ({error.strerror or type(error).__name__}).")
     except Exception:
         logger.exception("a job has failed", task=job.task, job=job.pk)
-        fail(job, f"The platform failed at this {job.noun}; its log says more. Try again, or tell the operator.")
+        fail(job, f"The platform failed at this {job.noun}; see its log. Try again, or tell the operator.")
 
 
 def is_cancelled(job: LocalJob) -> bool:

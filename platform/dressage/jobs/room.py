@@ -16,5 +16,5 @@ def require_room(open_jobs: "QuerySet[Any]", team: Team, most: int, *, plural: s
     """
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if open_jobs.count() >= most:
-        detail = f"{most} {plural} of this team are open already. Cancel one, or try again when one is done."
+        detail = f"{most} {plural} of this team are already open. Cancel one, or try again when one is done."
         raise Problem(429, "Too many requests", detail, code=code, headers={"Retry-After": str(retry_s)})

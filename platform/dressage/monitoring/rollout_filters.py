@@ -24,13 +24,13 @@ FILTERS: tuple[Parameter, ...] = (
     Text(name="group_id", description="Only this prompt group."),
     Number(name="min_reward", description="Groups with a sample whose reward is at least this."),
     Number(name="max_reward", description="Groups with a sample whose reward is at most this."),
-    Text(name="finish_reason", description="Groups with a sample that ended so: `stop`, `length` and so on."),
-    Flag(name="cut", default=None, description="Groups with a sample that was cut, or with one that was not."),
+    Text(name="finish_reason", description="Groups with a sample that ended this way: `stop`, `length` and so on."),
+    Flag(name="cut", default=None, description="Groups with a truncated sample, or with one that is not."),
     Flag(name="error", default=None, description="Groups with a sample whose reward failed, or did not."),
     Flag(name="dead", default=None, description="Only groups whose rewards are all equal, or only the others."),
     Number(name="min_gap", description="Groups with a token on which engine and learner differ by at least this."),
-    Text(name="q", description="Groups with this text, in any case, in a prompt or completion."),
-    Flag(name="superseded", description="Instead, what later attempts have done again."),
+    Text(name="q", description="Groups with this text in a prompt or completion, ignoring case."),
+    Flag(name="superseded", description="Instead, steps that later attempts repeated."),
 )
 
 

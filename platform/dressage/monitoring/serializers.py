@@ -37,7 +37,7 @@ class RunMetricsSerializer(DocumentSerializer, document=RunMetricsDocument):
 class RunsMetricsSerializer(serializers.Serializer):
     object = serializers.ChoiceField(["list"])
     data = RunMetricsSerializer(many=True)
-    missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that are not there.")
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that do not exist.")
 
 
 class RunMetricNamesSerializer(serializers.Serializer):
@@ -48,7 +48,7 @@ class RunMetricNamesSerializer(serializers.Serializer):
 class RunsMetricNamesSerializer(serializers.Serializer):
     object = serializers.ChoiceField(["list"])
     data = RunMetricNamesSerializer(many=True)
-    missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that are not there.")
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Runs that do not exist.")
 
 
 class EventSerializer(DocumentSerializer, document=RunEventDocument):

@@ -25,7 +25,7 @@ class ProfileKind(ClusterKind[Profile]):
     progress = ProfileProgress
     claimed = "the profile"
     limit_s = 2 * LIMIT_S
-    too_late = f"The profile was not done within {limit_s / 3600:g} hours. Take a smaller budget or shorter answers."
+    too_late = f"The profile did not finish within {limit_s / 3600:g} hours. Use a smaller budget or shorter answers."
     lost_while = "sampled: the cluster may lack the memory for the engine."
 
     def message(self, job: Profile) -> ProfileJob:

@@ -103,7 +103,7 @@ def say(profile: Profile, actor: Actor, asked: Sequence[AskedVerdict]) -> Review
         answer = one.get("answer", "").strip() if verdict == "wrong" else None
         said[one["row"]] = {"row": one["row"], "verdict": verdict, "answer": answer, "by": actor.label, "at": now}
     if len(said) > MAX_CHANGES:
-        raise invalid("/verdicts", f"A review has at most {MAX_CHANGES:,} verdicts: make a version of those there are.")
+        raise invalid("/verdicts", f"A review has at most {MAX_CHANGES:,} verdicts: create a version first.")
     _keep(version, profile, actor, list(said.values()))
     after = {"ref": version.ref, "verdicts": [dict(one) for one in asked[:20]], "number_of_verdicts": len(asked)}
     record_audit(profile.team, actor, "profile.review", "profile", profile.id, after=after)
@@ -123,7 +123,7 @@ def derive_from_review(
     version = profile.version
     said = [one for one in _verdicts(version) if one["verdict"] != "right"]
     if not said:
-        detail = "No verdict changes a row: say of a gold that it is wrong, or that its row is to be left out."
+        detail = "No verdict changes a row: mark a gold as wrong, or exclude its row."
         raise conflict(detail, code="nothing_to_change")
     column = reference_of(profile)
     rows = {number: (row_id, row) for number, row_id, row in _stored(version, [one["row"] for one in said])}
@@ -160,16 +160,16 @@ def _check(version: DatasetVersion, column: str, asked: Sequence[AskedVerdict]) 
         if one["row"] >= version.rows:
             raise invalid(f"/verdicts/{index}/row", f"{version.ref} has {version.rows:,} rows, counted from 0.")
         if one["row"] in seen:
-            raise invalid(f"/verdicts/{index}/row", f"The row {one['row']} is named twice.")
+            raise invalid(f"/verdicts/{index}/row", f"The row {one['row']} is listed twice.")
         seen.add(one["row"])
     places = {one["row"]: index for index, one in enumerate(asked) if one["verdict"] == "wrong"}
     for number, _, row in _stored(version, list(places)):
         place = f"/verdicts/{places[number]}/answer"
         answer = asked[places[number]].get("answer", "").strip()
         if not answer:
-            raise invalid(place, "Say what the right answer is.")
+            raise invalid(place, "Give the right answer.")
         if row.get(column) == _like(row.get(column), answer):
-            raise invalid(place, "This is the gold already: call it right, or give another answer.")
+            raise invalid(place, "This is already the gold: mark it right, or give another answer.")
 
 
 def _stored(version: DatasetVersion, numbers: list[int]) -> list[tuple[int, str, dict[str, Any]]]:
@@ -178,7 +178,7 @@ def _stored(version: DatasetVersion, numbers: list[int]) -> list[tuple[int, str,
     try:
         return storage.read_identified(version.path, numbers)
     except FileNotFoundError as error:
-        raise Problem(409, "Conflict", f"The file of {version.ref} is gone.", code="missing_files") from error
+        raise Problem(409, "Conflict", f"The file of {version.ref} is missing.", code="missing_files") from error
 
 
 def _like(gold: Any, answer: str | None) -> Any:

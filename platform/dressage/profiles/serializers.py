@@ -27,16 +27,16 @@ class CreateProfileSerializer(serializers.Serializer):
     """A spec over one version, and how much of it to sample."""
 
     spec = RunSpecField(
-        help_text="Of a run over the version alone: its policy, reward, format of prompts and sampling are used."
+        help_text="Spec of a run over this version only: its policy, reward, prompt format and sampling are used."
     )
     plan = PlanField()
     threshold = serializers.FloatField(
         required=False,
         allow_null=True,
         default=None,
-        help_text="Reward from which an answer counts as right; null: the reward's own.",
+        help_text="Least reward of a right answer; null: the reward's own.",
     )
-    cluster = ClusterField("Where to make it, by name; null: the platform chooses.")
+    cluster = ClusterField("Cluster to run it on, by name; null: the platform chooses.")
 
 
 class ProfileCostBodySerializer(serializers.Serializer):
@@ -52,11 +52,11 @@ class DeriveFromProfileSerializer(serializers.Serializer):
     min_pass_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
     max_pass_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
     without_suspects = serializers.BooleanField(
-        default=False, help_text="Leave out rows with a suspect gold, but those whose gold a person has called right."
+        default=False, help_text="Exclude rows with a suspect gold, except those that a user confirmed."
     )
     into = NewDatasetSerializer(required=False, allow_null=True, default=None)
     latest = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
-    dry_run = serializers.BooleanField(default=False, help_text="Count, and make nothing.")
+    dry_run = serializers.BooleanField(default=False, help_text="Only count; create nothing.")
 
 
 class AskedVerdictSerializer(serializers.Serializer):
@@ -66,14 +66,14 @@ class AskedVerdictSerializer(serializers.Serializer):
     verdict = serializers.ChoiceField(
         choices=review.VERDICTS,
         allow_null=True,
-        help_text="The gold is right, it is wrong, or the row is to be left out; null takes back what was said.",
+        help_text="The gold is right, it is wrong, or the row is excluded; null withdraws the verdict.",
     )
     answer = serializers.CharField(
         required=False,
         allow_blank=True,
         default="",
         max_length=2000,
-        help_text="The right answer, where the gold is wrong; else it does not count.",
+        help_text="The right answer if the gold is wrong; otherwise ignored.",
     )
 
 
@@ -88,7 +88,7 @@ class DeriveFromReviewSerializer(serializers.Serializer):
 
     into = NewDatasetSerializer(required=False, allow_null=True, default=None)
     latest = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
-    dry_run = serializers.BooleanField(default=False, help_text="Count, and make nothing.")
+    dry_run = serializers.BooleanField(default=False, help_text="Only count; create nothing.")
 
 
 class ReviewSerializer(DocumentSerializer, document=review.ReviewDocument):

@@ -45,14 +45,16 @@ def version_of(team: Team, spec: RunSpec) -> DatasetVersion:
         Problem: 422 for a reference that does not exist, more than one source, or a version that is too large.
     """
     if len(spec.data.sources) != 1 or spec.evaluation.sources:
-        raise invalid("/spec/data/sources", "A profile is of one version: name one source, and none to evaluate on.")
+        raise invalid("/spec/data/sources", "A profile covers one version: give one source, and none for evaluation.")
     found = references.require_files(team, spec, new=True)
     version = found.datasets[spec.data.sources[0].dataset]
     if version.dataset.team_id != team.id:
-        detail = f"{version.ref} is shared with your team to be read, and a profile writes notes: derive your own."
+        detail = (
+            f"{version.ref} is shared with your team read-only, and a profile writes notes: derive your own version."
+        )
         raise invalid("/spec/data/sources/0/dataset", detail, code="shared_dataset")
     if version.rows > MAX_ROWS:
-        detail = f"{version.ref} has {version.rows:,} rows; a profile takes {MAX_ROWS:,}: make a version of some."
+        detail = f"{version.ref} has {version.rows:,} rows; a profile accepts {MAX_ROWS:,}: create a smaller version."
         raise invalid("/spec/data/sources/0/dataset", detail)
     return version
 
@@ -65,8 +67,8 @@ def require_budget(version: DatasetVersion, plan: ProfilePlan) -> None:
     first = plan.budget // version.rows
     way = f"first: {first}" if first >= FEWEST_FIRST else "a version of fewer rows"
     detail = (
-        f"{version.ref} has {version.rows:,} rows, and {plan.first} first samples of each are {needed:,}: "
-        f"{plan.budget:,} leave rows without any. Give a budget of {needed:,}, or {way}."
+        f"{version.ref} has {version.rows:,} rows, and {plan.first} first samples each need {needed:,}: {plan.budget:,}"
+        f" leave rows without any. Set a budget of {needed:,}, or {way}."
     )
     raise invalid("/plan/budget", detail)
 
@@ -176,10 +178,10 @@ def take_result(profile_id: str, result: ProfileResult) -> Profile:
         return profile
     jobs.require_open(profile)
     if result.stopped is None:
-        return end_early(profile, "lost", result.error or "The worker has given no reason.")
+        return end_early(profile, "lost", result.error or "The worker gave no reason.")
     tallies = selectors.tallies(profile)
     if not any(tally.samples for tally in tallies):
-        return jobs.fail(profile, "No sample could be graded: try the reward on the bench with one of the rows.")
+        return jobs.fail(profile, "No sample could be graded: test the reward on the bench with one of the rows.")
     return _keep(profile, tallies, result.stopped, result.votes, result.warnings)
 
 

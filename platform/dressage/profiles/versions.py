@@ -38,7 +38,7 @@ def derive_from_profile(
     """
     banded = min_pass_rate is not None or max_pass_rate is not None
     if not banded and not without_suspects:
-        raise invalid("/min_pass_rate", "Give a band, or leave out suspects: else every row is kept.")
+        raise invalid("/min_pass_rate", "Give a band, or exclude suspects: otherwise every row is kept.")
     if profile.state != ProfileState.DONE:
         raise conflict(f"The profile is {profile.state}: wait until it is done.", code="profile_not_done")
     low = 0.0 if min_pass_rate is None else min_pass_rate
@@ -70,7 +70,9 @@ def derive_from_profile(
 def _column(profile: Profile, name: str, column: str) -> list[float | bool | None]:
     found = next((one for one in notes.of(profile.version) if one.name == name), None)
     if found is None or found.source["id"] != profile.id:
-        detail = f"The notes “{name}” of {profile.version.ref} are no longer this profile's: use the newest profile."
+        detail = (
+            f"The notes “{name}” of {profile.version.ref} no longer belong to this profile: use the newest profile."
+        )
         raise conflict(detail, code="notes_replaced")
     values: list[float | bool | None] = notes.read(profile.version, name, [column]).column(column).to_pylist()
     return values

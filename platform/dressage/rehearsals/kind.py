@@ -33,11 +33,11 @@ class RehearsalKind(ClusterKind[Rehearsal]):
     names: ClassVar[JobKind] = REHEARSAL
     progress = RehearsalProgress
     claim_limit_s = 300.0
-    claimed = "the rehearsal"
+    claimed = "the dry run"
     limit_s = LIMIT_S + SPARE_S
-    too_late = f"The rehearsal was not done within {LIMIT_S / 60:g} minutes. Take fewer prompts or shorter answers."
+    too_late = f"The dry run did not finish within {LIMIT_S / 60:g} minutes. Use fewer prompts or shorter answers."
     max_tries = 2
-    lost_while = "held it: the cluster may lack the memory for its engine."
+    lost_while = "ran it: the cluster may lack the memory for its engine."
 
     def message(self, job: Rehearsal) -> RehearsalJob:
         return job_for_worker(job)

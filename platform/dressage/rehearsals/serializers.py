@@ -13,11 +13,11 @@ class CreateRehearsalSerializer(serializers.Serializer):
     spec = RunSpecField()
     prompts = serializers.IntegerField(min_value=1, max_value=32, default=8, help_text="Prompts of each source.")
     samples = serializers.IntegerField(min_value=1, max_value=32, default=4, help_text="Samples of each prompt.")
-    cluster = ClusterField("Where to hold it, by name; null: the platform chooses.")
+    cluster = ClusterField("Cluster to run it on, by name; null: the platform chooses.")
     run = serializers.CharField(
         required=False,
         max_length=40,
-        help_text="The run that the spec is of, or is made from: where `cluster` is left out, its cluster is used.",
+        help_text="The run that the spec belongs to or comes from; if `cluster` is omitted, its cluster is used.",
     )
 
 

@@ -48,7 +48,7 @@ def create_rehearsal(
     references.require_files(team, spec, new=True)
     answers = prompts * samples * len(spec.data.sources)
     if answers > MAX_ANSWERS:
-        raise invalid("/samples", f"These are {answers} answers; a rehearsal has at most {MAX_ANSWERS}: take fewer.")
+        raise invalid("/samples", f"These are {answers} answers; a dry run has at most {MAX_ANSWERS}: use fewer.")
     jobs.require_room(Rehearsal, team, MAX_OPEN, code="too_many_rehearsals", retry_after_s=10)
     columns = {"prompts": prompts, "samples": samples, "cluster": cluster or ""}
     rehearsal = jobs.create_job(Rehearsal, team, actor, spec=spec.model_dump(mode="json"), **columns)
@@ -96,7 +96,7 @@ def take_result(rehearsal_id: str, report: RehearsalReport | None, error: str | 
         return rehearsal
     jobs.require_open(rehearsal)
     if report is None:
-        return jobs.fail(rehearsal, error or "The worker has given no reason.")
+        return jobs.fail(rehearsal, error or "The worker gave no reason.")
     rehearsal.report = document
     rehearsal.step_time = step_time(rehearsal.team, RunSpec.model_validate(rehearsal.spec), report)
     rehearsal.save(update_fields=["report", "step_time"])

@@ -85,9 +85,9 @@ def _estimate(team: Team, spec: RunSpec, report: RehearsalReport) -> LearnerRate
 def _own_rates(report: RehearsalReport, learner: LearnerRates | None) -> Rates:
     speed = report.speed
     point = DecodePoint(running=max(speed.running, 1e-3), tokens_per_s=max(speed.tokens_per_s, 1e-3))
-    engine = "this rehearsal's engine"
+    engine = "this dry run's engine"
     return Rates(
-        source=engine if learner is None else f"{engine}, and a learner estimated by the peak of the same machine",
+        source=engine if learner is None else f"{engine}, and a learner estimated from the peak of the same machine",
         engine=EngineRates(decode=(point,)),
         learner=learner or _INSTANT,
         overlap_slowdown=_SHARED if speed.peak is not None and not speed.peak.gpu else 1.0,

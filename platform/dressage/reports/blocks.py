@@ -14,7 +14,7 @@ MAX_METRICS = 12
 """Metrics of one chart block."""
 BlockId = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9_-]+$")]
 Metric = Annotated[str, Field(min_length=1, max_length=160, pattern=r"^[^,\x00-\x1f]+$")]
-_AS_OF = "Draw what was known at this instant, and nothing that came later; null: goes on while the runs do."
+_AS_OF = "Show the data of this time and nothing later; null: live."
 
 
 class ReportPart(BaseModel):
@@ -51,15 +51,13 @@ class ChartBlock(ReportPart):
     runs: Runs
     together: bool = Field(default=False, description="Whether all metrics share one chart; else each has its own.")
     x: XAxis = Field(default="step", description="The x axis.")
-    x_from: float | None = Field(default=None, description="Smallest x that is drawn.")
-    x_to: float | None = Field(default=None, description="Largest x that is drawn.")
-    y_from: float | None = Field(default=None, description="Lower end of the axis; null: as the values ask.")
-    y_to: float | None = Field(default=None, description="Upper end of the axis; null: as the values ask.")
+    x_from: float | None = Field(default=None, description="Smallest x shown.")
+    x_to: float | None = Field(default=None, description="Largest x shown.")
+    y_from: float | None = Field(default=None, description="Lower end of the axis; null: automatic.")
+    y_to: float | None = Field(default=None, description="Upper end of the axis; null: automatic.")
     smooth: float = Field(default=0.0, ge=0.0, le=0.98, description="Weight of the moving average.")
-    log: bool | None = Field(
-        default=None, description="Whether the axis is logarithmic; null: as the chart has it by itself."
-    )
-    lineage: bool = Field(default=True, description="Whether children go on where their parents were.")
+    log: bool | None = Field(default=None, description="Whether the axis is logarithmic; null: the chart's default.")
+    lineage: bool = Field(default=True, description="Whether forks are aligned to their parents.")
     as_of: AwareDatetime | None = Field(default=None, description=_AS_OF)
 
     @model_validator(mode="after")
@@ -99,8 +97,8 @@ class SampleBlock(ReportPart):
     number: int = Field(ge=0, le=2**31 - 1, description="Its number in the group, from 0.")
     prompt: str = Field(default="", max_length=4_000, description="Beginning of the prompt.")
     completion: str = Field(default="", max_length=4_000, description="Beginning of the completion.")
-    reward: float | None = Field(default=None, description="Its reward; null where it could not be computed.")
-    note: str = Field(default="", max_length=1_000, description="What to see in it.")
+    reward: float | None = Field(default=None, description="Its reward; null if it could not be computed.")
+    note: str = Field(default="", max_length=1_000, description="What it shows.")
 
 
 Block = Annotated[TextBlock | ChartBlock | EvaluationsBlock | SpecBlock | SampleBlock, Field(discriminator="type")]

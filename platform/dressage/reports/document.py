@@ -26,5 +26,7 @@ class ReportContent(BaseModel):
             raise ValueError(f"two blocks have the id {twice!r}")
         size = len(self.model_dump_json())
         if size > MAX_CHARACTERS:
-            raise ValueError(f"has {size} characters as JSON, and may have {MAX_CHARACTERS}: make two reports of it")
+            raise ValueError(
+                f"has {size} characters as JSON; the maximum is {MAX_CHARACTERS}: split it into two reports"
+            )
         return self

@@ -5,7 +5,7 @@ from rest_framework import serializers
 from dressage.common.openapi.serializers import PydanticField
 from dressage.reports.document import ReportContent
 
-_REVISION = "Counts what was saved. A change names it as `If-Match`."
+_REVISION = "Number of saves. Send it as `If-Match` with a change."
 
 
 class ContentField(PydanticField, model=ReportContent):
@@ -19,9 +19,9 @@ class ReportEntrySerializer(serializers.Serializer):
     title = serializers.CharField()
     revision = serializers.IntegerField(help_text=_REVISION)
     created_at = serializers.DateTimeField()
-    created_by = serializers.CharField(help_text="Who has made it.")
+    created_by = serializers.CharField(help_text="Its creator.")
     updated_at = serializers.DateTimeField()
-    updated_by = serializers.CharField(help_text="Who has changed it last.")
+    updated_by = serializers.CharField(help_text="Who changed it last.")
 
 
 class ReportSerializer(ReportEntrySerializer):
@@ -51,7 +51,7 @@ class ReportRevisionEntrySerializer(serializers.Serializer):
     number = serializers.IntegerField(help_text="From 1.")
     title = serializers.CharField()
     created_at = serializers.DateTimeField()
-    created_by = serializers.CharField(help_text="Who has saved it.")
+    created_by = serializers.CharField(help_text="Who saved it.")
 
 
 class ReportRevisionSerializer(ReportRevisionEntrySerializer):

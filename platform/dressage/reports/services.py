@@ -27,7 +27,7 @@ def create_report(team: Team, actor: Actor, *, title: str, content: ReportConten
     """Create a report. Raises a 409 problem if the team has reached its limit."""
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if Report.objects.for_team(team).count() >= MAX_REPORTS:
-        raise conflict(f"The team has {MAX_REPORTS} reports already. Delete one first.", code="too_many_reports")
+        raise conflict(f"The team already has {MAX_REPORTS} reports. Delete one first.", code="too_many_reports")
     report = Report(team=team, title=title, content=content.model_dump(mode="json"), created_by=actor.label)
     report.updated_at, report.updated_by = report.created_at, actor.label
     report.save(force_insert=True)
@@ -51,7 +51,7 @@ def change_report(report: Report, actor: Actor, revision: int, fields: dict[str,
     """
     locked = _locked(report)
     if revision != locked.revision:
-        detail = f"{locked.updated_by} has changed the report since you looked. See what it says now, then save again."
+        detail = f"{locked.updated_by} has changed the report since you loaded it. Review the changes, then save again."
         now = {"revision": locked.revision}
         raise Problem(412, "Precondition failed", detail, code="stale_revision", extra=now)
     title = fields.get("title", locked.title)

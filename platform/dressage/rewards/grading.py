@@ -53,9 +53,9 @@ class Grading:
     def check(self) -> None:
         """Raises SpentError if the time is used up."""
         if self._process.spent_s - self._spent_s >= REQUEST.cpu_s:
-            raise SpentError(f"not scored: what came before took {REQUEST.cpu_s:g} s of processor time")
+            raise SpentError(f"not scored: earlier samples took {REQUEST.cpu_s:g} s of processor time")
         if time.monotonic() >= self._end:
-            raise SpentError(f"not scored: what came before took {REQUEST.wall_s:g} s; the machine is busy, try again")
+            raise SpentError(f"not scored: earlier samples took {REQUEST.wall_s:g} s; the machine is busy, try again")
 
     def grade(self, grader: GraderModel, sample: Sample, item: Mapping[str, Any]) -> float:
         self.check()
@@ -94,7 +94,7 @@ def _load_graders() -> None:
     try:
         places().template.start()
     except GraderStopped:
-        log.exception("the graders are not loaded: the first who tries one loads them, or is told why not")
+        log.exception("the graders are not loaded: the first request loads them, or reports why not")
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def _problem(error: NoPlace) -> Problem:
     headers = {"Retry-After": str(error.retry_after_s)}
     again = f"Try again in {error.retry_after_s} s."
     if error.own:
-        detail = f"Your team tries out too many rewards at once: {error}. {again}"
+        detail = f"Your team tests too many rewards at the same time: {error}. {again}"
         return Problem(429, "Too many requests", detail, code="too_many_tries", headers=headers)
-    detail = f"All processes that grade are in use: {error}. {again}"
+    detail = f"All grading processes are in use: {error}. {again}"
     return Problem(503, "Service unavailable", detail, code="graders_busy", headers=headers)

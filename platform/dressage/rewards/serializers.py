@@ -17,7 +17,7 @@ class RewardVersionSerializer(serializers.Serializer):
     """An immutable definition."""
 
     number = serializers.IntegerField()
-    ref = serializers.CharField(help_text="How a run spec names it: `slug@number`.")
+    ref = serializers.CharField(help_text="Its name in run specs: `slug@number`.")
     definition = RewardDefinitionField()
     note = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()
@@ -41,14 +41,14 @@ class CreateRewardVersionSerializer(serializers.Serializer):
 
 class CreateRewardSerializer(CreateRewardVersionSerializer):
     name = serializers.CharField(max_length=120)
-    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Derived from the name when omitted.")
 
 
 class PastedSampleSerializer(serializers.Serializer):
     output_text = serializers.CharField(max_length=MAX_TEXT, allow_blank=True, trim_whitespace=False)
     item = serializers.DictField(help_text="The dataset row, such as `{prompt, answer}`.")
     completion_tokens = serializers.IntegerField(
-        min_value=0, max_value=10**7, required=False, help_text="Needed when the reward looks at the length."
+        min_value=0, max_value=10**7, required=False, help_text="Needed if the reward uses the length."
     )
     finish_reason = serializers.ChoiceField(["stop", "length"], required=False, default="stop")
 
@@ -60,7 +60,8 @@ class ThinkingTagsSerializer(serializers.Serializer):
         max_length=200,
         allow_null=True,
         default=None,
-        help_text="Text that opens the answer where the closing tag alone does not: the final channel's of Harmony.",
+        help_text="Text that opens the answer if the closing tag alone does not, such as that of Harmony's final"
+        " channel.",
     )
 
 
@@ -81,17 +82,21 @@ class TryRewardSerializer(serializers.Serializer):
 
 
 class ScoredPartSerializer(serializers.Serializer):
-    weight = serializers.FloatField(help_text="The part's grade is multiplied by this and added to the reward.")
-    reason = serializers.CharField(allow_null=True, help_text="The grader's own reason; null where it tells none.")
+    weight = serializers.FloatField(help_text="The component's grade is multiplied by this and added to the reward.")
+    reason = serializers.CharField(allow_null=True, help_text="The grader's own reason; null if it gives none.")
 
 
 class ScoreSerializer(serializers.Serializer):
-    reward = serializers.FloatField(allow_null=True, help_text="null when a part failed: an error is never a zero.")
-    parts = serializers.DictField(child=serializers.FloatField(), help_text="Grade of each part before its weight.")
+    reward = serializers.FloatField(
+        allow_null=True, help_text="null when a component failed: an error is never a zero."
+    )
+    parts = serializers.DictField(
+        child=serializers.FloatField(), help_text="Grade of each component before its weight."
+    )
     explanation = serializers.DictField(
         source="explained",
         child=ScoredPartSerializer(),
-        help_text="Weight and reason of each part that was for the row.",
+        help_text="Weight and reason of each component that applied to the row.",
     )
     error = serializers.CharField(allow_null=True)
 

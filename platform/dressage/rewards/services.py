@@ -25,7 +25,7 @@ def create_reward(
     slug = slug_for(name, slug)
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if Reward.objects.for_team(team).filter(slug=slug).exists():
-        detail = f"There is already a reward {slug!r}. Make a new version of it, or choose another slug."
+        detail = f"There is already a reward {slug!r}. Create a new version of it, or choose another slug."
         raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])
     reward = Reward.objects.create(team=team, slug=slug, name=name, created_by=actor.label)
     _add_version(reward, actor, definition, note)

@@ -118,7 +118,7 @@ class TryRewardView(ApiView):
         return validated(RewardDefinition, version.definition, "definition")
 
     def _require_lengths(self, samples: list[dict[str, Any]]) -> None:
-        detail = "This reward looks at the length: give the number of tokens."
+        detail = "This reward uses the length: give the number of tokens."
         missing = [
             FieldError(pointer=f"/samples/{index}/completion_tokens", detail=detail)
             for index, sample in enumerate(samples)

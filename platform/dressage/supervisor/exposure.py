@@ -5,9 +5,8 @@ from django.core.checks import CheckMessage, Tags, Warning, register
 from dressage.config import Config, config
 
 _NOT_BELIEVED = (
-    "DRESSAGE_TRUSTED_PROXIES names no proxy, so the one with TLS in front is not believed: plain requests are not "
-    "sent to https, browsers are not told to stay there, and all clients count as one address. Set it to that proxy's "
-    "address."
+    "DRESSAGE_TRUSTED_PROXIES is empty, so the TLS proxy is not trusted: plain requests are not redirected to https,"
+    " HSTS is off, and all clients count as one address. Set it to that proxy's address."
 )
 
 
@@ -18,9 +17,9 @@ def exposure(config: Config) -> str | None:
     if config.is_local:
         return None
     return (
-        f"{config.public_url} is plain http: whoever is on the way between a browser and this machine can read and "
-        "change all that travels, and with it passwords, sessions, API tokens and the keys of judges. Put a proxy with "
-        "TLS in front and set DRESSAGE_URL to its https:// address, see docs/security.md."
+        f"{config.public_url} is plain http: anyone on the network between a browser and this machine can read and"
+        " change all traffic, including passwords, sessions, API tokens and judge keys. Put a TLS proxy in front and"
+        " set DRESSAGE_URL to its https:// address, see docs/security.md."
     )
 
 

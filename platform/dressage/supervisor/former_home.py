@@ -28,10 +28,10 @@ def find_former_installation(environment: Mapping[str, str], home: Path) -> Path
 def former_installation_message(former: Path, home: Path) -> str:
     """The notice shown at each start, until ``DRESSAGE_HOME`` says which of the two folders to use."""
     return (
-        f"An earlier installation lies in {former}: its database, datasets and runs were put there because HOME was\n"
-        f"taken for DRESSAGE_HOME. It is left as it is, and NOT used: this start uses {home.resolve()}.\n"
-        f"  To go on with the earlier one:    export DRESSAGE_HOME={former}\n"
-        f"  To stay with this one, silently:  export DRESSAGE_HOME={home.resolve()}"
+        f"An earlier installation is in {former}: its database, datasets and runs are there because HOME was\ntaken for"
+        f" DRESSAGE_HOME. It is unchanged, and NOT used: this start uses {home.resolve()}.\n  To use the earlier one:"
+        f"         export DRESSAGE_HOME={former}\n  To keep this one, silently:       export"
+        f" DRESSAGE_HOME={home.resolve()}"
     )
 
 

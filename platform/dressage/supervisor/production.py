@@ -15,25 +15,25 @@ def refusals(config: Config) -> Iterator[tuple[str, str]]:
     if not config.public_url.startswith("https://"):
         yield (
             "E001",
-            f"DRESSAGE_URL is {config.public_url}: in production browsers come by TLS. Put a proxy with TLS in front "
-            "and set DRESSAGE_URL to its https:// address.",
+            f"DRESSAGE_URL is {config.public_url}: production needs TLS. Put a TLS proxy in front and set DRESSAGE_URL"
+            " to its https:// address.",
         )
     if not config.resolved_trusted_proxies:
         yield (
             "E002",
-            "DRESSAGE_TRUSTED_PROXIES names no proxy: nobody can tell who calls, or whether TLS was used. Set it to "
-            "the addresses or networks of the proxy with TLS, such as 10.0.0.0/8.",
+            "DRESSAGE_TRUSTED_PROXIES is empty: the client and its use of TLS are unknown. Set it to the addresses or"
+            " networks of the TLS proxy, such as 10.0.0.0/8.",
         )
     if config.debug:
         yield (
             "E003",
-            "DRESSAGE_DEBUG is on: pages of errors show settings and source to everybody. Take the variable away.",
+            "DRESSAGE_DEBUG is on: error pages show settings and source to everyone. Unset it.",
         )
     if any(name.startswith("*") for name in config.resolved_hosts):
         yield (
             "E004",
-            "DRESSAGE_HOSTS takes any name: a forged Host header would be believed. Name the hosts one by one, or a "
-            "domain with all below it as .example.com.",
+            "DRESSAGE_HOSTS accepts any name: a forged Host header would be trusted. List the hosts, or a domain with"
+            " its subdomains as .example.com.",
         )
 
 
@@ -42,15 +42,15 @@ def advice(config: Config) -> Iterator[tuple[str, str]]:
     if config.email_url is None:
         yield (
             "W002",
-            "DRESSAGE_EMAIL_URL names no mail server: links of invitations are shown to those who invite, and nobody's "
-            "address is proven. Set it to smtps://user:password@mail.example.com.",
+            "DRESSAGE_EMAIL_URL names no mail server: invitation links are shown to the inviters, and no address is"
+            " verified. Set it to smtps://user:password@mail.example.com.",
         )
     link = urlsplit(config.resolved_link_url).hostname
     if config.ray_address and not _is_here(config.ray_address) and link in _LOCAL:
         yield (
             "W003",
-            f"LINK_URL is {config.resolved_link_url}, but the Ray cluster at {config.ray_address} is elsewhere: its "
-            "workers cannot reach the platform there. Set it to an address that the cluster's nodes reach.",
+            f"LINK_URL is {config.resolved_link_url}, but the Ray cluster at {config.ray_address} is elsewhere: its"
+            " workers cannot reach the platform there. Set it to an address that the cluster's nodes can reach.",
         )
 
 

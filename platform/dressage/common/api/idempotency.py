@@ -100,7 +100,7 @@ def _opened(stored: StoredResponse) -> Any:
     try:
         return json.loads(unseal(stored.body[_SEALED]))
     except UnsealError as error:
-        detail = "The first answer cannot be read any more: the installation's encryption key has changed since."
+        detail = "The first response can no longer be read: the installation's encryption key has changed since."
         raise conflict(detail, code="idempotency_unreadable") from error
 
 

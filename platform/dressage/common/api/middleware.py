@@ -88,9 +88,7 @@ class HttpsApiMiddleware(MiddlewareMixin):
         exempt = (re.search(pattern, request.path.lstrip("/")) for pattern in settings.SECURE_REDIRECT_EXEMPT)
         if not wanted or request.is_secure() or any(exempt):
             return None
-        detail = (
-            "The API answers https alone. What was sent without TLS may have been read: end that token or password."
-        )
+        detail = "The API accepts only https. A token or password sent without TLS may have been read: replace it."
         return problem_response(Problem(403, "Use https", detail, code="https_only"), request.path)
 
 

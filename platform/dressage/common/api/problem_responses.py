@@ -96,7 +96,7 @@ def as_problem(error: Exception) -> Problem | None:
             return Problem(507, "No space left", "The platform's disk is full. Nothing was stored.", code="disk_full")
         case OperationalError() | RedisConnectionError():
             return Problem(
-                503, "Temporarily unavailable", "A part of the platform is away. Try again.", code="unavailable"
+                503, "Temporarily unavailable", "A part of the platform is unavailable. Try again.", code="unavailable"
             )
     return None
 
@@ -127,15 +127,13 @@ def problem_response(problem: Problem, path: str) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponseBase:
     """Django's handler500."""
     request_id = getattr(request, "request_id", "")
-    problem = Problem(500, "Internal error", f"This is a fault of the platform. Its log has it as {request_id}.")
+    problem = Problem(500, "Internal error", f"This is a fault of the platform. Find it in its log as {request_id}.")
     return problem_response(problem, request.path)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """Django's handler404."""
-    return problem_response(
-        Problem(404, "Not found", "There is nothing at this address.", code="not_found"), request.path
-    )
+    return problem_response(Problem(404, "Not found", "No such address.", code="not_found"), request.path)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:

@@ -129,9 +129,9 @@ class Words(Parameter):
     def read(self, text: str) -> tuple[str, ...]:
         words = tuple(dict.fromkeys(text.split(",")))
         if not 1 <= len(words) <= self.most or not all(_is_text(word, self.longest) for word in words):
-            raise Unfit(f"1 to {self.most} words, separated by commas")
+            raise Unfit(f"1 to {self.most} values, separated by commas")
         if self.choices and not set(words) <= set(self.choices):
-            raise Unfit(f"words out of {', '.join(self.choices)}, separated by commas")
+            raise Unfit(f"values from {', '.join(self.choices)}, separated by commas")
         return words
 
 
@@ -192,7 +192,7 @@ class Query:
         name = parameter.name
         if not texts:
             if parameter.required:
-                raise invalid(f"/{name}", f"{name} is missing: it is needed.", code=parameter.code)
+                raise invalid(f"/{name}", f"{name} is required.", code=parameter.code)
             return parameter.default
         if len(texts) > 1:
             raise invalid(f"/{name}", f"{name} is given {len(texts)} times; give it once.", code=parameter.code)
@@ -202,7 +202,7 @@ class Query:
             raise invalid(f"/{name}", f"{name} must be {error}.", code=parameter.code) from error
 
     def _unknown(self, names: list[str]) -> Problem:
-        takes = f"it takes {', '.join(self.parameters)}" if self.parameters else "it takes none"
+        takes = f"it takes {', '.join(self.parameters)}" if self.parameters else "it accepts none"
         errors = [
             FieldError(pointer=join(name[:80]), detail=f"There is no query parameter {name[:80]!r} here; {takes}.")
             for name in names[:10]

@@ -92,5 +92,5 @@ def wanted(header: str, size: int) -> tuple[int, int] | None:
             return None
     if start >= size or start >= end:
         headers = {"Content-Range": f"bytes */{size}"}
-        raise Problem(416, "Range not satisfiable", f"There are {size} bytes.", headers=headers)
+        raise Problem(416, "Range not satisfiable", f"The file has {size} bytes.", headers=headers)
     return start, end

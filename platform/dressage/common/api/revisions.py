@@ -26,6 +26,6 @@ def seen_revision(request: Request, what: str) -> int:
     """The revision in ``If-Match``. Raises a 428 problem if the header is missing or not a revision."""
     match = _ETAG.match(request.headers.get("If-Match", "").strip())
     if match is None:
-        detail = f"Send the {what}'s revision as If-Match, so that no one's change is overwritten unseen."
+        detail = f"Send the {what}'s revision as If-Match, so that no other change is overwritten."
         raise Problem(428, "Precondition required", detail, code="revision_required")
     return int(match[1])

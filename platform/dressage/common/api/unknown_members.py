@@ -44,7 +44,7 @@ def refuse_any(data: Any) -> None:
             [FieldError(pointer=join(name[:MAX_NAME]), detail=no_such_member(name, ())) for name in names]
         )
     if data:
-        raise unprocessable([FieldError(pointer="", detail="This takes no body.")])
+        raise unprocessable([FieldError(pointer="", detail="This request accepts no body.")])
 
 
 def unknown_members(serializer: serializers.BaseSerializer, data: Any) -> list[FieldError]:

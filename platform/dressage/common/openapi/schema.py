@@ -24,15 +24,15 @@ _DESCRIPTIONS = {
     "400": "The request cannot be read: broken JSON, or a NUL character in the query.",
     "401": "Not signed in, or the token is not valid.",
     "403": "The role or the token's scopes do not allow this, or the CSRF token is missing.",
-    "404": "No such thing in this team.",
-    "408": "The body stopped coming.",
-    "409": "The request contradicts the present state.",
+    "404": "Not found in this team.",
+    "408": "The body stopped arriving.",
+    "409": "The request conflicts with the current state.",
     "411": "A large body needs a Content-Length.",
     "413": "The body is too large.",
-    "415": "A body of another media type than the operation takes.",
-    "422": "The request is invalid; `errors` names each fault.",
+    "415": "A body of a media type that the operation does not accept.",
+    "422": "The request is invalid; `errors` lists each fault.",
     "429": "Too many requests.",
-    "503": "Too many such requests of all teams, or a part of the platform is away; try again.",
+    "503": "Too many such requests from all teams, or a part of the platform is unavailable; try again.",
 }
 
 
@@ -53,7 +53,7 @@ class ProblemAutoSchema(AutoSchema):
                     "Idempotency-Key",
                     str,
                     OpenApiParameter.HEADER,
-                    description="A retry with the same key gets the first answer.",
+                    description="A retry with the same key gets the first response.",
                 )
             )
         return parameters

@@ -59,7 +59,7 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
     parts = parts_of(grader)
     definition = as_definition(parts)
     if definition.needs_length:
-        raise invalid("/grader", "This grader looks at the number of tokens, which a text alone does not tell.")
+        raise invalid("/grader", "This grader uses the number of tokens, which text alone does not have.")
     started = time.monotonic()
     if _is_pure(definition):
         [result] = try_out(team, definition, [Pasted(text, item)], ThinkingTags.model_validate(DEFAULT_TAGS))
@@ -90,10 +90,10 @@ def _on_the_cluster(
     _wait(job, started + WAIT_S)
     late = job.state in OPEN
     if late:
-        fail_open(BenchJob, job.id, "Nobody waits for the answer any more.")
+        fail_open(BenchJob, job.id, "No request waits for the answer any more.")
     job.refresh_from_db()
     if job.results is None:
-        error = f"The cluster gave no answer within {WAIT_S:g} s." if late else job.error
+        error = f"The cluster did not answer within {WAIT_S:g} s." if late else job.error
         return Ran({}, error, None, time.monotonic() - started, late=late)
     [[result]] = job.results
     return _ran(parts, result["parts"], result["error"], result["seconds"], job.judge or {})

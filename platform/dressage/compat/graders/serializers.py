@@ -6,7 +6,7 @@ from dressage.common.openapi.documents import DocumentSerializer
 from dressage.compat.graders.response import GraderRunDocument
 from dressage.rewards.trial import MAX_TEXT
 
-_HELP = "A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`."
+_HELP = "A grader in OpenAI's format, or any of ours: see `GET /rewards/schema`."
 
 
 class ValidateGraderSerializer(serializers.Serializer):

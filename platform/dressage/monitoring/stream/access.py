@@ -89,5 +89,5 @@ def _session_user(key: str | None) -> tuple[Any, str | None]:
     if not user.is_authenticated or not user.is_active or must_enrol(user):
         return None, None
     if user.password_is_temporary:
-        raise PasswordIsTemporary("Someone else has seen your password. Choose your own.")
+        raise PasswordIsTemporary("Someone else has seen your password. Choose a new one.")
     return user, session.get(SESSION_TEAM)

@@ -89,7 +89,7 @@ class RolloutsView(ApiView):
             Text(name="prompt_id", description="Only this prompt: `<source>:<row, from 0>`."),
             Number(name="min_reward", description="Only rewards of at least this."),
             Choice(name="order", choices=tuple(ROLLOUT_ORDERS), default="step", description="`step`: newest first."),
-            Flag(name="superseded", description="Instead, what later attempts have done again."),
+            Flag(name="superseded", description="Instead, steps that later attempts repeated."),
         )
     }
 

@@ -28,8 +28,8 @@ DEFAULT_POINTS, MAX_POINTS = 1000, 10_000
 MOST_VALUES = MAX_KEYS * MAX_POINTS
 """Points of one response, over all runs."""
 _AXIS = (
-    "Time is in seconds since the start. GPU hours are those that all attempts have held by then; cost is their price, "
-    "where the installation has one."
+    "Time is in seconds since the start. GPU hours are those that all attempts held until then; cost is their price, if"
+    " the installation has one."
 )
 
 
@@ -38,9 +38,11 @@ _DRAWN = (
     Choice(name="x", choices=get_args(XAxis), default="step", description=_AXIS),
     Number(name="from", description="Smallest x."),
     Number(name="to", description="Largest x."),
-    Whole(name="max_points", least=1, most=MAX_POINTS, default=DEFAULT_POINTS, description="Most buckets."),
-    Time(name="as_of", description="Only steps that were done by then; what was repeated since is as it was."),
-    Flag(name="superseded", description="Also what later attempts have done again."),
+    Whole(
+        name="max_points", least=1, most=MAX_POINTS, default=DEFAULT_POINTS, description="Maximum number of buckets."
+    ),
+    Time(name="as_of", description="Only steps done by then; steps repeated since are shown as they were."),
+    Flag(name="superseded", description="Also steps that later attempts repeated."),
 )
 _RUNS = Words(name="runs", most=MAX_RUNS, required=True, description="Ids of runs, separated by commas.")
 
@@ -69,7 +71,7 @@ class RunsMetricsView(ApiView):
         query = self.query
         most = MOST_VALUES // (len(query["runs"]) * len(query["keys"]))
         if query["max_points"] > most:
-            detail = f"{len(query['runs'])} runs and {len(query['keys'])} keys leave at most {most} points for each."
+            detail = f"{len(query['runs'])} runs and {len(query['keys'])} keys allow at most {most} points each."
             raise invalid("/max_points", detail)
         found = plain_runs(request.team, query["runs"])
         charts = [{"run": run.id, **_chart(run, query)} for run in found]
@@ -121,7 +123,7 @@ def _axes(run: Run, x: XAxis) -> Axes:
     """Data from which the axes are computed. Raises a 422 problem for a cost without a price."""
     price = settings.GPU_HOUR_PRICE
     if x == "cost" and price is None:
-        detail = "This installation has no price of a GPU hour (GPU_HOUR_PRICE): ask for gpu_hours."
+        detail = "This installation has no price per GPU hour (GPU_HOUR_PRICE): request gpu_hours."
         raise invalid("/x", detail, code="no_price")
     held = held_spans(run) if x in ("gpu_hours", "cost") else ()
     return Axes(run.started_at or run.created_at, held, price or 0.0)

@@ -30,7 +30,7 @@ class GroupsView(ApiView):
     noun = Noun.RUNS
     queries = {
         "GET": Query.of(
-            Text(name="after", longest=200, code="invalid_cursor", description="`next` of the page before."),
+            Text(name="after", longest=200, code="invalid_cursor", description="`next` of the previous page."),
             LIMIT,
             *FILTERS,
         )

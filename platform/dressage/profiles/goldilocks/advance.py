@@ -37,7 +37,7 @@ def _advance(job_id: str) -> bool:
         return False
     words = _WORDS[GoldilocksState(job.state)]
     if profile.state == ProfileState.CANCELLED:
-        _fail(job, f"{words} was given up: its profile was cancelled. Start again; what is done already costs nothing.")
+        _fail(job, f"{words} was stopped: its profile was cancelled. Start again; finished work costs nothing.")
         return False
     if profile.state == ProfileState.FAILED:
         _fail(job, f"{words} has failed: {profile.error or 'its worker gave no reason.'}")

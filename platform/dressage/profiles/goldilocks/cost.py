@@ -61,8 +61,8 @@ def cost_of_goldilocks(team: Team, asked: AskedGoldilocks) -> GoldilocksCost:
     warnings = []
     if asked.second is not None and asked.second.policy == asked.spec.policy.base:
         warnings.append(
-            f"Both stages are by {asked.second.policy}. Rows that a policy never solves are told apart from wrong ones "
-            "by a stronger policy, not by the same one."
+            f"Both stages use {asked.second.policy}. Only a stronger policy can separate rows that are too hard from"
+            " wrong ones: choose one for stage two."
         )
     return {"stages": stages, "warnings": warnings}
 

@@ -24,41 +24,41 @@ class StartGoldilocksSerializer(serializers.Serializer):
     """A spec over one version, with the policies, bands and limits of both stages."""
 
     spec = RunSpecField(
-        help_text="Of a run over the version alone: its policy is the first one; of the rest the reward, the format of "
-        "prompts and the sampling are used, for both stages."
+        help_text="Of a run over the version alone: its policy is the first one; its reward, prompt format and sampling"
+        " are used for both stages."
     )
-    plan = PlanField(help_text="Bounds of the first stage; its band is the stage's.")
+    plan = PlanField(help_text="Bounds and band of the first stage.")
     second = SecondStageSerializer(
         required=False,
         allow_null=True,
         default=None,
-        help_text="Null: stage one only, which makes the version to train the second policy on.",
+        help_text="Null: stage one only, which creates the version to train the second policy on.",
     )
     outside_first = serializers.ChoiceField(
         OUTSIDE_FIRST,
         default="may_return",
-        help_text="Rows outside the first band that lie inside the second one: the second policy decides about all "
-        "rows, or these stay out.",
+        help_text="Rows outside the first band but inside the second: whether the second policy decides on all rows, or"
+        " these are excluded.",
     )
     suspects = serializers.ChoiceField(
         SUSPECT_GOLDS,
         default="leave_out",
-        help_text="Rows whose gold the last stage's samples contradict; those that a person has called right stay.",
+        help_text="Rows whose gold the last stage's samples contradict; those that a user confirmed are kept.",
     )
     reuse = serializers.BooleanField(
-        default=True, help_text="Take a stored profile that has sampled alike in the place of sampling again."
+        default=True, help_text="Reuse a stored profile with the same sampling instead of sampling again."
     )
     threshold = serializers.FloatField(
         required=False,
         allow_null=True,
         default=None,
-        help_text="Reward from which an answer counts as right; null: the reward's own.",
+        help_text="Least reward of a right answer; null: the reward's own.",
     )
-    cluster = ClusterField("Where to sample, by name; null: the platform chooses.")
+    cluster = ClusterField("Cluster to sample on, by name; null: the platform chooses.")
     into = NewDatasetSerializer(
-        required=False, allow_null=True, default=None, help_text="Null makes the next version of the same dataset."
+        required=False, allow_null=True, default=None, help_text="Null creates the next version of the same dataset."
     )
-    dry_run = serializers.BooleanField(required=False, default=False, help_text="Only tell what it would cost.")
+    dry_run = serializers.BooleanField(required=False, default=False, help_text="Only estimate the cost.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         attrs.setdefault("cluster", None)

@@ -59,7 +59,7 @@ def start_goldilocks(
         version = require_stages(team, asked)  # may have been deleted in the meantime
         Team.objects.select_for_update(no_key=True).get(pk=team.pk)
         if Goldilocks.objects.for_team(team).filter(version=version, state__in=GOLDILOCKS_OPEN).exists():
-            detail = f"A goldilocks of {version.ref} is not over yet. Wait for its end, or cancel it."
+            detail = f"A goldilocks of {version.ref} is still running. Wait until it ends, or cancel it."
             raise conflict(detail, code="goldilocks_is_open")
         job = Goldilocks.objects.create(
             team=team,
@@ -84,7 +84,7 @@ def cancel_goldilocks(team: Team, actor: Actor, goldilocks_id: str) -> Goldilock
     """
     job = _locked(team, goldilocks_id)
     if job.state not in GOLDILOCKS_OPEN:
-        raise conflict(f"The goldilocks is over: it is {job.state}.", code="goldilocks_is_over")
+        raise conflict(f"The goldilocks has ended: it is {job.state}.", code="goldilocks_is_over")
     for stage, profile in (("first", job.first), ("second", job.second)):
         if profile is not None and stage not in job.reused and profile.state in OPEN:
             cancel_profile(team, actor, profile.id)
@@ -106,7 +106,7 @@ def undo_goldilocks(team: Team, actor: Actor, goldilocks_id: str) -> Goldilocks:
     made = job.made_version
     mine = [one for one in notes.of(job.version) if one.source["id"] == job.id]
     if made is None and not mine:
-        raise conflict("The goldilocks has left no version, or it is gone already.", code="nothing_to_undo")
+        raise conflict("The goldilocks's version does not exist or was already deleted.", code="nothing_to_undo")
     if made is not None:
         deletion.take_back(made, actor)
     for one in mine:

@@ -37,18 +37,18 @@ def store_version(job: Goldilocks) -> None:
     stages = [_stage(job, asked, name) for name in asked.stages]
     told = [stage for stage in stages if stage is not None]
     if len(told) < len(stages):
-        detail = "The pass rates of its profiles are gone: a later profile took their place. Start again."
+        detail = "The pass rates of its profiles were replaced by a later profile. Start again."
         return _fail(job, detail, None)
     decision = decide(asked, told, confirmed(job.version))
     if not decision.report["kept"]:
-        return _fail(job, "No row would be left: every one lies outside a band. Widen the bands.", decision)
+        return _fail(job, "No row would remain: every row is outside a band. Widen the bands.", decision)
     try:
         _derive(job, asked, decision)
     except _Over:
         return None
     except Problem as problem:
         if problem.status not in _BUSY:
-            _fail(job, f"{problem.detail} Start again then: what is sampled already costs nothing.", decision)
+            _fail(job, f"{problem.detail} Then start again: finished sampling costs nothing.", decision)
     return None
 
 

@@ -19,7 +19,7 @@ def refusal(base_url: str) -> str | None:
     address = _written_out(host)
     if address is None or may_ask(address, settings.JUDGE_NETWORKS):
         return None
-    return f"{host} is not on the public internet; whoever runs this installation may allow it by JUDGE_NETWORKS."
+    return f"{host} is not on the public internet. The operator may allow it with JUDGE_NETWORKS."
 
 
 def _written_out(host: str) -> Address | None:

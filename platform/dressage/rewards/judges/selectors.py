@@ -32,13 +32,13 @@ def unfit(endpoint: JudgeEndpoint) -> str | None:
     """Reason why the judge cannot be called: its address is not allowed, its key is unreadable, or its policy gone."""
     reason = refusal(endpoint.base_url) if endpoint.base_url else None
     if reason:
-        return f"The judge endpoint {endpoint.slug!r} cannot be asked: {reason}"
+        return f"The judge endpoint {endpoint.slug!r} cannot be called: {reason}"
     try:
         _api_key(endpoint)
         if endpoint.policy:
             policy_by_name(endpoint.team, endpoint.policy)
     except UnsealError:
-        return f"The key of the judge endpoint {endpoint.slug!r} cannot be read any more: enter it again."
+        return f"The key of the judge endpoint {endpoint.slug!r} can no longer be read: enter it again."
     except LookupError as error:
         return f"The judge endpoint {endpoint.slug!r} serves a policy that cannot be used: {error}"
     return None

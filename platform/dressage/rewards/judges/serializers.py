@@ -25,7 +25,7 @@ class BaseUrlField(serializers.CharField):
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise serializers.ValidationError("Give an address such as https://host/v1.")
         if parts.username or parts.password or parts.query or parts.fragment:
-            raise serializers.ValidationError("No user, password, query or fragment: the key has a field of its own.")
+            raise serializers.ValidationError("No user, password, query or fragment: the key has its own field.")
         reason = refusal(text)
         if reason:
             raise serializers.ValidationError(reason)
@@ -49,16 +49,16 @@ class UpdateJudgeEndpointSerializer(serializers.Serializer):
     policy = SlugField(
         required=False, allow_null=True, help_text="Instead of an address: a policy that the cluster serves by vLLM."
     )
-    model = serializers.CharField(max_length=200, required=False, help_text="What requests name as `model`.")
+    model = serializers.CharField(max_length=200, required=False, help_text="Value of `model` in requests.")
     api_key = serializers.CharField(
         max_length=4000,
         required=False,
         allow_null=True,
         write_only=True,
-        help_text="Stored encrypted and never shown again; null forgets it. A new `base_url` needs a new key, or null.",
+        help_text="Stored encrypted and never shown again; null deletes it. A new `base_url` needs a new key, or null.",
     )
     max_in_flight = serializers.IntegerField(
-        min_value=1, max_value=1024, required=False, help_text="Requests at a time."
+        min_value=1, max_value=1024, required=False, help_text="Requests at the same time."
     )
     timeout_s = serializers.FloatField(min_value=1.0, max_value=600.0, required=False, help_text="Of one request.")
     retries = serializers.IntegerField(min_value=0, max_value=10, required=False, help_text="After a failed request.")
@@ -70,8 +70,8 @@ class CreateJudgeEndpointSerializer(UpdateJudgeEndpointSerializer):
     """A new judge. Give either ``base_url`` or ``policy``."""
 
     name = serializers.CharField(max_length=120)
-    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
-    model = serializers.CharField(max_length=200, help_text="What requests name as `model`.")
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Derived from the name when omitted.")
+    model = serializers.CharField(max_length=200, help_text="Value of `model` in requests.")
 
 
 class JudgeEndpointSerializer(serializers.Serializer):

@@ -103,10 +103,10 @@ def _assign(endpoint: JudgeEndpoint, fields: dict[str, Any]) -> None:
         except LookupError as error:
             raise invalid("/policy", str(error), code="unknown_reference") from error
         if endpoint.has_key:
-            raise invalid("/api_key", "A judge that the cluster serves has no key: null forgets the stored one.")
+            raise invalid("/api_key", "A judge that the cluster serves has no key: null deletes the stored one.")
     elif endpoint.has_key and endpoint.base_url != address and "api_key" not in fields:
         # A user who changes the address must not receive a key that somebody else has entered.
-        detail = "The stored key was given for another address: enter the key of this one, or null for none."
+        detail = "The stored key is for another address: enter the key of this one, or null for none."
         raise invalid("/api_key", detail, code="key_needed")
 
 

@@ -19,7 +19,7 @@ def with_item(definition: dict[str, Any], component: str, item: dict[str, Any]) 
 
     def append(items: Items) -> Items:
         if any(known["name"] == item["name"] for known in items):
-            detail = f"The rubric has an item {item['name']!r} already: give another name, or retire the proposal."
+            detail = f"The rubric already has an item {item['name']!r}: choose another name, or retire the proposal."
             raise conflict(detail, code="name_taken", errors=[FieldError(pointer="/name", detail=detail)])
         return [*items, item]
 
@@ -44,7 +44,7 @@ def without_item(definition: dict[str, Any], component: str, name: str) -> Rewar
     try:
         return _changed(definition, component, lambda items: [item for item in items if item["name"] != name])
     except Problem as problem:
-        raise conflict(f"The rubric cannot be without {name!r}: {problem.detail}", code="item_needed") from problem
+        raise conflict(f"The rubric cannot lose {name!r}: {problem.detail}", code="item_needed") from problem
 
 
 def _changed(definition: dict[str, Any], component: str, change: Callable[[Items], Items]) -> RewardDefinition:

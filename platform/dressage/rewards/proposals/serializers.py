@@ -18,14 +18,16 @@ class RubricProposalSerializer(serializers.Serializer):
     run = serializers.CharField(source="run_id", allow_null=True)
     run_name = serializers.CharField(source="run.name", allow_null=True, default=None)
     step = serializers.IntegerField()
-    reward_version = serializers.CharField(source="reward_version.ref", help_text="Under which they were scored.")
+    reward_version = serializers.CharField(
+        source="reward_version.ref", help_text="Version under which they were scored."
+    )
     prompt_id = serializers.CharField()
     prompt_text = serializers.CharField(allow_blank=True)
     better = serializers.CharField(allow_blank=True)
     worse = serializers.CharField(allow_blank=True)
     better_reward = serializers.FloatField(allow_null=True)
     worse_reward = serializers.FloatField(allow_null=True)
-    reason = serializers.CharField(allow_blank=True, help_text="The judge's words.")
+    reason = serializers.CharField(allow_blank=True, help_text="The judge's text.")
     created_at = serializers.DateTimeField()
     decided_by = serializers.CharField(allow_blank=True)
     decided_at = serializers.DateTimeField(allow_null=True)
@@ -49,9 +51,11 @@ class RetireProposalSerializer(serializers.Serializer):
 
 class AcceptedProposalSerializer(serializers.Serializer):
     proposal = RubricProposalSerializer()
-    version = RewardVersionSerializer(help_text="The version that was made with the item.")
+    version = RewardVersionSerializer(help_text="The version created with the item.")
 
 
 class RetiredProposalSerializer(serializers.Serializer):
     proposal = RubricProposalSerializer()
-    version = RewardVersionSerializer(allow_null=True, help_text="Made without the item, if the newest still had it.")
+    version = RewardVersionSerializer(
+        allow_null=True, help_text="Version created without the item, if the newest still had it."
+    )

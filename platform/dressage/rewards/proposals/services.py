@@ -73,7 +73,7 @@ def accept_proposal(
     """
     reward, proposal = _locked(proposal)
     if proposal.state == ProposalState.ACCEPTED:
-        raise conflict("The proposal was accepted already.", code="wrong_state")
+        raise conflict("The proposal was already accepted.", code="wrong_state")
     item = {name: edits.get(name, getattr(proposal, name)) for name in ("name", "description", "weight")}
     definition = with_item(reward.latest_version.definition, proposal.component, item)
     words = note or f"accepts {item['name']!r} for {proposal.component}, proposed {_origin(proposal)}"

@@ -27,8 +27,8 @@ class ProposalsView(ApiView):
     noun = Noun.REWARDS
     queries = {
         "GET": page_query(
-            Choice(name="state", choices=ProposalState.values, description="Only those in this state."),
-            Text(name="run", longest=40, description="Only those of this run."),
+            Choice(name="state", choices=ProposalState.values, description="Only proposals in this state."),
+            Text(name="run", longest=40, description="Only proposals of this run."),
         )
     }
 

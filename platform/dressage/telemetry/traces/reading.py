@@ -50,7 +50,7 @@ class SampleTokens:
 def sample_tokens(rollout: Rollout) -> SampleTokens:
     """Tokens of a rollout. Raises TraceGone."""
     if rollout.trace is None or rollout.trace_row is None:
-        raise TraceGone("The tokens of this rollout are not kept.")
+        raise TraceGone("The tokens of this rollout are not stored.")
     with opened(rollout.trace) as file:
         table = _row(file, rollout.trace_row)
         vocabulary = json.loads((file.metadata.metadata or {}).get(VOCABULARY, b"{}"))
@@ -107,7 +107,7 @@ def opened(file: TraceFile) -> Iterator[pq.ParquetFile]:
         with pq.ParquetFile(path_of(file), memory_map=True) as found:
             yield found
     except (OSError, pa.ArrowException) as error:
-        raise TraceGone(f"The tokens of step {file.step} are no longer kept.") from error
+        raise TraceGone(f"The tokens of step {file.step} are no longer stored.") from error
 
 
 def _row(file: pq.ParquetFile, row: int) -> pa.Table:
@@ -119,7 +119,7 @@ def _row(file: pq.ParquetFile, row: int) -> pa.Table:
         if row < begin + size:
             return file.read_row_group(group, columns=known).slice(row - begin, 1)
         begin += size
-    raise TraceGone("The tokens of this rollout are not kept.")
+    raise TraceGone("The tokens of this rollout are not stored.")
 
 
 def _values(table: pa.Table, name: str) -> NDArray[Any] | None:

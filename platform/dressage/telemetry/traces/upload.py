@@ -62,7 +62,7 @@ def _check_size(file: pq.ParquetFile) -> None:
     """Refuse a file that is small when sent and huge when uncompressed."""
     facts = file.metadata
     if not 1 <= facts.num_rows <= MAX_TRACE_SAMPLES:
-        raise _unreadable(f"it has {facts.num_rows} samples, and 1 to {MAX_TRACE_SAMPLES} fit one")
+        raise _unreadable(f"it has {facts.num_rows} samples; allowed are 1 to {MAX_TRACE_SAMPLES}")
     unfolded = 0
     for group in (facts.row_group(index) for index in range(facts.num_row_groups)):
         unfolded += group.total_byte_size
@@ -70,13 +70,13 @@ def _check_size(file: pq.ParquetFile) -> None:
             if column.num_values > MAX_TRACE_TOKENS:
                 raise _unreadable(f"a column has more than {MAX_TRACE_TOKENS} values")
     if unfolded > MAX_UNFOLDED:
-        raise _unreadable(f"it unfolds to {unfolded} bytes, and {MAX_UNFOLDED} are read")
+        raise _unreadable(f"it decompresses to {unfolded} bytes; at most {MAX_UNFOLDED} are read")
 
 
 def _check_columns(schema: pa.Schema) -> None:
     for name, kind in TOKEN_COLUMNS.items():
         if name in schema.names and schema.field(name).type != pa.list_(pa.type_for_alias(kind)):
-            raise _unreadable(f"the column {name} holds {schema.field(name).type}, not lists of {kind}")
+            raise _unreadable(f"the column {name} contains {schema.field(name).type}, not lists of {kind}")
 
 
 def _row(row: str, prompt: str, completion: str) -> TraceRow:

@@ -51,7 +51,7 @@ REWARDS = {
 class Command(BaseCommand):
     """Creates what is missing; a second call creates nothing twice and sets no new password."""
 
-    help = "Make the demo team with its data, reward, policy and a first run."
+    help = "Create the demo team with its data, reward, policy and a first run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--no-run", action="store_true", help="do not start a run")

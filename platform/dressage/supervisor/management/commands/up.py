@@ -32,8 +32,8 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--demo", action="store_true", help="fill in the demo team and start its run")
-        parser.add_argument("--no-run", action="store_true", help="with --demo: start no run")
+        parser.add_argument("--demo", action="store_true", help="create the demo team and start its run")
+        parser.add_argument("--no-run", action="store_true", help="with --demo: do not start a run")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if former := find_former_installation(os.environ, config.home):
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise CommandError(f"Dressage is already up in {config.home}") from None
+            raise CommandError(f"Dressage is already running in {config.home}") from None
         clusters = _clusters()
         _refuse_taken_port(config.host, config.port)
         self._close_to_others()
@@ -91,7 +91,7 @@ class Command(BaseCommand):
             self._manage("demo", *(["--no-run"] if no_run else []))
         if warning := exposure(config):
             self.stdout.write(self.style.WARNING(f"\n{warning}"))
-        self.stdout.write(self.style.SUCCESS(f"\n  Dressage is up: {config.public_url}   (Ctrl-C stops it)\n"))
+        self.stdout.write(self.style.SUCCESS(f"\n  Dressage is running: {config.public_url}   (Ctrl-C stops it)\n"))
         self.stdout.flush()  # Python buffers output to a pipe or a file in whole blocks
 
     def _manage(self, *arguments: str) -> None:
@@ -102,9 +102,7 @@ class Command(BaseCommand):
 def _clusters() -> tuple[NamedCluster, ...]:
     """The clusters, after checking that each can be joined. Raises CommandError about the first one that cannot."""
     if config.clusters and config.ray_address:
-        raise CommandError(
-            "RAY_ADDRESS and DRESSAGE_CLUSTERS are both set: write the address into DRESSAGE_CLUSTERS alone."
-        )
+        raise CommandError("RAY_ADDRESS and DRESSAGE_CLUSTERS are both set: set the address only in DRESSAGE_CLUSTERS.")
     for cluster in config.resolved_clusters:
         if cluster.address is not None and not cluster.is_local and (refusal := refusal_of(cluster)):
             named = f"Cluster {cluster.name}: " if config.clusters else ""

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         deadline = time.monotonic() + options["seconds"]
         while reason := _what_is_missing():
             if time.monotonic() > deadline:
-                raise CommandError(f"{reason} Look at the log of `manage.py migrate`, which should have run by now.")
+                raise CommandError(f"{reason} Check the log of `manage.py migrate`, which should have run by now.")
             time.sleep(1.0)
 
 
