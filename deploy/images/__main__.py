@@ -27,7 +27,7 @@ BUILT_FROM = {"BASE_IMAGE": "base", "NODE_IMAGE": "node"}
 def main() -> int:
     """Run one command; exit status 1 and a sentence if it fails."""
     parser = argparse.ArgumentParser(prog="python -m deploy.images", description="The lock of images.")
-    parser.add_argument("--lock", type=Path, default=LOCK, help="lock to use instead of the checkout's own")
+    parser.add_argument("--lock", type=Path, default=LOCK, help="lock to use instead of the checkout's")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("show", help="list the images and their digests")
     printing = commands.add_parser("env", help="print the images as lines of compose's settings.env")

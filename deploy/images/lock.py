@@ -32,7 +32,7 @@ class Image:
             raise LockError(
                 f"The image {self.name!r} has no digest in the lock: "
                 f"run `python -m deploy.images pin {self.name} sha256:…` with the digest "
-                + (f"of {self.repository}:{self.tag}." if self.tag else "that pushing it has printed.")
+                + (f"of {self.repository}:{self.tag}." if self.tag else "that the push printed.")
             )
         return f"{registry}/{self.repository}@{self.digest}" if registry else f"{self.repository}@{self.digest}"
 
@@ -43,7 +43,7 @@ def read_lock(path: Path = LOCK) -> dict[str, Image]:
         document = json.loads(path.read_text())
         images = {name: Image(name=name, **entry) for name, entry in document.items()}
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise LockError(f"{path} is no lock of images: {error}. Take the one of the release.") from error
+        raise LockError(f"{path} is not a lock of images: {error}. Use the release's lock.") from error
     for image in images.values():
         if image.digest is not None:
             _checked(image.digest)
@@ -54,7 +54,7 @@ def pin(name: str, digest: str, path: Path = LOCK) -> None:
     """Write the digest of an image into the lock. Raises LockError for an unknown name or an invalid digest."""
     images = read_lock(path)
     if name not in images:
-        raise LockError(f"{name!r} is no image of the lock; it has {', '.join(sorted(images))}.")
+        raise LockError(f"{name!r} is not an image of the lock; it has {', '.join(sorted(images))}.")
     document = json.loads(path.read_text())
     document[name]["digest"] = _checked(digest)
     lines = [f"  {json.dumps(key)}: {json.dumps(entry)}" for key, entry in document.items()]
@@ -63,5 +63,5 @@ def pin(name: str, digest: str, path: Path = LOCK) -> None:
 
 def _checked(digest: str) -> str:
     if not re.fullmatch(r"sha256:[0-9a-f]{64}", digest):
-        raise LockError(f"{digest!r} is no digest; write sha256: and 64 hexadecimal digits.")
+        raise LockError(f"{digest!r} is not a digest; write sha256: and 64 hexadecimal digits.")
     return digest

@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the manifests or the chart; exit status 1 with a sentence for each fault."""
     parser = argparse.ArgumentParser(prog="python -m deploy.kubernetes", description="Manifests from typed values.")
     parser.add_argument("values", nargs="?", type=Path, help="YAML file with the values")
-    parser.add_argument("--lock", type=Path, default=LOCK, help="lock of images to use instead of the checkout's own")
+    parser.add_argument("--lock", type=Path, default=LOCK, help="lock of images to use instead of the checkout's")
     parser.add_argument("--chart", type=Path, metavar="FOLDER", help="write a Helm chart into this folder")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of the values")
     given = parser.parse_args(arguments)

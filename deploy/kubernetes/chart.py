@@ -48,7 +48,7 @@ def values_schema() -> dict[str, Any]:
 
 _NO_VALUES = {
     "$schema": "http://json-schema.org/draft-07/schema#",
-    "description": "This chart takes no values. Change the installation's values and write the chart anew.",
+    "description": "This chart takes no values. Change the installation's values and write the chart again.",
     "type": "object",
     "properties": {"global": {}},
     "additionalProperties": False,

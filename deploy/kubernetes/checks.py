@@ -17,12 +17,12 @@ def _network(text: str) -> str:
     try:
         return str(ip_network(text))
     except ValueError:
-        raise ValueError(f"{text!r} is no network; write one such as 10.0.0.0/8") from None
+        raise ValueError(f"{text!r} is not a network; write one such as 10.0.0.0/8") from None
 
 
 def _quantity(text: str) -> str:
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?", text) or not float(re.sub(r"[^0-9.]", "", text)):
-        raise ValueError(f"{text!r} is no quantity; write one such as 500m, 4, 16Gi or 1Ti")
+        raise ValueError(f"{text!r} is not a quantity; write one such as 500m, 4, 16Gi or 1Ti")
     return text
 
 
@@ -37,25 +37,25 @@ def amount(text: str) -> float:
 
 def _name(text: str) -> str:
     if not re.fullmatch(r"[a-z]([-a-z0-9]{0,28}[a-z0-9])?", text):
-        raise ValueError(f"{text!r} is no name; use up to 30 small letters, digits and hyphens, a letter first")
+        raise ValueError(f"{text!r} is not a name; use up to 30 lower-case letters, digits and hyphens, a letter first")
     return text
 
 
 def _label_key(text: str) -> str:
     if not re.fullmatch(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", text):
-        raise ValueError(f"{text!r} is no key of a label; write one such as nvidia.com/gpu.product")
+        raise ValueError(f"{text!r} is not a label key; write one such as nvidia.com/gpu.product")
     return text
 
 
 def _cron(text: str) -> str:
     if not re.fullmatch(r"(\S+\s+){4}\S+", text):
-        raise ValueError(f"{text!r} is no schedule; write five fields as cron has them, such as '15 2 * * *'")
+        raise ValueError(f"{text!r} is not a schedule; write five fields as in cron, such as '15 2 * * *'")
     return text
 
 
 def _registry(text: str) -> str:
     if "://" in text or text.endswith("/") or not re.fullmatch(r"[A-Za-z0-9.-]+(:[0-9]+)?(/[a-z0-9._/-]+)?", text):
-        raise ValueError(f"{text!r} is no registry; write host, port and path without a scheme or a slash at the end")
+        raise ValueError(f"{text!r} is not a registry; write host, port and path without a scheme or trailing slash")
     return text
 
 

@@ -42,13 +42,13 @@ class RayNode(ValuesPart):
     @model_validator(mode="after")
     def _shared_memory_fits(self) -> Self:
         if self.shared_memory and amount(self.shared_memory) >= amount(self.memory):
-            raise ValueError(f"shared_memory: {self.shared_memory} is no part of {self.memory} of memory; ask for less")
+            raise ValueError(f"shared_memory: {self.shared_memory} is not a part of {self.memory} of memory; use less")
         return self
 
     @model_validator(mode="after")
     def _gpus_are_counted_once(self) -> Self:
         if self.gpu_resource in self.devices:
-            raise ValueError(f"devices: {self.gpu_resource} is the GPUs' own name; set gpus instead")
+            raise ValueError(f"devices: {self.gpu_resource} is the resource name of the GPUs; set gpus instead")
         return self
 
 
@@ -64,7 +64,7 @@ class WorkerGroup(RayNode):
     @model_validator(mode="after")
     def _most_is_no_less(self) -> Self:
         if self.most is not None and self.most < self.count:
-            raise ValueError(f"most: {self.most} nodes at most are fewer than the {self.count} of count; raise it")
+            raise ValueError(f"most: {self.most} is less than count ({self.count}); raise it")
         return self
 
 
@@ -108,23 +108,25 @@ class Cluster(ValuesPart):
         groups = {"head": self.head, **{f"workers.{group.name}": group for group in self.workers}}
         for field, node in groups.items():
             if node.gpus and self.image != "cuda":
-                raise ValueError(f"{field}.gpus: the image cpu computes on no GPU; set image: cuda or gpus: 0")
+                raise ValueError(f"{field}.gpus: the image cpu does not use GPUs; set image: cuda or gpus: 0")
         return self
 
     @model_validator(mode="after")
     def _groups_differ(self) -> Self:
         names = [group.name for group in self.workers]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"workers: {twice[0]!r} is the name of two groups; give each a name of its own")
+            raise ValueError(f"workers: {twice[0]!r} is the name of two groups; give each its own name")
         return self
 
     @model_validator(mode="after")
     def _growth_has_bounds(self) -> Self:
         for group in self.workers:
             if self.autoscaling and group.most is None:
-                raise ValueError(f"workers.{group.name}.most: autoscaling needs a bound; say how many nodes at most")
+                raise ValueError(
+                    f"workers.{group.name}.most: autoscaling needs a bound; set the maximum number of nodes"
+                )
             if not self.autoscaling and group.most is not None:
-                raise ValueError(f"workers.{group.name}.most: nothing grows without autoscaling; leave it out")
+                raise ValueError(f"workers.{group.name}.most: it has no effect without autoscaling; remove it")
         if self.autoscaling and not self.workers:
             raise ValueError("workers: autoscaling needs a group of workers that may grow; add one")
         return self

@@ -24,7 +24,7 @@ def read_values(path: Path) -> Values:
     try:
         document = yaml.safe_load(path.read_text())
     except yaml.YAMLError as error:
-        raise ValuesError(f"{path}: this is no YAML: {error}") from error
+        raise ValuesError(f"{path}: this is not YAML: {error}") from error
     return parse_values(document)
 
 
@@ -58,15 +58,15 @@ def _text(error: ErrorDetails) -> str:
         case "missing":
             return "This value is missing; add it."
         case "extra_forbidden":
-            return "There is no such value; look for a slip in its name, or leave it out."
+            return "There is no such value; check its name, or remove it."
         case "greater_than_equal":
             return f"{given} is too small; use {limits['ge']} or more."
         case "less_than_equal":
             return f"{given} is too large; use {limits['le']} or less."
         case "literal_error":
-            return f"{given!r} is none of {limits['expected']}; use one of these."
+            return f"{given!r} is not one of {limits['expected']}; use one of these."
         case "union_tag_invalid":
-            return f"kind: {limits['tag']!r} is none of {limits['expected_tags']}; use one of these."
+            return f"kind: {limits['tag']!r} is not one of {limits['expected_tags']}; use one of these."
         case "union_tag_not_found":
             return "kind: This value is missing; use 'bundled' or 'external'."
         case _:

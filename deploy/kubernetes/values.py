@@ -139,7 +139,7 @@ class Secrets(ValuesPart):
         allowed = sorted(set(SECRETS) - own - {"DRESSAGE_ENCRYPTION_KEYS"})
         for variable in extra:
             if variable not in allowed:
-                raise ValueError(f"{variable} is no further secret setting; those are {', '.join(allowed)}")
+                raise ValueError(f"{variable} is not a further secret setting; those are {', '.join(allowed)}")
         return extra
 
 
@@ -179,7 +179,7 @@ class Values(ValuesPart):
     def _is_an_https_address(cls, url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme != "https" or not parts.hostname or parts.path.strip("/"):
-            raise ValueError(f"{url!r} is no address of a console; write one such as https://dressage.example.com")
+            raise ValueError(f"{url!r} is not the address of a console; write one such as https://dressage.example.com")
         return url.rstrip("/")
 
     @field_validator("settings")
@@ -189,16 +189,16 @@ class Values(ValuesPart):
             if variable in SECRETS:
                 raise ValueError(f"{variable} is secret; put it into the Secret and name its key in secrets.extra")
             if variable in MANAGED:
-                raise ValueError(f"{variable} follows from the other values; leave it out")
+                raise ValueError(f"{variable} follows from the other values; remove it")
             if variable not in known_variables():
-                raise ValueError(f"{variable} is no setting of the platform; docs/configuration.md lists them")
+                raise ValueError(f"{variable} is not a setting of the platform; docs/configuration.md lists them")
         return settings
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
         names = [*(cluster.name for cluster in self.clusters), *self.further_clusters]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"clusters: {twice[0]!r} is the name of two clusters; give each a name of its own")
+            raise ValueError(f"clusters: {twice[0]!r} is the name of two clusters; give each its own name")
         return self
 
     @model_validator(mode="after")
@@ -207,17 +207,17 @@ class Values(ValuesPart):
             return self
         for field, server in (("postgres", self.postgres), ("redis", self.redis)):
             if isinstance(server, ExternalServer) and not server.networks:
-                raise ValueError(f"{field}.networks: the way out is closed; name the network in which the server is")
+                raise ValueError(f"{field}.networks: egress is closed; name the server's network")
         if any(cluster.autoscaling for cluster in self.clusters) and not self.network.api_server:
-            raise ValueError("network.api_server: the way out is closed; name the API server's network for autoscaling")
+            raise ValueError("network.api_server: egress is closed; name the API server's network for autoscaling")
         return self
 
     @model_validator(mode="after")
     def _air_gap_is_whole(self) -> Self:
         if self.air_gap and not self.registry:
-            raise ValueError("registry: with air_gap all images come from a registry of your own; name it")
+            raise ValueError("registry: with air_gap all images come from your own registry; name it")
         if self.air_gap and self.settings.get("HF_HUB_OFFLINE") is False:
-            raise ValueError("settings.HF_HUB_OFFLINE: air_gap means that the hub is never asked; leave it out")
+            raise ValueError("settings.HF_HUB_OFFLINE: air_gap means that the hub is never contacted; remove it")
         return self
 
     @property
