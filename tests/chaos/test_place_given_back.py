@@ -39,7 +39,7 @@ def test_a_paused_run_lets_another_team_train_and_loses_nothing(installation: In
     theirs = LiveRun.start(installation, "waits for it", small_spec(second, 2), second)
     stood = own.wait_for("paused")["step"]
     assert theirs.now()["state_reason"] == (
-        "Waiting for a place: 1 of 1 taken by 1 run of other teams; 1st in your queue."
+        "Waiting for a slot: 1 of 1 taken by 1 run of other teams; 1st in your queue."
     )
     own.api.post(f"/runs/{own.id}/release")
     suspended = own.wait_for("suspended")

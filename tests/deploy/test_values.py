@@ -102,7 +102,10 @@ def test_an_image_without_a_digest_is_refused_with_what_to_do(
 def test_a_lock_takes_digests_alone(tmp_path: Path) -> None:
     lock = tmp_path / "lock.json"
     lock.write_text('{"web": {"repository": "dressage/web", "digest": null}}')
-    for name, digest, sentence in (("web", "latest", "no digest"), ("wob", DIGESTS["web"], "no image of the lock")):
+    for name, digest, sentence in (
+        ("web", "latest", "is not a digest"),
+        ("wob", DIGESTS["web"], "is not an image of the lock"),
+    ):
         with pytest.raises(LockError, match=sentence):
             pin(name, digest, lock)
     assert read_lock(lock)["web"].digest is None

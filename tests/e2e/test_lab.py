@@ -175,7 +175,7 @@ def test_variations_are_written_verified_and_undone(page: Page, tmp_path: Path, 
     found.get_by_role("heading", name="Refused variations").click()
     refused = found.get_by_role("region", name="Refused variations").get_by_role("listitem")
     expect(refused).to_have_count(1)
-    expect(refused).to_contain_text("It lacks 23 and has 24, which its source has not.")
+    expect(refused).to_contain_text("It lacks 23 and has 24, which its source lacks.")
     assert violations(page) == []
     picture(page, "lab-synthesis")
     page.set_viewport_size({"width": 390, "height": 844})
@@ -298,7 +298,7 @@ def test_a_policy_of_the_cluster_is_asked(page: Page, tmp_path: Path, own: str) 
     card.get_by_role("button", name="What will it cost?").click()
     expect(card.get_by_test_id("lab-cost")).to_contain_text("about 4 rows")
     card.get_by_role("button", name="Try the rows").click()
-    expect(card).to_contain_text(re.compile("Waiting for the cluster|The cluster starts the model"))
+    expect(card).to_contain_text(re.compile("Waiting for the cluster|The cluster is starting the model"))
     picture(page, "lab-memorisation-starting")
     found = card.get_by_test_id("lab-found")
     expect(found.get_by_role("region", name="Largest overlaps").get_by_role("listitem")).to_have_count(

@@ -262,7 +262,9 @@ def test_a_guard_acts_is_edited_live_and_stands_on_home(page: Page, guarded: Liv
     expect(page.get_by_test_id("run-health").first).to_contain_text(since)  # first: this run's page
     expect(page.get_by_test_id("incidents-open")).to_be_visible()
     page.get_by_test_id("run-health").get_by_role("link").click()
-    incident = page.locator('[data-testid="incident"][data-kind="guard"]').filter(has_text="always: a guard objects")
+    incident = page.locator('[data-testid="incident"][data-kind="guard"]').filter(
+        has_text="always: a guard is violated"
+    )
     expect(incident).to_be_visible()
     expect(incident.get_by_test_id("incident-figure").first).to_contain_text("Groups")
     page.mouse.move(5, 500)

@@ -50,7 +50,7 @@ def test_an_unknown_table_is_mapped_and_known_the_next_time(page: Page, tmp_path
     expect(page.get_by_text(f"The mapping Capitals {mark} is kept.")).to_be_visible()
     page.get_by_role("alert").get_by_role("button").click()
     dialog.get_by_role("button", name="Upload", exact=True).click()
-    expect(page.get_by_test_id("version-origin")).to_contain_text("Mapped by hand", timeout=30_000)
+    expect(page.get_by_test_id("version-origin")).to_contain_text("Mapped manually", timeout=30_000)
     assert violations(page) == []
 
     page.goto("/datasets")

@@ -59,7 +59,7 @@ def test_proposals_are_accepted_as_edited_retired_and_taken_back(
     cites.get_by_role("button", name="Edit").click()
     cites.get_by_role("textbox", name="Name").fill("correct")
     cites.get_by_test_id("accept-proposal").click()
-    expect(cites).to_contain_text("The rubric has an item 'correct' already")
+    expect(cites).to_contain_text("The rubric already has an item 'correct'")
     cites.get_by_role("textbox", name="Name").fill("cites a source")
     cites.get_by_role("textbox", name="Weight").fill("-3")
     cites.get_by_role("textbox", name=re.compile("^Reason for the decision")).fill("sources matter")

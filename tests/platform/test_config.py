@@ -176,5 +176,5 @@ def test_origins_of_our_pages(given: dict[str, str], origins: list[str], monkeyp
 @pytest.mark.parametrize("url", ["localhost:8600", "ftp://localhost", "ftp://dressage.example.com"])
 def test_an_address_that_is_none_of_the_web_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRESSAGE_URL", url)
-    with pytest.raises(ValueError, match="is no address such as"):
+    with pytest.raises(ValueError, match="is not an address such as"):
         _ = Config().resolved_origins

@@ -579,7 +579,12 @@ def _archives() -> Iterator[Hostile]:
             "problem.yaml is no YAML",
             "/file/rows/1",
         ),
-        ("YAML that is a list", _zip({**good, "p/problem.yaml": b"- a"}), "must hold names and values", "/file/rows/1"),
+        (
+            "YAML that is a list",
+            _zip({**good, "p/problem.yaml": b"- a"}),
+            "must contain names and values",
+            "/file/rows/1",
+        ),
         ("tests that are not UTF-8", _zip({**good, "p/data/secret/1.in": b"\xff"}), "is not UTF-8", "/file/rows/1"),
         (
             "a bomb",
@@ -676,7 +681,7 @@ def _descriptions(good: dict[str, bytes]) -> Iterator[Hostile]:
 def _shapes() -> Iterator[Hostile]:
     for what, row, words in (
         ("GSM8K without its hashes", {"question": "a", "answer": "b"}, "has no `####`"),
-        ("GSM8K with nothing behind them", {"question": "a", "answer": "b ####"}, "nothing behind the `####`"),
+        ("GSM8K with nothing behind them", {"question": "a", "answer": "b ####"}, "nothing after the `####`"),
         ("GSM8K without question", {"answer": "#### 1"}, "no `question`"),
         ("GSM8K with an empty question", {"question": " ", "answer": "#### 1"}, "`question` is empty"),
     ):

@@ -97,7 +97,7 @@ def test_ports_that_are_none_are_refused(asked: str, monkeypatch: pytest.MonkeyP
 
 def test_an_open_cluster_on_a_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray, "nodes", lambda: OPEN)
-    with pytest.raises(ClusterError, match=r"listens on 10\.1\.2\.3 and asks nobody for proof.*RAY_AUTH_MODE=token"):
+    with pytest.raises(ClusterError, match=r"listens on 10\.1\.2\.3 without authentication.*RAY_AUTH_MODE=token"):
         check_closed()
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     monkeypatch.setenv("NETWORK_IS_PRIVATE", "false")

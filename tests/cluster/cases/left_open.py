@@ -23,4 +23,4 @@ def test_a_run_is_refused_by_an_open_cluster(
         run_once(nodes, platform, tmp_path, spec(schedule__steps=2, evaluation__sources=[]))
     assert platform.states() == ["starting", "failed"]
     reason = platform.of("state")[-1]["data"]["reason"]
-    assert "listens on 10.77.0.1, 10.77.0.2 and asks nobody for proof" in reason and "RAY_AUTH_MODE=token" in reason
+    assert "listens on 10.77.0.1, 10.77.0.2 without authentication" in reason and "RAY_AUTH_MODE=token" in reason

@@ -102,7 +102,7 @@ def test_probes_are_added_and_those_that_earn_success_are_flagged(
         ("gold_echoed", "info", 0),
     ]
     assert done["flags"][0]["detail"] == (
-        "A very long output without content earns 0.5, and 0.5 is success. A policy will find this."
+        "A very long output without content earns 0.5, and 0.5 counts as success. A policy will exploit this."
     )
     assert (done["summary"][0]["samples"], done["summary"][0]["mean"]) == (2, 0.5), "probes do not bend the mean"
 

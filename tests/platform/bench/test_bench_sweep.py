@@ -83,7 +83,7 @@ def test_a_job_that_nobody_takes_fails(start_bench: Callable[..., Any], enqueued
     found = BenchJob.objects.get()
     assert (found.state, found.error) == (
         "failed",
-        "No worker of the cluster has taken the job within 10 minutes: is it up?",
+        "No worker of the cluster has taken the job within 10 minutes: is it running?",
     )
 
 
@@ -92,7 +92,7 @@ def test_a_worker_that_hangs_has_an_hour(start_bench: Callable[..., Any], enqueu
     BenchWorker(job).take()
     age(BenchJob, job, started_at=3601)
     sweep()
-    assert BenchJob.objects.get().error == "The job was not done within an hour."
+    assert BenchJob.objects.get().error == "The job did not finish within an hour."
     BenchWorker(job).take(409)
 
 

@@ -11,8 +11,8 @@ from tests.platform.bench.fixtures import BenchWorker, bench_score
 from trainer_core.link import version
 from worker.jobs.bench.work import BenchWork
 
-NEW = "This cluster runs Dressage's link version 2, the platform speaks 1: upgrade the platform."
-OLD = "This cluster runs Dressage's link version 1, the platform speaks 2: upgrade the cluster's workers."
+NEW = "This cluster runs Dressage's link version 2, the platform runs 1: upgrade the platform."
+OLD = "This cluster runs Dressage's link version 1, the platform runs 2: upgrade the cluster's workers."
 Start = Callable[..., Any]
 Read = Callable[[str], Any]
 

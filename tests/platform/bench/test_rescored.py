@@ -67,7 +67,7 @@ def test_a_job_holds_no_more_than_its_bound_and_says_so(
     assert refused["errors"] == [
         {
             "pointer": "/samples/matching",
-            "detail": "The newest group that fits has more than 2 samples: pick rollouts instead.",
+            "detail": "The newest matching group has more than 2 samples: pick rollouts instead.",
         }
     ]
 

@@ -221,7 +221,7 @@ def test_a_cluster_that_does_not_answer(client: openai.OpenAI, live_server: Any,
     monkeypatch.setattr(running, "WAIT_S", 0.2)
     response = client.fine_tuning.alpha.graders.run(grader=PYTHON, model_sample="x")
     assert (response.reward, flags(response)) == (None, {"unresponsive_reward_error"})
-    assert BenchJob.objects.get().error == "Nobody waits for the answer any more."
+    assert BenchJob.objects.get().error == "No request waits for the answer any more."
     monkeypatch.setattr(running, "WAIT_S", 60.0)
     with cluster(live_server.url, lambda _: {"error": "There is no jail."}):
         response = client.fine_tuning.alpha.graders.run(grader=PYTHON, model_sample="x")

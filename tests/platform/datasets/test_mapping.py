@@ -131,7 +131,7 @@ def test_rows_that_cannot_be_mapped_are_named_or_left_out(editor: APIClient) -> 
     told = send(editor, content, mapping=mapping).json()
     assert (told["examined"], told["faulty"]) == (4, 3)
     assert told["faults"] == [
-        {"number": 2, "detail": "The template yields nothing: `q` is empty."},
+        {"number": 2, "detail": "The template gives an empty prompt: `q` is empty."},
         {"number": 3, "detail": "The row has no column `q`, which the mapping reads."},
         {
             "number": 4,

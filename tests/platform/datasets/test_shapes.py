@@ -54,9 +54,9 @@ def test_gsm8k_as_it_is(editor: APIClient) -> None:
                 {"column": "messages", "source": "`question` as the user's message"},
                 {
                     "column": "answer",
-                    "source": "what stands behind the `####` of `answer`, numbers without commas",
+                    "source": "the text after the `####` of `answer`, numbers without commas",
                 },
-                {"column": "solution", "source": "`answer` as it was"},
+                {"column": "solution", "source": "`answer` unchanged"},
             ],
             "grader": {"type": "math", "reference": "answer", "extraction": "boxed"},
             "system": "Please reason step by step, and put your final answer within \\boxed{}.",
@@ -102,7 +102,7 @@ def test_rows_unlike_the_first_are_all_named(editor: APIClient, dataset_root: Pa
     response = upload(editor, b"\n".join(lines))
     assert response.status_code == 422
     assert response.json()["errors"] == [
-        {"pointer": "/file/lines/4", "detail": "`answer` has no `####` with the final answer behind it."},
+        {"pointer": "/file/lines/4", "detail": "`answer` has no `####` followed by the final answer."},
         {"pointer": "/file/lines/8", "detail": "The row has no `question`, as the rows before it have."},
     ]
     assert nothing_was_made(dataset_root)

@@ -139,7 +139,7 @@ def test_a_database_that_is_away_or_behind(sound: Make, tested_database: str, tm
         (tmp_path / name).symlink_to(ROOT / name)
     [finding] = examine.examine(sound(root=tmp_path))
     assert finding.id == "database-behind" and finding.what.startswith(
-        "1 migrations are not applied, from runs.0099_of"
+        "1 migrations are not applied, starting with runs.0099_of"
     )
 
 
@@ -329,6 +329,6 @@ def test_exit_status_and_json(
     assert told == [{**shown, "level": level} for level in levels]
     assert command.main([]) == status
     lines = capsys.readouterr()
-    assert ("Nothing is amiss." in lines.out) is not bool(levels) and "hunter22" not in lines.out
+    assert ("No faults found." in lines.out) is not bool(levels) and "hunter22" not in lines.out
     with contextlib.suppress(IndexError):
         assert lines.out.splitlines()[-1].endswith("[a]") or not levels

@@ -171,7 +171,7 @@ def test_one_that_no_worker_claims_fails(kind: ClusterKind[Any], job: ClusterJob
     sweep()
     found = kind.model.objects.get()
     minutes = f"{kind.claim_limit_s / 60:g}"
-    why = f"No worker of the cluster has taken {kind.claimed} within {minutes} minutes: is it up?"
+    why = f"No worker of the cluster has taken {kind.claimed} within {minutes} minutes: is it running?"
     assert (found.state, found.error) == ("failed", why)
     over(kind, job)
 

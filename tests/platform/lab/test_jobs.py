@@ -162,7 +162,7 @@ def test_a_file_that_is_gone(finish: Callable[..., LabJob], make: Callable[..., 
     version = make(ROWS)
     version.path.unlink()
     job = finish(version, FIND)
-    assert (job.state, job.error[:27], notes.of(version)) == ("failed", "A file of the rows is gone.", [])
+    assert (job.state, job.error[:27], notes.of(version)) == ("failed", "A file of the rows is missi", [])
 
 
 @pytest.mark.expensive(4, "starts a job's process", about=PLATFORM)

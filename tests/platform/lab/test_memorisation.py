@@ -115,7 +115,7 @@ def test_an_endpoint_that_only_chats_is_told(
     model.say = lambda body: Reply({"detail": "Not Found"}, 404)
     job = finish(version, FIND)
     assert job.state == "failed"
-    assert "it has no /completions, which continues a text as it stands" in job.error
+    assert "it has no /completions, which continues plain text" in job.error
     assert len(model.requests) < 60
 
 

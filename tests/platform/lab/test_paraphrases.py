@@ -135,9 +135,7 @@ def test_an_endpoint_that_goes_away_is_not_asked_about_every_row(
     errors = column(version, "error")
     assert errors[:there] == [None] * there and None not in errors[there:]
     refused = sum("answered 403" in error and "not asked" not in error for error in errors[there:])
-    unasked = sum(
-        error.startswith(f"It was not asked: {IN_A_ROW} rows one after the other") for error in errors[there:]
-    )
+    unasked = sum(error.startswith(f"Not queried: {IN_A_ROW} rows in a row") for error in errors[there:])
     at_once = 16  # rows that other threads had asked about already
     assert IN_A_ROW <= refused <= IN_A_ROW + at_once and refused + unasked == 1100 - there
     assert len(model.requests) < 4 * IN_A_ROW
@@ -148,7 +146,7 @@ def test_an_endpoint_that_goes_away_is_not_asked_about_every_row(
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        (Reply({"error": "not found"}, 404), "it has no /embeddings, which makes vectors of texts"),
+        (Reply({"error": "not found"}, 404), "it has no /embeddings, which computes vectors of texts"),
         (Reply({"error": "no key"}, 401), "answered 401: no key"),
         (Reply({"choices": []}), "holds no embeddings"),
         (Reply("[1]"), "no JSON object"),
@@ -169,7 +167,7 @@ def test_models_that_make_no_vectors(
     model.say = lambda body: reply
     job = finish(version, FIND)
     assert job.state == "failed"
-    assert "made no vector of the first rows" in job.error
+    assert "returned no vector for the first rows" in job.error
     assert told in job.error
     assert notes.of(version) == []
 

@@ -186,7 +186,7 @@ def test_long_rows_are_not_asked_about(
     model.say = verdicts(5, 5)
     assert finish(version, ASSESS).state == "done"
     assert column(version, "score") == [None] * 60 + [1.0]
-    detail = "It was not asked: the row has 400,001 signs, and a model is asked about 400,000 at most"
+    detail = "Not queried: the row has 400,001 characters, and the maximum is 400,000"
     assert column(version, "error") == [detail] * 60 + [None]
     assert len(model.requests) == 1
 
@@ -288,7 +288,7 @@ def test_a_model_that_answers_nothing_fails_the_job(
     model.say = lambda body: Reply({"error": {"message": f"wrong\0 key {KEY}"}}, 401)
     job = finish(version, ASSESS)
     assert (job.state, job.report, notes.of(version)) == ("failed", None, [])
-    assert job.error.startswith("The model did not answer about any of the first 20 rows: the judge small-one answered")
+    assert job.error.startswith("The model did not answer for any of the first 20 rows: the judge small-one answered")
     assert "wrong\ufffd key ***" in job.error and 20 <= len(model.requests) <= 25
     assert "took" not in job.error
 
@@ -304,8 +304,8 @@ def test_a_job_that_fails_tells_what_it_has_used(
     job = finish(make(["Row 1", "Row 2"]), ASSESS)
     assert (job.state, notes.of(job.version)) == ("failed", [])
     assert job.error == (
-        "The model did not answer about any of the first 2 rows: the judge's answer was cut off at 2048 tokens. "
-        "What it sent took 1,800 prompt tokens and 4,096 tokens of answers."
+        "The model did not answer for any of the first 2 rows: the judge's answer was cut off at 2048 tokens. "
+        "It used 1,800 prompt tokens and 4,096 completion tokens."
     )
 
 
@@ -320,7 +320,7 @@ def test_an_endpoint_that_is_down_fails_the_job(
     job = finish(make(["Row 1", "Row 2"]), ASSESS)
     assert (job.state, job.report, notes.of(job.version)) == ("failed", None, [])
     assert job.error.startswith(
-        "The model did not answer about any of the first 2 rows: the judge small-one failed once: it cannot be reached"
+        "The model did not answer for any of the first 2 rows: the judge small-one failed once: it cannot be reached"
     )
 
 
@@ -419,7 +419,7 @@ def test_an_endpoint_that_is_asked_is_not_deleted(
     assert (refused.status_code, "sums@1" in refused.json()["detail"]) == (409, True)
     JudgeEndpoint.objects.all().delete()
     carry_out(job)
-    assert LabJob.objects.get().error == "The judge endpoint 'model' was deleted meanwhile."
+    assert LabJob.objects.get().error == "The judge endpoint 'model' was deleted in the meantime."
 
 
 @pytest.mark.expensive(3, "starts a job's process", about=PLATFORM)
@@ -495,7 +495,7 @@ def test_a_key_that_cannot_be_read_any_more(
     job = ask(make(["Row 1"]), ASSESS).json()["job"]["id"]
     JudgeEndpoint.objects.update(api_key_sealed="of another installation")
     carry_out(job)
-    assert "cannot be read any more" in LabJob.objects.get().error
+    assert "can no longer be read" in LabJob.objects.get().error
 
 
 def test_what_a_process_is_told(

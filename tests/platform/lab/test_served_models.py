@@ -104,7 +104,7 @@ def test_a_served_policy_is_asked(
     asked = (job.report or {})["quality"]["asked"]
     assert (asked["questions"], asked["prompt_tokens"], asked["completion_tokens"]) == (3, 150, 15)
     assert asked["price"] is None
-    assert {"Waiting for the cluster", "The cluster starts the model"} <= set(stages)
+    assert {"Waiting for the cluster", "The cluster is starting the model"} <= set(stages)
     assert [one.state for one in Serving.objects.all()] == ["done"]
     assert not WaitingQuestion.objects.exists()
 

@@ -73,8 +73,8 @@ def test_from_cost_to_a_version_and_back(
         (asked_anew(11), 1.0),
     ]
     assert [(one["text"], one["detail"]) for one in report["refused_ones"]] == [
-        (retold(24), "It lacks 23 and has 24, which its source has not."),
-        (f"{source(23)['prompt']}!", "It says the same as its source, word for word or nearly."),
+        (retold(24), "It lacks 23 and has 24, which its source lacks."),
+        (f"{source(23)['prompt']}!", "It is nearly identical to its source."),
     ]
     asked = report["asked"]
     assert (asked["answered"], asked["failed"], asked["questions"]) == (2, 0, 2 + 2 * 4)
@@ -99,8 +99,8 @@ def test_from_cost_to_a_version_and_back(
     said = notes.read(version, "synthesis").to_pylist()
     assert [(one["kept"], one["refused"], one["error"]) for one in said] == [(2, 0, None), (0, 2, None), (None,) * 3]
     assert said[1]["reasons"].splitlines() == [
-        f"other_numbers: It lacks 23 and has 24, which its source has not. {retold(24)}",
-        f"alike: It says the same as its source, word for word or nearly. {source(23)['prompt']}!",
+        f"other_numbers: It lacks 23 and has 24, which its source lacks. {retold(24)}",
+        f"alike: It is nearly identical to its source. {source(23)['prompt']}!",
     ]
 
     with django_capture_on_commit_callbacks(execute=True):
@@ -138,8 +138,8 @@ def test_what_is_refused_row_by_row(
     assert [reason for reason, _ in refusals(job)] == [
         "empty", "control_tokens", "length", "answer_told", "other_numbers", "alike", "other_numbers", "alike"
     ]  # fmt: skip
-    assert refusals(job)[2][1].startswith("It has 955 signs, and its source 75: from 1 to 425 would do.")
-    assert refusals(job)[5][1] == "It says the same as a variation of the same row, word for word or nearly."
+    assert refusals(job)[2][1].startswith("It has 955 characters, and its source 75: allowed are from 1 to 425.")
+    assert refusals(job)[5][1] == "It is nearly identical to another variation of the same row."
     assert len([body for body in model.requests if not is_writing(body)]) == 4
     assert job.made is not None and job.made.rows == 3
 
@@ -162,8 +162,8 @@ def test_a_variation_that_another_row_says_already(
     job = finish(version, {**SYNTHESIS, "variations": 1})
     assert (job.report or {})["synthesis"]["kept"] == 1
     assert sorted(refusals(job)) == [
-        ("alike", "A variation of another row says the same, word for word or nearly."),
-        ("alike", "Row 2 says the same, word for word or nearly."),
+        ("alike", "A variation of another row is nearly identical."),
+        ("alike", "Row 2 is nearly identical."),
     ]
     assert [row["prompt"] for _, row in rows_of(job.made)][3:] == [asked_anew(11)]
 

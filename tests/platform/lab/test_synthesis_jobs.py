@@ -148,7 +148,7 @@ def test_what_was_paid_for_waits_while_the_quota_is_full(
         waits = LabJob.objects.get(pk=job)
         assert (waits.state, waits.made, waits.finished_at, notes.of(version)) == ("waiting", None, None, [])
         assert told in waits.error and "Delete versions that nobody needs" in waits.error
-        assert waits.error.endswith("To cancel it throws that away.")
+        assert waits.error.endswith("Cancelling deletes them.")
         assert [path.name for path in version.path.parent.glob("*.parquet")] == [version.path.name]
         carry_out(job)  # a message that comes late
         sweep_jobs()
@@ -312,4 +312,4 @@ def test_a_solver_that_is_asked_is_not_deleted(
     assert api("admin").delete(f"/api/v1/judge-endpoints/{solver.id}").status_code == 409
     JudgeEndpoint.objects.filter(pk=solver.pk).delete()
     carry_out(job)
-    assert LabJob.objects.get().error == "The judge endpoint 'solver' was deleted meanwhile."
+    assert LabJob.objects.get().error == "The judge endpoint 'solver' was deleted in the meantime."

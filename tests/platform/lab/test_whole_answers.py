@@ -105,7 +105,7 @@ def test_a_version_of_whole_numbers_has_nothing_to_change(
     version = make([{"prompt": "What is 6 times 7?", "answer": "42"}])
     answer = ask(version, WHOLE)
     assert answer.status_code == 422
-    assert "all have whole numbers for answers already" in answer.json()["errors"][0]["detail"]
+    assert "all already have whole-number answers" in answer.json()["errors"][0]["detail"]
     assert not LabJob.objects.exists() and model.requests == []
 
 

@@ -199,18 +199,18 @@ def weights_elsewhere(folder: Path) -> None:
         (no_weights, "The folder has no safetensors weights."),
         (damaged, "model.safetensors is damaged"),
         (not_weights, "model.safetensors is damaged"),
-        (own_code, "config.json asks to run code"),
-        (own_tokenizer_code, "tokenizer_config.json asks to run code"),
+        (own_code, "config.json wants to run code"),
+        (own_tokenizer_code, "tokenizer_config.json wants to run code"),
         (no_config, "The folder has no config.json."),
         (broken_config, "config.json is not valid JSON."),
         (deep_config, "config.json is not valid JSON."),
         (list_config, "config.json is not a JSON object."),
         (no_vocabulary, "config.json has no usable vocab_size."),
         (no_architecture, "config.json names no architecture."),
-        (unknown_class, "The nearest that learner and engine know is Qwen3ForCausalLM: if its weights are the same"),
+        (unknown_class, "The closest that learner and engine know is Qwen3ForCausalLM: if its weights are the same"),
         (recurrent_class, "has recurrent layers, which would mix packed sequences"),
         (no_tokenizer, "The folder has no tokenizer"),
-        (weights_elsewhere, "model.safetensors leads to a place that does not belong to this team"),
+        (weights_elsewhere, "model.safetensors leads to a file outside this team's folders"),
     ],
 )
 def test_unfit_folders(editor: APIClient, folder: Path, spoil: Callable[[Path], None], words: str) -> None:
@@ -279,7 +279,7 @@ def test_a_snapshot_of_a_cache_stays_usable_when_its_root_is_taken_off(
     require_still_open(policy)
     (snapshot / "config.json").unlink()
     (snapshot / "config.json").symlink_to(folder)
-    with pytest.raises(ClosedFolder, match=r"^config\.json leads to a place that does not belong to this team$"):
+    with pytest.raises(ClosedFolder, match=r"^config\.json leads to a file outside this team's folders$"):
         require_still_open(policy)
 
 

@@ -258,7 +258,7 @@ def test_the_same_policy_twice_is_warned_of_and_samples_once(ask: Callable[..., 
     cost = ask(200, second=same, dry_run=True)["cost"]
     assert [(one["reuses"], one["cost"] is None) for one in cost["stages"]] == [(None, False), ("first", True)]
     [warning] = cost["warnings"]
-    assert warning.startswith("Both stages are by small.")
+    assert warning.startswith("Both stages use small.")
     assert Goldilocks.objects.count() == 0
     job = ask(second=same)["job"]
     try_rows(profile_of(job, 0), WEAK)
@@ -333,7 +333,7 @@ def test_a_stage_that_ends_without_a_result_ends_it(ask: Callable[..., Any], act
     sweep_goldilocks()
     job = act(job["id"])
     assert job["state"] == "failed"
-    assert job["error"].startswith("Stage two was given up: its profile was cancelled.")
+    assert job["error"].startswith("Stage two was stopped: its profile was cancelled.")
 
 
 def test_bands_that_leave_no_row_are_told(
@@ -344,7 +344,7 @@ def test_bands_that_leave_no_row_are_told(
     sweep_goldilocks()
     job = act(job["id"])
     assert (job["state"], job["made"], job["report"]["kept"]) == ("failed", None, 0)
-    assert job["error"].startswith("No row would be left")
+    assert job["error"].startswith("No row would remain")
     assert DatasetVersion.objects.filter(dataset=sums.dataset).count() == 1
 
 
@@ -420,7 +420,7 @@ def test_a_quota_that_is_full_at_the_end_costs_no_samples(
     job = act(job["id"])
     assert (job["state"], job["report"]["kept"], job["made"]) == ("failed", 2, None)
     assert "8 of 8 rows" in job["error"]
-    assert job["error"].endswith("what is sampled already costs nothing.")
+    assert job["error"].endswith("finished sampling costs nothing.")
     assert DatasetVersion.objects.filter(dataset=sums.dataset).count() == 1
     TeamDatasetQuota.objects.update(rows=100)
     job = ask(second=None)["job"]

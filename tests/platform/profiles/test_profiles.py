@@ -125,7 +125,7 @@ def be_endless(made: str) -> None:
     [
         (fail_with_answer, "lost", "The engine is gone."),
         (lambda made: lose(made, 3), "lost", "3 workers were lost"),
-        (be_endless, "time", "The profile was not done within 12 hours."),
+        (be_endless, "time", "The profile did not finish within 12 hours."),
     ],
 )
 def test_what_was_handed_in_outlives_its_workers(
@@ -221,8 +221,8 @@ def test_every_row_gets_its_first_samples_or_nothing_begins(start: Start, api: C
         refused = start(422, plan=plan)
         [error] = refused["errors"]
         assert error["pointer"] == "/plan/budget"
-        assert "4 first samples of each are 8" in error["detail"]
-        assert error["detail"].endswith(f"Give a budget of 8, or {way}.")
+        assert "4 first samples each need 8" in error["detail"]
+        assert error["detail"].endswith(f"Set a budget of 8, or {way}.")
         cost = api("editor").post("/api/v1/profiles/cost", body(plan=plan), format="json")
         assert (cost.status_code, cost.json()["errors"]) == (422, refused["errors"])
     assert Profile.objects.count() == 0

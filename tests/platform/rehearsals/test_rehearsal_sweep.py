@@ -80,7 +80,7 @@ def test_a_lost_worker_is_replaced_once(start: Start, enqueued: list[str]) -> No
         RehearsalWorker(made).take()
         age(Rehearsal, made, lease_expires_at=1)
         sweep()
-    expected = "2 workers were lost while they held it: the cluster may lack the memory for its engine."
+    expected = "2 workers were lost while they ran it: the cluster may lack the memory for its engine."
     assert state(made) == ("failed", expected)
     assert enqueued == [made]
     RehearsalWorker(made).take(409)
@@ -90,7 +90,7 @@ def test_one_that_nobody_takes_fails(start: Start) -> None:
     made = start()["id"]
     age(Rehearsal, made, placed_at=301)
     sweep()
-    assert state(made) == ("failed", "No worker of the cluster has taken the rehearsal within 5 minutes: is it up?")
+    assert state(made) == ("failed", "No worker of the cluster has taken the dry run within 5 minutes: is it running?")
 
 
 def test_one_that_waits_for_its_place_does_not_fail(start: Start) -> None:
@@ -105,7 +105,7 @@ def test_a_worker_that_hangs_has_its_limit(start: Start) -> None:
     RehearsalWorker(made).take()
     age(Rehearsal, made, started_at=661)
     sweep()
-    expected = "The rehearsal was not done within 10 minutes. Take fewer prompts or shorter answers."
+    expected = "The dry run did not finish within 10 minutes. Use fewer prompts or shorter answers."
     assert state(made) == ("failed", expected)
     RehearsalWorker(made).renew(409)
 

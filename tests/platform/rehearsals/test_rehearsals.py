@@ -60,7 +60,7 @@ def test_without_an_earlier_run_only_the_engine_is_known(start: Start, read: Rea
     worker.answer(report=report(1.0, 0.0))
     found = read(made["id"])["step_time"]
     assert (found["step_seconds"], found["learn_seconds"], found["estimated"]) == (None, None, False)
-    assert found["source"] == "this rehearsal's engine"
+    assert found["source"] == "this dry run's engine"
     # 8 prompts of 4 samples are the defaults of a step; 4 sequences of 100 tokens a second in all, 5.5 tokens each.
     spec = Rehearsal.objects.get().spec
     answers = spec["schedule"]["prompts_per_step"] * spec["rollout"]["group_size"]
@@ -84,7 +84,7 @@ def test_without_an_earlier_run_the_learner_is_estimated_by_its_machine(
     worker.answer(report=measured(1e9, gpu=gpu))
     found = read(made["id"])["step_time"]
     assert found["estimated"] is True
-    assert found["source"] == "this rehearsal's engine, and a learner estimated by the peak of the same machine"
+    assert found["source"] == "this dry run's engine, and a learner estimated from the peak of the same machine"
     spec = Rehearsal.objects.get().spec
     answers = spec["schedule"]["prompts_per_step"] * spec["rollout"]["group_size"]
     tokens = answers * (5.5 + 3.0)
@@ -165,7 +165,7 @@ def test_what_is_gone_is_told_before_anything_is_made(start: Start, nouns: Path)
     (nouns / "config.json").unlink()
     refused = start(422)
     assert refused["errors"] == [
-        {"pointer": "/spec/policy/base", "detail": "The folder of the policy 'small' is gone."}
+        {"pointer": "/spec/policy/base", "detail": "The folder of the policy 'small' no longer exists."}
     ]
     assert Rehearsal.objects.count() == 0
 

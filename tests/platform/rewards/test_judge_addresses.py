@@ -68,4 +68,4 @@ def test_a_stored_address_that_is_allowed_no_more(api: Callable[..., APIClient],
     settings.JUDGE_NETWORKS = ()
     reason = unfit(stored)
     assert reason is not None
-    assert reason.startswith("The judge endpoint 'judge' cannot be asked: 127.0.0.1 is not on the public internet")
+    assert reason.startswith("The judge endpoint 'judge' cannot be called: 127.0.0.1 is not on the public internet")

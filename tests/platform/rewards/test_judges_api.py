@@ -220,7 +220,7 @@ def test_keys_are_bound_to_the_secret_of_the_installation(settings: Any, admin: 
         unseal(sealed)
     [fault] = missing(team, RewardDefinition.model_validate(rubric("strict")), "definition")
     assert fault["pointer"] == "/definition/components/0/grader/endpoint"
-    assert fault["detail"] == "The key of the judge endpoint 'strict' cannot be read any more: enter it again."
+    assert fault["detail"] == "The key of the judge endpoint 'strict' can no longer be read: enter it again."
     settings.ENCRYPTION_KEYS = (*settings.ENCRYPTION_KEYS, old)
     assert unseal(sealed) == KEY
 

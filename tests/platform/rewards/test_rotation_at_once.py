@@ -96,7 +96,7 @@ def test_a_row_that_is_gone_or_broken_is_unfit(team: Team, actor: Actor) -> None
     JudgeEndpoint.objects.update(api_key_sealed="broken")
     broken = JudgeEndpoint.objects.get()
     rotate()
-    words = "The key of the judge endpoint 'strict' cannot be read any more: enter it again."
+    words = "The key of the judge endpoint 'strict' can no longer be read: enter it again."
     assert selectors.unfit(broken) == words
     JudgeEndpoint.objects.all().delete()
     held.api_key_sealed = "broken"

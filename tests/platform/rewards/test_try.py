@@ -120,8 +120,8 @@ def test_refused(bench: Callable[..., Any], body: dict[str, Any], pointer: str) 
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        (GradeLimits(cpu_s=0.0, wall_s=30.0), "not scored: what came before took 0 s of processor time"),
-        (GradeLimits(cpu_s=5.0, wall_s=0.0), "not scored: what came before took 0 s; the machine is busy, try again"),
+        (GradeLimits(cpu_s=0.0, wall_s=30.0), "not scored: earlier samples took 0 s of processor time"),
+        (GradeLimits(cpu_s=5.0, wall_s=0.0), "not scored: earlier samples took 0 s; the machine is busy, try again"),
     ],
 )
 def test_time_is_bounded_and_what_was_not_scored_says_so(
@@ -151,7 +151,7 @@ def test_those_who_ask_too_much_are_told_when_to_come_again(
         full.close()
     assert (own.status_code, own.headers["Retry-After"]) == (429, "1")
     assert own.json()["type"].endswith(":too_many_tries")
-    assert own.json()["detail"].startswith("Your team tries out too many rewards at once: ")
+    assert own.json()["detail"].startswith("Your team tests too many rewards at the same time: ")
     assert (everybody.status_code, everybody.headers["Retry-After"]) == (503, "1")
     assert everybody.json()["type"].endswith(":graders_busy")
 

@@ -79,7 +79,7 @@ def test_another_group_size_is_foreseen(launch: Launch, viewer: APIClient) -> No
     assert (now["refills"], draft["refills"]) == (None, None)
     assert [side["samples"]["value"] for side in (now, draft)] == [32.0, 16.0]
     assert [side["tokens"]["value"] for side in (now, draft)] == [640.0, 320.0]
-    assert "Groups of 2 are every choice of 2 among the samples that a prompt had." in found["assumptions"]
+    assert "Groups of 2 are all choices of 2 from a prompt's samples." in found["assumptions"]
     assert (Event.objects.count(), Control.objects.count()) == counts
 
 
@@ -106,7 +106,7 @@ def test_other_filters_are_foreseen(launch: Launch, viewer: APIClient) -> None:
     assert any(one.startswith("Only a sample of each step's groups is stored") for one in found["assumptions"])
     unknown = ask(viewer, run, {FILTERS: [{"type": "high_entropy"}]})
     assert unknown["draft"]["dropped"]["samples"]["value"] == 0.0
-    assert "Not counted, as more than is stored decides: high_entropy." in unknown["assumptions"]
+    assert "Not counted, because they need data that is not stored: high_entropy." in unknown["assumptions"]
 
 
 def test_a_completion_that_is_cut_off_in_a_loop_is_both(launch: Launch, viewer: APIClient) -> None:
@@ -129,7 +129,7 @@ def test_steps_with_all_their_groups_come_first(launch: Launch, viewer: APIClien
     assert found["draft"]["dropped"]["groups"] == {"value": 0.0, "low": 0.0, "high": 3 / 8}
     assert not [one for one in found["assumptions"] if "Only a sample" in one]
     assert (found["outcomes"], found["now"]["dead_share"]) == (None, None)
-    assert "Dead groups are not foreseen: what came of the prompts is not stored." in found["assumptions"]
+    assert "Dead groups are not predicted: the prompts' results are not stored." in found["assumptions"]
 
 
 def test_dynamic_sampling_is_counted(launch: Launch, viewer: APIClient) -> None:
@@ -179,7 +179,7 @@ def test_a_run_that_has_stored_nothing_says_so(launch: Launch, viewer: APIClient
     run, worker = launch(**PARTS)
     problem = ask(viewer, run, {SIZE: 2}, status=409)
     assert problem["error"]["code"] == "no_groups"
-    assert problem["detail"] == "Nothing is stored yet that tells: a run's first step tells of its groups."
+    assert problem["detail"] == "No groups are stored yet: wait for the run's first step."
     worker.sync(outcomes(1, add_0=(0, 0)))
     found = ask(viewer, run, {SIZE: 2})
     assert (found["draft"]["dead_share"], found["draft"]["dropped"]) == (None, None)

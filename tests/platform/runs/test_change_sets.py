@@ -205,7 +205,7 @@ def test_a_set_that_is_in_effect_in_part_cannot_be_cancelled(steered: tuple[Run,
     refused = steer.act(room, "cancel", 409)["error"]
     assert (refused["code"], refused["message"]) == (
         "wrong_state",
-        "Its change set is in effect already; revert it instead.",
+        "Its change set is already in effect; revert it instead.",
     )
     assert dict(Control.objects.values_list("id", "state")) == {budget["id"]: "applied", room["id"]: "staged"}
 

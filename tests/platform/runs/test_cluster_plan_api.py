@@ -36,7 +36,7 @@ def test_three_sizes_are_estimated_unless_others_are_named(api: Callable[..., AP
     found = ask(viewer, price=2.5)
     assert [one["gpus"] for one in found["estimates"]] == [8, 64, 1024]
     assert (found["gpu"], found["prompt_tokens"]) == ("H100", 512.0)
-    assert found["tokens_source"] == "an assumption: no run with this policy has shown its own"
+    assert found["tokens_source"] == "an assumption: no run with this policy has reported its own"
     for one in found["estimates"]:
         assert one["refusal"] is None
         assert sum(one["shares"].values()) == pytest.approx(1.0)
@@ -63,7 +63,7 @@ def test_a_run_of_the_policy_tells_the_lengths(
 
 def test_what_does_not_fit_is_told_in_the_answer(api: Callable[..., APIClient], tiny: Policy) -> None:
     [one] = ask(api("viewer"), gpus=[1])["estimates"]
-    assert one["refusal"] == "one rollout engine takes 1 GPU and one copy of the learner 1 GPU; there are 1."
+    assert one["refusal"] == "one rollout engine needs 1 GPU and one copy of the learner 1 GPU; there are 1."
     assert one["step_seconds"] is None and one["shares"] is None
 
 
@@ -86,5 +86,5 @@ def test_faults_are_pointed_at(api: Callable[..., APIClient], tiny: Policy, body
 def test_another_teams_policy_is_not_read(api: Callable[..., APIClient], tiny: Policy, other_team: Team) -> None:
     answer = ask(api("operator", team=other_team), 422)
     assert answer["errors"][0]["detail"] == (
-        "The size of the policy 'small' is not known: There is no policy 'small' in this team."
+        "The size of the policy 'small' is unknown: There is no policy 'small' in this team."
     )

@@ -82,9 +82,9 @@ def test_each_cluster_has_its_places_and_a_run_goes_where_it_wants(
     assert placed(*runs) == ["far", None, "here", None]
     assert [queue for name, queue in sent if name == "worker.tasks.start"] == ["cluster-far", "cluster-here"]
     assert run_json(team, runs[1].id)["state_reason"] == (
-        "Waiting for a place on “far”: 1 of 1 taken; 1st in your queue."
+        "Waiting for a slot on “far”: 1 of 1 taken; 1st in your queue."
     )
-    assert run_json(team, runs[3].id)["state_reason"].startswith("Waiting for a place: 2 of 2 taken by “r0” and “r2”;")
+    assert run_json(team, runs[3].id)["state_reason"].startswith("Waiting for a slot: 2 of 2 taken by “r0” and “r2”;")
     worker = Worker(runs[2].id, 1)
     worker.state("running")
     worker.state("failed", "x")
@@ -155,8 +155,8 @@ def test_what_can_never_fit_is_refused_before_it_starts(
     assert (refused.value.status, refused.value.errors[0]["pointer"], refused.value.detail) == (
         422,
         "/spec/parallelism",
-        "The run needs 5 CPUs for its engines and learner ranks; the largest cluster, 'far', has 4 CPUs. Take fewer "
-        "rollout workers or learner ranks. If it can grow, its operator says so with 'manage.py clusters'.",
+        "The run needs 5 CPUs for its engines and learner ranks; the largest cluster, 'far', has 4 CPUs. Use fewer "
+        "rollout workers or learner ranks. If it can grow, the operator must set this with 'manage.py clusters'.",
     )
     sweep()
     assert (Run.objects.get(pk=other.pk).state, placed(run, other)) == ("draft", [None, None])
@@ -167,7 +167,7 @@ def test_what_can_never_fit_is_refused_before_it_starts(
     sweep()
     assert placed(run, other) == [None, None]
     assert run_json(team, other.id)["state_reason"] == (
-        "Waiting for the cluster “far” to grow to what the run needs: 4 of 5 CPUs are there; 2nd in your queue."
+        "Waiting for the cluster “far” to grow to the run's needs: 4 of 5 CPUs are there; 2nd in your queue."
     )
     report("far", 8)
     sweep()
@@ -212,16 +212,16 @@ def test_every_device_of_an_engine_counts_from_the_demand_to_the_quota(
         start_run(team, actor, run.id)
     assert refused.value.detail == (
         "The run needs 4.5 CPUs and 5 GPUs for its engines of 4 devices each and learner ranks; the cluster 'default' "
-        "has 64 CPUs and 4 GPUs. Take fewer rollout workers, learner ranks or devices for each engine "
-        "(rollout.engine.tensor_parallel_size times pipeline_parallel_size). If it can grow, its operator says so with "
-        "'manage.py clusters'."
+        "has 64 CPUs and 4 GPUs. Use fewer rollout workers, learner ranks or devices for each engine "
+        "(rollout.engine.tensor_parallel_size times pipeline_parallel_size). If it can grow, the operator must set "
+        "this with 'manage.py clusters'."
     )
     clusters(name="default", most_gpus="8")
     start_run(team, actor, run.id)
     sweep()
     assert placed(run) == [None]
     assert run_json(team, run.id)["state_reason"] == (
-        "Waiting for the cluster “default” to grow to what the run needs: 64 of 4.5 CPUs and 4 of 5 GPUs are there; "
+        "Waiting for the cluster “default” to grow to the run's needs: 64 of 4.5 CPUs and 4 of 5 GPUs are there; "
         "1st in your queue."
     )
     wanted = {
@@ -277,7 +277,7 @@ def test_gpus_bring_cpus_of_which_nobody_has_told(make_run: Callable[..., Run], 
     assert placed(*runs) == [None, None, None], "the cluster is at zero"
     two_runs = (ResourceBundle(cpus=0.5, gpus=1.0, count=4), ResourceBundle(cpus=1.0, gpus=1.0, count=8))
     assert demand_by_cluster(sizes()) == {"default": two_runs}, "GPUs bound it, not the CPUs of today"
-    assert clusters() == ["default: 0 of 3 places are taken; 1 nodes, 0 CPUs, 0 GPUs, grows to 12 GPUs"]
+    assert clusters() == ["default: 0 of 3 slots are taken; 1 nodes, 0 CPUs, 0 GPUs, grows to 12 GPUs"]
     large = make_run("large", parallelism={"rollout_workers": 20, "learner_ranks": 2})
     with pytest.raises(Problem, match="the cluster 'default' may grow to 12 GPUs"):
         start_run(team, actor, large.id)
@@ -384,7 +384,7 @@ def test_a_cluster_is_chosen_at_creation_by_its_name(two: None, nouns: Path, api
     body = {"name": "x", "spec": spec_document(), "cluster": "nowhere"}
     refused = client.post("/api/v1/runs", body, format="json")
     assert (refused.status_code, refused.json()["errors"]) == (
-        422, [{"pointer": "/cluster", "detail": "There is no cluster 'nowhere' here; there is here, far."}]
+        422, [{"pointer": "/cluster", "detail": "There is no cluster 'nowhere'; choose from here, far."}]
     )  # fmt: skip
     assert Run.objects.count() == 0
     made = client.post("/api/v1/runs", {**body, "cluster": "far"}, format="json").json()
@@ -397,7 +397,7 @@ def test_a_cluster_is_chosen_at_creation_by_its_name(two: None, nouns: Path, api
     sweep()
     refused = client.patch(path, {"cluster": "far"}, format="json")
     assert (refused.status_code, refused.json()["detail"]) == (
-        409, "The run is starting: its cluster can be changed only while it holds no place."
+        409, "The run is starting: its cluster can be changed only while it holds no slot."
     )  # fmt: skip
 
 
@@ -410,7 +410,7 @@ def test_a_run_whose_cluster_is_gone_says_so_and_can_be_moved(
     settings.CLUSTERS = ("here",)
     sweep()
     assert run_json(team, run.id)["state_reason"] == (
-        "The cluster “far” is no longer one of this installation: choose another for the run."
+        "The cluster “far” is no longer in this installation: choose another for the run."
     )
     update_run(team, actor, run.id, {"cluster": "here"})
     sweep()
@@ -423,7 +423,7 @@ def test_a_run_whose_cluster_is_gone_says_so_and_can_be_moved(
         ({"name": "default"}, "belong together"),
         ({"places": "2"}, "belong together"),
         ({"name": "nowhere", "places": "2"}, "There is no cluster 'nowhere'; there is default"),
-        ({"name": "default", "most_gpus": "many"}, "--most-gpus is a number from 0, or 'usual'; it was 'many'"),
+        ({"name": "default", "most_gpus": "many"}, "--most-gpus must be a number from 0, or 'usual', not 'many'"),
     ],
 )
 def test_a_command_that_makes_no_sense_changes_nothing(options: dict[str, str], words: str, db: None) -> None:
@@ -433,11 +433,11 @@ def test_a_command_that_makes_no_sense_changes_nothing(options: dict[str, str], 
 
 
 def test_the_operators_command_shows_and_sets(db: None) -> None:
-    assert clusters() == ["default: 0 of 1 places are taken; size unknown"]
+    assert clusters() == ["default: 0 of 1 slots are taken; size unknown"]
     report("default", 8, gpus=2)
     assert clusters(name="default", places="4", most_gpus="16") == [
-        "default: 0 of 4 places are taken; 1 nodes, 8 CPUs, 2 GPUs, grows to 16 GPUs"
+        "default: 0 of 4 slots are taken; 1 nodes, 8 CPUs, 2 GPUs, grows to 16 GPUs"
     ]
     assert clusters(name="default", places="usual", most_gpus="usual") == [
-        "default: 0 of 1 places are taken; 1 nodes, 8 CPUs, 2 GPUs"
+        "default: 0 of 1 slots are taken; 1 nodes, 8 CPUs, 2 GPUs"
     ]

@@ -118,7 +118,7 @@ def test_if_match(steered: tuple[Run, Worker, Steer]) -> None:
 @pytest.mark.parametrize(
     ("target", "value", "more", "pointer"),
     [
-        ("thinking.budget", 32, {}, "/value"),  # never bites: max_tokens is 32
+        ("thinking.budget", 32, {}, "/value"),  # never applies: max_tokens is 32
         ("thinking.budget", -1, {}, "/value"),
         ("thinking.budget", "many", {}, "/value"),
         ("thinking.budget", 20, {}, "/value"),  # is 20 already
@@ -190,7 +190,7 @@ def test_a_cancellation_that_came_too_late_says_so(steered: tuple[Run, Worker, S
     steer.act(made, "cancel", 200)
     worker.sync(applied=[report(made, "applied", 2, group="2-0")])
     now = steer.client.get(steer.path).json()["data"][0]
-    assert (now["state"], now["error"]) == ("applied", "The cancellation came when it was in effect already.")
+    assert (now["state"], now["error"]) == ("applied", "The cancellation arrived when it was already in effect.")
     assert Run.objects.get(pk=run.pk).effective_spec["thinking"]["budget"] == 10
 
 

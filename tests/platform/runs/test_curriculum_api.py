@@ -40,7 +40,7 @@ def test_pass_rates_are_told_by_source(launch: Launch, viewer: APIClient) -> Non
     run, worker = launch(**PARTS)
     before = viewer.get(f"/api/v1/runs/{run.id}/curriculum").json()
     assert before["pass_rates"] is None
-    assert before["why"] == "The run's worker has not told any pass rates yet: it does once the run is running."
+    assert before["why"] == "The run's worker has not reported pass rates yet: wait until the run is running."
     assert ask(viewer, run, [], status=409)["error"]["code"] == "no_pass_rates"
     tell(worker, 0, colour="red")
     tell(worker, 3)

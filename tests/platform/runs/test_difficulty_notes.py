@@ -91,7 +91,7 @@ def test_goldilocks_by_notes_needs_notes(make_run: Callable[..., Run]) -> None:
         make_run(curriculum=BY_NOTES)
     errors = refused.value.errors
     assert [error["pointer"] for error in errors] == ["/spec/data/sources/0/dataset", "/spec/data/sources/1/dataset"]
-    assert errors[0]["detail"].startswith("sums@1 has no row notes 'difficulty', by which the curriculum draws")
+    assert errors[0]["detail"].startswith("sums@1 has no row notes 'difficulty', which the curriculum needs")
     assert not Run.objects.exists()
 
 

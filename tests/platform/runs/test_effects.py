@@ -77,7 +77,7 @@ def test_an_effect_on_its_way(launch: Launch, operator: APIClient, viewer: APICl
     settle(worker, [budget], 13, 15)
     learn(worker, 15, 17, 4.0)
     early = ask(viewer, budget)
-    assert (early["status"], early["why"]) == ("early", "Too early to say: 3 of 8 steps.")
+    assert (early["status"], early["why"]) == ("early", "Too early: 3 of 8 steps.")
     assert early["targets"][0]["change"] is None
     assert (early["targets"][0]["before"], early["targets"][0]["values_after"]) == (pytest.approx(18.0, abs=0.1), 3)
     assert (early["others"], early["compared"]) == ([], 0)
@@ -125,7 +125,7 @@ def test_what_cannot_be_said(launch: Launch, operator: APIClient, viewer: APICli
     settle(worker, [first], 4, 4)
     learn(worker, 4, 14, 9.0)
     assert (ask(viewer, first)["status"], ask(viewer, first)["why"]) == (
-        "never", "Cannot be said: 3 of 8 steps lie before it.",
+        "never", "Not enough data: 3 of 8 steps before it.",
     )  # fmt: skip
     (second,) = stage(operator, run, ("thinking.budget", 8))
     settle(worker, [second], 15, 15)
@@ -135,7 +135,7 @@ def test_what_cannot_be_said(launch: Launch, operator: APIClient, viewer: APICli
     learn(worker, 18, 19, 7.0)
     said = ask(viewer, second)
     assert (said["status"], said["why"]) == (
-        "never", "Cannot be said: 3 of 8 steps lie between it and the next change.",
+        "never", "Not enough data: 3 of 8 steps between it and the next change.",
     )  # fmt: skip
     (rejected,) = stage(operator, run, ("thinking.budget", 6))
     worker.sync(applied=[{"control_id": rejected.id, "state": "rejected", "error": "no"}])

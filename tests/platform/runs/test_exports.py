@@ -149,7 +149,7 @@ def test_it_continues_after_its_last_part(
     found = CheckpointExport.objects.get()
     assert (found.state, found.error, found.faults) == (
         "queued",
-        "The connection failed. It is tried again in a while.",
+        "The connection failed. It will be retried later.",
         0,
     )
     assert "trained/model.safetensors" not in stored(bucket), "half a file is never seen"
@@ -236,7 +236,7 @@ def test_changed_files_never_appear(begin: Any, bucket: Any, checkpoint: Checkpo
     ("harm", "sentence"),
     [
         (lambda folder: (folder / "config.json").unlink(), "config.json is missing or a link."),
-        (lambda folder: (folder / "manifest.json").write_text("{}"), "its manifest is not the one that was recorded."),
+        (lambda folder: (folder / "manifest.json").write_text("{}"), "its manifest differs from the recorded one."),
         (lambda folder: (folder / "config.json").unlink() or (folder / "config.json").symlink_to("/etc/passwd"),
          "config.json is missing or a link."),
     ],
@@ -256,7 +256,7 @@ def test_a_checkpoint_that_is_not_whole_is_refused(
     ("there", "sentence"),
     [
         ("trained/README.md", "s3://models/trained has other files, such as README.md: choose an empty folder."),
-        ("trained/config.json", "s3://models/trained has another config.json already: choose an empty folder."),
+        ("trained/config.json", "s3://models/trained already has another config.json: choose an empty folder."),
     ],
 )
 def test_what_is_there_is_never_overwritten(begin: Any, bucket: Any, there: str, sentence: str) -> None:
@@ -324,6 +324,6 @@ def test_a_store_that_stays_away_fails_it(begin: Any, settings: Any, monkeypatch
         export(made)
     found = CheckpointExport.objects.get()
     assert (found.state, found.error) == (
-        "failed", "The connection failed. It was tried 10 times. Retry continues after what is there.",
+        "failed", "The connection failed. It was tried 10 times. A retry continues from the data already fetched.",
     )  # fmt: skip
     assert claim(CheckpointExport, made) is None

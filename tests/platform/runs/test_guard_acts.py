@@ -120,7 +120,7 @@ def test_a_guard_changes_no_more_often_than_it_may(launch: Launch, api: Api) -> 
     }
     assert len(act(16)) == 1
     assert act(40) == []
-    assert "as often as it may" in health(api("viewer"), run)["findings"][0]["outcome"]["refused"]
+    assert "the maximum" in health(api("viewer"), run)["findings"][0]["outcome"]["refused"]
     assert Control.objects.filter(run=run).count() == 2
     said = Event.objects.filter(run_id=run.id, kind="alert", data__message__startswith="It could not act").count()
     assert said == 2
@@ -183,7 +183,7 @@ def test_a_roll_back_goes_on_in_a_child_from_before(launch: Launch, api: Api, se
     sweep()
     assert Run.objects.count() == 2
     refused = health(api("viewer"), child)["findings"][0]["outcome"]["refused"]
-    assert refused == "It has rolled this run back once, as often as it may."
+    assert refused == "It has rolled this run back once, the maximum."
 
 
 def test_a_roll_back_without_a_checkpoint_stays_paused_and_says_so(launch: Launch, api: Api) -> None:
@@ -217,8 +217,8 @@ def test_guards_are_steered_like_a_knob(launch: Launch, api: Api) -> None:
     for fault, where in (
         (guards("pause", metric="no/metric"), "no metric is called"),
         ([*muted, *muted], "is used twice"),
-        (guards("change", change={"target": "rollout.group_size", "value": 4}), "cannot change while the run goes"),
-        (guards("change", change={"target": "guards", "value": "x"}), "changed by people alone"),
+        (guards("change", change={"target": "rollout.group_size", "value": 4}), "cannot change during the run"),
+        (guards("change", change={"target": "guards", "value": "x"}), "only users can change guards"),
         (guards("change", change={"target": RATE, "value": -1}), "greater than 0"),
         (guards("change", change={"target": "reward.definition", "multiply": 2}), "no number to multiply"),
     ):

@@ -108,7 +108,7 @@ def test_a_change_shortly_before_is_named(launch: Launch, api: Api) -> None:
 def test_an_alert_is_told_until_its_metric_is_calm(launch: Launch, api: Api) -> None:
     run, worker = launch()
     learn(worker, 1, 4, **{"reward/error_share": 0.5})
-    worker.sync(alert("reward_error", 2, message="4 of this step, left out of the loss: KeyError: 'answer'"))
+    worker.sync(alert("reward_error", 2, message="4 of this step, excluded from the loss: KeyError: 'answer'"))
     (found,) = ask(api("viewer"), run)["data"]
     assert (found["kind"], found["state"]) == ("reward_errors", "open")
     assert "KeyError: 'answer'" in found["cause"]

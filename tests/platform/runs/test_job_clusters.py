@@ -120,7 +120,7 @@ def test_a_job_names_its_cluster_and_tells_where_it_is(
 ) -> None:
     refused = ask(path, 422, cluster="nowhere")
     assert refused["errors"] == [
-        {"pointer": "/cluster", "detail": "There is no cluster 'nowhere' here; there is here, far."}
+        {"pointer": "/cluster", "detail": "There is no cluster 'nowhere'; choose from here, far."}
     ]
     assert (BenchJob.objects.count(), Rehearsal.objects.count(), sent) == (0, 0, [])
     named, other = ask(path, cluster="far"), ask(path)
@@ -143,7 +143,7 @@ def test_a_bench_job_leaves_a_cluster_that_falls_silent(ask: Callable[..., Any],
     age(BenchJob, bound, created_at=601)
     round_of(sweep_jobs)
     assert BenchJob.objects.get(pk=bound).error == (
-        "No worker of the cluster “here” has taken the job within 10 minutes: is it up?"
+        "No worker of the cluster “here” has taken the job within 10 minutes: is it running?"
     )
 
 
@@ -194,7 +194,7 @@ def test_a_job_whose_cluster_is_gone_says_so(
     age(model, job, rung_at=11)
     round_of(sweep_jobs)
     found = model.objects.get()
-    expected = "The cluster “far” is no longer one of this installation: choose another."
+    expected = "The cluster “far” is no longer in this installation: choose another."
     assert (found.state, found.error) == ("failed", expected)
 
 

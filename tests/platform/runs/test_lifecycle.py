@@ -104,7 +104,7 @@ def test_create_start_cancel(api: Callable[..., APIClient], nouns: object, team:
     path = f"/api/v1/runs/{made['id']}"
     started = operator.post(f"{path}/start")
     assert (started.status_code, started.json()["state"], started.json()["queue_position"]) == (202, "queued", 1)
-    assert started.json()["state_reason"] == "Next in the queue; 0 of 1 places are taken."
+    assert started.json()["state_reason"] == "Next in the queue; 0 of 1 slots are taken."
     assert operator.post(f"{path}/start").status_code == 202
     assert operator.post(f"{path}/pause").status_code == 409
     assert operator.post(f"{path}/resume").status_code == 409

@@ -144,11 +144,11 @@ def test_events_that_make_no_sense_do_not_block(launch: Launch) -> None:
     worker.sync(step_event(1), *bad, step_event(1), step_event(2))
     logs = Event.objects.filter(kind="log").order_by("seq").values_list("data", flat=True)
     assert [log["level"] for log in logs] == ["error"] * 7
-    assert "there is no kind 'dance'" in logs[0]["message"]
+    assert "unknown event kind 'dance'" in logs[0]["message"]
     assert "metrics.a" in logs[1]["message"]
     assert "the step is missing" in logs[2]["message"]
-    assert "outside of the run's folder" in logs[4]["message"]
-    assert "outside of the run's folder" in logs[5]["message"]
+    assert "outside the run's folder" in logs[4]["message"]
+    assert "outside the run's folder" in logs[5]["message"]
     assert "step 1 comes after step 1" in logs[6]["message"]
     assert list(Point.objects.order_by("step").values_list("step", "value")) == [(1, 0.01), (2, 0.02)]
     assert Checkpoint.objects.count() == 0

@@ -24,8 +24,8 @@ from worker.link.journal import Journal
 from worker.link.platform import Platform
 
 Launch = Callable[..., tuple[Run, Worker]]
-OLD = "This cluster runs Dressage's link version 1, the platform speaks 2: upgrade the cluster's workers."
-NEW = "This cluster runs Dressage's link version 2, the platform speaks 1: upgrade the platform."
+OLD = "This cluster runs Dressage's link version 1, the platform runs 2: upgrade the cluster's workers."
+NEW = "This cluster runs Dressage's link version 2, the platform runs 1: upgrade the platform."
 
 
 def speak(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
@@ -59,7 +59,7 @@ def test_a_worker_that_fits(launch: Launch, told: str | None, path: str) -> None
         (None, 2, OLD),
         ("1", 2, OLD),
         ("2", 1, NEW),
-        ("soon", 1, "The cluster's worker names 'soon' as the version of Dressage's link: that is no version."),
+        ("soon", 1, "The cluster's worker sent 'soon' as its link version: that is not a version."),
     ],
 )
 def test_a_worker_that_does_not_fit(

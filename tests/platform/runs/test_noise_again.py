@@ -61,9 +61,7 @@ def test_it_counts_until_a_checkpoint_holds_the_noise_of_a_later_attempt(
     assert (entry.before, entry.after) == ({"noise_asked_at": None}, {"noise_asked_at": 1})
     told = [e.data["message"] for e in Event.objects.filter(run=run, kind="log") if "noise" in e.data["message"]]
     [message] = told
-    assert message.endswith(
-        "asks for the noise between engine and learner to be measured again when the run goes on with new engines."
-    )
+    assert message.endswith("requested a recalibration of the numerics noise when the run continues with new engines.")
 
     second = start_again(run, worker, team, actor)
     assert measures(second) is True
@@ -81,9 +79,15 @@ def test_it_counts_until_a_checkpoint_holds_the_noise_of_a_later_attempt(
 @pytest.mark.parametrize(
     ("state", "reason"),
     [
-        ("draft", "The run is draft: the noise is measured again only where a run stands still. Pause it first."),
-        ("running", "The run is running: the noise is measured again only where a run stands still. Pause it first."),
-        ("failed", "The run has no checkpoint yet: it measures the noise whenever it starts."),
+        (
+            "draft",
+            "The run is draft: the numerics noise can be recalibrated only while a run is paused. Pause it first.",
+        ),
+        (
+            "running",
+            "The run is running: the numerics noise can be recalibrated only while a run is paused. Pause it first.",
+        ),
+        ("failed", "The run has no checkpoint yet: it calibrates the numerics noise whenever it starts."),
     ],
 )
 def test_a_run_that_works_or_has_no_noise_yet_is_refused(

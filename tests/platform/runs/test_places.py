@@ -109,7 +109,7 @@ def test_a_waiting_run_says_why(make_run: Callable[..., Run], team: Team, settin
         "team_limit": 2,
         "own": [],
         "others": 0,
-        "text": "Next in the queue; 0 of 2 places are taken.",
+        "text": "Next in the queue; 0 of 2 slots are taken.",
     }
     sweep()
     Worker(runs[0].id, 1).state("running")
@@ -125,7 +125,7 @@ def test_a_waiting_run_says_why(make_run: Callable[..., Run], team: Team, settin
         "team_limit": 2,
         "own": holders,
         "others": 0,
-        "text": "Waiting for a place: 2 of 2 taken by “a” (paused) and “b”; 2nd in your queue.",
+        "text": "Waiting for a slot: 2 of 2 taken by “a” (paused) and “b”; 2nd in your queue.",
     }
     assert (document["state_reason"], document["queue_position"]) == (document["waiting"]["text"], 2)
     assert run_json(team, runs[0].id)["waiting"] is None
@@ -133,7 +133,7 @@ def test_a_waiting_run_says_why(make_run: Callable[..., Run], team: Team, settin
     limited = run_json(team, runs[2].id)["waiting"]
     assert (limited["reason"], limited["text"]) == (
         "team_limit",
-        "Waiting for a place: 2 of 3 taken by “a” (paused) and “b”; 1st in your queue; "
+        "Waiting for a slot: 2 of 3 taken by “a” (paused) and “b”; 1st in your queue; "
         "your team's limit of 2 is reached.",
     )
 
@@ -149,7 +149,7 @@ def test_of_other_teams_a_waiting_run_tells_a_number_alone(
         body = api("viewer").get(path).json()
         document = body["data"][0] if "data" in body else body
         assert document["waiting"]["text"] == (
-            "Waiting for a place: 3 of 3 taken by 3 runs of other teams; 1st in your queue."
+            "Waiting for a slot: 3 of 3 taken by 3 runs of other teams; 1st in your queue."
         )
         assert (document["waiting"]["own"], document["waiting"]["others"]) == ([], 3)
         told = json.dumps(body)
@@ -162,7 +162,7 @@ def test_long_lists_of_holders_are_counted(make_run: Callable[..., Run], team: T
     runs = [make_run(f"r{number:02}", start=True) for number in range(13)]
     sweep()
     text = run_json(team, runs[12].id)["state_reason"]
-    assert text.startswith("Waiting for a place: 12 of 12 taken by “r00”, “r01”, “r02” and 9 more of yours; 1st")
+    assert text.startswith("Waiting for a slot: 12 of 12 taken by “r00”, “r01”, “r02” and 9 more of yours; 1st")
 
 
 @pytest.mark.expensive(2, "walks over many requests", about=PLATFORM)
@@ -185,10 +185,10 @@ def test_the_operators_command_shows_and_sets(
     for number in range(3):
         make_run(f"r{number}", start=True)
     theirs("x")
-    assert places(team="stable", limit="1")[0] == "0 of 4 places are taken."
+    assert places(team="stable", limit="1")[0] == "0 of 4 slots are taken."
     sweep()
     assert places() == [
-        "2 of 4 places are taken.",
+        "2 of 4 slots are taken.",
         "rivals: holds 1, waits for 0, limit 4 (usual)",
         "stable: holds 1, waits for 2, limit 1 (its own)",
     ]

@@ -25,7 +25,7 @@ UNTRIED = json.dumps({"architectures": ["Ernie4_5ForCausalLM"], "model_type": "e
     ("config", "way_out"),
     [
         (REFUSED, "save its text part as Gemma3ForCausalLM"),
-        (UNKNOWN, "The nearest that learner and engine know is Qwen3ForCausalLM"),
+        (UNKNOWN, "The closest that learner and engine know is Qwen3ForCausalLM"),
     ],
 )
 def test_a_policy_that_cannot_train_is_refused_with_the_way_out(

@@ -73,9 +73,9 @@ def test_a_plain_control_has_no_ramp(steered: tuple[Run, Worker, Steer]) -> None
     [
         (TEMPERATURE, -1, {"ramp_steps": 4}, "/value", "greater than 0"),
         (TEMPERATURE, 0.6, {"ramp_steps": 1}, "/ramp_steps", "greater than or equal to 2"),
-        (TEMPERATURE, 0.6, {"ramp_steps": 41}, "/ramp_steps", "would end at step 41, and the run ends at 40"),
+        (TEMPERATURE, 0.6, {"ramp_steps": 41}, "/ramp_steps", "would end at step 41, but the run ends at 40"),
         (TEMPERATURE, 0.6, {"ramp_steps": 4, "apply_at": 38}, "/ramp_steps", "would end at step 41"),
-        ("thinking.budget", None, {"ramp_steps": 4}, "/value", "only numbers have values between"),
+        ("thinking.budget", None, {"ramp_steps": 4}, "/value", "only numbers can be ramped"),
         (TEMPERATURE, 1.0, {"ramp_steps": 4}, "/value", "is 1.0 already"),
     ],
 )

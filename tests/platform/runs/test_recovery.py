@@ -144,7 +144,7 @@ def test_attempts_without_progress_end_the_run(launch: Launch) -> None:
     sweep()
     run.refresh_from_db()
     assert (run.attempt, run.state) == (6, "failed")
-    assert run.state_reason.startswith("5 attempts came no further than step 10; the last: attempt 6 lost its lease")
+    assert run.state_reason.startswith("5 attempts did not get past step 10; the last: attempt 6 lost its lease")
     Worker(run.id, 6).sync(status=409)
 
 
@@ -208,7 +208,7 @@ def test_queue_order(make_run: Callable[..., Run], team: Team, actor: Actor) -> 
 
     assert now() == [("starting", None), ("queued", 1), ("queued", 2)]
     reasons = [run_json(team, run.id)["state_reason"] for run in runs[1:]]
-    assert reasons == [f"Waiting for a place: 1 of 1 taken by “a”; {word} in your queue." for word in ("1st", "2nd")]
+    assert reasons == [f"Waiting for a slot: 1 of 1 taken by “a”; {word} in your queue." for word in ("1st", "2nd")]
     cancel_run(team, actor, runs[1].id)
     sweep()
     assert now() == [("starting", None), ("cancelled", None), ("queued", 1)]
@@ -223,7 +223,7 @@ def test_a_policy_that_vanished_fails_with_a_reason(make_run: Callable[..., Run]
     sweep()
     run.refresh_from_db()
     assert (run.state, run.attempt) == ("failed", 0)
-    assert run.state_reason == "The folder of the policy 'small' is gone."
+    assert run.state_reason == "The folder of the policy 'small' no longer exists."
 
 
 def test_a_cancellation_that_is_not_obeyed(launch: Launch, team: Team, actor: Actor, cluster_queue: Any) -> None:

@@ -150,7 +150,7 @@ def test_a_judge_that_proposes_must_be_fit_for_use(rewards: APIClient) -> None:
     spec = spec_document(reward={"definition": "judged@1", "evolve": evolve})
     [error] = rewards.post("/api/v1/runs", {"name": "n", "spec": spec}, format="json").json()["errors"]
     assert error["pointer"] == "/spec/reward/evolve/endpoint"
-    assert "cannot be read any more" in error["detail"]
+    assert "can no longer be read" in error["detail"]
 
 
 def test_rollouts_bear_their_reward_version_and_shadows(launch: Launch, api: Callable[..., APIClient]) -> None:

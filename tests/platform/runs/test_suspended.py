@@ -77,7 +77,9 @@ def test_it_keeps_its_place_for_the_stated_time_and_gives_it_back_then(
     take_places_back(later(run, 600))
     take_places_back(later(run, 601))
     assert [worker.sync()["release_place"] for _ in range(2)] == [True, True]
-    asked = [event for event in Event.objects.filter(run=run, kind="log") if "give its place back" in str(event.data)]
+    asked = [
+        event for event in Event.objects.filter(run=run, kind="log") if "release of the run's slot" in str(event.data)
+    ]
     assert len(asked) == 1
     sweep()
     assert Run.objects.get(pk=waiting.pk).state == "queued", "the place is free only once its worker has ended"
@@ -96,7 +98,7 @@ def test_it_keeps_its_place_for_the_stated_time_and_gives_it_back_then(
     sweep()
     queued = run_json(team, run.id)
     assert (queued["state"], queued["pause"]) == ("queued", None)
-    assert queued["state_reason"] == "Waiting for a place: 1 of 1 taken by “waits”; 1st in your queue."
+    assert queued["state_reason"] == "Waiting for a slot: 1 of 1 taken by “waits”; 1st in your queue."
     Worker(waiting.id, 1).state("failed", "x")
     sweep()
     run.refresh_from_db()
@@ -179,7 +181,7 @@ def test_only_a_run_that_stands_paused_gives_back(
         if state in ("running", "failed"):
             Worker(run.id, 1).state(state)
     before = rows()
-    with pytest.raises(Problem, match="only a paused run gives its place back"):
+    with pytest.raises(Problem, match="only a paused run can release its slot"):
         release_place(team, actor, run.id)
     take_places_back(timezone.now() + timedelta(days=1))
     assert rows() == before
@@ -231,7 +233,7 @@ def test_what_a_lost_worker_had_not_saved_is_said(paused: Pause) -> None:
     run.refresh_from_db()
     assert (run.state, run.attempt) == ("suspended", 1)
     assert run.state_reason == (
-        "Its place was given back; attempt 1 was lost before it had saved the run. It goes on from step 5."
+        "Its slot was released; attempt 1 was lost before it had saved the run. It continues from step 5."
     )
 
 

@@ -185,7 +185,7 @@ def test_no_setting_opens_the_folder_of_runs(
 def test_not_even_ones_own_run_is_registered_by_path(api: Clients, checkpoint: Checkpoint) -> None:
     answer = api("editor").post("/api/v1/policies", {"name": "n", "path": str(checkpoint.folder)}, format="json")
     assert answer.status_code == 422
-    assert "a checkpoint becomes a policy by its id" in answer.json()["detail"]
+    assert "register a checkpoint by its id" in answer.json()["detail"]
 
 
 def test_ids_of_another_teams_checkpoint_lead_nowhere(attacker: APIClient, checkpoint: Checkpoint) -> None:
@@ -358,7 +358,7 @@ def pipe(folder: Path) -> None:
     ("spoil", "words"),
     [
         (changed_weights, "model.safetensors was changed"),
-        (changed_manifest, "its manifest is not the one that was recorded"),
+        (changed_manifest, "its manifest differs from the recorded one"),
         (linked_weights, "model.safetensors is missing or a link"),
         (missing_weights, "model.safetensors is missing or a link"),
         (pipe, "config.json is no file"),

@@ -133,7 +133,7 @@ def test_one_that_nobody_takes_fails(open_one: Open) -> None:
     sweep()
     assert state(serving) == (
         "failed",
-        "No worker of the cluster has taken the model within 10 minutes: is it up?",
+        "No worker of the cluster has taken the model within 10 minutes: is it running?",
     )
 
 

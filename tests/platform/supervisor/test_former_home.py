@@ -63,7 +63,7 @@ def test_up_tells_of_it_begins_a_new_one_and_changes_nothing_there(tmp_path: Pat
     before = tree(former)
     said = up(checkout, former, taken_port)
     new = checkout / ".dressage"
-    assert f"An earlier installation lies in {former}:" in said
+    assert f"An earlier installation is in {former}:" in said
     assert f"NOT used: this start uses {new}." in said
     assert f"export DRESSAGE_HOME={former}\n" in said and f"export DRESSAGE_HOME={new}\n" in said
     assert said.count("earlier installation") == 1

@@ -31,7 +31,7 @@ def test_an_installation_that_names_none_has_one() -> None:
         ("Big=10.0.0.1:6379", "", "'Big' is no name of a cluster"),
         ("a=local,a=10.0.0.1:1", "", "DRESSAGE_CLUSTERS names 'a' twice"),
         ("a=local,b=local", "", "only one cluster can be 'local'"),
-        ("a=10.0.0.1:1", "b=/token", "names 'b', which is none of the clusters a"),
+        ("a=10.0.0.1:1", "b=/token", "names 'b', which is not one of the clusters a"),
         ("a=local", "a=/token", "'a' needs a path, and an address that is not 'local'"),
         ("a=10.0.0.1:1", "a", "'a' needs a path"),
     ],

@@ -273,7 +273,7 @@ def test_a_weak_password_makes_no_account(api: Callable[..., APIClient], anonymo
 @pytest.mark.parametrize(
     ("error", "fault"),
     [
-        (smtplib.SMTPServerDisconnected("gone"), "The mail server did not take it. The operator finds the reason"),
+        (smtplib.SMTPServerDisconnected("gone"), "The mail server refused it. The operator finds the reason"),
         (TimeoutError(), "The mail server did not answer in time."),
     ],
 )

@@ -6,7 +6,7 @@ from dressage.common.api.problems import Problem
 from dressage.teams.models import Membership, Team, User
 from dressage.teams.passwords.rules import check_new_password
 
-LITTLE = "This password is little more than your address, your name or that of a team."
+LITTLE = "This password is too similar to your address, your name or that of a team."
 SHORT = "This password is too short. It must contain at least 12 characters."
 PLAIN = "This password has fewer than 5 different characters."
 RUN = "This password is a plain sequence of characters."
@@ -33,7 +33,7 @@ def person(team: Team) -> User:
         ("123456789012345", {RUN}),
         ("abcdefghijklmnop", {RUN}),
         ("zyxwvutsrqponm", {RUN}),
-        ("correct horse battery", {"The new password is the old one."}),
+        ("correct horse battery", {"The new password equals the old one."}),
         ("startfinding", {"This password is too common."}),
     ],
 )

@@ -47,7 +47,7 @@ def test_every_operation_refuses_it(newcomer: APIClient) -> None:
 
 
 def test_the_refusal_says_what_to_do(newcomer: APIClient) -> None:
-    assert "Choose your own (POST /api/v1/session/password)" in newcomer.get("/api/v1/runs").json()["detail"]
+    assert "Choose a new one (POST /api/v1/session/password)" in newcomer.get("/api/v1/runs").json()["detail"]
 
 
 def test_it_shows_no_team(newcomer: APIClient, team: Team) -> None:

@@ -99,7 +99,7 @@ def test_no_token_outlives_the_maximum(admin: APIClient, settings: Any) -> None:
     response = admin.post(TOKENS, {"name": "ci", "role": "viewer", "expires_at": late}, format="json")
     assert (response.status_code, response.json()["errors"]) == (
         422,
-        [{"pointer": "/expires_at", "detail": "A token ends after 30 days at the latest."}],
+        [{"pointer": "/expires_at", "detail": "A token expires after at most 30 days."}],
     )
     assert ApiToken.objects.count() == 0
     make(admin)  # the default is shorter then, too

@@ -136,7 +136,7 @@ def test_answers(answer: dict[str, Any], row: dict[str, Any], gold: str | None) 
 @pytest.mark.parametrize(
     ("document", "row", "words"),
     [
-        (Q, {"q": "\u200b"}, "The template yields nothing: `q` is empty."),
+        (Q, {"q": "\u200b"}, "The template gives an empty prompt: `q` is empty."),
         (Q, {"Q": 1}, "The row has no column `q`, which the mapping reads."),
         ({**Q, "answer": {"path": "a.b"}}, {"q": "?", "a": [1]}, "The row has no `a.b`: `a` is an array without it."),
         ({**Q, "answer": {"path": "a[2]"}}, {"q": "?", "a": [1]}, "The row has no `a[2]`: `a` has 1 element."),
@@ -167,7 +167,7 @@ def test_answers(answer: dict[str, Any], row: dict[str, Any], gold: str | None) 
             )
         ),
         ({**Q, "json_columns": ["q"]}, {"q": "{"}, "`q` is no JSON"),
-        ({**Q, "json_columns": ["q"]}, {"q": '["\\ud800"]'}, "`q` holds NUL characters or lone surrogates"),
+        ({**Q, "json_columns": ["q"]}, {"q": '["\\ud800"]'}, "`q` contains NUL characters or lone surrogates"),
         ({**Q, "json_columns": ["q"]}, {"q": "[" * 40 + "]" * 40}, "`q` is nested deeper than 30 levels"),
         ({**Q, "tests": {"path": "t"}}, {"q": "?", "t": {"input": ["1"], "output": []}}, "1 inputs and 0 outputs"),
         ({"prompt": {"kind": "chat", "path": "m"}}, {"m": [{"role": "assistant", "content": "x"}]}, "nothing to ask"),

@@ -314,12 +314,12 @@ GSM8K = {"question": "How many?", "answer": "One.\n#### 1"}
 @pytest.mark.parametrize(
     ("good", "bad", "detail"),
     [
-        (GSM8K, GSM8K | {"answer": "One."}, "`answer` has no `####` with the final answer behind it."),
-        (GSM8K, GSM8K | {"answer": "One. ####\n"}, "There is nothing behind the `####` of `answer`."),
+        (GSM8K, GSM8K | {"answer": "One."}, "`answer` has no `####` followed by the final answer."),
+        (GSM8K, GSM8K | {"answer": "One. ####\n"}, "There is nothing after the `####` of `answer`."),
         (
             GSM8K,
             GSM8K | {"answer": "#### 1\nSee?"},
-            "`answer` must end with the final answer: there are more lines behind its `####`.",
+            "`answer` must end with the final answer: there are more lines after its `####`.",
         ),
         (GSM8K, GSM8K | {"answer": 1}, "`answer` must be a string, not number."),
         (GSM8K, GSM8K | {"question": " "}, "`question` is empty."),
@@ -328,11 +328,11 @@ GSM8K = {"question": "How many?", "answer": "One.\n#### 1"}
         (GSM8K, {"prompt": "1+1="}, "The row has no `question`, as the rows before it have."),
         (
             *like("math", solution="It is two."),
-            "The row has no `answer`, and its `solution` has no \\boxed{} to take it from.",
+            "The row has no `answer`, and its `solution` has no \\boxed{} with it.",
         ),
         (
             *like("math", solution="It is \\boxed{}."),
-            "The row has no `answer`, and its `solution` has no \\boxed{} to take it from.",
+            "The row has no `answer`, and its `solution` has no \\boxed{} with it.",
         ),
         (*like("math", answer=True), "`answer` must be a string or a number, not boolean."),
         (*like("question_answer", ground_truth=" "), "`ground_truth` is empty."),
@@ -343,31 +343,31 @@ GSM8K = {"question": "How many?", "answer": "One.\n#### 1"}
         (*like("verl", reward_model={}), "The row has no `ground_truth`, as the rows before it have."),
         (
             *like("verl", prompt="1+1="),
-            "`prompt` is text, where a chat is wanted: it is no JSON: Extra data at character 2.",
+            "`prompt` must be a chat, and is text: it is not JSON: Extra data at character 2.",
         ),
         (*like("verl", prompt={"role": "user"}), "`prompt` must be a list of messages, not object."),
         (*like("roll", prompt=" "), "`prompt` is empty."),
         (
             *like("roll", messages="[{"),
-            "`messages` is text, where a chat is wanted: it is no JSON: Expecting property name enclosed in double "
+            "`messages` must be a chat, and is text: it is not JSON: Expecting property name enclosed in double "
             "quotes at character 3.",
         ),
         (*like("roll", messages='"hi"'), "`messages` must be a list of messages, not string."),
         (
             *like("verifiers", info="{"),
-            "`info` is text that is no JSON: Expecting property name enclosed in double quotes at character 2.",
+            "`info` is text that is not JSON: Expecting property name enclosed in double quotes at character 2.",
         ),
         (*like("verifiers", info=[1]), "`info` must be an object, or JSON text of one."),
         (*like("verifiers", answer=[{"x": "2"}]), "`answer[0]` must be a string or a number, not object."),
         (
             *like("openai_rft", messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]),
-            "A message may hold parts of text only; images, sound and files are not taken.",
+            "A message may contain only text parts; images, sound and files are not accepted.",
         ),
         (*like("mbpp", test_list=[]), "`test_list` must be a list of at least one string."),
         (*like("mbpp", test_list="assert 1"), "`test_list` must be a list of at least one string."),
         (*like("mbpp", test_setup_code=7), "`test_imports` must be a list of strings, and `test_setup_code` a string."),
         (*like("mbpp", code=None), "The row has no `code`, as the rows before it have."),
-        (*like("mbpp", code="def f(:"), "`code` is no Python program: invalid syntax (<unknown>, line 1)."),
+        (*like("mbpp", code="def f(:"), "`code` is not a Python program: invalid syntax (<unknown>, line 1)."),
         (*like("mbpp", code="x" * 200_001), "`code` has more than 200,000 characters."),
         (*like("ifeval", kwargs=[]), "`kwargs` must list one object for each of the 1 instructions."),
         (*like("ifeval", kwargs=["x"]), "`kwargs` must list objects."),
@@ -394,7 +394,7 @@ def test_unknown_shapes(row: dict[str, Any]) -> None:
         recognise(row)
     text = str(caught.value)
     found = f"It has the columns {', '.join(f'`{name}`' for name in row)}." if row else "It has no columns."
-    assert text.startswith("A row needs either `prompt` or `messages`, or the columns of a shape that is known.")
+    assert text.startswith("A row needs either `prompt` or `messages`, or the columns of a known shape.")
     assert found in text
     assert all(shape.title in text for shape in SHAPES if shape.mapping)
 

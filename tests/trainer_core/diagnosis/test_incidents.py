@@ -70,7 +70,7 @@ def test_an_unknown_alert_is_no_incident() -> None:
     ("message", "confidence", "words"),
     [
         ("1 of 80 tensors in the engine is not as published: lm_head.weight is of version 6", "known", "read back"),
-        ("the engine's answers lack 98% of what version 6 did not have yet", "known", "before the last update"),
+        ("the engine's answers lack 98% of what version 6 did not yet have", "known", "before the last update"),
         ("a score is not a number, at token 3 of probe 0", "known", "no numbers"),
         ("engine and learner differ by 0.4 nats on average, where the noise is 0.01", "likely", "does not tell"),
     ],
@@ -95,7 +95,7 @@ def test_weights_that_were_loaded_anew_are_over() -> None:
 def test_log_probabilities_of_the_engine_that_are_no_numbers() -> None:
     odd = {"rollout_corr/rollout_ppl": flat(2.0, math.nan), KL: flat(0.001, math.nan)}
     found = only(incidents(facts(guard("mismatch KL", KL, math.nan), series=odd)))
-    assert (found.kind, found.title, found.since) == ("not_finite", "Log-probabilities are no numbers", BEGUN)
+    assert (found.kind, found.title, found.since) == ("not_finite", "Log-probabilities are not finite", BEGUN)
     assert "The engine's own" in found.cause
     assert found.confidence == "known"
     assert {sign.source for sign in found.signs} == {"guard", "metric"}
@@ -107,20 +107,20 @@ def test_log_probabilities_of_the_learner_that_are_no_numbers() -> None:
     odd = {"rollout_corr/rollout_ppl": flat(2.0), "rollout_corr/training_ppl": flat(2.0, math.inf)}
     found = only(incidents(facts(series=odd)))
     assert "The learner's log-probabilities" in found.cause
-    assert "The engine's are numbers." in found.cause
+    assert "The engine's are finite." in found.cause
 
 
 def test_a_gradient_that_is_no_number_once_is_over() -> None:
     once = flat(1.0)
     once[29] = (30, math.nan)
     found = only(incidents(facts(series={"actor/grad_norm": once})))
-    assert (found.title, found.severity) == ("A gradient is no number", "warn")
+    assert (found.title, found.severity) == ("A gradient is not finite", "warn")
     assert (found.since, found.until) == (30, 30)
 
 
 def test_a_reward_that_is_no_number() -> None:
     found = only(incidents(facts(series={REWARD: flat(0.5, math.nan)})))
-    assert found.title == "The reward is no number"
+    assert found.title == "The reward is not a number"
 
 
 # Engine and learner.
@@ -182,7 +182,7 @@ def test_a_template_without_the_assistants_turn() -> None:
 
 def test_rewards_that_raise() -> None:
     shares = {"reward/error_share": flat(0.0, 0.4)}
-    signs = (alert("reward_error", "3 of this step, left out of the loss: KeyError: 'answer'"),
+    signs = (alert("reward_error", "3 of this step, excluded from the loss: KeyError: 'answer'"),
              guard("reward errors", "reward/error_share", 0.4, high=0.05))  # fmt: skip
     found = only(incidents(facts(*signs, series=shares)))
     assert (found.kind, found.title, found.until) == ("reward_errors", "Rewards cannot be computed", None)
@@ -223,7 +223,11 @@ def test_a_judge_that_pays_for_length_no_more_is_over() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "confidence", "words"),
-    [(0.97, "known", "too easy"), (0.02, "likely", "too hard"), (0.5, "likely", "within a prompt all fare alike")],
+    [
+        (0.97, "known", "too easy"),
+        (0.02, "likely", "too hard"),
+        (0.5, "likely", "within a prompt all get the same reward"),
+    ],
 )
 def test_dead_groups_are_explained_by_the_pass_rate(rate: float, confidence: str, words: str) -> None:
     series = {"groups/zero_advantage_share": flat(0.2, 1.0), "train/pass_rate/math": flat(0.5, rate)}
@@ -319,7 +323,7 @@ def test_slow_steps_name_the_part_that_is_slow() -> None:
 
 def test_a_guard_on_any_other_metric_says_that_the_cause_is_not_known() -> None:
     found = only(incidents(facts(guard("mine", "curriculum/fallbacks", 9.0))))
-    assert (found.kind, found.title, found.confidence) == ("guard", "mine: a guard objects", "unknown")
+    assert (found.kind, found.title, found.confidence) == ("guard", "mine: a guard is violated", "unknown")
 
 
 # The worker.
@@ -335,7 +339,7 @@ def test_a_stuck_run_whose_worker_lives_names_the_phase() -> None:
 
 def test_a_stuck_run_whose_worker_is_silent() -> None:
     found = only(incidents(facts(phase=Phase("learn", 900.0, 0, 0, None, 300.0))))
-    assert (found.confidence, "has not been heard of for 300 s" in found.cause) == ("known", True)
+    assert (found.confidence, "has not reported for 300 s" in found.cause) == ("known", True)
 
 
 def test_a_process_that_died_and_was_replaced_is_over() -> None:

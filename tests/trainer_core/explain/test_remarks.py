@@ -17,7 +17,7 @@ ASYNC = {"group_size": 4, "mode": {"type": "async"}}
     ("parts", "words"),
     [
         ({}, "With one update per step, π_old is π_θ: every ratio of ppo_clip is 1, and the clip never acts."),
-        ({"rollout": ASYNC}, "What bounds stale samples is the correction truncated_is."),
+        ({"rollout": ASYNC}, "Stale samples are bounded by the correction truncated_is."),
         ({"loss": {"type": "gspo"}, "corrections": []}, "every ratio of gspo is 1"),
         (
             {"proximal": {"type": "interpolated"}, "schedule": {"updates_per_step": 4}},

@@ -74,5 +74,5 @@ def test_methods_that_compare_with_the_batch_need_no_groups(kind: str) -> None:
 
 def test_weights_that_the_learner_would_overwrite_are_refused() -> None:
     reward = {"definition": "calculation@1", "length": {"type": "decoupled"}}
-    with pytest.raises(ValueError, match="the learner makes anew under vcpo"):
+    with pytest.raises(ValueError, match="the learner recomputes under vcpo"):
         RunSpec.model_validate(document(advantage={"type": "vcpo"}, reward=reward))

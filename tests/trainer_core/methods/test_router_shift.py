@@ -81,7 +81,7 @@ SEVERAL = {"schedule": {"updates_per_step": 2}, "corrections": [{"type": "router
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"schedule": {"updates_per_step": 1}}, "the routing has not moved yet"),
+        ({"schedule": {"updates_per_step": 1}}, "the routing has not changed"),
         ({"loss": {"type": "reinforce"}}, "reinforce takes no ratio"),
         ({"loss": {"type": "dppo"}}, "dppo takes no ratio"),
         ({"proximal": {"type": "snapshot"}}, "that of the proximal policy snapshot is not"),

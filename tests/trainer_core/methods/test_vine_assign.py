@@ -84,9 +84,12 @@ VINE = {"type": "vine"}
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"reward": {"definition": "r@1", "length": {"type": "magistral", "buffer": 8}}}, "no group to be shaped in"),
+        (
+            {"reward": {"definition": "r@1", "length": {"type": "magistral", "buffer": 8}}},
+            "no group to compare lengths in",
+        ),
         ({"filters": [{"type": "length_outliers"}]}, "changes rewards after the branches"),
-        ({"rollout": {"partial": {"over_provision": 1.5}}}, "a full batch would stop branches"),
+        ({"rollout": {"partial": {"over_provision": 1.5}}}, "a full batch would stop unfinished branches"),
         ({"advantage": {**VINE, "steps": {"type": "tokens", "every": 128}}}, "a step of 128 tokens never ends"),
         ({"critic": {"type": "head"}}, "the advantage vine asks no critic"),
         ({"rollout": {"mode": {"type": "streamed"}}}, "vine needs the whole batch"),

@@ -112,5 +112,5 @@ def test_several_ranks_share_the_tokens() -> None:
 @pytest.mark.parametrize("missing", NEEDED)
 def test_too_few_complete_steps_are_refused(missing: str) -> None:
     broken: list[Any] = [{name: value for name, value in step.items() if name != missing} for step in steps(6)]
-    with pytest.raises(PlanError, match=r"rates need 5 steps that reported their times; there are 4\."):
+    with pytest.raises(PlanError, match=r"rates need 5 steps with reported times; there are 4\."):
         rates_from_steps(small(), [*broken, *steps(4)], "a test")

@@ -70,7 +70,9 @@ def test_ranks_that_share_tokens_out_come_and_go_together() -> None:
     # One trajectory is the work of one group, which learns from it in half the time.
     assert shared.learn_seconds(880, 880, 4) == pytest.approx(alone.learn_seconds(880, 440, 4))
     assert [best_split(shared, LoopMode("sync"), gpus).ranks for gpus in (3, 4)] == [2, 2]
-    with pytest.raises(PlanError, match=r"2 GPUs cannot hold one rollout engine \(1\) and 2 learner ranks that share"):
+    with pytest.raises(
+        PlanError, match=r"2 GPUs cannot hold one rollout engine \(1\) and 2 context-parallel learner ranks"
+    ):
         best_split(shared, LoopMode("sync"), 2)
 
 
@@ -117,7 +119,7 @@ def test_the_work_of_a_plan_is_bounded(gpus: int, monkeypatch: pytest.MonkeyPatc
     [
         (1, {}, None, "1 GPU cannot hold one rollout engine (1) and one learner rank (1)."),
         (5, {"engine": {"gpus": 4}, "learner": {"gpus": 2}}, None, "5 GPUs cannot hold one rollout engine (4)"),
-        (0, {}, None, "a plan is made for 1 to 65536 GPUs, not 0."),
+        (0, {}, None, "a plan needs 1 to 65536 GPUs, not 0."),
         (2, {"prompt_tokens": 100}, None, "prompts of 100 tokens and completions of up to 200 do not fit"),
         (2, {}, -1.0, "a price must be 0 or more, not -1."),
     ],

@@ -108,8 +108,8 @@ def test_an_evaluation_tells_what_its_spec_asks_for() -> None:
     ("evaluation", "message"),
     [
         ({"pass_at": [1, 8], "samples_per_prompt": 4}, "pass@8 cannot be estimated from 4 samples"),
-        ({"pass_at": [2, 1], "samples_per_prompt": 4}, "each above the one before"),
-        ({"pass_at": [0, 1], "samples_per_prompt": 4}, "each above the one before"),
+        ({"pass_at": [2, 1], "samples_per_prompt": 4}, "pass_at must be increasing numbers"),
+        ({"pass_at": [0, 1], "samples_per_prompt": 4}, "pass_at must be increasing numbers"),
     ],
 )
 def test_a_spec_that_asks_for_the_impossible_is_refused(evaluation: dict[str, object], message: str) -> None:
@@ -121,5 +121,5 @@ def test_a_spec_that_asks_for_the_impossible_is_refused(evaluation: dict[str, ob
 def test_a_guard_on_a_pass_at_k_that_nobody_asks_for_is_refused() -> None:
     evaluation = {"sources": [{"name": "held", "dataset": "held@1"}], "samples_per_prompt": 4, "pass_at": [2]}
     guard = {"metric": "eval/held/pass_at/4/mean", "type": "metric_bound", "min": 0.1}
-    with pytest.raises(ValidationError, match="pass_at does not ask for it"):
+    with pytest.raises(ValidationError, match="pass_at does not include it"):
         spec(evaluation=evaluation, guards=[guard])

@@ -31,7 +31,7 @@ def mixed(finals: dict[str, float], parts: dict[str, Any] | None = None, start: 
             {"sums": 0.0},
             {"curriculum": {"type": "adaptive_ratio"}},
             ("curriculum", "horizon"),
-            "shares that move need a horizon",
+            "moving weights need a horizon",
         ),
     ],
 )

@@ -76,10 +76,14 @@ def test_a_control_changes_its_field_and_nothing_else(path: str, value: Any) -> 
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("rollout.group_size", 4, "rollout.group_size cannot change while the run goes; fork the run to change it"),
+        (
+            "rollout.group_size",
+            4,
+            "rollout.group_size cannot change while the run is active; fork the run to change it",
+        ),
         ("policy.base", "other", "fork the run"),
         ("nonsense", 1, "there is no field nonsense. Steerable here: data.sources.sums.weight"),
-        ("data.sources.minus.weight", 1.0, "cannot change while the run goes"),
+        ("data.sources.minus.weight", 1.0, "cannot change while the run is active"),
         ("optimizer.learning_rate", -1.0, r"optimizer.learning_rate: Input should be greater than 0"),
         ("optimizer.learning_rate", "fast", "valid number"),
         ("optimizer.learning_rate", float("nan"), "finite"),
@@ -105,7 +109,7 @@ def test_the_last_weight_cannot_be_taken_away() -> None:
 def test_kl_cannot_be_raised_from_zero() -> None:
     # Nor after a control has set it to 0: a resumed learner would not have loaded the reference policy.
     for chosen in (spec(), apply_control(STEERED, "kl.coefficient", 0.0)):
-        with pytest.raises(ControlError, match="at 0 the run holds no reference policy; fork it"):
+        with pytest.raises(ControlError, match="at 0 the run has no reference policy; fork it"):
             apply_control(chosen, "kl.coefficient", 0.1)
     assert apply_control(spec(), "kl.coefficient", 0.0) == spec()
 

@@ -65,13 +65,13 @@ def test_what_can_be_shared_out_is_not_refused(config: dict[str, Any], engine: d
 @pytest.mark.parametrize(
     ("config", "engine", "field", "says"),
     [
-        (LLAMA, {"tensor_parallel_size": 3}, "tensor_parallel_size", "3 devices cannot share out 32 attention heads"),
+        (LLAMA, {"tensor_parallel_size": 3}, "tensor_parallel_size", "3 devices cannot split 32 attention heads"),
         (LLAMA, {"tensor_parallel_size": 3}, "tensor_parallel_size", "to 1, 2, 4, 8, 16 or 32."),
         (
             {**LLAMA, "num_attention_heads": 12, "num_key_value_heads": 4, "vocab_size": 192},
             {"tensor_parallel_size": 6},
             "tensor_parallel_size",
-            "6 devices cannot share out 4 key-value heads alike",
+            "6 devices cannot split 4 key-value heads evenly",
         ),
         ({**LLAMA, "intermediate_size": 86}, {"tensor_parallel_size": 4}, "tensor_parallel_size", "1 or 2."),
         (
@@ -84,7 +84,7 @@ def test_what_can_be_shared_out_is_not_refused(config: dict[str, Any], engine: d
             },
             {"tensor_parallel_size": 3},
             "tensor_parallel_size",
-            "a vocabulary of 128000 tokens, filled up to a multiple of 64, alike: set",
+            "a vocabulary of 128000 tokens, padded to a multiple of 64, evenly: set",
         ),
         ({**MOE, "moe_intermediate_size": 6}, {"tensor_parallel_size": 4}, "tensor_parallel_size", "6 numbers (moe_"),
         (LLAMA, {"pipeline_parallel_size": 33}, "pipeline_parallel_size", "has 32 layers, and 33 stages"),
@@ -92,7 +92,7 @@ def test_what_can_be_shared_out_is_not_refused(config: dict[str, Any], engine: d
             LLAMA,
             {"tensor_parallel_size": 2, "expert_parallel": True},
             "expert_parallel",
-            "The policy has no experts to share out: set rollout.engine.expert_parallel to false.",
+            "The policy has no experts to distribute: set rollout.engine.expert_parallel to false.",
         ),
         (MINIMAX, {"tensor_parallel_size": 2}, "tensor_parallel_size", "cannot share MiniMax-Text-01, MiniMax-M1 out"),
         (MINIMAX, {"pipeline_parallel_size": 2}, "pipeline_parallel_size", "MiniMax-M1 into stages"),

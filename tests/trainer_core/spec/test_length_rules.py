@@ -26,12 +26,12 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str | int, ...], str]] = {
     "two ways to end": (
         {"thinking": {**TAGS, "budget": 5, "forced_end": "</think>", "interruptions": ["stop</think>"]}},
         ("thinking", "forced_end"),
-        "leave one of the two out",
+        "remove one of the two",
     ),
     "interruption without the closing tag": (
         {"thinking": {**TAGS, "budget": 5, "interruptions": ["</think>", "stop"]}},
         ("thinking", "interruptions", 1),
-        "must finish with the closing tag '</think>'",
+        "must end with the closing tag '</think>'",
     ),
     "interruptions that never come": (
         {"thinking": {**TAGS, "interruptions": ["</think>"]}},
@@ -41,22 +41,22 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str | int, ...], str]] = {
     "channels without a forced end": (
         {"thinking": {**CHANNELS, "budget": 5}},
         ("thinking", "forced_end"),
-        "must hold '<|end|>' and finish with '<|channel|>final<|message|>'",
+        "must contain '<|end|>' and end with '<|channel|>final<|message|>'",
     ),
     "interruption that opens no answer": (
         {"thinking": {**CHANNELS, "budget": 5, "interruptions": ["stop<|end|>"]}},
         ("thinking", "interruptions", 0),
-        "must hold '<|end|>' and finish with '<|channel|>final<|message|>'",
+        "must contain '<|end|>' and end with '<|channel|>final<|message|>'",
     ),
     "prompt budget that never bites": (
         {"thinking": {**TAGS, "prompt_budget": {"type": "sampled", "min": 1, "max": 128}}},
         ("thinking", "prompt_budget", "max"),
-        "a budget of 128 never bites: max_tokens is 128",
+        "a budget of 128 never applies: max_tokens is 128",
     ),
     "prompt budget above its limit": (
         {"thinking": {**TAGS, "budget": 4, "prompt_budget": {"type": "sampled", "min": 5, "max": 9}}},
         ("thinking", "prompt_budget", "min"),
-        "every budget of the range lies above the upper limit of 4",
+        "every budget of the range is above the upper limit of 4",
     ),
     "ramp without room": (
         reward(type="magistral", buffer=128),
@@ -82,12 +82,12 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str | int, ...], str]] = {
     "target that is not told": (
         reward(type="l1_max", target={"type": "column"}),
         ("reward", "length", "target", "tell"),
-        "not told the target",
+        "does not see the target",
     ),
     "weights for advantages of tokens": (
         {"advantage": {"type": "gae"}, "critic": {"type": "head"}, **reward(type="decoupled")},
         ("reward", "length"),
-        "decoupled weighs advantages of samples; gae makes those of tokens",
+        "decoupled weights advantages of samples; gae has one per token",
     ),
     "stage above the maximum": (
         {"length_window": {"type": "staged", "stages": [64, 129]}},
@@ -126,8 +126,8 @@ def test_a_contradiction_is_refused_at_its_field(name: str) -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"length_window": {"type": "staged", "stages": [64, 64]}}, "must be positive and rise"),
-        ({"length_window": {"type": "staged", "stages": [0, 64]}}, "must be positive and rise"),
+        ({"length_window": {"type": "staged", "stages": [64, 64]}}, "must be positive and increasing"),
+        ({"length_window": {"type": "staged", "stages": [0, 64]}}, "must be positive and increasing"),
         ({"length_window": {"type": "cyclic", "min": 9, "max": 8}}, "min must not be above max"),
         ({"thinking": {**TAGS, "prompt_budget": {"type": "sampled", "min": 9, "max": 8}}}, "min must not be above max"),
         (reward(type="l1_max", target={**TARGET, "tell": "think"}), "must hold {tokens} exactly once"),

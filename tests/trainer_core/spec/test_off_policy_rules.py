@@ -24,7 +24,7 @@ def refused(parts: dict[str, Any]) -> list[tuple[Any, str]]:
 @pytest.mark.parametrize("correction", [TOKEN, {**MASKED, "level": "token"}, ICEPOP])
 def test_gspo_with_token_level_importance_sampling(level: str, correction: dict[str, Any]) -> None:
     found = refused({"loss": {"type": "gspo", "level": level}, "corrections": [correction]})
-    message = "gspo weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)"
+    message = "gspo weights whole sequences: a token-level ratio contradicts it (use level: sequence)"
     assert found == [(("corrections", 0), message)]
 
 
@@ -32,7 +32,7 @@ def test_gspo_with_token_level_importance_sampling(level: str, correction: dict[
 @pytest.mark.parametrize("correction", [TOKEN, SEQUENCE, MASKED, ICEPOP])
 def test_a_ratio_that_would_count_twice(loss: str, correction: dict[str, Any]) -> None:
     (found,) = refused({"loss": {"type": loss}, "corrections": [OPSM, correction]})
-    assert found == (("corrections", 1), f"{loss} weighs by the behaviour policy itself: it would count twice")
+    assert found == (("corrections", 1), f"{loss} already weights by the behaviour policy: it would count twice")
 
 
 @pytest.mark.parametrize(("first", "second"), [(TOKEN, ICEPOP), (SEQUENCE, MASKED), (ICEPOP, SEQUENCE)])
@@ -40,7 +40,7 @@ def test_two_weights(first: dict[str, Any], second: dict[str, Any]) -> None:
     (found,) = refused({"corrections": [first, OPSM, second]})
     assert found == (
         ("corrections", 2),
-        f"{first['type']} has weighted every token by the importance ratio already",
+        f"{first['type']} already weights every token by the importance ratio",
     )
 
 
@@ -70,7 +70,7 @@ def test_a_bound_on_the_wrong_side_of_one(correction: dict[str, Any], field: str
 def test_truncated_sampling_without_a_correction(sampling: dict[str, Any], corrections: list[dict[str, Any]]) -> None:
     (found,) = refused({"rollout": sampling, "corrections": corrections})
     assert found[0] == ("rollout", *sampling)
-    assert "an importance-sampling correction is needed" in found[1]
+    assert "add an importance-sampling correction" in found[1]
 
 
 @pytest.mark.parametrize("sampling", [{"top_p": 0.9}, {"top_k": 40}])
@@ -105,13 +105,14 @@ def test_a_weight_between_two_policies_that_are_one() -> None:
     for correction in (TOKEN, MASKED, ICEPOP, {"type": "geometric_mask"}):
         (found,) = refused({"proximal": SAMPLER, "corrections": [OPSM, correction]})
         message = (
-            f"{correction['type']} corrects between behaviour and proximal policy, which are one here: corrections: []"
+            f"{correction['type']} corrects between behaviour and proximal policy, which are the same here:"
+            " set corrections: []"
         )
         assert found == (("corrections", 1), message)
     (found,) = refused({"proximal": SAMPLER, "loss": {"type": "decoupled_ppo"}, "corrections": []})
     assert found == (
         ("loss",),
-        "decoupled_ppo weighs by proximal against behaviour policy, which are one here: take ppo_clip",
+        "decoupled_ppo weights by proximal to behaviour policy, which are the same here: choose ppo_clip",
     )
     spec(proximal=SAMPLER, corrections=[])
     spec(proximal=SAMPLER, corrections=[OPSM])
@@ -128,7 +129,7 @@ def test_the_sampler_as_proximal_policy_weighs_a_truncated_distribution() -> Non
 def test_a_proximal_policy_that_the_loss_never_looks_at(proximal: dict[str, Any]) -> None:
     for loss in ("reinforce", "dppo", "minpro", "vespo", "sequence_mask"):
         (found,) = refused({"loss": {"type": loss}, "corrections": [], "proximal": proximal})
-        message = f"{loss} takes no ratio against a proximal policy: leave it at recompute"
+        message = f"{loss} uses no ratio to a proximal policy: leave it at recompute"
         assert found == (("proximal",), message)
     for loss in ("ppo_clip", "cispo", "gspo", "sapo", "decoupled_ppo", "kl_penalised"):
         if (loss, proximal) == ("decoupled_ppo", SAMPLER):

@@ -48,7 +48,7 @@ def test_formats_that_go_together(engine: dict[str, Any], precision: str, parts:
             "float32",
             {},
             ("rollout", "engine", "dtype"),
-            "hands its results on with 16 bits",
+            "returns results with 16 bits",
         ),
         (
             {"quantization": {**FP8, "execution": "hardware", "activations": False}, "dtype": "bfloat16"},
@@ -62,14 +62,14 @@ def test_formats_that_go_together(engine: dict[str, Any], precision: str, parts:
             "float32",
             {"corrections": []},
             ("rollout", "engine", "quantization"),
-            "an importance-sampling correction is needed",
+            "add an importance-sampling correction",
         ),
         (
             {"quantization": FP8},
             "half",
             {"corrections": []},
             ("rollout", "engine", "quantization"),
-            "or precision.type = unified",
+            "or set precision.type = unified",
         ),
         (
             {"quantization": FP8},

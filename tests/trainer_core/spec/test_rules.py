@@ -56,7 +56,7 @@ CONTRADICTIONS = {
     "microbatch too small": (
         {"parallelism": {"max_tokens_per_microbatch": 511}},
         ("parallelism", "max_tokens_per_microbatch"),
-        r"a trajectory of max_model_len \(512\) tokens would not fit",
+        r"a trajectory of max_model_len \(512\) tokens does not fit",
     ),
     "evaluation budget without thinking": (
         {"evaluation": {"sources": [HELD_OUT], "thinking_budget": 5}},
@@ -71,17 +71,17 @@ CONTRADICTIONS = {
     "forced end without the closing tag": (
         {"thinking": {**TAGS, "forced_end": "enough"}},
         ("thinking", "forced_end"),
-        "the forced end must finish with the closing tag '</think>'",
+        "the forced end must end with the closing tag '</think>'",
     ),
     "forced end that closes nothing": (
         {"thinking": {**TAGS, "answer_start": "Answer:", "forced_end": "so Answer:"}},
         ("thinking", "forced_end"),
-        "the forced end must hold '</think>' and finish with 'Answer:'",
+        "the forced end must contain '</think>' and end with 'Answer:'",
     ),
     "budget that never bites": (
         {"thinking": {**TAGS, "budget": 128}},
         ("thinking", "budget"),
-        "a budget of 128 never bites: max_tokens is 128",
+        "a budget of 128 never applies: max_tokens is 128",
     ),
     "group of one": (
         {"rollout": {"group_size": 1}},
@@ -91,7 +91,7 @@ CONTRADICTIONS = {
     "unequal minibatches": (
         {"schedule": {"prompts_per_step": 32, "updates_per_step": 3}},
         ("schedule", "updates_per_step"),
-        "32 prompts cannot be cut into 3 equal parts",
+        "32 prompts cannot be split into 3 equal parts",
     ),
     "idle ranks": (
         {"schedule": {"prompts_per_step": 2, "updates_per_step": 2}, "parallelism": {"learner_ranks": 9}},
@@ -109,33 +109,33 @@ CONTRADICTIONS = {
     "ranks that cannot be cut into groups": (
         {"parallelism": {"learner_ranks": 6, "context_parallel_size": 4}},
         ("parallelism", "context_parallel_size"),
-        "6 learner ranks cannot be cut into groups of 4: choose one of 1, 2, 3, 6",
+        "6 learner ranks cannot be split into groups of 4: choose one of 1, 2, 3, 6",
     ),
     "shared tokens over as many nodes as can be": (
         {"parallelism": {**SHARED, "learner_placement": "spread"}},
         ("parallelism", "learner_placement"),
-        "exchange them in every layer, and spread puts them on as many nodes as can be: set "
+        "exchange tokens in every layer, and spread puts them on as many nodes as possible: set "
         "parallelism.learner_placement to pack, or set parallelism.context_parallel_size to 1",
     ),
     "invariance to the batch over shared tokens": (
         {"parallelism": {**SHARED, "batch_invariant": True}},
         ("parallelism", "batch_invariant"),
-        "round otherwise: set parallelism.batch_invariant to false, or set parallelism.context_parallel_size to 1",
+        "round differently: set parallelism.batch_invariant to false, or set parallelism.context_parallel_size to 1",
     ),
     "half precision over shared tokens": (
         {"parallelism": SHARED, "precision": {"type": "half"}},
         ("precision",),
-        "precision.type = half has not been seen where ranks share tokens out: choose precision.type = float32, or",
+        "precision.type = half is untested with context parallelism: choose precision.type = float32, or",
     ),
     "FP8 over shared tokens": (
         {"parallelism": SHARED, "rollout": {"engine": {"dtype": "bfloat16", "quantization": {}}}},
         ("rollout", "engine", "quantization"),
-        "the learner's image of FP8 has not been seen where ranks share tokens out",
+        "the learner's simulated FP8 is untested with context parallelism",
     ),
     "offloaded moments over shared tokens": (
         {"parallelism": {**SHARED, "zero_stage": 2}, "optimizer": {"offload": True}},
         ("optimizer", "offload"),
-        "optimizer.offload has not been seen where ranks share tokens out: set optimizer.offload to false, or",
+        "optimizer.offload is untested with context parallelism: set optimizer.offload to false, or",
     ),
     "offloaded activations over shared tokens": (
         {"parallelism": SHARED, "policy": {"base": "starter", "activation_offload": True}},
@@ -145,7 +145,7 @@ CONTRADICTIONS = {
     "microbatch too small for groups of ranks": (
         {"parallelism": {**SHARED, "max_tokens_per_microbatch": 255}},
         ("parallelism", "max_tokens_per_microbatch"),
-        r"a trajectory of max_model_len \(512\) tokens would not fit",
+        r"a trajectory of max_model_len \(512\) tokens does not fit",
     ),
     "endless warm-up": (
         {"schedule": {"steps": 10}, "optimizer": {"warmup_steps": 10}},
@@ -170,7 +170,7 @@ CONTRADICTIONS = {
     "shadow named twice": (
         {"reward": {"definition": "r@1", "shadow": ["r@2", "r@2"]}},
         ("reward", "shadow", 1),
-        "r@2 is a shadow already",
+        "r@2 is already a shadow",
     ),
     "contrasts within a group of one": (
         {
@@ -179,7 +179,7 @@ CONTRADICTIONS = {
             "advantage": {"type": "reinforce"},
         },
         ("reward", "evolve"),
-        "a group needs two",
+        "a group needs at least two",
     ),
     "more contrasts than prompts": (
         {

@@ -154,7 +154,7 @@ def test_what_a_stage_says_is_steered_in_the_stage() -> None:
     assert apply_control(chosen, "data.stages.easy.sources.sums.weight", 4.0).data.stages[0].sources[0].weight == 4.0
     with pytest.raises(ControlError, match="above zero in the stage 'easy'"):
         apply_control(chosen, "data.stages.easy.sources.sums.weight", 0.0)
-    with pytest.raises(ControlError, match="cannot change while the run goes"):
+    with pytest.raises(ControlError, match="cannot change while the run is active"):
         apply_control(chosen, "data.stages.easy.gate.window", 3)
 
 

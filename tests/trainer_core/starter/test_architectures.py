@@ -78,7 +78,7 @@ def test_heads_seeds_and_number_types(tmp_path: Path) -> None:
 def test_refusals_say_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unknown architecture 'bert'; known: llama3"):
         make_tiny("bert", tmp_path / "none")
-    with pytest.raises(ValueError, match="policies of gemma2 have tied heads, none are untied"):
+    with pytest.raises(ValueError, match="policies of gemma2 have tied heads, not untied"):
         make_tiny("gemma2", tmp_path / "none", tied=False)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()

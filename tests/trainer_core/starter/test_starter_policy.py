@@ -109,7 +109,7 @@ def test_the_teacher_goes_on_thinking_where_the_starter_is_taught_to_blurt() -> 
 def test_command_refuses_a_teacher_of_another_kind(tmp_path: Path) -> None:
     refused = make("--out", str(tmp_path / "policy"), "--teacher", "--hybrid")
     assert refused.returncode == 2
-    assert "leave --hybrid and --long-tail out" in refused.stderr
+    assert "remove --hybrid and --long-tail" in refused.stderr
     assert not (tmp_path / "policy").exists()
 
 

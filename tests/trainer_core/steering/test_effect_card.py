@@ -49,7 +49,7 @@ def test_one_that_had_not_settled_leaves_nothing_before(settled: int | None) -> 
     assert found.before.steps == 0
     assert found.cuts == (
         "Another change at step 29 (revision 1) had not settled when this one took effect: "
-        "the two cannot be told apart.",
+        "the two cannot be separated.",
     )
 
 
@@ -57,7 +57,7 @@ def test_one_that_came_before_it_had_settled_leaves_nothing_after() -> None:
     for applied in (31, 32, 33):
         found = windows(31, 33, 60, [Change(4, applied, None)])
         assert (found.before.steps, found.after.steps, found.closed) == (30, 0, True)
-        assert "the two cannot be told apart" in found.cuts[0]
+        assert "the two cannot be separated" in found.cuts[0]
 
 
 def test_what_a_knob_is_meant_to_move_comes_first_and_the_rest_if_it_moved() -> None:

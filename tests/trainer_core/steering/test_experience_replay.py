@@ -163,11 +163,11 @@ def test_a_group_whose_reasons_were_told_is_kept_without_them() -> None:
 @pytest.mark.parametrize(
     ("parts", "path", "message"),
     [
-        ({"corrections": [], "batching": {"replay": {}}}, ("batching", "replay"), "old groups need a correction"),
+        ({"corrections": [], "batching": {"replay": {}}}, ("batching", "replay"), "old groups were sampled"),
         (
             {"corrections": [{"type": "opsm"}], "batching": {"replay": {}}},
             ("batching", "replay"),
-            "old groups need a correction that weighs them",
+            "add a correction that weights them",
         ),
         (
             {"batching": {"replay": {"per_step": 9, "capacity": 8}}},

@@ -50,7 +50,7 @@ def test_a_column_budget_is_told_and_capped() -> None:
 @pytest.mark.parametrize("value", [None, -1, 2.5, "7", True])
 def test_a_column_that_holds_no_number_is_an_error(value: Any) -> None:
     chosen = thinking(prompt_budget={"type": "column", "column": "think"})
-    with pytest.raises(ValueError, match="'think' must hold a whole number, 0 or more"):
+    with pytest.raises(ValueError, match="'think' must contain a whole number, 0 or more"):
         plan_group(chosen, {**ITEM, "think": value}, "1-0", 1)
     with pytest.raises(ValueError, match="'think'"):
         plan_group(chosen, ITEM, "1-0", 1)
@@ -167,6 +167,6 @@ def test_text_goes_behind_the_prompt_or_the_last_message() -> None:
 def test_every_row_is_checked_before_the_run_begins() -> None:
     chosen = thinking(prompt_budget={"type": "column", "column": "think"})
     check_rows(chosen, "sums", [{**ITEM, "think": 3}] * 2)
-    with pytest.raises(ValueError, match="row 1 of the source 'sums': the column 'think' must hold a whole number"):
+    with pytest.raises(ValueError, match="row 1 of the source 'sums': the column 'think' must contain a whole number"):
         check_rows(chosen, "sums", [{**ITEM, "think": 3}, ITEM])
     check_rows(spec(), "sums", [ITEM])

@@ -79,7 +79,7 @@ def test_the_rule_leaves_alone_what_is_compared_with_more_than_the_group() -> No
     assert penalised.compares == "penalised"
     assert filter_rule(penalised) == FilterRule()
     said = assumptions(penalised, penalised, VERDICTS, GROUPS, whole=True)
-    assert "zero_advantage leaves out no group here: rewards are compared with more than their own group." in said
+    assert "zero_advantage excludes no group here: rewards are compared with more than their own group." in said
 
 
 def told(now: RunSpec, draft: RunSpec, *, whole: bool = True, groups: Any = GROUPS, verdicts: Any = VERDICTS) -> str:
@@ -88,26 +88,24 @@ def told(now: RunSpec, draft: RunSpec, *, whole: bool = True, groups: Any = GROU
 
 def test_assumptions_are_those_that_apply() -> None:
     plain = told(spec(), spec(), groups=[[GROUPS[0][0]] * 4])
-    assert plain == (
-        "The policy answers as it did in these steps, and groups count as independent; intervals hold with 95 %."
-    )
+    assert plain == ("The policy answers as in these steps, and groups are independent; intervals hold with 95 %.")
     larger = told(spec(), spec(rollout={"group_size": 8}))
-    assert "Where prompts had fewer graded samples than 8, the mean over the pass rates" in larger
+    assert "Where prompts had fewer graded samples than 8, the mean over the possible pass rates" in larger
     assert "every choice" not in larger
     mixed = told(spec(), spec(), verdicts=[*VERDICTS, Verdicts(1, 3)])
-    assert "Where some prompts had fewer graded samples than 4, the mean over the pass rates" in mixed
+    assert "Where some prompts had fewer graded samples than 4, the mean over the possible pass rates" in mixed
     smaller = told(spec(), spec(rollout={"group_size": 3}))
-    assert "Groups of 3 are every choice of 3 among the samples that a prompt had." in smaller
+    assert "Groups of 3 are all choices of 3 from a prompt's samples." in smaller
     assert "A step keeps its 6 prompts" in smaller
-    assert "Filters are counted on groups of the size that they had." in smaller
+    assert "Filters are counted on groups of their original size." in smaller
     graded = [[StoredSample(value, 5) for value in (0.0, 0.5, 1.0)]]
     assert "more than two values" in told(spec(), spec(), groups=graded)
     assert "Only a sample of each step's groups is stored" in told(spec(), spec(), whole=False)
     assert "no group is stored" in told(spec(), spec(), groups=[])
-    assert "what came of the prompts is not stored" in told(spec(), spec(), verdicts=[])
+    assert "the prompts' results are not stored" in told(spec(), spec(), verdicts=[])
     dynamic = spec(rollout={"dynamic_sampling": {"enabled": True}})
     assert "at most 3 times the batch in a step" in told(dynamic, dynamic)
-    assert "Groups that were drawn anew are not stored" in told(dynamic, dynamic)
+    assert "Replaced groups are not stored" in told(dynamic, dynamic)
     entropic = spec(filters=[{"type": "high_entropy"}, {"type": "repetition"}])
-    assert "Not counted, as more than is stored decides: high_entropy." in told(spec(), entropic)
-    assert "Loops are those at which the engine stopped" in told(spec(), entropic)
+    assert "Not counted, because they need data that is not stored: high_entropy." in told(spec(), entropic)
+    assert "Loops are those that stopped the engine" in told(spec(), entropic)

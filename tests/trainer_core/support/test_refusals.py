@@ -31,38 +31,38 @@ def test_what_trains_is_not_refused(name: str) -> None:
         (
             {"num_attention_heads": 6},
             4,
-            "4 ranks cannot share out 6 attention heads alike: set parallelism.context_parallel_size to one of 1, 2, "
+            "4 ranks cannot divide 6 attention heads evenly: set parallelism.context_parallel_size to one of 1, 2, "
             "3, 6.",
         ),
         (
             {"layer_types": ["linear_attention", "full_attention"], "model_type": "minimax"},
             2,
-            "The policy has layers of linear attention, which carry a state from token to token and not from rank to "
+            "The policy has layers of linear attention, which pass a state from token to token but not from rank to "
             "rank: set parallelism.context_parallel_size to 1.",
         ),
         (
             {"num_attention_heads": 8, "rope_scaling": {"type": "dynamic", "factor": 2.0}},
             2,
-            "The policy's rotary positions of the kind dynamic follow from the longest position that a rank sees, and "
-            "ranks that share tokens out see different ones: set parallelism.context_parallel_size to 1.",
+            "The policy's rotary positions of the kind dynamic depend on the longest position that a rank sees, which "
+            "differs between context-parallel ranks: set parallelism.context_parallel_size to 1.",
         ),
         (
             {"model_type": "phi3", "rope_scaling": {"type": "su", "long_factor": [1.0], "short_factor": [1.0]}},
             2,
-            "The policy's rotary positions of the kind su follow from the longest position that a rank sees, and "
-            "ranks that share tokens out see different ones: set parallelism.context_parallel_size to 1.",
+            "The policy's rotary positions of the kind su depend on the longest position that a rank sees, which "
+            "differs between context-parallel ranks: set parallelism.context_parallel_size to 1.",
         ),
         (
             {"model_type": "phi3", "rope_scaling": {"type": "yarn", "long_factor": [1.0], "short_factor": [1.0]}},
             2,
-            "The policy's rotary positions of the kind yarn follow from the longest position that a rank sees, and "
-            "ranks that share tokens out see different ones: set parallelism.context_parallel_size to 1.",
+            "The policy's rotary positions of the kind yarn depend on the longest position that a rank sees, which "
+            "differs between context-parallel ranks: set parallelism.context_parallel_size to 1.",
         ),
         (
             {"rope_parameters": {"full_attention": {"rope_type": "longrope"}, "sliding_attention": None}},
             2,
-            "The policy's rotary positions of the kind longrope follow from the longest position that a rank sees, and "
-            "ranks that share tokens out see different ones: set parallelism.context_parallel_size to 1.",
+            "The policy's rotary positions of the kind longrope depend on the longest position that a rank sees, which "
+            "differs between context-parallel ranks: set parallelism.context_parallel_size to 1.",
         ),
     ],
 )
@@ -97,7 +97,7 @@ def test_an_architecture_that_was_never_tried_is_not_refused() -> None:
         (config("LlavaForConditionalGeneration", text_config={"model_type": "qwen2"}), "here: choose", "one of Llama"),
         (config("T5ForX", is_encoder_decoder=True), "has an encoder", "choose one of Llama 3"),
         (config("Qwen3ForSequenceClassification"), "generates no text", "use it as a reward model"),
-        (config("BertModel"), "no language model that generates text", "choose one of Llama 3"),
+        (config("BertModel"), "is not a language model that generates text", "choose one of Llama 3"),
         (config("Qwen3NextForCausalLM"), "recurrent layers", "choose a policy of Qwen 3 MoE (Qwen3MoeForCausalLM)"),
         (config("StableLmForCausalLM"), "cannot be exchanged", "choose a policy of Llama 3, SmolLM 2"),
         (config("Llama4ForCausalLM", layer_types=["chunked_attention"]), "chunked_attention", "choose a policy"),
@@ -107,11 +107,11 @@ def test_an_architecture_that_was_never_tried_is_not_refused() -> None:
         (config("LlamaForCausalLM", quantization_config={"quant_method": "awq"}), "in awq", "own version in bfloat16."),
         ({}, "names no architecture", "write the model's class"),
         (config("MadeUpForCausalLM"), "is unknown to both transformers 5.19.0 and vLLM", "Else choose one of Llama"),
-        (config("Qwen4ForCausalLM"), "code that comes with a model is never run", "is Qwen3ForCausalLM: if its"),
+        (config("Qwen4ForCausalLM"), "code shipped with a model is never run", "is Qwen3ForCausalLM: if its"),
         (config("LLaMAForCausalLM"), "is unknown to transformers 5.19.0, and", "know is LlamaForCausalLM"),
         (config("GPTNeoXJapaneseLMHeadModel"), "cannot be exchanged", "choose one of"),
-        (config("BertLMHeadModel"), "is unknown to vLLM 0.32.0, and", "docs/architectures.md has what works"),
-        (config("LlamaForCausalLM", model_type="lama"), "has the model_type 'lama'", "that other policies of Llama"),
+        (config("BertLMHeadModel"), "is unknown to vLLM 0.32.0, and", "see docs/architectures.md for what works"),
+        (config("LlamaForCausalLM", model_type="lama"), "has the model_type 'lama'", "write the one of other Llama"),
     ],
 )  # fmt: skip
 def test_a_policy_that_cannot_train_is_told_the_way_out(given: dict[str, Any], says: str, way_out: str) -> None:

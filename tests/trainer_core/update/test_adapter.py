@@ -270,12 +270,12 @@ def test_ranks_begin_with_the_same_matrices(policy_dir: Path) -> None:
 
 
 def test_rounding_that_knows_no_adapter_is_refused() -> None:
-    with pytest.raises(ValidationError, match="an adapter's matrices stand beside them"):
+    with pytest.raises(ValidationError, match="an adapter's matrices are separate"):
         lora_spec(precision={"type": "half"})
 
 
 def test_a_reference_that_cannot_be_renewed_is_refused() -> None:
-    with pytest.raises(ValidationError, match="the reference is the policy's own resting weights"):
+    with pytest.raises(ValidationError, match="the reference is the policy's own frozen weights"):
         lora_spec(kl={"coefficient": 0.1, "reset_steps": 3})
 
 

@@ -117,7 +117,7 @@ def test_a_chain_is_applied_in_its_order_and_leaves_its_base_alone() -> None:
             },
             "outside of its 6144 numbers",
         ),
-        ({"w" + PLACES: torch.tensor([0]), "w" + VALUES: torch.tensor([torch.nan])}, "w holds values that are not fin"),
+        ({"w" + PLACES: torch.tensor([0]), "w" + VALUES: torch.tensor([torch.nan])}, "w contains values that are not"),
     ],
 )
 def test_changes_that_do_not_fit_are_told(changes: dict[str, Tensor], sentence: str) -> None:

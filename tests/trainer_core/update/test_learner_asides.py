@@ -105,7 +105,7 @@ def test_a_mixture_trains_with_it_and_resumes(mixture_dir: Path, tmp_path: Path,
 
 
 def test_a_dense_policy_is_refused(policy_dir: Path) -> None:
-    with pytest.raises(ValueError, match=r"router_shift weighs by the routing of experts: the policy .* has none"):
+    with pytest.raises(ValueError, match=r"router_shift weights by the routing of experts: the policy .* has none"):
         Learner(policy_dir, shifting())
 
 
@@ -170,7 +170,7 @@ def test_dppo_masks_by_the_divergence_over_the_likeliest(policy_dir: Path, diver
 
 def test_without_the_likeliest_it_is_an_error_and_replay_keeps_them(policy_dir: Path) -> None:
     spec = make_spec(loss={"type": "dppo", "approximation": "top_k"}, corrections=[])
-    with pytest.raises(ValueError, match="needs trajectories that hold the engine's probabilities"):
+    with pytest.raises(ValueError, match="needs trajectories with the engine's probabilities"):
         Learner(policy_dir, spec).update(make_groups(1), spec, 1)
     group = told(policy_dir, make_groups(1, groups=1), 4)[0]
     kept = unpack_group(pack_group(group)).trajectories[0]

@@ -228,13 +228,13 @@ def test_a_broken_reward_changes_neither_policy_nor_critic(policy_dir: Path, kin
                 "critic": {"type": "head"},
                 "filters": [{"type": "truncated"}],
             },
-            "truncated leaves out the completions whose end",
+            "truncated excludes the completions whose end",
         ),
         (
             {"advantage": {"type": "gae"}, "critic": {"type": "head", "warmup_steps": 10}},
             "the policy would never be trained",
         ),
-        ({"kl": {"reset_steps": 5}}, "there is no reference policy to renew"),
+        ({"kl": {"reset_steps": 5}}, "there is no reference policy to reset"),
     ],
 )
 def test_contradictions_are_refused(parts: dict[str, Any], message: str) -> None:

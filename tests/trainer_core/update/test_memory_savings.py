@@ -290,9 +290,9 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             {"policy": {"base": "tiny", "dtype": "bfloat16"}, "rollout": ROUNDED},
-            r"choose policy\.dtype = float32, or take rollout\.engine\.quantization out",
+            r"choose policy\.dtype = float32, or remove rollout\.engine\.quantization",
         ),
-        ({"optimizer": {"moment_bits": 8}, "parallelism": {"zero_stage": 1}}, "cuts through the blocks"),
+        ({"optimizer": {"moment_bits": 8}, "parallelism": {"zero_stage": 1}}, "splits the blocks"),
         ({"optimizer": {"offload": True}}, "ZeRO offloads what it partitions"),
     ],
 )

@@ -216,5 +216,5 @@ def test_what_is_refused_says_what_to_do() -> None:
     given = inputs()
     with pytest.raises(UnsupportedPolicy, match="set attention_dropout to 0"):
         packed(given, {"dropout": 0.1})
-    with pytest.raises(UnsupportedPolicy, match="does not hand its keyword arguments"):
+    with pytest.raises(UnsupportedPolicy, match="does not pass its keyword arguments"):
         packed_attention(nn.Identity(), given["q"][None], given["k"][None], given["v"][None], None)

@@ -212,7 +212,7 @@ def test_two_packages_with_one_type_are_both_left_out(site: Path) -> None:
         "the grader 'capitals' of the package acme-rl 1.0",
         "the grader 'capitals' of the package other-rl 1.0",
     ]
-    assert all(line.endswith("acme-rl 1.0 and other-rl 1.0 both bring it: uninstall one of them") for line in printed)
+    assert all(line.endswith("acme-rl 1.0 and other-rl 1.0 both define it: uninstall one of them") for line in printed)
 
 
 @pytest.mark.expensive(3, "starts processes that load a plugin", about=ABOUT)

@@ -139,7 +139,7 @@ def test_a_batch_that_only_keeps_ranks_in_step_is_left_alone() -> None:
         ({"advantage": {"type": "gdpo"}}, "whole batch"),
         ({"advantage": {"type": "vcpo"}}, "scores"),
         ({"filters": [{"type": "mastered_tokens"}]}, "scores"),
-        ({"filters": [{"type": "recomposition"}]}, "compares what lies in the whole step"),
+        ({"filters": [{"type": "recomposition"}]}, "compares across the whole step"),
         ({"advantage": {"type": "rloo"}}, None),
     ],
 )

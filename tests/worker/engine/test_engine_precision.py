@@ -247,7 +247,7 @@ def test_hardware_is_refused_where_there_is_none(tied_policy: Policy) -> None:
         start(tied_policy[0], dtype="bfloat16", fp8=asked)
     for fp8, dtype, lacks in (
         (asked, "float32", "a dtype of 16 bits, not float32"),
-        (Fp8Config(activations=False, execution="hardware"), "bfloat16", "activations in FP8, not weights alone"),
+        (Fp8Config(activations=False, execution="hardware"), "bfloat16", "activations in FP8, not only weights"),
     ):
         with pytest.raises(EngineError, match=f"refused: FP8 by hardware needs {lacks}"):
             execution(EngineConfig(str(tied_policy[0]), dtype=dtype, fp8=fp8))

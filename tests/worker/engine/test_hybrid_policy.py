@@ -200,5 +200,5 @@ def test_an_update_may_bring_biases_and_nothing_unknown(
 
 
 def test_a_dense_policy_tells_no_routes(tied_policy: tuple[Path, object], shared_engine: InferenceEngine) -> None:
-    with pytest.raises(EngineError, match=r"cannot tell the routes of Qwen3ForCausalLM.*router_shift instead"):
+    with pytest.raises(EngineError, match=r"cannot return the routes of Qwen3ForCausalLM.*router_shift instead"):
         InferenceEngine(EngineConfig(str(tied_policy[0]), max_model_len=64, kv_cache_gib=0.01, routes=True))

@@ -60,7 +60,7 @@ def test_two_devices_serve_score_and_take_new_weights(pair: InferenceEngine, tie
 
     other = perturbed(model)
     wrong = {**state(other), "model.norm.weight": np.full(128, np.nan, np.float32)}
-    with pytest.raises(WeightsRefusedError, match=r"model\.norm\.weight holds values that are not finite"):
+    with pytest.raises(WeightsRefusedError, match=r"model\.norm\.weight contains values that are not finite"):
         pair.load_weights(1, wrong)
     assert pair.version == 0
     pair.submit(Request("b", (3, 9, 27), greedy))

@@ -188,13 +188,13 @@ def test_changes_that_give_other_weights_are_found_and_the_whole_is_loaded(
     engine._weights._places[GATE][17] += 1.0  # a bit that has tipped
     sent.load_into(engine)
     assert watch.taken() == ["changes", "weights"]
-    assert f"half written ({GATE} is not what the learner has)" in caplog.text
+    assert f"partly written ({GATE} differs from the learner's)" in caplog.text
     assert engine.score(SEQUENCES) == served_whole(engine, learning)
 
 
 @pytest.mark.parametrize(
     ("ending", "value", "sentence"),
-    [(VALUES, torch.nan, "holds values that are not finite"), (PLACES, 1 << 30, "outside of its 49152 numbers")],
+    [(VALUES, torch.nan, "contains values that are not finite"), (PLACES, 1 << 30, "outside its 49152 numbers")],
 )
 def test_wrong_changes_are_refused_and_the_old_version_goes_on(
     engine: InferenceEngine, learning: Learning, ending: str, value: float, sentence: str

@@ -81,7 +81,7 @@ NORM = "model.norm.weight"
         (lambda w: without(NORM, w), "missing .'model.norm.weight'."),
         (lambda w: {**w, "model.norm.bias": w[NORM]}, "unknown .'model.norm.bias'."),
         (lambda w: {**w, NORM: w[NORM][:-1]}, r"model.norm.weight has shape \(127,\), the model needs \(128,\)"),
-        (lambda w: {**w, NORM: w[NORM] * np.float32("nan")}, "model.norm.weight holds values that are not finite"),
+        (lambda w: {**w, NORM: w[NORM] * np.float32("nan")}, "model.norm.weight contains values that are not finite"),
         (lambda w: {**w, "lm_head.weight": w["model.embed_tokens.weight"] + 1}, "ties the two"),
         (lambda w: {**w, NORM: w[NORM].tolist()}, "is a list, not an array or a tensor"),
     ],

@@ -116,7 +116,7 @@ def test_a_worker_that_another_may_follow_says_nothing(platform: Platform) -> No
     [
         (200, settled, None),
         (200, broken, "ValueError: no such row"),
-        (422, settled, "the platform does not understand: 422"),
+        (422, settled, "the platform rejects the message: 422"),
     ],
 )
 def test_all_else_is_answered(

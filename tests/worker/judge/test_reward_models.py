@@ -111,9 +111,9 @@ def test_what_cannot_be_scored_is_an_error(tmp_path: Path) -> None:
 
 def test_folders_that_hold_no_reward_model_are_refused(tmp_path: Path) -> None:
     make(tmp_path / "two", labels=2)
-    with pytest.raises(StartError, match="has 2 outputs where a reward is one number"):
+    with pytest.raises(StartError, match="has 2 outputs, but a reward is one number"):
         LocalRewardModels({"two": tmp_path / "two"})
-    with pytest.raises(StartError, match="is no reward model: its folder holds Qwen3ForCausalLM"):
+    with pytest.raises(StartError, match="is not a reward model: its folder contains Qwen3ForCausalLM"):
         LocalRewardModels({"starter": STARTER})
     (tmp_path / "two" / "model.safetensors").unlink()
     with pytest.raises(StartError, match="no safetensors weights"):

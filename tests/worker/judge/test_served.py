@@ -54,7 +54,7 @@ def test_threads_ask_the_engine_together(served: JudgeSetup) -> None:
 
 def test_questions_without_room_are_errors(served: JudgeSetup) -> None:
     judges = open_judges(served, Tally())
-    with pytest.raises(JudgeError, match="leaves less than 2000 for the answer: the judge holds 2048"):
+    with pytest.raises(JudgeError, match="leaves less than 2000 for the answer: the judge's context is 2048"):
         judges.ask("own", question("1+1=" * 100, max_tokens=2000))
     with pytest.raises(JudgeError, match="cut off at 1 tokens"):
         judges.ask("own", question("48/2=", max_tokens=1))

@@ -70,7 +70,7 @@ def test_versions_come_and_go_in_a_bucket(client: Any) -> None:
     spoilt = f"of/runs/run-1/{second.version}/00000.safetensors"
     content = client.get_object(Bucket="weights", Key=spoilt)["Body"].read()
     client.put_object(Bucket="weights", Key=spoilt, Body=content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(RuntimeError, match=r"are not what was sent: 00000\.safetensors differs"):
+    with pytest.raises(RuntimeError, match=r"differ from those sent: 00000\.safetensors differs"):
         Files().unpack(second)
     client.delete_object(Bucket="weights", Key=f"of/runs/run-1/{second.version}/{MANIFEST}")
     with pytest.raises(RuntimeError, match="answers NoSuchKey"):

@@ -83,9 +83,9 @@ def test_stale_weights_under_a_new_number_are_found(engine: InferenceEngine, ver
     held, text, old = caught.value.findings
     count = len(versions[1].unpacked())
     assert held.startswith(f"{count + 1} of {count + 1} tensors in the engine are not as published: "), "tied: in two"
-    assert "model.embed_tokens.weight (it holds those of version 1)" in held
+    assert "model.embed_tokens.weight (it has those of version 1)" in held
     assert text.startswith("engine and learner differ by ") and "where the noise is" in text
-    assert old == "the engine's answers lack 100% of what version 1 did not have yet"
+    assert old == "the engine's answers lack 100% of what version 1 did not yet have"
     assert apply_and_probe(engine, versions[1], TOLERANCE, floor).largest < TOLERANCE
 
 
@@ -108,7 +108,7 @@ def test_one_corrupted_tensor_is_named(engine: InferenceEngine, versions: list[W
     tensors[name] = tensors[name] * (1.0 + 1e-6)
     with pytest.raises(ProbeFailed, match=rf"^weights 2: . of 47 tensors .* not as published: {name} ") as e:
         apply_and_probe(engine, holding(versions[2], tensors), TOLERANCE)
-    assert e.value.findings[1] == "no noise is measured over other weights than the learner's"
+    assert e.value.findings[1] == "noise can be measured only over the learner's weights"
     assert apply_and_probe(engine, versions[2], TOLERANCE).largest < TOLERANCE
 
 
@@ -118,7 +118,7 @@ def test_swapped_tensors_are_told_by_their_names(engine: InferenceEngine, versio
     tensors[first], tensors[second] = tensors[second], tensors[first]
     with pytest.raises(ProbeFailed) as caught:
         apply_and_probe(engine, holding(versions[2], tensors), TOLERANCE)
-    assert f"{first} (it holds the values of {second}), {second} (it holds the values of {first})" in str(caught.value)
+    assert f"{first} (it has the values of {second}), {second} (it has the values of {first})" in str(caught.value)
 
 
 def test_weights_that_never_reach_the_kernels_are_found(
@@ -127,12 +127,12 @@ def test_weights_that_never_reach_the_kernels_are_found(
     apply_and_probe(engine, versions[1], TOLERANCE)
     with monkeypatch.context() as patch:
         patch.setattr(engine._weights, "load", lambda tensors: None)
-        with pytest.raises(ProbeFailed, match=r"it holds those of version 1"):
+        with pytest.raises(ProbeFailed, match=r"it has those of version 1"):
             apply_and_probe(engine, versions[2], TOLERANCE)
     # Copied but not packed: the parameters are new, the kernels compute with the old ones.
     with monkeypatch.context() as patch:
         patch.setattr(engine._weights, "pack", lambda: None)
-        with pytest.raises(ProbeFailed, match=r"^weights 2: 29 of 47 tensors .* \(it holds those of version 1\)"):
+        with pytest.raises(ProbeFailed, match=r"^weights 2: 29 of 47 tensors .* \(it has those of version 1\)"):
             apply_and_probe(engine, versions[2], TOLERANCE)
     apply_and_probe(engine, versions[1], TOLERANCE)
 

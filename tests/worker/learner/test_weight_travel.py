@@ -76,7 +76,7 @@ def test_a_reader_may_come_late_until_the_version_is_given_back(
     assert fingerprint(sender.unpack(first)) == expected(1)
     sender.keep([second])
     refused = readers.submit(read, sender.name, pickle.dumps(first)).result()
-    assert (isinstance(refused, str) and refused.startswith("the weights are no longer")) or "is not there" in refused
+    assert (isinstance(refused, str) and refused.startswith("the weights are no longer")) or "does not exist" in refused
     assert readers.submit(read, sender.name, pickle.dumps(second)).result() == expected(2)
 
 
@@ -122,7 +122,7 @@ def test_a_writer_that_is_killed_in_mid_write_leaves_nothing_that_could_be_taken
         assert list(tmp_path.iterdir()) == []
     else:
         assert isinstance(found, str)
-        words = {"shared_memory": "it has ended or given them back", "distributed": "could not be fetched from"}
+        words = {"shared_memory": "it has ended or freed them", "distributed": "could not be fetched from"}
         assert words[name] in found
 
 
@@ -146,12 +146,12 @@ def test_what_is_no_finished_segment_is_refused() -> None:
     name = segment.name
     with pytest.raises(RuntimeError, match="on another host"):
         open_segment(replace(name, host="elsewhere"))
-    with pytest.raises(RuntimeError, match="the segment is another one, or is not finished"):
+    with pytest.raises(RuntimeError, match="the segment is a different one, or is unfinished"):
         open_segment(replace(name, key=bytes(16)))
     with pytest.raises(RuntimeError, match=rf"the segment has {name.size} bytes and not {name.size + 1}"):
         open_segment(replace(name, size=name.size + 1))
     pipe = os.pipe()
-    with pytest.raises(RuntimeError, match="belongs to something else"):
+    with pytest.raises(RuntimeError, match="belongs to another file"):
         open_segment(replace(name, descriptor=pipe[0]))
     unsealed = os.memfd_create("test", os.MFD_ALLOW_SEALING)
     os.pwrite(unsealed, MAGIC + name.key, 0)
@@ -165,7 +165,7 @@ def test_what_is_no_finished_segment_is_refused() -> None:
         os.close(descriptor)
     segment.close()
     # Another thread of this process may have opened something under its number since.
-    with pytest.raises(RuntimeError, match=r"are no longer in the shared memory of process|belongs to something else"):
+    with pytest.raises(RuntimeError, match=r"are no longer in the shared memory of process|belongs to another file"):
         open_segment(name)
 
 
@@ -229,9 +229,9 @@ def spoil(folder: Path, way: str) -> None:
     ("way", "words"),
     [
         ("cut", r"are cut: 00001.safetensors has \d+ bytes and not \d+"),
-        ("bit", "are not what was sent: 00001.safetensors differs"),
-        ("missing", "00001.safetensors is not there"),
-        ("manifest", "are not what was sent: their manifest is another one"),
+        ("bit", "differ from those sent: 00001.safetensors differs"),
+        ("missing", "00001.safetensors does not exist"),
+        ("manifest", "differ from those sent: their manifest is different"),
     ],
 )
 def test_files_that_are_not_what_was_sent_are_refused(way: str, words: str, tmp_path: Path) -> None:
@@ -258,10 +258,10 @@ def test_a_folder_that_others_may_write_takes_no_weights(tmp_path: Path) -> None
     sender = Files(str(tmp_path), "run-1")
     sender.pack(1, layers(1))  # what was there was removed, and made anew
     (tmp_path / "run-1").chmod(0o777)
-    with pytest.raises(RuntimeError, match="no folder of this user's alone"):
+    with pytest.raises(RuntimeError, match="is not a private folder of this user"):
         sender.pack(2, layers(2))
     (tmp_path / "run-2").symlink_to(tmp_path)
-    with pytest.raises(RuntimeError, match="is a link, which no run has made"):
+    with pytest.raises(RuntimeError, match="is a link, which runs never create"):
         Files(str(tmp_path), "run-2").pack(1, layers(1))
 
 
@@ -271,7 +271,7 @@ def test_a_folder_that_others_may_write_takes_no_weights(tmp_path: Path) -> None
 def test_what_came_over_the_network_is_proved_by_its_digest() -> None:
     sender = Distributed()
     sent = sender.pack(1, layers(1))
-    with pytest.raises(RuntimeError, match="are not what was sent: they differ"):
+    with pytest.raises(RuntimeError, match="differ from those sent"):
         Distributed().unpack(replace(sent, digest=bytes(32)))
     assert fingerprint(Distributed().unpack(sent)) == expected(1)
     sender.close()
@@ -391,15 +391,15 @@ def test_a_run_takes_shared_memory_on_one_host_and_rays_store_on_several() -> No
     assert choose(Travel("auto", Topology())) == ChosenTransport(
         "shared_memory", "all models of the run are on one host"
     )
-    why = "the run's models may stand on 3 hosts, which share no memory"
+    why = "the run's models may be on 3 hosts, which share no memory"
     assert choose(Travel("auto", Topology(hosts=3))) == ChosenTransport("object_store", why)
     assert choose(Travel("distributed", Topology(hosts=3))) == ChosenTransport("distributed", "the run's spec names it")
 
 
 GPUS = Topology(hosts=4, engines=3, device="cuda", gpus=1.0, cards=8)
 """Four hosts of two cards, of which every model has one to itself."""
-BROADCAST = "the run's models may stand on 4 hosts with a GPU each, between which NCCL broadcasts"
-ON_FOUR = "the run's models may stand on 4 hosts, which share no memory"
+BROADCAST = "the run's models may be on 4 hosts with a GPU each, between which NCCL broadcasts"
+ON_FOUR = "the run's models may be on 4 hosts, which share no memory"
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,7 @@ def test_nccl_is_not_taken_where_ray_encrypts(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
     found = choose(Travel("auto", replace(GPUS, encrypted=True)))
     assert found.name == "object_store"
-    assert found.why.startswith(f"{ON_FOUR}, and not by NCCL: torch.distributed does not encrypt what it sends")
+    assert found.why.startswith(f"{ON_FOUR}, and not by NCCL: torch.distributed does not encrypt its traffic")
 
 
 @pytest.mark.parametrize(
@@ -436,20 +436,20 @@ def test_nccl_is_not_taken_where_ray_encrypts(monkeypatch: pytest.MonkeyPatch) -
     [
         ("shared_memory", Topology(hosts=2), "may stand on 2 hosts, which share no memory"),
         ("distributed", Topology(hosts=2, encrypted=True), r"Ray does \(RAY_USE_TLS\)"),
-        ("files", Topology(), r"named no folder or bucket for weights \(DRESSAGE_WEIGHTS_LOCATION\)"),
+        ("files", Topology(), r"configured no folder or bucket for weights \(DRESSAGE_WEIGHTS_LOCATION\)"),
         (
             "files",
             Topology(location="/nowhere/at/all", folder="run-1"),
-            "the folder /nowhere/at/all is not there on this host",
+            "the folder /nowhere/at/all does not exist on this host",
         ),
-        ("files", Topology(location="s3://"), "is no address of a folder in a bucket"),
+        ("files", Topology(location="s3://"), "is not the address of a folder in a bucket"),
         ("cuda_ipc", Topology(), "the run's models are on CPUs"),
         ("cuda_ipc", Topology(device="cuda", cards=4, gpus=0.5), "there are 4 GPUs"),
         ("cuda_ipc", Topology(hosts=2, device="cuda", cards=1), "2 hosts, which share no GPU"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(asked: str, topology: Topology, words: str) -> None:
-    with pytest.raises(StartError, match=rf"Weights cannot travel by {asked} \(rollout.weight_transport\).*{words}"):
+    with pytest.raises(StartError, match=rf"Weights cannot be sent by {asked} \(rollout.weight_transport\).*{words}"):
         choose(Travel(asked, topology))
 
 

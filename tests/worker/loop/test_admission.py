@@ -77,7 +77,7 @@ def test_without_the_secret_nothing_is_made(
     monkeypatch.delenv("DRESSAGE_CLUSTER_SECRET")
     assert tasks.start("r", 1, platform.url) is False
     assert actor.made == []
-    assert "does not take this worker for one of its cluster" in caplog.text
+    assert "does not accept this worker" in caplog.text
     assert "run-r-1 cannot begin: Neither DRESSAGE_CLUSTER_SECRET nor" in caplog.text
 
 
@@ -86,5 +86,5 @@ def test_a_platform_that_is_away_is_asked_by_the_next_message(
 ) -> None:
     platform.close()
     assert tasks.start("r", 1, platform.url) is False
-    assert "gives no token: Connect" in caplog.text
+    assert "issues no token: Connect" in caplog.text
     assert actor.made == []

@@ -64,7 +64,7 @@ def test_a_cache_of_another_user_is_refused_though_it_holds_the_file(
     reader.rows("add@1", ref)
     own = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: own + 1)
-    with pytest.raises(StartError, match="is not this user's own: remove it"):
+    with pytest.raises(StartError, match="does not belong to this user: remove it"):
         reader.rows("add@1", ref)
 
 
@@ -106,7 +106,7 @@ def test_weights_of_parts_that_the_reward_lacks_are_refused(platform: PlatformDo
 
 def test_a_teacher_without_a_folder_is_refused(platform: PlatformDouble, tmp_path: Path) -> None:
     document = {**described(platform, tmp_path), "spec": tiny_spec(distillation={"teacher": "large"})}
-    with pytest.raises(StartError, match="it names a teacher, whose folder is not given"):
+    with pytest.raises(StartError, match="it names a teacher without its folder"):
         parse_bundle(document)
     document["teacher"] = {"name": "large", "path": str(POLICY)}
     assert parse_bundle(document).teacher is not None

@@ -69,7 +69,7 @@ def test_the_bias_is_seen_and_taken_off(
         (2, "The judge pays for length", "reward/length_bias"),
         (2, "Guard: judge bias", "reward/length_bias"),  # the one of every new run, which marks the run
     ]
-    assert "The fitted slope is taken off its grades" in alerts[0][1]["message"]
+    assert "The fitted slope is subtracted from its grades" in alerts[0][1]["message"]
 
     changed = set()
     for event in platform.of("rollouts"):

@@ -216,6 +216,6 @@ def test_what_the_link_cannot_carry_becomes_an_error_in_the_log() -> None:
     assert isinstance(told, LogData)
     assert (told.level, told.message) == (
         "error",
-        "An event cannot be told (PhaseData): phase: String should have at most 40 characters",
+        "An event cannot be reported (PhaseData): phase: String should have at most 40 characters",
     )
     assert checked(lambda: LOG) is LOG

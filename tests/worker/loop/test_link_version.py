@@ -15,8 +15,8 @@ from worker.link.client import Link
 from worker.link.journal import Journal
 from worker.link.platform import Platform
 
-OLD = "This cluster runs Dressage's link version 2, the platform speaks 1: upgrade the platform."
-NEW = "This cluster runs Dressage's link version 1, the platform speaks 2: upgrade the cluster's workers."
+OLD = "This cluster runs Dressage's link version 2, the platform runs 1: upgrade the platform."
+NEW = "This cluster runs Dressage's link version 1, the platform runs 2: upgrade the cluster's workers."
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def reader(platform: PlatformDouble, tmp_path: Path) -> Iterator[Platform]:
         (None, None),
         ("1", None),
         ("2", NEW),
-        ("?", "The platform names '?' as the version of Dressage's link: that is no version."),
+        ("?", "The platform sent '?' as its link version: that is not a version."),
     ],
 )
 def test_a_platform_is_objected_to_and_still_told(

@@ -82,8 +82,8 @@ def test_gpus_are_counted_by_kind_and_dead_nodes_are_not(monkeypatch: pytest.Mon
     ("address", "words"),
     [
         (None, "RAY_ADDRESS is not set"),
-        ("ray://10.0.0.1:10001", "is an address of Ray's client: give the GCS itself"),
-        ("somewhere", "'somewhere' is no address of a Ray cluster"),
+        ("ray://10.0.0.1:10001", "is a Ray client address: give the GCS itself"),
+        ("somewhere", "'somewhere' is not the address of a Ray cluster"),
     ],
 )
 def test_an_address_that_makes_no_sense_is_refused_in_words(address: str | None, words: str) -> None:

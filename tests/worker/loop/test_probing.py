@@ -113,7 +113,7 @@ def test_a_kept_noise_judges_unless_people_distrust_it() -> None:
     [told] = link.told
     assert (told.level, told.message) == (
         "info",
-        "The noise between engine and learner was measured again, as asked: 0.25 nats on average; it was 0.1 before. "
+        "The noise between engine and learner was recalibrated as requested: 0.25 nats on average; it was 0.1 before. "
         "The 98% of the weights that can be read back are as published.",
     )
 
@@ -135,7 +135,7 @@ def test_a_worker_that_is_lost_at_the_start_costs_the_run_its_text_alone(startin
     assert probing.state()["probe_text"] == []
 
     def check() -> None:
-        raise RolloutError("Rollout worker 0 died, 3 fresh ones too.")
+        raise RolloutError("Rollout worker 0 died, and so did 3 replacements.")
 
     probing._parts.generation.check = check
     with pytest.raises(RolloutError, match="3 fresh ones too"):

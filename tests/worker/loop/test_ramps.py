@@ -112,7 +112,7 @@ def test_a_value_between_that_fits_nothing_else_is_left_out_and_told(loop: Loop)
     loop.steering.ramps.begin(type(moving)(moving.control, moving.boundary, 1, -1.0, 0.6, 4))
     assert loop.temperatures(2, 4) == [0.9, 0.2, 0.6]
     assert len(loop.link.logs) == 1
-    assert "A ramp stays where it is: rollout.temperature" in loop.link.logs[0]
+    assert "A ramp stays at its value: rollout.temperature" in loop.link.logs[0]
 
 
 def test_an_attempt_goes_on_with_a_ramp_as_if_nothing_had_happened(spec: Callable[..., dict[str, Any]]) -> None:

@@ -209,7 +209,7 @@ def test_a_checkpoint_that_fails_is_told_counted_and_tried_again_and_three_in_a_
         (f"The checkpoint after step {step} could not be written: {why}", False) for step in (2, 4)
     ]
     told = [(e["step"], e["data"]["level"], e["data"]["title"], e["data"]["message"]) for e in platform.of("alert")]
-    title, ending = "A checkpoint could not be written", "It is tried again, three times in all."
+    title, ending = "A checkpoint could not be written", "It is retried, three times in total."
     assert told == [(step, "warn", title, f"The checkpoint after step {step}: {why}. {ending}") for step in (1, 2, 4)]
     assert [event["data"]["metrics"]["checkpoint/failures"] for event in platform.of("step")] == [0.0, 1.0, 3.0, 0.0]
     assert [(event["step"], event["data"]["reason"]) for event in platform.of("checkpoint")] == [

@@ -127,7 +127,7 @@ def test_gdpo_keeps_its_parts(spec: Make, workers: Workers) -> None:
 
     both = definition("right", "form")
     versions = RewardVersions(chosen("a@1"), known(a=both, b=definition("right"), c=both), {}, workers)
-    assert versions.objection(chosen("b@1")) == "gdpo compares parts: b@1 must have those of a@1"
+    assert versions.objection(chosen("b@1")) == "gdpo compares components: b@1 must have those of a@1"
     assert versions.objection(chosen("c@1")) is None
 
 

@@ -196,7 +196,7 @@ def test_a_worker_that_passes_its_second_probe_tells_of_the_first_and_generates_
     answer = router.update(WeightHandle.of(published(router)), 1, "recompute", False).result(60)
     fault = f"weights 1: 1 of 47 tensors in the engine is not as published: {TORN} "
     assert answer.retried.startswith(fault) and answer.read_share == 1.0 and answer.largest < 1e-4
-    assert told == [f"Rollout worker 0 failed its probe ({answer.retried}). It was given all weights again and passes."]
+    assert told == [f"Rollout worker 0 failed its probe ({answer.retried}). It received all weights again and passes."]
     router.submit(jobs(2), seed=1, alone=False)
     delivered.until(2)
     router.check()

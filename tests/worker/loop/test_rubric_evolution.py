@@ -224,7 +224,7 @@ def test_no_step_waits_and_a_round_in_hand_leaves_the_next_out(
     made = Evolution(RubricEvolution(component="style", every_steps=1), open_later, told)
     for step in (1, 2):
         made.consider(step, [group(1, 0.0, 1.0)], "r@1", DEFINITION, lambda item: item["prompt"])
-    assert told.alerts() == ["The judge has not answered the last round yet: this one is left out."]
+    assert told.alerts() == ["The judge has not yet answered the last request: this one is skipped."]
     go.set()
     assert made.last is not None
     made.last.result(30)

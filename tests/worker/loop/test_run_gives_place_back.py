@@ -40,7 +40,7 @@ def test_suspended_and_resumed_equals_uninterrupted(
     first, alert = (event["data"] for event in platform.of("alert"))
     assert (first["level"], first["title"]) == ("warn", "A checkpoint could not be written")
     assert (alert["level"], alert["title"]) == ("error", "The run could not be saved")
-    assert alert["message"].endswith("The run stays paused and keeps its place; saving is tried again in a minute.")
+    assert alert["message"].endswith("The run stays paused and keeps its slot; saving is retried in a minute.")
     assert platform.states()[-1] == "paused" and launcher.actors()
     folder.unlink()
     platform.release_place = False

@@ -58,7 +58,7 @@ def test_a_run_goes_on_over_weights_that_arrive_at_the_second_loading(
     assert (alert["level"], alert["title"]) == ("warn", "Weights were loaded a second time")
     assert alert["message"].startswith("Rollout worker 0 failed its probe (weights ")
     assert f": 1 of 47 tensors in the engine is not as published: {LAYER}" in alert["message"]
-    assert alert["message"].endswith("). It was given all weights again and passes.")
+    assert alert["message"].endswith("). It received all weights again and passes.")
     assert all(event["data"]["metrics"]["rollouts/regenerated"] == 0.0 for event in platform.of("step"))
     warm_launcher.until_gone()
 
@@ -92,7 +92,7 @@ def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_c
     reason = refused["data"]["reason"]
     assert reason.startswith(
         f"Rollout worker 0 does not compute with the new weights: weights {step}: 1 of 47 tensors in the engine is not "
-        f"as published: {LAYER} (it holds those of version {step - 1})"
+        f"as published: {LAYER} (it has those of version {step - 1})"
     ), reason
     assert reason.endswith(
         f"The checkpoint after step {step} is safe. Resume the run to start it from there with new engines."
@@ -102,7 +102,7 @@ def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_c
     assert saved["step"] == step
     alerts = platform.of("alert")
     assert [(a["data"]["level"], a["data"]["title"]) for a in alerts] == [
-        ("error", "An engine has other weights than the learner")
+        ("error", "An engine's weights differ from the learner's")
     ]
     assert [name for name in launcher.actors() if "rollout" in name] == [name], "no engine was replaced"
 
@@ -113,7 +113,7 @@ def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_c
     platform.desired_state = "running"
     platform.wait(lambda: platform.states()[-1:] == ["suspended"])
     assert platform.of("state")[-1]["data"]["reason"] == (
-        f"Its place was given back. The checkpoint after step {step} is safe."
+        f"Its slot was released. The checkpoint after step {step} is safe."
     )
     launcher.until_gone()
 

@@ -146,10 +146,10 @@ def test_three_files_are_mixed_in_stages(
     assert {data["level"] for _, data in told} == {"info"}
     assert told[1][1]["value"] == 0.0 and told[2][1]["value"] == steps[2]["response_length/mean"]
     assert told[1][1]["message"] == (
-        "The pass rate over 1 step was 0: at most 0.5, as the gate asks. "
-        "Stage 2 of 5 draws by the weights gsm8k 1, mgsm 1."
+        "The pass rate over 1 step was 0: at most 0.5, as the gate requires. "
+        "Stage 2 of 5 samples by the weights gsm8k 1, mgsm 1."
     )
-    assert told[3][1]["message"].startswith("2 steps are over, the most that the gate allows: the mean reward was 0, ")
+    assert told[3][1]["message"].startswith("2 steps are over, the gate's maximum: the mean reward was 0, ")
 
 
 def test_a_band_by_notes_without_a_column(

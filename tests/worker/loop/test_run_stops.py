@@ -57,7 +57,7 @@ def test_a_stale_attempt_ends_without_a_word(
 
 def no_folder(launcher: Any, folder: Path) -> str:
     launcher.platform.bundle["policy"]["path"] = str(folder / "none")
-    return "is not there on this machine"
+    return "does not exist on this machine"
 
 
 def no_weights(launcher: Any, folder: Path) -> str:

@@ -36,7 +36,7 @@ def in_a_rank(cause: Exception) -> RayTaskError:
     [
         (OSError(errno.ENOSPC, "No space left on device", "/runs/7"), "[Errno 28] No space left on device: '/runs/7'"),
         (OSError(), "OSError"),
-        (CheckpointError("model.safetensors holds values that are not finite"),) * 2,
+        (CheckpointError("model.safetensors contains values that are not finite"),) * 2,
         (SafetensorError("header too large"), "SafetensorError: header too large"),
         (RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be reported later"),
          "RuntimeError: CUDA error: out of memory"),

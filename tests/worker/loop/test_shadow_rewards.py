@@ -41,7 +41,7 @@ REFUSED = {
                 "reward_models": {},
             }
         },
-        "judged@1 asks the judge default, whose engine starts with a run only",
+        "judged@1 uses the judge default, whose engine starts only with a run",
     ),
 }
 

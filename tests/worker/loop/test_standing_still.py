@@ -107,13 +107,13 @@ def test_a_full_disk_is_told_once_until_its_reason_changes(still: tuple[Any, Any
     script(pausing, nothing, nothing, nothing, other, nothing, resume)
     pausing.pause_if_asked(7)
     assert learning.checkpoints == 5
-    stays = ". The run stays paused and keeps its place; saving is tried again in a minute."
+    stays = ". The run stays paused and keeps its slot; saving is retried in a minute."
     assert link.alerts == [
         f"The checkpoint after step 7 could not be written: {why}{stays}"
         for why in ("disk full", "read-only file system")
     ]
     assert link.warnings == [
-        f"The checkpoint after step 7: {why}. It is tried again, three times in all."
+        f"The checkpoint after step 7: {why}. It is retried, three times in total."
         for why in ("disk full", "read-only file system")
     ]
     assert pausing._saving.metrics() == {"checkpoint/failures": 15.0}
@@ -179,14 +179,14 @@ def test_a_pause_over_scores_alone_says_how_the_noise_is_measured_again(still: t
         refused = WeightsRefused("Rollout worker 0: they differ by 0.5 nats", by_noise=True)
         pausing.stand_refused(refused, 7, whole=False)
     assert link.alerts[0].endswith(f"start it from there with new engines. {WAY_OUT}")
-    assert '"Measure the noise again" before you resume' in WAY_OUT
+    assert '"Recalibrate numerics noise" before you resume' in WAY_OUT
 
 
 @pytest.mark.parametrize(
     ("whole", "kept"),
     [
-        (True, "It could not be saved after step 7 (disk full), and goes on from its last checkpoint."),
-        (False, "It goes on from its last checkpoint: the learner was in the middle of a step."),
+        (True, "It could not be saved after step 7 (disk full), and continues from its last checkpoint."),
+        (False, "It continues from its last checkpoint: the learner was in the middle of a step."),
     ],
 )
 def test_refused_weights_hold_the_run_until_people_resume_it(
@@ -223,7 +223,7 @@ def test_refused_weights_hold_the_run_until_people_resume_it(
     ("said", "reason"),
     [
         ("", PLACE_GIVEN_BACK),
-        ("It goes on from its last checkpoint.", "Its place was given back. It goes on from its last checkpoint."),
+        ("It goes on from its last checkpoint.", "Its slot was released. It goes on from its last checkpoint."),
     ],
 )
 def test_a_suspended_run_says_from_where_it_goes_on(said: str, reason: str) -> None:

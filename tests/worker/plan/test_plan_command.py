@@ -74,10 +74,10 @@ def test_contradictions_end_with_2_and_one_sentence(
 def test_files_that_cannot_be_used_are_named(files: Path, capsys: pytest.CaptureFixture) -> None:
     (files / "spec.yaml").write_text("rollout: {group_size: 1}")
     assert run(files, "--gpus", "2", *given(files)) == 2
-    assert "spec.yaml is no valid run spec: policy: Field required" in capsys.readouterr().err
+    assert "spec.yaml is not a valid run spec: policy: Field required" in capsys.readouterr().err
     (files / "rates.yaml").write_text(yaml.safe_dump({**BY_HAND, "prompt_tokens": -1}))
     assert run(files, "--gpus", "2", *given(files), spec="recipe.yaml") == 2
-    assert "rates.yaml holds no valid rates: prompt_tokens:" in capsys.readouterr().err
+    assert "rates.yaml has no valid rates: prompt_tokens:" in capsys.readouterr().err
     assert run(files, "--gpus", "2", "--rates", str(files / "none.yaml"), spec="recipe.yaml") == 2
     assert "none.yaml cannot be read" in capsys.readouterr().err
     assert run(files, "--gpus", "2", spec="recipe.yaml") == 2

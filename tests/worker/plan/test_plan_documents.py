@@ -22,10 +22,10 @@ def test_rows_of_known_shapes_are_mapped_and_repeated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "must hold one JSON object per line, with a prompt or messages."),
-        ("[1]", "must hold one JSON object per line, with a prompt or messages."),
+        ("", "must contain one JSON object per line, with a prompt or messages."),
+        ("[1]", "must contain one JSON object per line, with a prompt or messages."),
         ('{"query": "?"}', "It has the columns `query`."),
-        ('{"question": "?", "answer": "#### "}', "There is nothing behind the `####` of `answer`."),
+        ('{"question": "?", "answer": "#### "}', "There is nothing after the `####` of `answer`."),
     ],
 )
 def test_other_rows_are_refused(tmp_path: Path, content: str, told: str) -> None:

@@ -19,7 +19,7 @@ DEMO = Path(__file__).resolve().parents[3] / "demo"
 @pytest.mark.timed
 @pytest.mark.expensive(
     30,
-    "starts an engine and a learner, alone and at once",
+    "starts an engine and a learner, alone and at the same time",
     about=(*RANKS, "trainer_core/planning", "worker/engine", "worker/plan"),
 )
 def test_a_plan_with_measured_rates(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -39,7 +39,7 @@ def test_a_plan_with_measured_rates(tmp_path: Path, capsys: pytest.CaptureFixtur
     (plan,) = json.loads(capsys.readouterr().out)
     rates = Rates.model_validate(yaml.safe_load((tmp_path / "rates.yaml").read_text()))
     assert plan["source"] == rates.source
-    assert rates.source.endswith("engine and learner of starter-policy, alone and at once")
+    assert rates.source.endswith("engine and learner of starter-policy, alone and at the same time")
     loads = [point.running for point in rates.engine.decode]
     assert loads[0] >= 1 and loads[-1] <= 16
     assert rates.engine.decode[-1].tokens_per_s > rates.engine.decode[0].tokens_per_s / 4

@@ -199,7 +199,7 @@ def test_a_file_that_came_changed_is_thrown_away(carried: Begin, hub: HubServer)
     hub.faults.changed[SECOND] = bytes(len(content))
     row = carried()
     assert row.state == "failed"
-    assert row.error.startswith(f"{SECOND} came with another content than its checksum says")
+    assert row.error.startswith(f"{SECOND} does not match its checksum")
     assert (row.has_files, Dataset.objects.count()) == (False, 0)
 
 
@@ -326,7 +326,7 @@ def test_files_that_nobody_wants_go_after_a_day(carried: Begin, hub: HubServer) 
 
 def test_a_mirror_without_sizes_is_told(carried: Begin, hub: HubServer) -> None:
     hub.repositories[f"datasets/{NAME}"].sizes = False
-    assert carried().error.startswith("The hub does not tell the sizes of the files.")
+    assert carried().error.startswith("The hub does not report file sizes.")
 
 
 def test_an_empty_file_is_told(carried: Begin, hub: HubServer) -> None:

@@ -166,7 +166,7 @@ def test_what_the_other_side_says(carried: Begin, web: FileServer) -> None:
     shut = carried(source="url", location=f"{web.url}/shut", name="Shut")
     assert shut.error.endswith("answers 403: it gives the file only to who signs in.")
     ill = carried(source="url", location=f"{web.url}/ill", name="Ill")
-    assert (ill.state, ill.error.endswith("answers 500 for now. It is tried again in a while.")) == ("queued", True)
+    assert (ill.state, ill.error.endswith("answers 500 for now. It will be retried later.")) == ("queued", True)
     web.without_size = True
     endless = carried(source="url", location=f"{web.url}/endless", name="Endless")
     assert endless.error.endswith("does not tell the size of the file, so it cannot be bounded.")

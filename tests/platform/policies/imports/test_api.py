@@ -79,7 +79,7 @@ def test_a_class_that_was_never_tried_says_so(editor: APIClient, team: Team) -> 
     )  # fmt: skip
     facts = editor.get(f"/api/v1/policies/{policy.id}/facts").json()
     assert (facts["fits"], len(facts["remarks"]), facts["refusal"]) == ([], 1, "")
-    assert facts["remarks"][0].startswith("Policies of this class were never tried here")
+    assert facts["remarks"][0].startswith("Policies of this class are untested here")
     Policy.objects.update(architecture="MiniMaxForCausalLM")
     fits = editor.get(f"/api/v1/policies/{policy.id}/facts").json()["fits"]
     [note] = [fit["note"] for fit in fits if fit["part"] == "bfloat16" and not fit["works"]]
@@ -272,6 +272,6 @@ def test_tokens_are_sealed_anew_with_the_rest(
     assert SourceAccess.objects.get().credentials_sealed != before
     assert hub_token(team) == "hf_ours"
     settings.ENCRYPTION_KEY_FILE.write_text(sealing._new_key())
-    with pytest.raises(ImportRefused, match="cannot be read any more: an admin enters them again"):
+    with pytest.raises(ImportRefused, match="can no longer be read: an admin must enter them again"):
         hub_token(team)
     assert rotate().unreadable == (f"the credentials of the team {team.slug} for hub",)

@@ -90,7 +90,7 @@ def test_an_object_that_was_replaced_meanwhile(client: Any, tmp_path: Path) -> N
     bucket = BucketSource(PLACE, KEYS)
     file = bucket.listing().files["config.json"]
     client.put_object(Bucket="models", Key="small/one/config.json", Body=b"{}")
-    with pytest.raises(ValueError, match=r"config\.json was replaced while it was fetched\. Start a new import\."):
+    with pytest.raises(ValueError, match=r"config\.json was replaced during the download\. Start a new import\."):
         bucket.fetch(file, tmp_path / "config.json", lambda: None)
     assert (tmp_path / "config.json").read_bytes() == b""
 
@@ -98,8 +98,8 @@ def test_an_object_that_was_replaced_meanwhile(client: Any, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("place", "words"),
     [
-        ("s3://nothing/here", "has no more, or never had, the bucket 'nothing'. Check the address."),
-        ("s3://models/small/two", "There is nothing at s3://models/small/two/. Check bucket and prefix."),
+        ("s3://nothing/here", "does not have the bucket 'nothing'. Check the address."),
+        ("s3://models/small/two", "No object at s3://models/small/two/. Check bucket and prefix."),
         ("s3://models/small/one/checkpoints", "It has no config.json"),
     ],
 )

@@ -190,7 +190,7 @@ def test_another_content_is_thrown_away_and_fetched_again(carried: Begin, hub: H
     hub.faults.changed[SHARD] = content[:-1] + bytes([content[-1] ^ 1])
     row = carried()
     assert row.state == "failed"
-    assert row.error.startswith(f"{SHARD} came with another content than its checksum says")
+    assert row.error.startswith(f"{SHARD} does not match its checksum")
     assert (Policy.objects.count(), (part_of(row) / SHARD).exists()) == (0, False)
     assert (part_of(row) / "model-1.safetensors").is_file()
     hub.faults.changed.clear()
@@ -205,7 +205,7 @@ def test_another_content_is_thrown_away_and_fetched_again(carried: Begin, hub: H
 def test_a_small_file_is_compared_as_well(carried: Begin, hub: HubServer) -> None:
     content = hub.repositories[NAME].files["tokenizer_config.json"]
     hub.faults.changed["tokenizer_config.json"] = content.replace(b"<end>", b"<END>")
-    assert "tokenizer_config.json came with another content" in carried().error
+    assert "tokenizer_config.json does not match its checksum" in carried().error
 
 
 def test_the_token_goes_to_the_hub_alone(
@@ -293,32 +293,32 @@ def private_redirect(hub: HubServer, team: Team, actor: Actor) -> None:
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (private, "that everybody may see. Check the name; for a private one have an admin enter a token"),
-        (private_to_the_token, "that the team's token may see. Check the name and the rights of the token."),
+        (private, "that the public may see. Check the name; for a private one have an admin enter a token"),
+        (private_to_the_token, "that the team's token may see. Check the name and the token's permissions."),
         (gated, "is gated. Accept its conditions at"),
         (gated_to_the_token, "is gated, and the team's token has no access yet. Accept its conditions at"),
         (bad_token, "refuses the team's token: it has expired or was revoked. An admin enters a new one."),
-        (absent, "has no repository tiny/policy that everybody may see."),
+        (absent, "has no repository tiny/policy that the public may see."),
         (no_revision, "tiny/policy has no revision 'v1'. Name a branch, a tag or a whole commit hash"),
-        (without_sizes, "does not tell the sizes of the files"),
+        (without_sizes, "does not report file sizes"),
         (_only("config.json", "pytorch_model.bin"), "Its weights are pickles (pytorch_model.bin)"),
         (_only("config.json", "model.gguf"), "It holds GGUF files"),
         (_only("model-Q4.gguf"), "It holds GGUF files"),
-        (_only("adapter_config.json", "adapter_model.safetensors"), "It holds an adapter alone. Merge it"),
+        (_only("adapter_config.json", "adapter_model.safetensors"), "It has only an adapter. Merge it"),
         (_only("model.safetensors"), "It has no config.json"),
         (_only("config.json"), "It has no safetensors weights."),
-        (_config(auto_map={"AutoModel": "m.M"}), "config.json asks to run code from the folder (auto_map)"),
+        (_config(auto_map={"AutoModel": "m.M"}), "config.json wants to run code from the folder (auto_map)"),
         (
             _config(quantization_config={"quant_method": "gptq"}),
             "Its weights are stored in gptq",
         ),
         (_config(quantization_config={"quant_method": "fp8"}), "FineGrainedFP8Config(dequantize=True)"),
         (_config(quantization_config={"quant_method": "mxfp4"}), "Mxfp4Config(dequantize=True)"),
-        (_config(vision_config={"hidden_size": 8}), "sees or hears, and only text is trained here"),
+        (_config(vision_config={"hidden_size": 8}), "processes images or sound, and only text is trained here"),
         (_config(is_encoder_decoder=True), "has an encoder, and only decoders are trained here"),
         (_config(architectures=["MambaForCausalLM"]), "has recurrent layers, which would mix packed sequences"),
-        (_config(architectures=["MadeUpForCausalLM"]), "and code that comes with a model is never run. Else choose"),
-        (bad_index, "names '../../etc/passwd', which is not there"),
+        (_config(architectures=["MadeUpForCausalLM"]), "and code shipped with a model is never run. Otherwise choose"),
+        (bad_index, "names '../../etc/passwd', which is missing"),
         (private_redirect, "redirects to 127.0.0.2, which is not on the public internet"),
     ],
 )
@@ -345,10 +345,10 @@ def test_limits(carried: Begin, hub: HubServer, settings: Any, monkeypatch: pyte
     settings.IMPORT_GIB = 1e-5
     assert "It has 0.0 GiB, and 1e-05 GiB are allowed." in carried(slug="a").error
     settings.IMPORT_GIB, settings.TEAM_IMPORTS_GIB = 1, 1e-5
-    assert "of the 1e-05 GiB that they may have (TEAM_POLICIES_GIB)" in carried(slug="b").error
+    assert "of 1e-05 GiB (TEAM_POLICIES_GIB)" in carried(slug="b").error
     settings.TEAM_IMPORTS_GIB = None
     monkeypatch.setattr(work.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})())
-    assert "more on the platform's disk, where 0.0 GiB are free for it" in carried(slug="c").error
+    assert "more on the platform's disk, which has 0.0 GiB free for it" in carried(slug="c").error
     assert not [one for one in hub.asked if one.server == "cdn"]
 
 
@@ -356,7 +356,7 @@ def test_what_is_on_its_way_counts_among_the_teams(
     begin: Begin, hub: HubServer, settings: Any, actor: Actor, team: Team
 ) -> None:
     settings.TEAM_IMPORTS_GIB = 0.001
-    words = "and the team's imports have 0.0 GiB, with those that are not over, of the 0.001 GiB that they may have"
+    words = "and the team's imports use 0.0 GiB, including open ones, of 0.001 GiB"
     other, row = begin(slug="a"), begin(slug="b")
     PolicyImport.objects.filter(pk=other.pk).update(state="downloading", bytes_total=1_000_000)
     carry_out(row.id)
@@ -403,7 +403,7 @@ def test_after_many_faults_it_has_failed(carried: Begin, hub: HubServer, monkeyp
     carry_out(row.id)
     row.refresh_from_db()
     assert row.state == "failed"
-    assert "answers 503 for now. It was tried 2 times. Retry continues after what is there." in row.error
+    assert "answers 503 for now. It was tried 2 times. A retry continues from the data already fetched." in row.error
 
 
 def test_a_cancelled_import_stops_and_leaves_nothing(

@@ -139,7 +139,7 @@ def test_experts_that_nobody_is_sent_to_are_not_read() -> None:
         ),
         (
             {"engine": EngineLayout(4), "cluster": cluster(4)},
-            "tensor parallelism over 4 GPUs goes beyond a host of 2: every layer would wait for the network.",
+            "tensor parallelism over 4 GPUs exceeds a host of 2: every layer would wait for the network.",
         ),
         (
             {"scale": replace(setting().scale, parameters=70e9, active=70e9)},

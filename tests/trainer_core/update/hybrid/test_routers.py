@@ -145,7 +145,7 @@ def test_a_learner_replays_and_tells_how_far_it_agrees(hybrid_dir: Path) -> None
     metrics = Learner(hybrid_dir, spec).update(groups, spec, 1)
     assert 0 < metrics["moe/replay_agreement"] < 1 and metrics["actor/grad_norm"] > 0
     assert Learner(hybrid_dir, spec).update(saved, spec, 1) == metrics, "routes come back from a saved group"
-    with pytest.raises(ValueError, match="needs trajectories that hold the engine's routes"):
+    with pytest.raises(ValueError, match="needs trajectories with the engine's routes"):
         Learner(hybrid_dir, spec).update(make_groups(6), spec, 1)
 
 

@@ -289,5 +289,5 @@ def test_a_platform_of_an_older_link_is_told_so(platform_of: Any, monkeypatch: p
     monkeypatch.setattr(version, "SPOKEN", frozenset({2}))
     platform = platform_of(job("elder", EXACT))
     BenchWork("elder", platform.url, platform.token, fenced=lambda: None).run()
-    sentence = "This cluster runs Dressage's link version 2, the platform speaks 1: upgrade the platform."
+    sentence = "This cluster runs Dressage's link version 2, the platform runs 1: upgrade the platform."
     assert platform.results == [{"error": sentence}]

@@ -159,8 +159,8 @@ def test_a_rehearsal_of_the_starter_policy(
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
-        ({"policy": "/gone"}, "The policy folder /gone is not there on this machine."),
-        ({"limit_s": 0.0}, "The rehearsal was not done within 0 s: its engine or its graders did not come up."),
+        ({"policy": "/gone"}, "The policy folder /gone does not exist on this machine."),
+        ({"limit_s": 0.0}, "The dry run did not finish within 0 s: its engine or its graders did not start."),
     ],
 )
 def test_a_rehearsal_that_cannot_be_held_says_why(

@@ -127,7 +127,7 @@ def test_the_starter_policy_answers_until_nobody_asks(
     assert {answers[key]["finish_reason"] for key in sums} <= {"stop", "length"}
     assert answers["text"]["prompt_tokens"] < answers["srq_12"]["prompt_tokens"] + 3
     assert (answers["cut"]["completion_tokens"], answers["cut"]["finish_reason"]) == (1, "length")
-    assert "leaves less than 16 for the answer: the judge holds 2048" in answers["long"]["error"]
+    assert "leaves less than 16 for the answer: the judge's context is 2048" in answers["long"]["error"]
     assert answers["gone"]["error"] == "there is no model 'solver' any more"
     import ray
 
