@@ -642,8 +642,8 @@ def _broken_archives(good: dict[str, bytes]) -> Iterator[Hostile]:
 def _descriptions(good: dict[str, bytes]) -> Iterator[Hostile]:
     laughs = b"a: &a [x, x]\n" + b"".join(b"%c: &%c [%s]\n" % (n + 1, n + 1, b"*%c, " % n * 9) for n in range(97, 107))
     for what, text, words in (
-        ("a bomb of aliases", laughs + b"validator_flags: *k", "it holds aliases"),
-        ("a tag of another language", b"name: !!python/name:os.system a", "it holds tags"),
+        ("a bomb of aliases", laughs + b"validator_flags: *k", "it contains aliases"),
+        ("a tag of another language", b"name: !!python/name:os.system a", "it contains tags"),
         ("many lists in each other", b"a: " + b"[" * 5000, "more than 500 lists"),
         ("lists in each other", b"a: " + b"[" * 450, "nested too deep"),
         ("too much", b"a: b\n" * 4000, "more than 16,384 bytes"),

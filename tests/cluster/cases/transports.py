@@ -33,7 +33,7 @@ def test_weights_reach_both_nodes_and_a_fresh_engine(
     document = spec(rollout__weight_transport=transport, schedule__steps=STEPS)
     lost = begin_on_two_nodes(nodes, launcher, document, steps=3)
     told = [event["data"]["message"] for event in platform.of("log")]
-    assert any(f"weights travel by {transport}: the run's spec names it" in line for line in told), told
+    assert any(f"weights are sent by {transport}: the run's spec names it" in line for line in told), told
     assert nodes_of("RolloutWorker", nodes) == ["a", "b"]
     assert bool(list(location.iterdir())) == (transport == "files")
     nodes.kill(lost)

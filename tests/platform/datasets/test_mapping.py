@@ -240,7 +240,7 @@ def test_files_that_cannot_be_read_are_told_at_the_file(editor: APIClient) -> No
         ({"prompt": {"kind": "columns", "template": "{a|b}"}}, "/mapping/prompt/template", "no format `b`"),
         ({"prompt": {"kind": "chat", "path": "a" + "[0]" * 20}}, "/mapping/prompt/path", "more than 16 steps"),
         ({**MAPPING, "answer": {"path": "a..b"}}, "/mapping/answer/path", "no name"),
-        ({**MAPPING, "answer": {"path": "a", "rule": "choice_text"}}, "/mapping/answer", "where the options stand"),
+        ({**MAPPING, "answer": {"path": "a", "rule": "choice_text"}}, "/mapping/answer", "the path of the options"),
         ({**MAPPING, "tags": {"answer": "a"}}, "/mapping", "cannot be called"),
         ({**MAPPING, "colour": 1}, "/mapping/colour", "no member"),
     ],

@@ -206,7 +206,7 @@ def test_reports_are_bounded(api: Clients, monkeypatch: pytest.MonkeyPatch) -> N
     editor = api("editor")
     monkeypatch.setattr(document, "MAX_CHARACTERS", 60)
     refused = make(editor, status=422)["errors"][0]
-    assert (refused["pointer"], "make two reports" in refused["detail"]) == ("/content", True)
+    assert (refused["pointer"], "split it into two reports" in refused["detail"]) == ("/content", True)
     make(editor, blocks=[])
     monkeypatch.setattr(services, "MAX_REPORTS", 1)
     assert make(editor, status=409, blocks=[])["error"]["code"] == "too_many_reports"

@@ -113,7 +113,7 @@ def test_goldilocks_is_refused_where_no_prompt_is_left(launch: Launch, viewer: A
     run, worker = launch(**{**PARTS, "curriculum": {"type": "goldilocks", "min_pass_rate": 0.0, "max_pass_rate": 1.0}})
     tell(worker)
     problem = ask(viewer, run, [("curriculum.max_pass_rate", 0.99)], status=422)
-    assert "no prompt of the source 'more' lies in the band" in problem["detail"]
+    assert "no prompt of the source 'more' is in the band" in problem["detail"]
     assert problem["errors"][0]["pointer"] == "/changes"
 
 

@@ -77,7 +77,7 @@ def test_a_proxy_that_is_not_believed_is_told(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("DRESSAGE_URL", "https://dressage.example.com")
     monkeypatch.delenv("DRESSAGE_TRUSTED_PROXIES", raising=False)
     sentence = exposure(Config())
-    assert sentence and sentence.startswith("DRESSAGE_TRUSTED_PROXIES names no proxy")
+    assert sentence and sentence.startswith("DRESSAGE_TRUSTED_PROXIES is empty")
 
 
 @pytest.mark.expensive(9, "starts processes of the platform", about=INSTALLATION)

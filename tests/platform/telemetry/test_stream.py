@@ -244,7 +244,7 @@ async def test_a_temporary_password_watches_nothing(make_run: Any, api: Callable
         async with watch(path, (b"cookie", cookie(client))) as socket:
             message = await socket.receive_output(timeout=10)
         assert (message["type"], message["code"]) == ("websocket.close", 4403)
-        assert "Choose your own" in message["reason"]
+        assert "Choose a new one" in message["reason"]
 
 
 async def test_refusals(make_run: Any, api: Callable[..., APIClient], other_team: Team) -> None:

@@ -82,8 +82,8 @@ SEVERAL = {"schedule": {"updates_per_step": 2}, "corrections": [{"type": "router
     ("parts", "message"),
     [
         ({"schedule": {"updates_per_step": 1}}, "the routing has not changed"),
-        ({"loss": {"type": "reinforce"}}, "reinforce takes no ratio"),
-        ({"loss": {"type": "dppo"}}, "dppo takes no ratio"),
+        ({"loss": {"type": "reinforce"}}, "reinforce uses no ratio"),
+        ({"loss": {"type": "dppo"}}, "dppo uses no ratio"),
         ({"proximal": {"type": "snapshot"}}, "that of the proximal policy snapshot is not"),
     ],
 )

@@ -86,7 +86,7 @@ def test_what_can_be_shared_out_is_not_refused(config: dict[str, Any], engine: d
             "tensor_parallel_size",
             "a vocabulary of 128000 tokens, padded to a multiple of 64, evenly: set",
         ),
-        ({**MOE, "moe_intermediate_size": 6}, {"tensor_parallel_size": 4}, "tensor_parallel_size", "6 numbers (moe_"),
+        ({**MOE, "moe_intermediate_size": 6}, {"tensor_parallel_size": 4}, "tensor_parallel_size", "6 values (moe_"),
         (LLAMA, {"pipeline_parallel_size": 33}, "pipeline_parallel_size", "has 32 layers, and 33 stages"),
         (
             LLAMA,
@@ -94,7 +94,7 @@ def test_what_can_be_shared_out_is_not_refused(config: dict[str, Any], engine: d
             "expert_parallel",
             "The policy has no experts to distribute: set rollout.engine.expert_parallel to false.",
         ),
-        (MINIMAX, {"tensor_parallel_size": 2}, "tensor_parallel_size", "cannot share MiniMax-Text-01, MiniMax-M1 out"),
+        (MINIMAX, {"tensor_parallel_size": 2}, "tensor_parallel_size", "cannot split MiniMax-Text-01, MiniMax-M1"),
         (MINIMAX, {"pipeline_parallel_size": 2}, "pipeline_parallel_size", "MiniMax-M1 into stages"),
     ],
 )

@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str | int, ...], str]] = {
             }
         },
         ("reward", "overlong"),
-        "difficulty_aware punishes the same ramp",
+        "difficulty_aware penalises the same ramp",
     ),
     "target out of reach": (
         reward(type="l1_exact", target={**TARGET, "max": 129}),

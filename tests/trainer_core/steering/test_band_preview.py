@@ -102,7 +102,7 @@ def test_a_column_of_pass_rates_is_previewed_as_it_is_drawn() -> None:
     assert [source.untried for source in histogram] == [0, 0]
     _compare(preview(document, 1, histogram), drawn(curriculum, document))
     narrow = apply_controls(document, [("curriculum.min_pass_rate", 0.58), ("curriculum.max_pass_rate", 0.6)])
-    with pytest.raises(ValueError, match="no prompt of the source 'a' lies in the band"):
+    with pytest.raises(ValueError, match="no prompt of the source 'a' is in the band"):
         preview(narrow, 1, histogram)
     with pytest.raises(ValueError, match="no row of the source 'a'"):
         curriculum.update_spec(narrow)

@@ -58,7 +58,7 @@ def test_a_group_without_a_grade_says_nothing() -> None:
     assert dead_share([Verdicts(0, 0), Verdicts(1, 2)], 2).value == 0.0
     with pytest.raises(ValueError, match="no group is stored"):
         dead_share([Verdicts(0, 0)], 2)
-    with pytest.raises(ValueError, match="0 of 0 right say nothing"):
+    with pytest.raises(ValueError, match="0 of 0 right cannot predict"):
         dead_chance(Verdicts(0, 0), 4)
 
 

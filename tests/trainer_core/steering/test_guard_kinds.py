@@ -74,7 +74,7 @@ def test_standing_still() -> None:
     assert acts(stuck(), 0, 0, 0, 0, 0.1, 0, 0, 0) == [False, False, True, False, False, False, False, True]
     assert acts(stuck(tolerance=0.2), 0.0, 0.1, 0.2, 0.5) == [False, False, True, False]
     (alert,) = stuck_alert(0.25, 0.25, 0.25)
-    assert alert.message == "actor/grad_norm is 0.25, standing still, for 3 steps (step 3)"
+    assert alert.message == "actor/grad_norm is 0.25, stuck, for 3 steps (step 3)"
 
 
 def stuck_alert(*values: float) -> list[Any]:

@@ -121,7 +121,7 @@ def test_failed_rewards_open_no_gate() -> None:
             loop.curriculum.count(GroupOutcome(draw.prompt_id, step, 0, 0, 0.0, 4, 40))
         loop.curriculum.end_step(step)
     hard = loop.curriculum.begun()[-1]
-    assert (hard.step, hard.value) == (7, None) and "was not known" in hard.why
+    assert (hard.step, hard.value) == (7, None) and "was unknown" in hard.why
 
 
 def test_a_refill_comes_from_the_stage_of_its_step() -> None:

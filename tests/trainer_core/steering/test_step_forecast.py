@@ -91,7 +91,7 @@ def test_assumptions_are_those_that_apply() -> None:
     assert plain == ("The policy answers as in these steps, and groups are independent; intervals hold with 95 %.")
     larger = told(spec(), spec(rollout={"group_size": 8}))
     assert "Where prompts had fewer graded samples than 8, the mean over the possible pass rates" in larger
-    assert "every choice" not in larger
+    assert "all choices" not in larger
     mixed = told(spec(), spec(), verdicts=[*VERDICTS, Verdicts(1, 3)])
     assert "Where some prompts had fewer graded samples than 4, the mean over the possible pass rates" in mixed
     smaller = told(spec(), spec(rollout={"group_size": 3}))

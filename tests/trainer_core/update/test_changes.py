@@ -106,8 +106,8 @@ def test_a_chain_is_applied_in_its_order_and_leaves_its_base_alone() -> None:
     ("changes", "sentence"),
     [
         ({"w": torch.ones(5)}, "w has 5 numbers, the model needs 6144"),
-        ({"w" + PLACES: torch.tensor([6144]), "w" + VALUES: torch.ones(1)}, "outside of its 6144 numbers"),
-        ({"w" + PLACES: torch.tensor([-1]), "w" + VALUES: torch.ones(1)}, "outside of its 6144 numbers"),
+        ({"w" + PLACES: torch.tensor([6144]), "w" + VALUES: torch.ones(1)}, "outside its 6144 numbers"),
+        ({"w" + PLACES: torch.tensor([-1]), "w" + VALUES: torch.ones(1)}, "outside its 6144 numbers"),
         (
             {
                 "w" + PLACES: torch.zeros(0, dtype=torch.int32),
@@ -115,7 +115,7 @@ def test_a_chain_is_applied_in_its_order_and_leaves_its_base_alone() -> None:
                 "w" + GAPS: torch.full((25,), 255, dtype=torch.uint8),
                 "w" + STEPS: torch.ones(25, dtype=torch.int8),
             },
-            "outside of its 6144 numbers",
+            "outside its 6144 numbers",
         ),
         ({"w" + PLACES: torch.tensor([0]), "w" + VALUES: torch.tensor([torch.nan])}, "w contains values that are not"),
     ],

@@ -119,9 +119,9 @@ def test_a_recording_that_cannot_be_used_any_more_is_refused() -> None:
     assert isinstance(layer, Layer)
     layer.derived = torch.zeros(4, 2)
     with pytest.raises(
-        EngineError, match=r"one\.derived is another tensor .* set rollout\.engine\.cuda_graphs = false"
+        EngineError, match=r"one\.derived is no longer the tensor .* set rollout\.engine\.cuda_graphs = false"
     ):
         memory.restore()
     del layer.derived
-    with pytest.raises(EngineError, match=r"one\.derived is another tensor"):
+    with pytest.raises(EngineError, match=r"one\.derived is no longer the tensor"):
         memory.restore()

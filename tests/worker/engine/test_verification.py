@@ -123,6 +123,6 @@ def test_processors_of_logits_and_another_speculation_are_refused(
             DraftVerifier(runner)
     with monkeypatch.context() as patch:
         patch.setattr(runner, "speculative_config", object())
-        with pytest.raises(EngineError, match="speculation of vLLM's own"):
+        with pytest.raises(EngineError, match="the engine uses vLLM's own speculation"):
             DraftVerifier(runner)
     assert runner._sample == before

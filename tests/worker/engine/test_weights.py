@@ -104,11 +104,11 @@ def test_half_written_weights_stop_the_engine_until_a_full_load(
 
     engine.submit(Request("r", (3, 4), Sampling(0.0, max_tokens=4)))
     monkeypatch.setattr(type(engine._weights._model), "load_weights", fail)
-    with pytest.raises(EngineError, match="half written"):
+    with pytest.raises(EngineError, match="only partly written"):
         engine.load_weights(1, state(tied_policy[1]))
-    with pytest.raises(EngineError, match="half written"):
+    with pytest.raises(EngineError, match="only partly written"):
         engine.step()
-    with pytest.raises(EngineError, match="half written"):
+    with pytest.raises(EngineError, match="only partly written"):
         engine.score(SEQUENCES)
     monkeypatch.undo()
     engine.load_weights(2, state(tied_policy[1]))

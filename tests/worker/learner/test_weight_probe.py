@@ -233,7 +233,9 @@ def test_an_update_within_the_noise_of_a_token_is_missed_by_none_of_a_hundred() 
     floor = Floor(mean=0.008, quantile=0.02, spread=0.01)
     weights = bundle_of(expected.tolist(), before=before.tolist())
     apply_and_probe(Mute([(expected + noise).tolist()]), weights, 1.0, floor)
-    with pytest.raises(ProbeFailed, match=r"^weights 5: the engine's answers lack \d+% of what version 4 did not have"):
+    with pytest.raises(
+        ProbeFailed, match=r"^weights 5: the engine's answers lack \d+% of what version 4 did not yet have"
+    ):
         apply_and_probe(Mute([(before + noise).tolist()]), weights, 1.0, floor)
 
 
@@ -249,7 +251,7 @@ def test_the_learners_own_rounding_is_no_update_that_an_engine_lacks() -> None:
     # An update that is larger than all rounding is missed where it lacks.
     old = exact - rng.normal(0.0, 0.5, 100)
     weights = bundle_of((exact + rng.normal(0.0, 0.05, 100)).tolist(), 0.1, old.tolist())
-    with pytest.raises(ProbeFailed, match=r"lack \d+% of what version 4 did not have"):
+    with pytest.raises(ProbeFailed, match=r"lack \d+% of what version 4 did not yet have"):
         apply_and_probe(Mute([(old + rng.normal(0.0, 0.05, 100)).tolist()]), weights, 1.0, floor)
 
 

@@ -148,7 +148,7 @@ def test_what_is_no_finished_segment_is_refused() -> None:
         open_segment(replace(name, host="elsewhere"))
     with pytest.raises(RuntimeError, match="the segment is a different one, or is unfinished"):
         open_segment(replace(name, key=bytes(16)))
-    with pytest.raises(RuntimeError, match=rf"the segment has {name.size} bytes and not {name.size + 1}"):
+    with pytest.raises(RuntimeError, match=rf"the segment has {name.size} bytes, not {name.size + 1}"):
         open_segment(replace(name, size=name.size + 1))
     pipe = os.pipe()
     with pytest.raises(RuntimeError, match="belongs to another file"):
@@ -228,7 +228,7 @@ def spoil(folder: Path, way: str) -> None:
 @pytest.mark.parametrize(
     ("way", "words"),
     [
-        ("cut", r"are cut: 00001.safetensors has \d+ bytes and not \d+"),
+        ("cut", r"are incomplete: 00001.safetensors has \d+ bytes, not \d+"),
         ("bit", "differ from those sent: 00001.safetensors differs"),
         ("missing", "00001.safetensors does not exist"),
         ("manifest", "differ from those sent: their manifest is different"),
@@ -434,7 +434,7 @@ def test_nccl_is_not_taken_where_ray_encrypts(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("asked", "topology", "words"),
     [
-        ("shared_memory", Topology(hosts=2), "may stand on 2 hosts, which share no memory"),
+        ("shared_memory", Topology(hosts=2), "may be on 2 hosts, which share no memory"),
         ("distributed", Topology(hosts=2, encrypted=True), r"Ray does \(RAY_USE_TLS\)"),
         ("files", Topology(), r"configured no folder or bucket for weights \(DRESSAGE_WEIGHTS_LOCATION\)"),
         (

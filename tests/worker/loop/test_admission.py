@@ -78,7 +78,7 @@ def test_without_the_secret_nothing_is_made(
     assert tasks.start("r", 1, platform.url) is False
     assert actor.made == []
     assert "does not accept this worker" in caplog.text
-    assert "run-r-1 cannot begin: Neither DRESSAGE_CLUSTER_SECRET nor" in caplog.text
+    assert "run-r-1 cannot start: Neither DRESSAGE_CLUSTER_SECRET nor" in caplog.text
 
 
 def test_a_platform_that_is_away_is_asked_by_the_next_message(

@@ -97,7 +97,10 @@ def test_a_cluster_that_is_away_is_refused_in_words(capsys: pytest.CaptureFixtur
         port = taken.getsockname()[1]  # nobody listens
         assert reach.main(f"127.0.0.1:{port}") == 1
     told = capsys.readouterr().out
-    assert told.startswith(f"The Ray cluster at 127.0.0.1:{port} cannot be reached: ") and "Is its head up" in told
+    assert (
+        told.startswith(f"The Ray cluster at 127.0.0.1:{port} cannot be reached: ")
+        and "Check that its head is running" in told
+    )
 
 
 def test_a_cluster_with_another_ray_is_refused_in_words(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,7 @@ def test_gdpo_keeps_its_parts(spec: Make, workers: Workers) -> None:
 
 def test_a_checkpoint_brings_back_what_it_names(spec: Make, workers: Workers) -> None:
     promoted = RunSpec.model_validate(spec(reward={"definition": "b@1"}))
-    with pytest.raises(StartError, match="the definition of b@1 has not come"):
+    with pytest.raises(StartError, match="the definition of b@1 did not come"):
         RewardVersions(promoted, known(a=definition("right")), {}, workers)
     versions = RewardVersions(promoted, known(a=definition("right")), {"b@1": definition("x")}, workers)
     assert workers.asked == [["b@1"]]

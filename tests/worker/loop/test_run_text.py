@@ -43,7 +43,7 @@ def test_questions_in_words(warm_launcher: Any, platform: PlatformDouble, spec: 
     assert {row["finish_reason"] for row in shown if row["completion"].endswith("7")} == {"stop"}
     told = [event["data"] for event in platform.of("alert")]
     assert [alert["title"] for alert in told] == ["Control tokens in a dataset's text"]
-    assert "In questions@1, 1 row holds text" in told[0]["message"] and "row 5 the first: <eos>" in told[0]["message"]
+    assert "In questions@1, 1 row has text" in told[0]["message"] and "row 5 the first: <eos>" in told[0]["message"]
     for event in platform.of("step"):
         metrics = event["data"]["metrics"]
         assert metrics["reward/error_share"] == 0.0
@@ -69,7 +69,7 @@ def test_a_template_without_a_generation_prompt_is_told_once_at_the_start(
     title = "The chat template adds no generation prompt"
     [told] = [event for event in platform.of("alert") if event["data"]["title"] == title]
     assert told["seq"] < platform.of("step")[0]["seq"], "before the first step"
-    assert told["data"]["message"].startswith("The chat template of closed, asked with add@1, renders the same prompt ")
+    assert told["data"]["message"].startswith("The chat template of closed, with add@1, renders the same prompt ")
     assert told["data"]["message"].endswith(
         "Take a template that begins the assistant's turn where add_generation_prompt is set."
     )

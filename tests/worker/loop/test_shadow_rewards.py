@@ -24,7 +24,7 @@ PROMOTION = {
 }
 LONG_S = 300.0
 REFUSED = {
-    "unknown": ("reward.shadow", ["missing@7"], {}, "the definition of missing@7 has not come"),
+    "unknown": ("reward.shadow", ["missing@7"], {}, "the definition of missing@7 did not come"),
     "unreadable": (
         "reward.definition",
         "odd@1",

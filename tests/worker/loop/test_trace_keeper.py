@@ -93,7 +93,7 @@ def test_what_is_refused_is_told_once_and_the_next_is_sent(kept: Kept, made_spec
     kept.step(3, made_spec)
     kept.drain()
     assert sorted(kept.platform.traces) == [(3, 0)]
-    assert kept.told == [(1, "Tokens of rollouts of step 1 are not kept: the platform refuses them (422: no).")]
+    assert kept.told == [(1, "Tokens of rollouts of step 1 are not stored: the platform refuses them (422: no).")]
 
 
 def test_an_older_platform_is_asked_once(kept: Kept, made_spec: RunSpec) -> None:
@@ -149,7 +149,7 @@ def test_what_cannot_be_written_is_told(kept: Kept, made_spec: RunSpec, monkeypa
     monkeypatch.setattr(keeper_module, "encode", fail)
     kept.step(1, made_spec)
     kept.drain()
-    assert kept.told == [(1, "Tokens of rollouts of step 1 are not kept: MemoryError: no room.")]
+    assert kept.told == [(1, "Tokens of rollouts of step 1 are not stored: MemoryError: no room.")]
 
 
 def test_nothing_is_sent_where_nothing_is_wanted(kept: Kept, made_spec: RunSpec) -> None:

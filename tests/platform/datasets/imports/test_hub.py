@@ -148,7 +148,7 @@ def test_faulty_rows_refuse_all_and_are_told_by_their_file(
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"location": "tiny/none"}, "has no dataset tiny/none that everybody may see"),
+        ({"location": "tiny/none"}, "has no dataset tiny/none that the public may see"),
         ({"revision": "v9"}, "tiny/gsm8k has no revision 'v9'"),
         (
             {"config": "other"},

@@ -83,7 +83,7 @@ def test_a_class_that_was_never_tried_says_so(editor: APIClient, team: Team) -> 
     Policy.objects.update(architecture="MiniMaxForCausalLM")
     fits = editor.get(f"/api/v1/policies/{policy.id}/facts").json()["fits"]
     [note] = [fit["note"] for fit in fits if fit["part"] == "bfloat16" and not fit["works"]]
-    assert note.startswith("Nobody has tried it")
+    assert note.startswith("Untested: try a dry run")
     Policy.objects.update(architecture="MambaForCausalLM")
     facts = editor.get(f"/api/v1/policies/{policy.id}/facts").json()
     assert facts["refusal"].startswith("MambaForCausalLM has recurrent layers")

@@ -131,7 +131,7 @@ def test_experts_that_nobody_is_sent_to_are_not_read() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"engines": 2}, "the run takes 3 GPUs; the cluster has 2."),
+        ({"engines": 2}, "the run needs 3 GPUs; the cluster has 2."),
         ({"engines": 0}, "a run needs at least one engine and one copy of the learner."),
         (
             {"mode": ASYNC, "colocated": True},
