@@ -42,14 +42,11 @@ PUBLISHED = (
 """Places of help texts: classes, their fields and views here describe the JSON Schema or the API, word by word."""
 PUBLISHED_FRAGMENTS = frozenset(
     {
-        "As many sequences run as the engine has places for.",
         "For mixtures of experts: ratios",
         "From a completion's last token to its reward.",
         "If set, the grade is 1 from here on and 0 below.",
-        "In which rounds prompts are generated.",
         "Between the sequence mean and the token mean:",
         "For ``count``: of this step;",
-        "In which number format the learner computes.",
         "Instead: this many",
         "Whose calling convention the functions follow.",
         "Of a ``multi``: grade by name.",

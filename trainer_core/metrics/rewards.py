@@ -7,7 +7,7 @@ ENTRIES = (
         "critic/score/mean",
         "Reward",
         "reward",
-        "mean of the computed rewards",
+        "mean of the rewards that could be computed",
         "reward",
         {"trl": "reward", "prime_rl": "train/agg/effective/reward/mean"},
     ),

@@ -135,7 +135,7 @@ class DynamicSampling(SpecModel):
 
 
 class FixedConcurrency(SpecModel):
-    """As many sequences run as the engine has slots for."""
+    """The engine runs as many sequences as it has slots."""
 
     type: Literal["fixed"] = "fixed"
 

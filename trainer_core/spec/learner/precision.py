@@ -27,7 +27,7 @@ class Fp8(SpecModel):
     scales: Literal["block", "channel"] = "block"
     """One scale per 128 × 128 weights and per 128 channels of a token, or per output channel and per token."""
     activations: bool = True
-    """If off, only weights are in FP8, and execution is simulated. Engine and learner then agree to the last digits
+    """Off: only weights are in FP8, and execution is simulated. Engine and learner then agree to the last digits
     under a unified flow; with activations a value halfway between two FP8 numbers may round either way."""
     execution: Literal["auto", "hardware", "simulated"] = "auto"
     """FP8 matrix products need a GPU of compute capability 8.9 or more, a ``dtype`` of 16 bits and activations in FP8;

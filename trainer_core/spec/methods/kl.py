@@ -29,7 +29,7 @@ class KL(SpecModel):
     that of the whole sequence before rewards are compared, GAE counts each token's as its reward. The others, for which
     nothing is published, subtract each token's from its finished advantage."""
     coefficient: float = field(0.0, ge=0.0, le=100.0, steer="optimizer_step")
-    """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised during the run."""
+    """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised in mid-run."""
     reset_steps: int | None = field(None, ge=1, le=10_000_000, unit="steps")
     """Interval in steps at which the current policy becomes the reference and AdamW is reset: a hard reset, as in ProRL
     (arXiv 2505.24864), §2.3.1. Empty: the base policy stays the reference."""

@@ -28,11 +28,10 @@ class Reward(SpecModel):
     """The reward of the run."""
 
     definition: str = field(widget="reward", pattern=REF, steer="group_dispatch")
-    """Reward version as ``slug@version``. A control can promote another one; a group keeps the version of its
-    dispatch."""
+    """Reward version as ``slug@version``. A control promotes another one; a group keeps the one of its dispatch."""
     shadow: tuple[RewardVersion, ...] = field((), max_length=4, steer="group_dispatch")
-    """Versions that also score every rollout, for comparison only. The training version may be listed too, as it is
-    after its promotion; it is not scored twice."""
+    """Versions that score every rollout beside it, for comparison: nothing is trained on them. The version that trains
+    may stand here as well, as it does after its promotion, and is not scored twice."""
     overlong: OverlongShaping | None = None
     """Soft penalty for answers near the maximum length."""
     length: LengthShaping | None = None
