@@ -62,7 +62,7 @@ def test_a_person_is_invited_and_joins(page: Page, phone: Page) -> None:
     expect(phone.get_by_text(mia)).to_be_visible()
     expect(phone.get_by_role("button", name="Invite")).to_have_count(0)
     phone.goto(link)
-    check_page(phone, "This invitation is over")
+    check_page(phone, "This invitation is no longer valid")
 
     page.reload()
     expect(page.get_by_test_id("members-table")).to_contain_text(mia)
@@ -72,20 +72,20 @@ def test_a_person_is_invited_and_joins(page: Page, phone: Page) -> None:
     expect(page.get_by_test_id("secret").get_by_role("code")).not_to_have_text(first)
     again = _link(page)
     phone.goto(first)
-    expect(phone.get_by_role("heading", name="This invitation is over")).to_be_visible()
+    expect(phone.get_by_role("heading", name="This invitation is no longer valid")).to_be_visible()
     phone.goto(again)
     expect(phone.get_by_text(f"You are signed in as {mia}")).to_be_visible()
     check_page(phone, "Join Demo")
     phone.get_by_role("button", name="Sign out").click()
     expect(phone.get_by_role("textbox", name="Choose a password")).to_be_visible()
-    phone.get_by_role("button", name="I have an account: sign in").click()
+    phone.get_by_role("button", name="Sign in with an existing account").click()
     expect(phone).to_have_url(re.compile(r"/sign-in\?next="))
 
     page.get_by_role("button", name=f"Withdraw the invitation of {noa}").click()
     page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
     expect(_invited(page, noa)).to_have_count(0)
     phone.goto(again)
-    expect(phone.get_by_role("heading", name="This invitation is over")).to_be_visible()
+    expect(phone.get_by_role("heading", name="This invitation is no longer valid")).to_be_visible()
 
 
 def test_a_temporary_password_opens_nothing_but_the_choice_of_another(phone: Page, installation: Installation) -> None:
@@ -117,7 +117,7 @@ def _make_account_with_a_temporary_password(installation: Installation, email: s
 
 
 def _invite(page: Page, email: str) -> str:
-    page.get_by_label("Email of the person to invite").fill(email)
+    page.get_by_label("Email to invite").fill(email)
     page.get_by_role("button", name="Invite", exact=True).click()
     expect(page.get_by_test_id("secret")).to_contain_text(f"Link for {email}")
     expect(_invited(page, email)).to_be_visible()

@@ -80,8 +80,8 @@ def test_an_address_with_a_nul_tells_where_one_stands(page: Page, installation: 
     spec = api.get("/spec/recipes")["data"][0]["spec"]
     run = api.post("/runs", {"name": "At an odd address", "spec": spec, "start": False})["id"]
     for address, heading in (
-        (f"/runs/{run}%00x", "There is nothing here"),
-        (f"/datasets/{run}%00", "There is nothing here"),
+        (f"/runs/{run}%00x", "Not found"),
+        (f"/datasets/{run}%00", "Not found"),
         (f"/runs/{run}?tour=%00", "At an odd address"),
         (f"/runs/{run}?find=%00", "At an odd address"),
         (f"/runs/{run}?tab=rollouts&q=%00", "At an odd address"),

@@ -17,7 +17,7 @@ export class Problem extends Error {
   readonly document: Record<string, unknown>;
 
   constructor(status: number, document: Record<string, unknown>, requestId: string | null = null) {
-    const detail = typeof document.detail === "string" ? document.detail : `The platform answered ${status}.`;
+    const detail = typeof document.detail === "string" ? document.detail : `The platform returned ${status}.`;
     super(detail);
     this.name = "Problem";
     this.status = status;
@@ -92,7 +92,7 @@ async function problemDocument(response: Response): Promise<Record<string, unkno
   if (response.headers.get("content-type")?.includes("json")) {
     return (await response.json()) as Record<string, unknown>;
   }
-  return { title: response.statusText, detail: `The platform answered ${response.status} ${response.statusText}.` };
+  return { title: response.statusText, detail: `The platform returned ${response.status} ${response.statusText}.` };
 }
 
 function query(params: Record<string, unknown> | undefined): string {

@@ -70,6 +70,10 @@ it("formats bytes, shares, values and names", () => {
   expect(formatValue([1, "a"])).toBe('[1,"a"]');
   expect(formatValue({ type: "sync" })).toBe('{"type":"sync"}');
   expect(humanize("max_pass_rate")).toBe("Max pass rate");
+  expect(humanize("kv_cache_gib")).toBe("KV cache (GiB)");
+  expect(humanize("timeout_s")).toBe("Timeout (s)");
+  expect(humanize("sft")).toBe("SFT");
+  expect(humanize("s")).toBe("S");
 });
 
 describe("percentOf", () => {

@@ -106,10 +106,28 @@ function isNamed(value: unknown): value is { name: string; metric: string } {
   return typeof value === "object" && value !== null && "name" in value && "metric" in value;
 }
 
-/** "thinking_budget" → "Thinking budget". */
+/** Words that a name ends with if its value has a unit. */
+const UNITS: Record<string, string> = { s: "s", ms: "ms", mb: "MB", gb: "GB", mib: "MiB", gib: "GiB" };
+const ACRONYMS: Record<string, string> = {
+  cpu: "CPU",
+  cpus: "CPUs",
+  gpu: "GPU",
+  gpus: "GPUs",
+  id: "ID",
+  kl: "KL",
+  kv: "KV",
+  lora: "LoRA",
+  rl: "RL",
+  sft: "SFT",
+  url: "URL",
+};
+
+/** "thinking_budget" → "Thinking budget", "kv_cache_gib" → "KV cache (GiB)". */
 export function humanize(name: string): string {
-  const text = name.replace(/[_-]+/g, " ").trim();
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  const words = name.replace(/[_-]+/g, " ").trim().split(" ");
+  const unit = words.length > 1 ? UNITS[words.at(-1) ?? ""] : undefined;
+  const text = (unit ? words.slice(0, -1) : words).map(word => ACRONYMS[word] ?? word).join(" ");
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${unit ? ` (${unit})` : ""}`;
 }
 
 function minus(text: string): string {

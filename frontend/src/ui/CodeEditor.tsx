@@ -67,7 +67,7 @@ export function CodeEditor({ id, label, value, error, onChange }: Props) {
         </Text>
       )}
       <Text id={`${id}-help`} size="xs" c="dimmed" mt={2}>
-        Tab indents; Esc, then Tab, leaves the editor.
+        Tab indents. Press Esc, then Tab, to leave the editor.
       </Text>
     </div>
   );

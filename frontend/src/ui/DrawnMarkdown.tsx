@@ -82,7 +82,7 @@ function OneCode({ className, formulas, children: code }: CodeProps) {
   const found = formulaAt(code, formulas);
   if (found) {
     const html = formula(found.tex, found.display);
-    if (html === null) return <span title="This formula cannot be read; its source is shown.">{found.text}</span>;
+    if (html === null) return <span title="Invalid formula; its source is shown.">{found.text}</span>;
     return <span className={found.display ? written.display : undefined}>{elements(html)}</span>;
   }
   const language = /language-(\S+)/.exec(className)?.[1];

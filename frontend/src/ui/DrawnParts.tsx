@@ -21,7 +21,7 @@ function OnePart({ part }: { part: Part }) {
       </code>
     );
   const html = formula(part.tex, part.display);
-  if (html === null) return <span title="This formula cannot be read; its source is shown.">{part.text}</span>;
+  if (html === null) return <span title="Invalid formula; its source is shown.">{part.text}</span>;
   return <span className={part.display ? classes.display : undefined}>{elements(html)}</span>;
 }
 

@@ -100,8 +100,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
         <ErrorState error={error} retry={retry} />
         {isAway && (
           <Text size="sm" c="dimmed">
-            This page asks again by itself every few seconds. If that does not help, reload it: the console may have
-            been upgraded.
+            This page retries every few seconds. If that does not help, reload it: the console may have been upgraded.
           </Text>
         )}
       </Stack>
@@ -114,12 +113,12 @@ export function NotFoundPage() {
     <Center mih="60vh" p="md">
       <Stack align="center" gap="xs">
         <IconCompass size={36} stroke={1.4} color="var(--c-text-3)" />
-        <Title order={1}>There is nothing here</Title>
+        <Title order={1}>Not found</Title>
         <Text c="dimmed" ta="center">
-          The address is wrong, or what it named belongs to another team.
+          The address is wrong, or belongs to another team.
         </Text>
         <Button component={Link} to="/runs" variant="default" mt="xs">
-          To the runs
+          Go to runs
         </Button>
       </Stack>
     </Center>

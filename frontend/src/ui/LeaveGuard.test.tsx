@@ -50,6 +50,6 @@ it("asks first where something was, and stays or goes as told", async () => {
   await waitFor(() => expect(screen.queryByText("The text would be lost.")).toBeNull());
   expect(screen.getByLabelText("Text")).toHaveProperty("value", "abc");
   await user.click(screen.getByText("Away"));
-  await user.click(await screen.findByRole("button", { name: "Drop the changes" }));
+  await user.click(await screen.findByRole("button", { name: "Discard changes" }));
   expect(await screen.findByText("elsewhere")).toBeTruthy();
 });

@@ -17,14 +17,14 @@ export function LeaveGuard({ when, children }: Props) {
     withResolver: true,
   });
   return (
-    <Modal opened={status === "blocked"} onClose={() => reset?.()} title="Leave without your changes?">
+    <Modal opened={status === "blocked"} onClose={() => reset?.()} title="Discard your changes?">
       <Text size="sm">{children}</Text>
       <Group justify="flex-end" gap="xs" mt="md">
         <Button variant="default" onClick={() => reset?.()} data-autofocus>
           Stay
         </Button>
         <Button color="red" onClick={() => proceed?.()}>
-          Drop the changes
+          Discard changes
         </Button>
       </Group>
     </Modal>

@@ -49,7 +49,7 @@ it("leaves no page where nothing but it was on it", async () => {
   );
   const router = createRouter({ routeTree: createRootRoute({ component: page }), history: createMemoryHistory() });
   renderWith(<RouterProvider router={router as never} />);
-  expect((await screen.findByRole("heading")).textContent).toBe("There is nothing here");
+  expect((await screen.findByRole("heading")).textContent).toBe("Not found");
   expect(screen.queryByRole("alert")).toBeNull();
 });
 

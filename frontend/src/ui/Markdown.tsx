@@ -21,14 +21,14 @@ export function Markdown({ children: text }: { children: string }) {
   return (
     <div className={classes.text}>
       {isReadable(text) ? (
-        <Otherwise of={text} otherwise={undrawn("This text could not be drawn.")}>
+        <Otherwise of={text} otherwise={undrawn("This text could not be rendered.")}>
           {/* The source until the libraries have come. */}
           <Suspense fallback={source}>
             <Drawn text={text} />
           </Suspense>
         </Otherwise>
       ) : (
-        undrawn("This text is nested too deeply, or is too large a table, to be drawn.")
+        undrawn("This text is nested too deeply, or its table is too large, to be rendered.")
       )}
     </div>
   );

@@ -20,12 +20,12 @@ export function Secret({ title, value, note, onClose }: Props) {
       mb="md"
       withCloseButton
       onClose={onClose}
-      closeButtonLabel="Hide it for good"
+      closeButtonLabel="Hide permanently"
       data-testid="secret"
     >
-      <CopyText value={value} label="Copy the secret" />
+      <CopyText value={value} label="Copy secret" />
       <Text size="xs" mt={6}>
-        Shown this once. Keep it now; nobody can look it up later. {note}
+        Shown only once. Save it now. {note}
       </Text>
     </Alert>
   );

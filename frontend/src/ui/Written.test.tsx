@@ -14,12 +14,12 @@ it("draws formulas and code, and shows the source at a click, which is remembere
   const region = screen.getByRole("region", { name: "Prompt" });
   await expect.poll(() => region.querySelector("mfrac")).toBeTruthy();
   expect(region.querySelector(".hljs-keyword")?.textContent).toBe("return");
-  await userEvent.click(screen.getByRole("button", { name: "Show the source" }));
+  await userEvent.click(screen.getByRole("button", { name: "Show source" }));
   expect(region.textContent).toBe(text);
   view.unmount();
   renderWith(<Written label="Another">{"$y$"}</Written>);
   expect(screen.getByRole("region", { name: "Another" }).textContent).toBe("$y$");
-  expect(screen.getByRole("button", { name: "Draw formulas and code" })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Render formulas and code" })).toBeTruthy();
 });
 
 it("offers nothing where there is nothing to draw", () => {
@@ -29,7 +29,7 @@ it("offers nothing where there is nothing to draw", () => {
 
 it("shows the source of a formula that cannot be read", async () => {
   renderWith(<Written label="Prompt">{"$\\frac{1$ and $x$"}</Written>);
-  expect(await screen.findByTitle("This formula cannot be read; its source is shown.")).toBeTruthy();
+  expect(await screen.findByTitle("Invalid formula; its source is shown.")).toBeTruthy();
 });
 
 /** What a person's browser holds of what a library wrote. */

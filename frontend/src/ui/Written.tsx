@@ -31,7 +31,7 @@ export function Written({ label, className, children: text }: Props) {
         <MarkedText>{text}</MarkedText>
       </Pre>
     );
-  const title = source ? "Draw formulas and code" : "Show the source";
+  const title = source ? "Render formulas and code" : "Show source";
   return (
     <div className={classes.frame} data-drawn={!source}>
       <Tooltip label={title}>

@@ -30,7 +30,7 @@ export function bounded() {
       const { node, depth } = next;
       nodes += 1;
       if (node.type === "table") cells += (node.align?.length ?? 0) * (node.children?.length ?? 0);
-      if (depth > MOST.depth || nodes > MOST.nodes || cells > MOST.cells) throw new RangeError("too much to draw");
+      if (depth > MOST.depth || nodes > MOST.nodes || cells > MOST.cells) throw new RangeError("too large to render");
       for (const child of node.children ?? []) open.push({ node: child, depth: depth + 1 });
     }
   };

@@ -17,8 +17,8 @@ export function percent(row: Pick<Moved, "bytes_done" | "bytes_total">): number 
 
 /** One line: what happens, such as "Fetches", and the progress. */
 export function movedText(row: Moved, verb: string): string {
-  if (row.state === "queued") return row.error === "" ? "Waits for its turn" : "Waits for the network";
-  if (row.bytes_total === 0) return "Looks at the files";
+  if (row.state === "queued") return row.error === "" ? "Queued" : "Waiting for the network";
+  if (row.bytes_total === 0) return "Listing files";
   const done = `${formatBytes(Math.min(row.bytes_done, row.bytes_total))} of ${formatBytes(row.bytes_total)}`;
   return `${verb}: ${done}, ${row.files_done} of ${row.files_total} files`;
 }

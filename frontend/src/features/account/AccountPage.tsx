@@ -18,12 +18,12 @@ export function AccountPage() {
       <Stack gap="lg">
         {missing && (
           <Alert color="yellow" icon={<IconLock size={18} />} title="A second factor is required here">
-            Set up an authenticator app to go on. Everything else opens once that is done.
+            Set up an authenticator app to continue.
           </Alert>
         )}
         <Section
           title="Second factor"
-          description="A code that your phone shows, asked for after the password. Whoever learns the password alone stays out."
+          description="A code from your phone, entered after the password. A stolen password alone is not enough."
         >
           <SecondFactor />
         </Section>
@@ -41,13 +41,13 @@ export function AccountPage() {
 function Past() {
   return (
     <>
-      <Section title="Sessions" description="Browsers in which you are signed in. End those that you do not know.">
+      <Section title="Sessions" description="Browsers in which you are signed in. End any that you do not recognise.">
         <Sessions />
         <DevicePass />
       </Section>
       <Section
-        title="What has happened"
-        description="Half a year of sign-ins, wrong passwords and changes. Admins of your teams see them in the audit log."
+        title="Activity"
+        description="Sign-ins, wrong passwords and changes of the last six months. Team admins see them in the audit log."
       >
         <Events />
       </Section>

@@ -10,7 +10,7 @@ import { toastError } from "@/ui/toast";
 export function DevicePass() {
   const make = useMutation({
     mutationFn: () => api.makeDevicePass(),
-    onError: error => toastError("There is no link", error),
+    onError: error => toastError("The link was not created", error),
   });
   if (!make.data) {
     return (
@@ -27,12 +27,12 @@ export function DevicePass() {
       title="Open this on the other device"
       withCloseButton
       onClose={make.reset}
-      closeButtonLabel="Hide the link"
+      closeButtonLabel="Hide link"
     >
-      <CopyText value={`${location.origin}/sign-in?pass=${encodeURIComponent(device_pass)}`} label="Copy the link" />
+      <CopyText value={`${location.origin}/sign-in?pass=${encodeURIComponent(device_pass)}`} label="Copy link" />
       <Text size="xs" mt={6}>
-        Until {formatTime(expires_at)} it lets you sign in there without a wait, even while somebody guesses at your
-        password. It does not replace the password.
+        Until {formatTime(expires_at)} it lets you sign in there without delay, even if someone is guessing your
+        password. You still need the password.
       </Text>
     </Alert>
   );

@@ -28,7 +28,7 @@ function Begin({ onKey }: { onKey: (key: TotpKey) => void }) {
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        <Text size="sm">You have none yet. Any authenticator app will do.</Text>
+        <Text size="sm">Not set up. Any authenticator app works.</Text>
         {restError(begin.error, ["/current"]) !== null && <ErrorState error={begin.error} />}
         <PasswordInput
           label="Your password, to set up an app"
@@ -63,14 +63,14 @@ function Confirm({ made, onCodes, onChanged }: Props & { made: TotpKey }) {
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        <Text size="sm">Scan this with your app, or type the key. Then enter the code that it shows.</Text>
+        <Text size="sm">Scan this with your app, or type the key. Then enter its code.</Text>
         <img
           src={`data:image/svg+xml;utf8,${encodeURIComponent(made.qr)}`}
           alt="QR code of the key"
           width={220}
           height={220}
         />
-        <CopyText value={made.secret} label="Copy the key" />
+        <CopyText value={made.secret} label="Copy key" />
         {restError(confirm.error, ["/code"]) !== null && <ErrorState error={confirm.error} />}
         <TextInput
           label="Code"
@@ -85,7 +85,7 @@ function Confirm({ made, onCodes, onChanged }: Props & { made: TotpKey }) {
         />
         <Group justify="flex-end">
           <Button type="submit" loading={confirm.isPending}>
-            Turn it on
+            Turn on
           </Button>
         </Group>
       </Stack>

@@ -15,9 +15,9 @@ export function Events() {
       <Loaded query={events}>
         {({ pages }) => {
           const rows = pages.flatMap(page => page.data);
-          if (rows.length === 0) return <Nothing>Nothing yet.</Nothing>;
+          if (rows.length === 0) return <Nothing>No activity yet.</Nothing>;
           return (
-            <TableFrame label="What has happened">
+            <TableFrame label="Activity">
               <Table data-testid="account-events-table" verticalSpacing={6}>
                 <Table.Thead>
                   <Table.Tr>

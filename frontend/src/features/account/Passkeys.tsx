@@ -23,7 +23,7 @@ export function Passkeys({ origin, onCodes, onChanged }: Props) {
     <Stack gap="xs">
       <Divider my="sm" label="Passkeys" labelPosition="left" />
       <Text size="sm" c="dimmed">
-        The fingerprint, face or PIN of a device signs in: alone, or after the password.
+        Sign in with a device's fingerprint, face or PIN, instead of the password or after it.
       </Text>
       <Loaded query={passkeys}>
         {({ data: rows }) => rows.map(row => <Row key={row.id} passkey={row} onChanged={onChanged} />)}
@@ -38,8 +38,8 @@ export function Passkeys({ origin, onCodes, onChanged }: Props) {
 }
 
 function whyNot(origin: string | null): string {
-  if (origin === null) return "Passkeys need a console at an address with a name and https.";
-  if (!hasPasskeys()) return "This browser has no passkeys.";
+  if (origin === null) return "Passkeys need HTTPS and a host name.";
+  if (!hasPasskeys()) return "This browser does not support passkeys.";
   return `Passkeys work at ${origin}: open the console there to add one.`;
 }
 
@@ -64,7 +64,7 @@ function Row({ passkey, onChanged }: { passkey: Passkey; onChanged: () => Promis
       {removing && (
         <ProofForm
           act={proof => api.removePasskey(passkey.id, proof)}
-          label="Remove the passkey"
+          label="Remove passkey"
           danger
           onDone={onChanged}
           onCancel={() => setRemoving(false)}
@@ -115,12 +115,12 @@ function Add({ onCodes, onChanged }: Omit<Props, "origin">) {
   return (
     <>
       <TextInput
-        label="Name of the device"
+        label="Device name"
         value={name}
         maxLength={80}
         onChange={event => setName(event.currentTarget.value)}
       />
-      <ProofForm act={add} label="Go on" onDone={done} onCancel={() => setProving(false)} />
+      <ProofForm act={add} label="Continue" onDone={done} onCancel={() => setProving(false)} />
     </>
   );
 }

@@ -36,7 +36,7 @@ export function ProofForm<T>({ act, label, danger, onDone, onCancel }: Props<T>)
         />
         <TextInput
           label="Code"
-          description="Of the app, or a recovery code. Leave it empty where you have no second factor yet."
+          description="From the app, or a recovery code. Leave empty if you have no second factor."
           autoComplete="one-time-code"
           maxLength={40}
           value={code}

@@ -12,7 +12,7 @@ export function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose: ()
       mb="md"
       withCloseButton
       onClose={onClose}
-      closeButtonLabel="Hide them for good"
+      closeButtonLabel="Hide permanently"
       data-testid="recovery-codes"
     >
       <SimpleGrid cols={2} spacing={4}>
@@ -21,9 +21,9 @@ export function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose: ()
         ))}
       </SimpleGrid>
       <Group gap={4} mt="xs" wrap="nowrap">
-        <CopyIcon value={codes.join("\n")} label="Copy the recovery codes" />
+        <CopyIcon value={codes.join("\n")} label="Copy recovery codes" />
         <Text size="xs">
-          Shown this once. Each signs you in once if you have lost your phone: print them, or keep them in a safe place.
+          Shown only once. Each code works once if you lose your phone. Print them or keep them in a safe place.
         </Text>
       </Group>
     </Alert>

@@ -58,14 +58,14 @@ it("sets up an app, and shows the recovery codes once", async () => {
   expect((await screen.findByAltText("QR code of the key")).getAttribute("src")).toContain("%3Csvg%2F%3E");
   expect(screen.getByText("JBSWY3DP")).toBeTruthy();
   await userEvent.type(screen.getByLabelText(/Code/), "000000");
-  await userEvent.click(screen.getByRole("button", { name: "Turn it on" }));
+  await userEvent.click(screen.getByRole("button", { name: "Turn on" }));
   expect(await screen.findByText("The code is wrong, or was used before.")).toBeTruthy();
   await userEvent.clear(screen.getByLabelText(/Code/));
   await userEvent.type(screen.getByLabelText(/Code/), "123456");
-  await userEvent.click(screen.getByRole("button", { name: "Turn it on" }));
+  await userEvent.click(screen.getByRole("button", { name: "Turn on" }));
   for (const code of CODES) expect(await screen.findByText(code)).toBeTruthy();
-  expect(await screen.findByText(/10 of your recovery codes are still good/)).toBeTruthy();
-  await userEvent.click(screen.getByRole("button", { name: "Hide them for good" }));
+  expect(await screen.findByText(/10 recovery codes left/)).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Hide permanently" }));
   expect(screen.queryByText("aaaa-bbbb-cccc-ddd0")).toBeNull();
   expect(asked[0]).toEqual(["totp", { current: "secret" }]);
 });
@@ -76,7 +76,7 @@ it("turns the app off with password and code", async () => {
   await userEvent.click(await screen.findByRole("button", { name: "Turn off" }));
   await userEvent.type(screen.getByLabelText("Current password"), "secret");
   await userEvent.type(screen.getByLabelText(/Code/), "123456");
-  await userEvent.click(screen.getByRole("button", { name: "Turn the app off" }));
+  await userEvent.click(screen.getByRole("button", { name: "Turn off app" }));
   await waitFor(() => expect(screen.getByLabelText("Your password, to set up an app")).toBeTruthy());
   expect(asked).toEqual([["totp/disable", { current: "secret", code: "123456" }]]);
 });
@@ -95,9 +95,9 @@ it("adds a passkey that the browser makes", async () => {
   });
   renderWith(<SecondFactor />);
   await userEvent.click(await screen.findByRole("button", { name: "Add a passkey" }));
-  await userEvent.type(screen.getByLabelText("Name of the device"), "Phone");
+  await userEvent.type(screen.getByLabelText("Device name"), "Phone");
   await userEvent.type(screen.getByLabelText("Current password"), "secret");
-  await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+  await userEvent.click(screen.getByRole("button", { name: "Continue" }));
   expect(await screen.findByText("aaaa-bbbb-cccc-ddd0")).toBeTruthy();
   expect(asked).toEqual([
     ["passkeys/options", { current: "secret", code: "" }],
@@ -109,11 +109,11 @@ it("says where passkeys work, and removes one", async () => {
   own = { ...NONE, passkeys: 1, passkey_origin: "https://dressage.example.com" };
   passkeys = [phone];
   renderWith(<SecondFactor />);
-  expect(await screen.findByText(/This browser has no passkeys|Passkeys work at https/)).toBeTruthy();
+  expect(await screen.findByText(/This browser does not support passkeys|Passkeys work at https/)).toBeTruthy();
   await userEvent.click(await screen.findByRole("button", { name: "Remove Phone" }));
   await userEvent.type(screen.getByLabelText("Current password"), "secret");
   await userEvent.type(screen.getByLabelText(/Code/), "123456");
-  await userEvent.click(screen.getByRole("button", { name: "Remove the passkey" }));
+  await userEvent.click(screen.getByRole("button", { name: "Remove passkey" }));
   await waitFor(() => expect(screen.queryByText("Phone")).toBeNull());
   expect(asked).toEqual([["passkeys/psk_1/remove", { current: "secret", code: "123456" }]]);
 });

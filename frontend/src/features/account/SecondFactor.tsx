@@ -66,7 +66,7 @@ function App({ own, onCodes, onChanged }: Props) {
     <Stack gap="sm">
       <Text size="sm">
         Your authenticator app is on{own.totp_since && <> since {formatTime(own.totp_since)}</>}. {own.recovery_codes}{" "}
-        of your recovery codes are still good.
+        recovery codes left.
       </Text>
       {wanted === null ? (
         <Group gap="xs">
@@ -80,7 +80,7 @@ function App({ own, onCodes, onChanged }: Props) {
       ) : (
         <ProofForm
           act={wanted === "codes" ? renew : turnOff}
-          label={wanted === "codes" ? "Make new codes" : "Turn the app off"}
+          label={wanted === "codes" ? "Create new codes" : "Turn off app"}
           danger={wanted === "off"}
           onDone={done}
           onCancel={() => setWanted(null)}

@@ -37,7 +37,7 @@ it("ends another session, and offers none for this one", async () => {
   renderWith(<Sessions />);
   const end = await screen.findByRole("button", { name: "End the session of Safari on iPhone" });
   expect(screen.queryByRole("button", { name: "End the session of Firefox on Linux" })).toBeNull();
-  expect(screen.getByText("this one")).toBeTruthy();
+  expect(screen.getByText("current")).toBeTruthy();
   await userEvent.click(end);
   await waitFor(() => expect(screen.queryByText("Safari on iPhone")).toBeNull());
   expect(ended).toEqual(["/api/v1/account/sessions/ses_2"]);

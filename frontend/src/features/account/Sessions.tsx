@@ -15,19 +15,19 @@ export function Sessions() {
   const refresh = () => void client.invalidateQueries({ queryKey: ["account"] });
   const end = useMutation({
     mutationFn: (id: string) => api.endSession(id),
-    onError: error => toastError("The session has not ended", error),
+    onError: error => toastError("The session was not ended", error),
     onSettled: refresh,
   });
   const endOthers = useMutation({
     mutationFn: () => api.endOtherSessions(),
-    onError: error => toastError("The sessions have not ended", error),
+    onError: error => toastError("The sessions were not ended", error),
     onSettled: refresh,
   });
   const confirm = () =>
     modals.openConfirmModal({
       title: "End all other sessions?",
-      children: <Text size="sm">You stay signed in here. All other browsers have to sign in again.</Text>,
-      labels: { confirm: "End them", cancel: "Keep" },
+      children: <Text size="sm">You stay signed in here. All other browsers must sign in again.</Text>,
+      labels: { confirm: "End sessions", cancel: "Cancel" },
       confirmProps: { color: "red" },
       onConfirm: () => endOthers.mutate(),
     });
@@ -75,7 +75,7 @@ function Row({ row, onEnd, ending }: { row: UserSession; onEnd: () => void; endi
         {row.device}
         {row.is_current && (
           <Badge ml={6} color="gray">
-            this one
+            current
           </Badge>
         )}
       </Table.Td>

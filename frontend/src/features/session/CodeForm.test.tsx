@@ -17,7 +17,7 @@ function stub(code: string) {
 async function give(code: string) {
   await userEvent.clear(screen.getByLabelText("Code"));
   await userEvent.type(screen.getByLabelText("Code"), code);
-  await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+  await userEvent.click(screen.getByRole("button", { name: "Continue" }));
 }
 
 it("says which code is wrong, and goes on with the right one", async () => {

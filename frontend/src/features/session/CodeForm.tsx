@@ -21,7 +21,7 @@ export function CodeForm({ onDone }: { onDone: () => void }) {
   return (
     <Entrance title="Second step" onSubmit={() => give.mutate(code)}>
       <Text size="sm" c="dimmed">
-        Enter the six digits that your authenticator app shows, or one of your recovery codes; or use a passkey.
+        Enter the six-digit code of your authenticator app or a recovery code, or use a passkey.
       </Text>
       {give.error && !wrong && <ErrorState error={give.error} />}
       {expired ? (
@@ -44,7 +44,7 @@ export function CodeForm({ onDone }: { onDone: () => void }) {
             withAsterisk={false}
           />
           <Button type="submit" fullWidth mt="xs" loading={give.isPending}>
-            Go on
+            Continue
           </Button>
           <PasskeyButton onDone={onDone} />
         </>

@@ -40,12 +40,12 @@ export function InvitationPage() {
 
 function Gone() {
   return (
-    <Entrance title="This invitation is over">
+    <Entrance title="This invitation is no longer valid">
       <Text size="sm">
-        It was accepted or withdrawn, has expired, or its link is not whole. Ask an admin of the team for another.
+        It was accepted, withdrawn or expired, or its link is incomplete. Ask a team admin for another.
       </Text>
       <Button component={Link} to="/runs" variant="default" fullWidth mt="xs">
-        To the console
+        Open console
       </Button>
     </Entrance>
   );
@@ -115,8 +115,8 @@ function Accept({ token, offer, user }: { token: string; offer: Offer; user: Ses
       )}
       {user && choose && (
         <Text size="sm">
-          It is not proven yet that {user.email} is yours, so choose a new password. Your other sessions, your API
-          tokens and your second factors end.
+          It is not verified yet that {user.email} is yours, so choose a new password. Your other sessions, API tokens
+          and second factors are revoked.
         </Text>
       )}
       {!user && (
@@ -147,7 +147,7 @@ function Accept({ token, offer, user }: { token: string; offer: Offer; user: Ses
         </>
       )}
       <Button type="submit" fullWidth mt="xs" loading={accept.isPending}>
-        {user ? "Join" : "Make an account and join"}
+        {user ? "Join" : "Create account and join"}
       </Button>
       {!user && (
         <Button
@@ -157,7 +157,7 @@ function Accept({ token, offer, user }: { token: string; offer: Offer; user: Ses
             void navigate({ to: "/sign-in", search: { next: `/invitations/${encodeURIComponent(token)}` } })
           }
         >
-          I have an account: sign in
+          Sign in with an existing account
         </Button>
       )}
     </Entrance>
@@ -185,7 +185,7 @@ function Proof({ proof, error, onChange }: ProofProps) {
       />
       <TextInput
         label="Code"
-        description="Of your app, or a recovery code. Leave it empty where you have no second factor."
+        description="From your app, or a recovery code. Leave empty if you have no second factor."
         autoComplete="one-time-code"
         maxLength={40}
         value={proof.code}

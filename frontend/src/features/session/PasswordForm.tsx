@@ -40,7 +40,7 @@ export function PasswordForm() {
         />
         <PasswordInput
           label="New password"
-          description="At least twelve characters, of any kind; not your name, your address or that of a team."
+          description="At least twelve characters. Not your name, your address or a team name."
           autoComplete="new-password"
           value={next}
           onChange={event => setNext(event.currentTarget.value)}

@@ -5,11 +5,11 @@ import { ErrorState } from "@/ui/ErrorState";
 
 /** Reasons for which the provider's answer opened nothing. */
 const PROBLEMS: Record<string, string> = {
-  email_not_verified: "The provider does not say that your e-mail address is verified.",
-  domain_not_allowed: "Addresses of your domain may not sign in here with the provider.",
+  email_not_verified: "The provider has not verified your email address.",
+  domain_not_allowed: "Your email domain may not sign in with this provider.",
   no_account: "There is no account for your address. Ask an admin of your team to invite you.",
-  address_not_proven: "It is not proven here that the address is yours. Sign in with your password.",
-  other_identity: "Your account belongs to another identity at the provider. Sign in with your password.",
+  address_not_proven: "Your address is not verified here. Sign in with your password.",
+  other_identity: "Your account is linked to another identity at the provider. Sign in with your password.",
 };
 
 interface Props {
@@ -28,7 +28,7 @@ export function ProviderButton({ name, problem }: Props) {
     <>
       {problem && (
         <Text size="sm" c="red" role="alert">
-          {PROBLEMS[problem] ?? "The sign-in with the provider did not succeed. Try again."}
+          {PROBLEMS[problem] ?? "Sign-in with the provider failed. Try again."}
         </Text>
       )}
       {begin.error && <ErrorState error={begin.error} />}

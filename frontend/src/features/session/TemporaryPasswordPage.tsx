@@ -16,7 +16,7 @@ export function TemporaryPasswordPage() {
   return (
     <Entrance title="Choose your own password">
       <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-        You signed in as {user?.email} with a password that someone else has seen. Choose another to go on.
+        You signed in as {user?.email} with a password that someone else has seen. Choose another to continue.
       </Text>
       <PasswordForm />
       <Button variant="subtle" color="gray" fullWidth loading={signOut.isPending} onClick={leave}>

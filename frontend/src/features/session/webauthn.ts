@@ -27,12 +27,13 @@ export async function askPasskey(options: Answer): Promise<Answer> {
 /** What a refusal of the browser means. */
 export function refusalText(error: unknown): string | null {
   if (!(error instanceof DOMException)) return null;
-  if (error.name === "InvalidStateError") return "This device has a passkey of yours already.";
-  if (error.name === "SecurityError") return "The browser refuses passkeys at this address.";
-  return "The browser was not given a passkey.";
+  if (error.name === "InvalidStateError") return "This device already has a passkey of yours.";
+  if (error.name === "SecurityError") return "The browser does not allow passkeys at this address.";
+  return "No passkey was provided.";
 }
 
 function asJson(credential: Credential | null): Answer {
-  if (!(credential instanceof PublicKeyCredential)) throw new DOMException("No passkey was given.", "NotAllowedError");
+  if (!(credential instanceof PublicKeyCredential))
+    throw new DOMException("No passkey was provided.", "NotAllowedError");
   return credential.toJSON() as never as Answer;
 }

@@ -80,7 +80,7 @@ export function CommandPalette({ onHelp }: { onHelp: () => void }) {
               },
             ]
           : []),
-        { id: "keys", label: "Keys of this page", leftSection: <IconKeyboard size={16} />, onClick: onHelp },
+        { id: "keys", label: "Keyboard shortcuts", leftSection: <IconKeyboard size={16} />, onClick: onHelp },
         {
           id: "light",
           label: "Light theme",
@@ -148,14 +148,14 @@ export function CommandPalette({ onHelp }: { onHelp: () => void }) {
       store={searchStore}
       actions={actions}
       shortcut={null} // the shell's own, which is there before this is
-      nothingFound="Nothing of this name"
+      nothingFound="No results"
       highlightQuery
       scrollable
       maxHeight={420}
       limit={24}
       searchProps={{
         leftSection: <IconSearch size={17} />,
-        placeholder: "Search runs, reports, data, rewards, policies, metrics, knobs and acts",
+        placeholder: "Search runs, reports, datasets, rewards, policies, metrics, fields and actions",
         "aria-label": "Search",
       }}
     />

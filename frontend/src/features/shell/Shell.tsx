@@ -43,7 +43,7 @@ function Frame({ session }: { session: Session }) {
   return (
     <AppShell header={{ height: 52 }} padding={0}>
       <a href="#main" className="skip-link">
-        Skip to the content
+        Skip to content
       </a>
       <AppShell.Header className={classes.header}>
         <Burger opened={drawer} onClick={open} hiddenFrom="sm" size="sm" aria-label="Open navigation" />

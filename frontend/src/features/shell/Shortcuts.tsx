@@ -14,7 +14,7 @@ export function Shortcuts({ opened, onOpen, onClose }: Props) {
   const [enabled, setEnabled] = useShortcutsSetting();
   useShortcuts(commands, enabled, onOpen);
   return (
-    <Modal opened={opened} onClose={onClose} title="Keys of this page" size="md">
+    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size="md">
       <Table withRowBorders={false} verticalSpacing={4}>
         <Table.Tbody>
           {commands.map(({ keys, label }) => (
@@ -34,13 +34,13 @@ export function Shortcuts({ opened, onOpen, onClose }: Props) {
       <Switch
         mt="md"
         size="sm"
-        label="Single keys act"
+        label="Enable single-key shortcuts"
         checked={enabled}
         onChange={event => setEnabled(event.currentTarget.checked)}
       />
       {!enabled && (
         <Text size="xs" c="dimmed" mt={4}>
-          You find this list in the search as “Keys of this page”.
+          To open this list, search for “Keyboard shortcuts”.
         </Text>
       )}
     </Modal>

@@ -50,7 +50,7 @@ export function useRunGroups(runId: string | undefined): SpotlightActionGroupDat
       ],
     },
     {
-      group: "Knobs of this run",
+      group: "Steerable fields of this run",
       actions: targets.map(({ path }) => ({
         id: `knob-${path}`,
         label: targetLabel(path),

@@ -105,7 +105,7 @@ function Chain() {
   if (!check.data) {
     return (
       <Text size="xs" mb="xs" mih={18} c="var(--c-bad)" role="status">
-        {check.isError && `The chain of hashes could not be checked: ${errorText(check.error)}`}
+        {check.isError && `The hash chain could not be verified: ${errorText(check.error)}`}
       </Text>
     );
   }
@@ -115,8 +115,8 @@ function Chain() {
       {valid ? <IconShieldCheck size={15} color="var(--c-good)" /> : <IconShieldX size={15} color="var(--c-bad)" />}
       <Text size="xs" c={valid ? "dimmed" : "var(--c-bad)"}>
         {valid
-          ? `The chain of hashes holds over all ${entries} entries.`
-          : `The chain of hashes breaks at entry ${first_broken}: the log has been changed.`}
+          ? `The hash chain is valid for all ${entries} entries.`
+          : `The hash chain is broken at entry ${first_broken}: the log has been changed.`}
       </Text>
     </Group>
   );

@@ -30,12 +30,12 @@ it("shows what is used of the limit", async () => {
   expect(panel.textContent).toContain("82.25 h");
   expect(panel.textContent).toContain("100 h");
   expect(screen.getByRole("progressbar", { name: "82 % of the GPU hours are used" })).toBeTruthy();
-  expect(screen.queryByText("The GPU hours of this month are used up")).toBeNull();
+  expect(screen.queryByText("This month’s GPU hours are used up")).toBeNull();
 });
 
 it("says when they are used up", async () => {
   await open({ ...USED, used: 101, percent: 101 });
-  expect(screen.getByText("The GPU hours of this month are used up")).toBeTruthy();
+  expect(screen.getByText("This month’s GPU hours are used up")).toBeTruthy();
 });
 
 it("shows no bar without a limit", async () => {

@@ -21,8 +21,9 @@ function Used({ found }: { found: GpuHours }) {
   return (
     <>
       {spent && (
-        <Alert color="red" mb="md" title="The GPU hours of this month are used up">
-          Runs on GPUs are saved and paused, and new ones wait. The operator of the installation can raise the limit.
+        <Alert color="red" mb="md" title="This month’s GPU hours are used up">
+          Runs on GPUs are checkpointed and paused, and new ones are queued. The installation’s operator can raise the
+          limit.
         </Alert>
       )}
       <Paper p="md" mb="md" data-testid="gpu-hours">
@@ -30,7 +31,7 @@ function Used({ found }: { found: GpuHours }) {
           facts={[
             [`Used in ${found.month}`, hours(found.used)],
             ["Limit", found.limit === null ? "none" : hours(found.limit)],
-            ["Counted anew", found.resets_at.slice(0, 10)],
+            ["Resets", found.resets_at.slice(0, 10)],
           ]}
         />
         {percent !== null && (
@@ -42,8 +43,8 @@ function Used({ found }: { found: GpuHours }) {
           />
         )}
         <Text size="xs" c="dimmed" mt="sm">
-          GPUs that a run reserves count for as long as it holds them, also while it stands paused with its place. Hours
-          of CPUs do not count.
+          Reserved GPUs count for as long as a run holds them, including while it is paused with its slot. CPU hours do
+          not count.
         </Text>
       </Paper>
       {found.runs.length > 0 && (

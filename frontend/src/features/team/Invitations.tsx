@@ -35,7 +35,7 @@ export function Invitations() {
   const [shown, setShown] = useState<NewInvitation | null>(null);
   const made = (invitation: NewInvitation) => {
     setShown(invitation.link === null ? null : invitation);
-    if (invitation.link === null) toast(`The invitation is on its way to ${invitation.email}.`);
+    if (invitation.link === null) toast(`Invitation sent to ${invitation.email}.`);
     void client.invalidateQueries({ queryKey: ["invitations"] });
   };
   return (
@@ -44,7 +44,7 @@ export function Invitations() {
         <Secret
           title={`Link for ${shown.email}`}
           value={shown.link}
-          note="Whoever opens it first joins the team: hand it over yourself."
+          note="The first person to open it joins the team: send it to them yourself."
           onClose={() => setShown(null)}
         />
       )}
@@ -74,7 +74,7 @@ function InviteForm({ onInvited }: { onInvited: (invitation: NewInvitation) => v
       <Group component="form" onSubmit={submit} gap="xs" mb="md" align="flex-start">
         <TextInput
           type="email"
-          aria-label="Email of the person to invite"
+          aria-label="Email to invite"
           placeholder="name@example.com"
           value={email}
           onChange={event => setEmail(event.currentTarget.value)}
@@ -83,7 +83,7 @@ function InviteForm({ onInvited }: { onInvited: (invitation: NewInvitation) => v
           w={{ base: "100%", xs: 260 }}
         />
         <Select
-          aria-label="Role of the person to invite"
+          aria-label="Role of the invited person"
           data={ROLES.map(({ value, label }) => ({ value, label }))}
           value={role}
           onChange={next => next && setRole(next as Role)}
@@ -114,8 +114,8 @@ function OpenInvitations({ onSent }: { onSent: (invitation: NewInvitation) => vo
   const confirm = ({ id, email }: Invitation) =>
     modals.openConfirmModal({
       title: `Withdraw the invitation of ${email}?`,
-      children: <Text size="sm">Its link stops working at once.</Text>,
-      labels: { confirm: "Withdraw", cancel: "Keep" },
+      children: <Text size="sm">Its link stops working immediately.</Text>,
+      labels: { confirm: "Withdraw", cancel: "Cancel" },
       confirmProps: { color: "red" },
       onConfirm: () => withdraw.mutate(id),
     });
@@ -198,14 +198,14 @@ function State({ invitation }: { invitation: Invitation }) {
   if (invitation.letter_fault) {
     return (
       <Text size="xs" c="red">
-        The letter could not be sent: {invitation.letter_fault} Send it again.
+        The email could not be sent: {invitation.letter_fault} Send it again.
       </Text>
     );
   }
-  const way = invitation.mailed ? "sent by mail" : "link handed over";
+  const way = invitation.mailed ? "sent by email" : "link shared by hand";
   return (
     <Text size="xs" c="dimmed">
-      {way}, good until {until}
+      {way}, valid until {until}
     </Text>
   );
 }

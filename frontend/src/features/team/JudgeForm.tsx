@@ -75,8 +75,8 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
             label="Slug"
             description={
               judge
-                ? "Definitions name it: it does not change."
-                : "How definitions name it; made from the name when empty."
+                ? "Definitions refer to it, so it cannot change."
+                : "How definitions refer to it. Derived from the name if empty."
             }
             placeholder="default"
             inputWrapperOrder={["label", "input", "error", "description"]}
@@ -85,9 +85,9 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
           />
         </SimpleGrid>
         <SegmentedControl
-          aria-label="What answers"
+          aria-label="Type of judge"
           data={[
-            { value: "address", label: "OpenAI-compatible address" },
+            { value: "address", label: "OpenAI-compatible endpoint" },
             { value: "policy", label: "A policy, served by the cluster" },
           ]}
           value={draft.kind}
@@ -109,7 +109,7 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
         )}
         <TextInput
           label="Model"
-          description="What requests name as model."
+          description="The model name in requests."
           required
           maxLength={200}
           {...text("model")}
@@ -120,8 +120,8 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
               label="Key"
               description={
                 judge?.has_key
-                  ? "A key is stored and never shown. Leave this empty to keep it."
-                  : "Stored encrypted and never shown again. Empty for an address that asks for none."
+                  ? "A key is stored. Leave empty to keep it."
+                  : "Stored encrypted and never shown. Leave empty if none is needed."
               }
               autoComplete="new-password"
               value={draft.api_key}
@@ -131,12 +131,12 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
             />
             {keyIsExposed(draft, judge?.has_key ?? false) && (
               <Alert color="yellow" variant="light" p="xs" data-testid="key-exposed">
-                The key would travel unencrypted: use https, unless the network between is your own.
+                The key would be sent unencrypted: use https, unless the network is your own.
               </Alert>
             )}
             {judge?.has_key && (
               <Checkbox
-                label="Forget the stored key"
+                label="Delete the stored key"
                 checked={draft.forget}
                 onChange={event => set({ forget: event.currentTarget.checked, api_key: "" })}
               />
@@ -144,8 +144,8 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
           </>
         )}
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
-          <NumberInput label="Requests at a time" max={1024} allowDecimal={false} {...number("max_in_flight")} />
-          <NumberInput label="Time-out, s" max={600} {...number("timeout_s")} />
+          <NumberInput label="Concurrent requests" max={1024} allowDecimal={false} {...number("max_in_flight")} />
+          <NumberInput label="Timeout (s)" max={600} {...number("timeout_s")} />
           <NumberInput label="Retries" max={10} allowDecimal={false} {...number("retries")} />
         </SimpleGrid>
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
@@ -158,7 +158,7 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
             Back
           </Button>
           <Button type="submit" loading={save.isPending}>
-            {judge ? "Save" : "Add the judge"}
+            {judge ? "Save" : "Add judge"}
           </Button>
         </Group>
       </Stack>

@@ -31,11 +31,10 @@ export function JudgesTab() {
       title: `Delete ${judge.name}?`,
       children: (
         <Text size="sm">
-          Its key is forgotten. Definitions that name <span className="mono">{judge.slug}</span> can no longer be
-          scored.
+          Its key is deleted. Definitions that name <span className="mono">{judge.slug}</span> can no longer be scored.
         </Text>
       ),
-      labels: { confirm: "Delete", cancel: "Keep" },
+      labels: { confirm: "Delete", cancel: "Cancel" },
       confirmProps: { color: "red" },
       onConfirm: () => remove.mutate(judge.id),
     });
@@ -53,8 +52,8 @@ export function JudgesTab() {
     <>
       <Group justify="space-between" mb="md" gap="xs">
         <Text size="sm" c="dimmed" flex={1} miw={220}>
-          Rubrics and model graders name a judge by its slug; without one they ask <span className="mono">default</span>
-          .{!admin && " Changing judges needs the role of admin."}
+          Rubrics and model graders name a judge by its slug; without one they use <span className="mono">default</span>
+          .{!admin && " Changing judges needs the admin role."}
         </Text>
         {query.data && query.data.data.length > 0 && add}
       </Group>
@@ -62,7 +61,7 @@ export function JudgesTab() {
         {({ data: rows }) =>
           rows.length === 0 ? (
             <EmptyState icon={<IconGavel size={40} stroke={1.3} />} title="No judges yet" action={add}>
-              A judge is an OpenAI-compatible address, or a policy of yours that the cluster serves.
+              A judge is an OpenAI-compatible endpoint, or one of your policies served by the cluster.
             </EmptyState>
           ) : (
             <TableFrame label="Judges">
@@ -73,7 +72,7 @@ export function JudgesTab() {
                     <Table.Th>Where</Table.Th>
                     <Table.Th>Key</Table.Th>
                     <Table.Th ta="right">At a time</Table.Th>
-                    <Table.Th ta="right">Time-out</Table.Th>
+                    <Table.Th ta="right">Timeout</Table.Th>
                     <Table.Th ta="right">Retries</Table.Th>
                     <Table.Th ta="right">Price per 1M tokens</Table.Th>
                     <Table.Th w={80} pos="relative">

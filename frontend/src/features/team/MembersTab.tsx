@@ -32,8 +32,10 @@ export function MembersTab() {
   const confirm = (member: Member) =>
     modals.openConfirmModal({
       title: `Remove ${member.email}?`,
-      children: <Text size="sm">They lose access to this team at once. What they have done stays in the history.</Text>,
-      labels: { confirm: "Remove", cancel: "Keep" },
+      children: (
+        <Text size="sm">They lose access to this team immediately. Their past actions stay in the history.</Text>
+      ),
+      labels: { confirm: "Remove", cancel: "Cancel" },
       confirmProps: { color: "red" },
       onConfirm: () => remove.mutate(member.id),
     });
@@ -48,7 +50,7 @@ export function MembersTab() {
                 <Table.Tr>
                   <Table.Th>Member</Table.Th>
                   <Table.Th miw={120}>Role</Table.Th>
-                  <Table.Th visibleFrom="sm">May</Table.Th>
+                  <Table.Th visibleFrom="sm">Permissions</Table.Th>
                   <Table.Th ta="right" visibleFrom="sm">
                     Since
                   </Table.Th>
@@ -95,7 +97,7 @@ export function MembersTab() {
                     </Table.Td>
                     <Table.Td>
                       {admin && member.email !== session.user?.email && (
-                        <Tooltip label="Remove from the team">
+                        <Tooltip label="Remove from team">
                           <ActionIcon aria-label={`Remove ${member.email}`} onClick={() => confirm(member)}>
                             <IconTrash size={15} />
                           </ActionIcon>

@@ -32,7 +32,7 @@ export function ServiceAccounts({ onChanged }: { onChanged: () => void }) {
         Service accounts
       </Title>
       <Text size="sm" c="dimmed" mb="md">
-        For programs that shall go on when people leave. Their tokens never do more than the account&apos;s role.
+        For programs that must keep working when people leave. Their tokens never exceed the account&apos;s role.
       </Text>
       <NewAccount onMade={onChanged} />
       <Loaded query={accounts}>
@@ -47,8 +47,8 @@ export function ServiceAccounts({ onChanged }: { onChanged: () => void }) {
                     <Table.Th>Name</Table.Th>
                     <Table.Th miw={120}>Role</Table.Th>
                     <Table.Th ta="right">Tokens</Table.Th>
-                    <Table.Th>Made by</Table.Th>
-                    <Table.Th ta="right">Made</Table.Th>
+                    <Table.Th>Created by</Table.Th>
+                    <Table.Th ta="right">Created</Table.Th>
                     <Table.Th w={100} pos="relative">
                       <VisuallyHidden>Actions</VisuallyHidden>
                     </Table.Th>

@@ -62,7 +62,7 @@ export function TokenForm({ options, onMade, onClose }: Props) {
         />
         <Select
           label="Owner"
-          description="Your token ends when you leave the team. One of a service account outlives you."
+          description="Your token expires when you leave the team. A service account’s does not."
           data={owners}
           value={draft.account ?? MYSELF}
           onChange={next => set({ account: next || null })}
@@ -72,7 +72,7 @@ export function TokenForm({ options, onMade, onClose }: Props) {
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           <Select
             label="Role"
-            description="Never more than its owner's present one."
+            description="Never above its owner's current role."
             data={ROLES.map(({ value, label }) => ({ value, label }))}
             value={draft.role}
             onChange={next => next && set({ role: next as Role })}
@@ -80,8 +80,8 @@ export function TokenForm({ options, onMade, onClose }: Props) {
             allowDeselect={false}
           />
           <Select
-            label="Ends after"
-            description={`${options.max_days} days at the latest.`}
+            label="Expires after"
+            description={`At most ${options.max_days} days.`}
             data={lives(options).map(days => ({ value: `${days}`, label: days === 1 ? "1 day" : `${days} days` }))}
             value={`${draft.days}`}
             onChange={next => next && set({ days: Number(next) })}
@@ -90,10 +90,10 @@ export function TokenForm({ options, onMade, onClose }: Props) {
           />
         </SimpleGrid>
         <SegmentedControl
-          aria-label="What of that it may do"
+          aria-label="Scopes"
           data={[
-            { value: "all", label: "All that the role may" },
-            { value: "limited", label: "Only what is chosen" },
+            { value: "all", label: "Everything the role allows" },
+            { value: "limited", label: "Selected scopes only" },
           ]}
           value={draft.limited ? "limited" : "all"}
           onChange={next => set({ limited: next === "limited" })}
@@ -142,7 +142,7 @@ function Scopes({ options, draft, set }: ScopesProps) {
             </Text>
             <SegmentedControl
               size="xs"
-              aria-label={`What it may do with ${noun}`}
+              aria-label={`Access to ${noun}`}
               data={VERBS}
               value={verb}
               onChange={next => set({ verbs: { ...draft.verbs, [noun]: next as Verb } })}

@@ -66,8 +66,8 @@ it("makes a token with an end and scopes, and shows its secret once", async () =
   await user.click(screen.getByTestId("add-token"));
   const form = await screen.findByTestId("token-form");
   await user.type(within(form).getByLabelText(/What it is for/), "sweep");
-  await user.click(within(form).getByText("Only what is chosen"));
-  const runs = within(form).getByLabelText("What it may do with runs");
+  await user.click(within(form).getByText("Selected scopes only"));
+  const runs = within(form).getByLabelText("Access to runs");
   await user.click(within(runs).getByText("Write"));
   await user.click(within(form).getByRole("button", { name: "Create token" }));
   await waitFor(() => expect(sent).toHaveLength(1));
@@ -86,9 +86,9 @@ it("points out tokens that are nobody's, and gives one to a service account that
   tab();
   const table = await screen.findByTestId("tokens-table");
   expect(screen.getByTestId("nobodys-tokens")).toBeTruthy();
-  expect(within(table).getByTestId("token-state").textContent).toBe("nobody's");
+  expect(within(table).getByTestId("token-state").textContent).toBe("no owner");
   expect(table.textContent).toContain("192.0.2.7");
-  await user.click(within(table).getByLabelText("Give old to a service account"));
+  await user.click(within(table).getByLabelText("Assign old to a service account"));
   const open = await screen.findByRole("menuitem", { name: "nightly, editor" });
   expect(screen.queryByRole("menuitem", { name: /asleep/ })).toBeNull();
   await user.click(open);

@@ -33,8 +33,8 @@ export function TokensTab() {
       {making && options.data && <TokenForm options={options.data} onMade={onMade} onClose={() => setMaking(false)} />}
       <Group justify="space-between" mb="md" gap="xs">
         <Text size="sm" c="dimmed" flex={1} miw={220}>
-          A token lets a program act in this team: within its role and scopes, never beyond its owner&apos;s present
-          role, and until its end.
+          A token lets a program act in this team within its role and scopes, never beyond its owner&apos;s current
+          role, until it expires.
         </Text>
         <Button
           variant="default"
@@ -51,8 +51,8 @@ export function TokensTab() {
           <>
             {rows.some(token => token.owner.kind === "nobody") && (
               <Alert color="yellow" icon={<IconAlertTriangle size={18} />} mb="md" p="xs" data-testid="nobodys-tokens">
-                Some tokens are nobody&apos;s: they were made before tokens had owners. They act until their end. Give
-                each to a service account, or revoke it.
+                Some tokens have no owner: they were created before tokens had owners. They work until they expire.
+                Assign each to a service account, or revoke it.
               </Alert>
             )}
             {rows.length === 0 ? <Nothing>No tokens yet.</Nothing> : <TokensTable rows={rows} onChanged={refresh} />}

@@ -21,8 +21,8 @@ export function TokensTable({ rows, onChanged }: { rows: Token[]; onChanged: () 
   const confirm = (token: Token) =>
     modals.openConfirmModal({
       title: `Revoke “${token.name}”?`,
-      children: <Text size="sm">Programs that use it are refused at once.</Text>,
-      labels: { confirm: "Revoke", cancel: "Keep" },
+      children: <Text size="sm">Programs that use it are rejected immediately.</Text>,
+      labels: { confirm: "Revoke", cancel: "Cancel" },
       confirmProps: { color: "red" },
       onConfirm: () => revoke.mutate(token.id),
     });
@@ -34,9 +34,9 @@ export function TokensTable({ rows, onChanged }: { rows: Token[]; onChanged: () 
             <Table.Th>Name</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th>Owner</Table.Th>
-            <Table.Th>May</Table.Th>
+            <Table.Th>Scopes</Table.Th>
             <Table.Th ta="right">Last used</Table.Th>
-            <Table.Th ta="right">Ends</Table.Th>
+            <Table.Th ta="right">Expires</Table.Th>
             <Table.Th w={76} pos="relative">
               <VisuallyHidden>Actions</VisuallyHidden>
             </Table.Th>
@@ -49,7 +49,7 @@ export function TokensTable({ rows, onChanged }: { rows: Token[]; onChanged: () 
                 <Text size="sm" fw={530}>
                   {token.name}
                 </Text>
-                <Text size="xs" c="dimmed" className="mono" title={`Made by ${token.created_by}`}>
+                <Text size="xs" c="dimmed" className="mono" title={`Created by ${token.created_by}`}>
                   {token.prefix}… · {formatAgo(token.created_at, now)}
                 </Text>
               </Table.Td>
@@ -62,7 +62,7 @@ export function TokensTable({ rows, onChanged }: { rows: Token[]; onChanged: () 
               <Table.Td maw={240}>
                 <Badge color="gray">{token.role}</Badge>
                 <Text size="xs" c="dimmed">
-                  {token.scopes === null ? "all that the role may" : token.scopes.join(", ")}
+                  {token.scopes === null ? "everything the role allows" : token.scopes.join(", ")}
                 </Text>
               </Table.Td>
               <Table.Td ta="right">
@@ -111,7 +111,7 @@ function State({ token, now }: { token: Token; now: number }) {
 }
 
 function Owner({ token }: { token: Token }) {
-  if (token.owner.kind === "nobody") return <Text c="dimmed">nobody</Text>;
+  if (token.owner.kind === "nobody") return <Text c="dimmed">no owner</Text>;
   return (
     <>
       {token.owner.name}
@@ -130,20 +130,20 @@ function HandOver({ token, onChanged }: { token: Token; onChanged: () => void })
   const open = accounts.filter(account => account.disabled_at === null);
   const give = useMutation({
     mutationFn: (account: ServiceAccount) => api.handOverToken(token.id, { service_account: account.id }),
-    onError: error => toastError("The token was not handed over", error),
+    onError: error => toastError("The token was not assigned", error),
     onSettled: onChanged,
   });
   return (
     <Menu>
       <Menu.Target>
-        <Tooltip label="Give it to a service account">
-          <ActionIcon aria-label={`Give ${token.name} to a service account`}>
+        <Tooltip label="Assign to a service account">
+          <ActionIcon aria-label={`Assign ${token.name} to a service account`}>
             <IconUserShare size={15} />
           </ActionIcon>
         </Tooltip>
       </Menu.Target>
       <Menu.Dropdown>
-        {open.length === 0 && <Menu.Label>Make a service account first.</Menu.Label>}
+        {open.length === 0 && <Menu.Label>Create a service account first.</Menu.Label>}
         {open.map(account => (
           <Menu.Item key={account.id} onClick={() => give.mutate(account)}>
             {account.name}, {account.role}

@@ -30,8 +30,8 @@ it("tells whether a token acts", () => {
   expect(told({ state: "expired", effective_role: null })).toBe("expired");
   expect(told({ state: "account_disabled", effective_role: null })).toBe("account disabled");
   expect(told({ effective_role: "viewer" })).toBe("acts as viewer");
-  expect(told({ owner: { kind: "nobody", id: null, name: null } })).toBe("nobody's");
-  expect(told({ expires_at: "2026-11-30T12:00:00Z" })).toBe("ends soon");
+  expect(told({ owner: { kind: "nobody", id: null, name: null } })).toBe("no owner");
+  expect(told({ expires_at: "2026-11-30T12:00:00Z" })).toBe("expires soon");
 });
 
 it("offers the lives that the installation allows", () => {

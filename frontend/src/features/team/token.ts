@@ -18,31 +18,35 @@ export function standing(token: Token, now: number): Standing {
     case "revoked":
       return { text: "revoked", color: "gray", hint: null };
     case "expired":
-      return { text: "expired", color: "gray", hint: "Its time is over. Make a new one for what still needs it." };
+      return { text: "expired", color: "gray", hint: "Create a new one if it is still needed." };
     case "owner_left":
-      return { text: "owner left", color: "red", hint: "It ended when its owner left the team." };
+      return { text: "owner left", color: "red", hint: "It expired when its owner left the team." };
     case "owner_inactive":
-      return { text: "owner inactive", color: "red", hint: "It does not act while its owner's account is inactive." };
+      return { text: "owner inactive", color: "red", hint: "It does not work while its owner's account is inactive." };
     case "account_disabled":
-      return { text: "account disabled", color: "red", hint: "It does not act while its service account is disabled." };
+      return {
+        text: "account disabled",
+        color: "red",
+        hint: "It does not work while its service account is disabled.",
+      };
     case "active":
       break;
   }
   if (token.owner.kind === "nobody")
     return {
-      text: "nobody's",
+      text: "no owner",
       color: "yellow",
-      hint: "Made before tokens had owners, by somebody who is not here as such any more. It goes on until its end: give it to a service account, or revoke it.",
+      hint: "Created before tokens had owners. It works until it expires: assign it to a service account, or revoke it.",
     };
   if (token.effective_role !== token.role)
     return {
       text: `acts as ${token.effective_role}`,
       color: "yellow",
-      hint: `Its owner is ${token.effective_role} now, and it never does more than its owner.`,
+      hint: `Its owner is now ${token.effective_role}, and it never exceeds its owner's role.`,
     };
   const days = token.expires_at === null ? null : (Date.parse(token.expires_at) - now) / DAY_MS;
   if (days !== null && days < SOON_DAYS)
-    return { text: "ends soon", color: "yellow", hint: "Make a new one before it ends." };
+    return { text: "expires soon", color: "yellow", hint: "Create a new one before it expires." };
   return { text: "active", color: "green", hint: null };
 }
 
@@ -61,7 +65,7 @@ export interface TokenDraft {
   /** Id of a service account; null for oneself. */
   account: string | null;
   days: number;
-  /** All that the role may, or what is chosen. */
+  /** Everything the role allows, or selected scopes only. */
   limited: boolean;
   verbs: Record<string, Verb>;
 }
