@@ -53,7 +53,7 @@ def test_from_the_hub_to_the_chart(page: Page, installation: Installation, hub_s
     _upload(page, gsm8k(), own)
     length = {"name": "brief", "weight": 1.0, "grader": {"type": "length_penalty", "free": 1, "full": 32}}
     right = {"name": "right", "weight": 1.0, "grader": {"type": "math"}}
-    reward = {"name": f"Right and brief {own}", "slug": f"right-brief-{own}"}
+    reward = {"name": f"Correct and brief {own}", "slug": f"right-brief-{own}"}
     installation.api.post("/rewards", {**reward, "definition": {"components": [right, length]}})
     _fill_in(page, own)
     _rehearse(page)
@@ -90,9 +90,9 @@ def _import(page: Page, own: str) -> None:
     page.get_by_test_id("register-policy").click()
     form = page.get_by_test_id("add-policy-form")
     form.get_by_label("Repository").fill(f"tiny/starter-{own}")
-    form.get_by_label("Name").fill(f"From the hub {own}")
+    form.get_by_label("Name").fill(f"From Hugging Face {own}")
     form.get_by_role("button").last.click()
-    card = page.get_by_test_id("policy-card").filter(has_text=f"From the hub {own}")
+    card = page.get_by_test_id("policy-card").filter(has_text=f"From Hugging Face {own}")
     expect(card).to_be_visible(timeout=60_000)
     card.get_by_role("link").first.click()
     expect(page.get_by_text(f"tiny/starter-{own}").first).to_be_visible()
@@ -102,7 +102,7 @@ def _import_dataset(page: Page, name: str) -> None:
     form = _listed(page, f"tiny/{name}")
     expect(form.get_by_label("Config and split")).to_contain_text("main / train: 2 files")
     expect(form.get_by_text("Licence: mit")).to_be_visible()
-    form.get_by_label("Show me the rows").uncheck()
+    form.get_by_label("Review the rows").uncheck()
     form.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("link", name=name, exact=True).click(timeout=60_000)
     expect(page.get_by_test_id("version-origin")).to_contain_text(f"tiny/{name} @ ", timeout=30_000)
@@ -116,7 +116,7 @@ def _import_by_mapping(page: Page, name: str) -> None:
     card = page.get_by_test_id("dataset-import").filter(has_text=name)
     expect(card).to_have_attribute("data-state", "waiting", timeout=60_000)
     expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
-    card.get_by_role("button", name="Look at the rows").click()
+    card.get_by_role("button", name="Review rows").click()
     reading = page.get_by_test_id("import-reading")
     expect(reading).to_contain_text("What is 1 + 1?", timeout=30_000)
     page.keyboard.press("Escape")
@@ -127,10 +127,10 @@ def _import_by_mapping(page: Page, name: str) -> None:
 def _listed(page: Page, repository: str) -> Locator:
     page.goto("/datasets")
     page.get_by_test_id("upload-dataset").first.click()
-    page.get_by_text("From the hub", exact=True).click()
+    page.get_by_text("From Hugging Face", exact=True).click()
     form = page.get_by_test_id("import-form")
-    form.get_by_label("Dataset on the hub").fill(repository)
-    form.get_by_role("button", name="List the files").click()
+    form.get_by_label("Hugging Face dataset").fill(repository)
+    form.get_by_role("button", name="List files").click()
     return form
 
 

@@ -80,7 +80,7 @@ def search_and_edit(page: Page, slug: str) -> None:
     panel.get_by_role("button", name="Edit").click()
     text = page.get_by_role("textbox", name="The row as JSON")
     text.fill(text.input_value().replace("buys 300 more", "buys 12345678901234567890 more"))
-    page.get_by_role("button", name="Save as a new version").click()
+    page.get_by_role("button", name="Save as new version").click()
     changed = page.get_by_label(f"Rows of {slug}@2").get_by_role("row").nth(1)
     expect(changed).to_contain_text("Ann has 2 apples and buys 12345678901234567890 more.")
 
@@ -99,7 +99,7 @@ def test_a_refusal_tells_each_row_and_two_versions_are_compared(page: Page, tmp_
     dialog = choose(page, tmp_path, name, faulty)
     dialog.get_by_role("button", name="Upload", exact=True).click()
     faults = dialog.get_by_test_id("row-faults")
-    expect(faults).to_contain_text("2 rows are not as they should be. Nothing was stored.", timeout=60_000)
+    expect(faults).to_contain_text("2 rows are invalid. Nothing was stored.", timeout=60_000)
     expect(faults.get_by_role("row")).to_have_count(2)
     expect(faults.get_by_role("row").first).to_contain_text("line 301")  # first: faults of this file alone
     expect(faults.get_by_role("row").last).to_contain_text("line 303")
@@ -118,7 +118,7 @@ def test_a_refusal_tells_each_row_and_two_versions_are_compared(page: Page, tmp_
     expect(page.get_by_label(f"Rows of {slug}@1")).to_be_visible(timeout=60_000)
     changed = [*rows[:300], json.dumps({"id": "s300", "prompt": "300+1=", "answer": "three hundred and one"})]
     changed += [*rows[302:], json.dumps({"id": "new", "prompt": "7+1=?", "answer": "8"})]
-    page.get_by_role("button", name="Upload a new version").click()
+    page.get_by_role("button", name="Upload new version").click()
     dialog = page.get_by_role("dialog")
     dialog.locator('input[type="file"]').set_input_files(written(tmp_path, changed))
     dialog.get_by_role("button", name="Upload version 2", exact=True).click()

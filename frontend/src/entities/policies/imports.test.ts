@@ -37,10 +37,10 @@ it("suggests the last part of a place as the name", () => {
 
 it("tells what an import does and how far it is", () => {
   expect(progressText(ROW)).toBe("Fetches: 512 B of 2.0 KiB, 3 of 9 files");
-  expect(progressText({ ...ROW, state: "verifying" })).toBe("Compares checksums: 512 B of 2.0 KiB, 3 of 9 files");
-  expect(progressText({ ...ROW, bytes_total: 0 })).toBe("Looks at the files");
-  expect(progressText({ ...ROW, state: "queued" })).toBe("Waits for its turn");
-  expect(progressText({ ...ROW, state: "queued", error: "The connection failed." })).toBe("Waits for the network");
+  expect(progressText({ ...ROW, state: "verifying" })).toBe("Comparing checksums: 512 B of 2.0 KiB, 3 of 9 files");
+  expect(progressText({ ...ROW, bytes_total: 0 })).toBe("Listing files");
+  expect(progressText({ ...ROW, state: "queued" })).toBe("Queued");
+  expect(progressText({ ...ROW, state: "queued", error: "The connection failed." })).toBe("Waiting for the network");
   expect(percent(ROW)).toBe(25);
   expect(percent({ bytes_done: 5, bytes_total: 0 })).toBeNull();
 });

@@ -16,7 +16,7 @@ export function shown(rows: PolicyImport[]): PolicyImport[] {
 /** One line about the progress. */
 export function progressText(row: PolicyImport): string {
   if (row.state === "failed") return "Failed";
-  return movedText(row, row.state === "verifying" ? "Compares checksums" : "Fetches");
+  return movedText(row, row.state === "verifying" ? "Comparing checksums" : "Fetching");
 }
 
 /** The name that is suggested for what is at a place: its last part. */

@@ -65,7 +65,7 @@ function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }
               </Button>
               {dataset.shared_by === null && (
                 <Button variant="default" leftSection={<IconUpload size={15} />} onClick={open}>
-                  Upload a new version
+                  Upload new version
                 </Button>
               )}
             </Group>
@@ -75,8 +75,8 @@ function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }
       {dataset.shared_by === null && <ImportList editor={editor} dataset={dataset.id} />}
       {dataset.shared_by !== null && (
         <Alert color="petrol" mb="md" data-testid="shared-by">
-          The team {dataset.shared_by} shares this dataset with yours. Read it, use it in runs, and derive datasets of
-          your own; it cannot be changed here. Once the share ends, nothing new begins with it.
+          The team {dataset.shared_by} shares this dataset with yours. You can read it, use it in runs and derive
+          datasets from it, but not change it. When sharing ends, nothing new can use it.
         </Alert>
       )}
       {gone && (
@@ -95,7 +95,7 @@ function Versions({ dataset, fetching }: { dataset: Dataset; fetching: boolean }
             w={150}
           />
           <Group gap="sm">
-            <CopyText value={version.ref} label="Copy the name for specs" />
+            <CopyText value={version.ref} label="Copy reference" />
             <VersionMenu dataset={dataset} version={version} />
           </Group>
         </Group>
@@ -138,7 +138,7 @@ function missing(dataset: Dataset, number: number) {
   const found = dataset.versions.find(one => one.number === number);
   return found?.deleted_at
     ? `Version ${number} was deleted ${formatAgo(found.deleted_at)} by ${found.deleted_by}.`
-    : `There is no version ${number}.`;
+    : `Version ${number} does not exist.`;
 }
 
 function VersionFacts({ version }: { version: DatasetVersion }) {
@@ -147,7 +147,7 @@ function VersionFacts({ version }: { version: DatasetVersion }) {
       facts={[
         ["Rows", version.rows.toLocaleString("en-GB")],
         ["Size", formatBytes(version.bytes)],
-        ["Made", formatAgo(version.created_at)],
+        ["Created", formatAgo(version.created_at)],
         ["By", version.created_by],
         [
           "SHA-256",

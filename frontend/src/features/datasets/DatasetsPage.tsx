@@ -44,7 +44,7 @@ export function DatasetsPage() {
   );
   return (
     <>
-      <PageHeader title="Datasets" description="Prompts in immutable versions, each with its hash." actions={actions} />
+      <PageHeader title="Datasets" description="Prompts in immutable, hashed versions." actions={actions} />
       <UsageLine />
       <ImportList editor={editor} />
       <DropZone label="Drop the file to upload it" onFile={editor ? upload : undefined}>
@@ -52,8 +52,8 @@ export function DatasetsPage() {
           {({ data: rows }) =>
             rows.length === 0 ? (
               <EmptyState icon={<IconDatabase size={40} stroke={1.3} />} title="No datasets yet" action={button}>
-                Upload JSON lines, JSON, CSV, TSV or Parquet: prompts of your own, or GSM8K, MATH, MBPP, verl, TRL and
-                other rows as they are. Each row is checked, and every version stays as it was.
+                Upload JSON Lines, JSON, CSV, TSV or Parquet: your own prompts, or GSM8K, MATH, MBPP, verl, TRL and
+                other known formats. Each row is checked, and versions never change.
               </EmptyState>
             ) : (
               <TableFrame label="Datasets">
@@ -61,7 +61,7 @@ export function DatasetsPage() {
                   <Table.Thead>
                     <Table.Tr>
                       <Table.Th>Dataset</Table.Th>
-                      <Table.Th>In specs</Table.Th>
+                      <Table.Th>Reference</Table.Th>
                       <Table.Th ta="right">Rows</Table.Th>
                       <Table.Th ta="right">Size</Table.Th>
                       <Table.Th>Columns</Table.Th>

@@ -44,7 +44,7 @@ export function DeriveForm({ dataset, version, onDone }: Props) {
         data={[
           { value: "filter", label: "Filter" },
           { value: "split", label: "Split" },
-          { value: "integers", label: "Whole answers" },
+          { value: "integers", label: "Whole-number answers" },
         ]}
         value={fields.kind}
         onChange={kind => change({ kind: kind as DeriveKind })}
@@ -53,8 +53,8 @@ export function DeriveForm({ dataset, version, onDone }: Props) {
       {fields.kind === "integers" && <Integers fields={fields} change={change} />}
       {fields.kind === "split" && (
         <NumberInput
-          label="Percent of the rows for the test part"
-          description="A hash of the row's id decides, so a row stays in its part in later versions."
+          label="Test split, percent of rows"
+          description="Decided by a hash of the row id, so rows keep their split in later versions."
           min={1}
           max={99}
           value={fields.testPercent}
@@ -62,10 +62,10 @@ export function DeriveForm({ dataset, version, onDone }: Props) {
         />
       )}
       <TextInput
-        label={fields.kind === "split" ? "Name of the parts" : "Name of a new dataset"}
+        label={fields.kind === "split" ? "Base name of the splits" : "New dataset name"}
         description={
           fields.kind === "split"
-            ? `They are called ${fields.name.trim() || dataset.name} train and ${fields.name.trim() || dataset.name} test.`
+            ? `Creates ${fields.name.trim() || dataset.name} train and ${fields.name.trim() || dataset.name} test.`
             : "Without a name, the rows become the next version of this dataset."
         }
         value={fields.name}
@@ -88,7 +88,7 @@ export function DeriveForm({ dataset, version, onDone }: Props) {
           Preview
         </Button>
         <Button disabled={!preview.data} loading={make.isPending} onClick={() => make.mutate(fields)}>
-          Make it
+          Create
         </Button>
       </Group>
     </Stack>
@@ -122,29 +122,29 @@ function Conditions({ fields, change }: { fields: DeriveFields; change: (part: P
     <>
       <TextInput
         label="Words"
-        description="All of them stand in the prompt or the chat; a phrase goes between double quotes."
+        description="All must occur in the prompt or chat. Put phrases in double quotes."
         value={fields.text}
         maxLength={500}
         onChange={event => change({ text: event.currentTarget.value })}
       />
       <TextInput
         label="Columns"
-        description="Such as level=3, source=gsm8k: each column holds this value."
+        description="For example level=3, source=gsm8k: exact matches."
         value={fields.tags}
         onChange={event => change({ tags: event.currentTarget.value })}
       />
       <Group grow>
         <NumberInput
           {...LIMIT}
-          label="Least length"
-          description="Signs of the prompt or the chat."
+          label="Minimum length"
+          description="Characters of the prompt or chat."
           value={fields.minLength ?? ""}
           onChange={value => change({ minLength: bound(value) })}
         />
         <NumberInput
           {...LIMIT}
-          label="Largest length"
-          description="Signs of the prompt or the chat."
+          label="Maximum length"
+          description="Characters of the prompt or chat."
           value={fields.maxLength ?? ""}
           onChange={value => change({ maxLength: bound(value) })}
         />
@@ -157,17 +157,17 @@ function Integers({ fields, change }: { fields: DeriveFields; change: (part: Par
   return (
     <>
       <Text size="sm" c="dimmed">
-        Rows whose answer is a whole number stay, and it is written plainly: a rule checks it without a doubt. Decimals,
-        percentages, formulas and words are left out. The version you make it of stays as it is.
+        Keeps rows whose answer is a whole number, written plainly so that a rule can check it. Drops decimals,
+        percentages, formulas and words. The original version does not change.
       </Text>
       <Checkbox
-        label="Where the answer is a fraction m/n, ask for m + n"
+        label="If the answer is a fraction m/n, ask for m + n"
         checked={fields.askForSum}
         onChange={event => change({ askForSum: event.currentTarget.checked })}
       />
       {fields.askForSum && (
         <Textarea
-          label="Written below the prompt of such a row"
+          label="Added below the prompt of these rows"
           autosize
           minRows={2}
           maxLength={1000}
@@ -182,7 +182,7 @@ function Integers({ fields, change }: { fields: DeriveFields; change: (part: Par
 function Preview({ derived }: { derived: Derived }) {
   return (
     <Alert color="petrol" role="status" data-testid="derive-preview">
-      <Text size="sm">This makes {countsText(derived.counts)}</Text>
+      <Text size="sm">Creates {countsText(derived.counts)}</Text>
       {derived.results.map(({ ref, rows }) => (
         <Text key={ref} size="sm" className="mono">
           {ref}: {rows.toLocaleString("en-GB")} rows

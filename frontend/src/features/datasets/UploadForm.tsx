@@ -99,7 +99,7 @@ export function UploadForm({ dataset, dropped = null, onDone, onHolds }: Props) 
               file={file}
               onFile={choose}
               accept=".jsonl,.ndjson,.json,.csv,.tsv,.parquet,.gz,.zst,.zip,.tar,.tgz,application/jsonl"
-              hint="JSON lines, JSON, CSV, TSV or Parquet, also packed with gzip or Zstandard, or an archive of Kattis or Harbor tasks. Rows of known shapes are mapped at sight, all others on the next screen."
+              hint="JSON Lines, JSON, CSV, TSV or Parquet, optionally compressed with gzip or Zstandard, or an archive of Kattis or Harbor tasks. Known row formats are mapped automatically, others on the next screen."
             />
             {fileFault && (
               <Text size="sm" c="var(--c-bad)" role="alert">
@@ -203,7 +203,7 @@ function RowFaults({ rows, report }: { rows: RowFault[]; report: { count: number
       color="red"
       p="xs"
       role="alert"
-      title={`${count === 1 ? "One row is not as it" : `${count.toLocaleString("en-GB")} rows are not as they`} should be. Nothing was stored.`}
+      title={`${count === 1 ? "One row is" : `${count.toLocaleString("en-GB")} rows are`} invalid. Nothing was stored.`}
       data-testid="row-faults"
     >
       <ScrollArea.Autosize mah={220}>

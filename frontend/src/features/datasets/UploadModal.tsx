@@ -15,7 +15,7 @@ type Way = "file" | Place;
 
 const WAYS: { value: Way; label: string }[] = [
   { value: "file", label: "Upload a file" },
-  { value: "hub", label: "From the hub" },
+  { value: "hub", label: "From Hugging Face" },
   { value: "url", label: "From a URL" },
   { value: "folder", label: "From a folder on the server" },
 ];
@@ -52,12 +52,12 @@ export function UploadModal({ opened, onClose, title, size, ...form }: Props) {
       closeOnClickOutside={!holds}
       closeOnEscape={!holds}
     >
-      <LeaveGuard when={opened && holds}>The upload, and what was said of its columns, would be dropped.</LeaveGuard>
+      <LeaveGuard when={opened && holds}>The upload and its column mapping will be discarded.</LeaveGuard>
       <Stack gap="md">
         {sources.isError && <ErrorState error={sources.error} retry={() => void sources.refetch()} />}
         {ways.length > 1 && (
           <SegmentedControl
-            aria-label="Where the rows are"
+            aria-label="Source of the rows"
             orientation={wide ? "horizontal" : "vertical"}
             fullWidth
             data={ways}

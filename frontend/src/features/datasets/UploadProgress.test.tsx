@@ -14,5 +14,5 @@ it("says what it waits for while a file is on its way", async () => {
   expect(screen.getByLabelText(/^Name/)).toHaveProperty("value", "train");
   expect(screen.queryByRole("status")).toBeNull();
   await user.click(screen.getByRole("button", { name: "Upload" }));
-  expect(screen.getByRole("status").textContent).toBe("2.0 KiB are sent, and each row is checked.");
+  expect(screen.getByRole("status").textContent).toBe("2.0 KiB sent. Checking each row.");
 });

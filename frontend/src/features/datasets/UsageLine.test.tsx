@@ -13,8 +13,8 @@ it("tells the share of the limit that is nearer", () => {
 
 it("says what to do once nothing is left", () => {
   const { update } = renderWith(<Usage usage={USAGE} />);
-  expect(screen.queryByText(/ask the operator/)).toBeNull();
+  expect(screen.queryByText(/ask the installation/)).toBeNull();
   expect(screen.getByRole("progressbar", { name: "90 % are used" })).toBeTruthy();
   update(<Usage usage={{ ...USAGE, rows: 100 }} />);
-  expect(screen.getByText(/100 of 100 rows are used.*ask the operator/)).toBeTruthy();
+  expect(screen.getByText(/100 of 100 rows are used.*ask the installation/)).toBeTruthy();
 });

@@ -25,7 +25,7 @@ export function Usage({ usage }: { usage: DatasetUsage }) {
       <Text size="xs" c="dimmed">
         {formatBytes(usage.bytes)} of {formatBytes(usage.bytes_limit)}, {usage.rows.toLocaleString("en-GB")} of{" "}
         {usage.rows_limit.toLocaleString("en-GB")} rows are used.
-        {percent >= 100 && " Delete versions that nobody needs, or ask the operator of the installation for more."}
+        {percent >= 100 && " Delete unused versions, or ask the installation's operator for more."}
       </Text>
       <Progress w={120} value={Math.min(100, percent)} color={color} aria-label={`${Math.floor(percent)} % are used`} />
     </>

@@ -42,7 +42,7 @@ it("shows the columns that differ of changed rows, and all of removed ones", () 
 
 it("says where nothing differs, or only the order of columns", () => {
   const view = renderWith(<Differences counts={{ added: 0, removed: 0, changed: 0, equal: 3 }} rows={[]} />);
-  expect(screen.getByText("The versions hold the same rows. Their order may differ.")).toBeTruthy();
+  expect(screen.getByText("Both versions have the same rows. Their order may differ.")).toBeTruthy();
   const row = { ...CHANGED, fields: [] };
   view.update(<Differences counts={{ added: 0, removed: 0, changed: 1, equal: 2 }} rows={[row]} />);
   expect(screen.getByText("Only the order of its columns differs.")).toBeTruthy();

@@ -29,7 +29,7 @@ export function VersionDiff({ datasetId, version, against, onClose }: Props) {
           Version {against} → version {version}
         </Title>
         <Button size="xs" variant="default" onClick={onClose}>
-          Show the rows instead
+          Show rows
         </Button>
       </Group>
       <Loaded query={query} skeleton={<Placeholder height={160} />}>
@@ -53,7 +53,7 @@ export function Differences({ counts, rows }: DifferencesProps) {
           .map(kind => `${counts[kind].toLocaleString("en-GB")} ${kind}`)
           .join(", ")}
       </Text>
-      {rows.length === 0 && <Nothing>The versions hold the same rows. Their order may differ.</Nothing>}
+      {rows.length === 0 && <Nothing>Both versions have the same rows. Their order may differ.</Nothing>}
       {rows.map(row => (
         <OneRow key={`${row.change} ${row.before_index ?? ""} ${row.after_index ?? ""}`} row={row} />
       ))}

@@ -6,9 +6,9 @@ import { TextLink } from "@/ui/TextLink";
 const WORDS = {
   edit: "An edit",
   filter: "A filter",
-  split: "A part of a split",
+  split: "A split",
   merge: "A merge",
-  integers: "Whole answers",
+  integers: "Whole-number answers",
   synthesis: "Verified variations",
 } as const;
 
@@ -28,7 +28,7 @@ export function VersionLineage({ version }: { version: DatasetVersion }) {
           {parent.ref}
         </TextLink>
       ) : (
-        <>{parent ? `${parent.ref}, which was deleted` : "a version that is gone"}</>
+        <>{parent ? `${parent.ref}, which was deleted` : "a deleted version"}</>
       )}
       : {countsText(operation.counts)}
     </Text>
@@ -38,7 +38,7 @@ export function VersionLineage({ version }: { version: DatasetVersion }) {
 function wordsOf({ name, arguments: told }: Made): string {
   if (told.review) return "A review";
   if (Array.isArray(told.stages))
-    return told.stages.length > 1 ? "Goldilocks in two stages" : "Stage one of a goldilocks";
+    return told.stages.length > 1 ? "Goldilocks in two stages" : "Stage one of Goldilocks";
   return WORDS[name as keyof typeof WORDS];
 }
 

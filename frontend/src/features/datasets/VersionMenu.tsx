@@ -11,7 +11,7 @@ import { useCan } from "@/features/session/session";
 import { toastError } from "@/ui/toast";
 
 const FORMATS = [
-  ["jsonl", "JSON lines"],
+  ["jsonl", "JSON Lines"],
   ["json", "JSON array"],
   ["csv", "CSV"],
   ["csv&raw=true", "CSV, raw: spreadsheets may run formulas in it"],
@@ -62,7 +62,7 @@ export function VersionMenu({ dataset, version }: { dataset: Dataset; version: D
             download
             leftSection={<IconDownload size={14} />}
           >
-            {label}, packed with gzip
+            {label}, compressed with gzip
           </Menu.Item>,
           <Menu.Item
             key={`${format}.zst`}
@@ -71,7 +71,7 @@ export function VersionMenu({ dataset, version }: { dataset: Dataset; version: D
             download
             leftSection={<IconDownload size={14} />}
           >
-            {label}, packed with Zstandard
+            {label}, compressed with Zstandard
           </Menu.Item>,
         ])}
         {others.length > 0 && <Menu.Label>Compare</Menu.Label>}
@@ -93,7 +93,7 @@ export function VersionMenu({ dataset, version }: { dataset: Dataset; version: D
               </Menu.Item>
             )}
             <Menu.Item color="red" leftSection={<IconTrash size={14} />} onClick={remove.dataset}>
-              Delete the dataset
+              Delete dataset
             </Menu.Item>
           </>
         )}
@@ -126,19 +126,19 @@ function useRemoval(dataset: Dataset, version: DatasetVersion) {
     modals.openConfirmModal({
       title,
       children: <Text size="sm">{text}</Text>,
-      labels: { confirm: "Delete", cancel: "Keep" },
+      labels: { confirm: "Delete", cancel: "Cancel" },
       confirmProps: { color: "red" },
       onConfirm,
     });
   return {
     version: ask(
       `Delete ${version.ref}?`,
-      "Its rows are gone for good. Its place in the lineage of other versions stays.",
+      "Its rows are deleted permanently. It stays in the lineage of other versions.",
       removeVersion.mutate,
     ),
     dataset: ask(
       `Delete ${dataset.name} with all versions?`,
-      `All rows are gone for good, and no other dataset can take the name ${dataset.slug}.`,
+      `All rows are deleted permanently. The name ${dataset.slug} cannot be reused.`,
       removeDataset.mutate,
     ),
   };

@@ -15,7 +15,7 @@ export interface DeriveFields {
   askForSum: boolean;
   /** What is written below their prompts. */
   sentence: string;
-  /** Name of a new dataset for what a filter finds; empty for the next version of the same one. */
+  /** Name of a new dataset for the found rows; empty for the next version of the same one. */
   name: string;
 }
 

@@ -38,7 +38,7 @@ it("offers each cluster by name and size, and any", async () => {
 it("lets a fork go where its parent was to go", async () => {
   const { onChange } = open(["here", "far"], true);
   const select = await screen.findByRole<HTMLInputElement>("combobox", { name: "Cluster" });
-  expect(select.value).toBe("As the run that it is forked from");
+  expect(select.value).toBe("Same as the forked run");
   const user = userEvent.setup();
   await user.click(select);
   await user.click(await screen.findByText(/^Any/));

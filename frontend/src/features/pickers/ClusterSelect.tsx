@@ -17,7 +17,7 @@ interface Props {
   anyLabel?: string;
 }
 
-const FIRST = "Any: the first that has a place and holds the run";
+const FIRST = "Any: the first with a free slot that fits the run";
 
 export function ClusterSelect(props: Props) {
   const { value, fork, onChange, description = "Where the run trains.", anyLabel = FIRST } = props;
@@ -25,7 +25,7 @@ export function ClusterSelect(props: Props) {
   const rows = clusters.data?.data ?? [];
   if (rows.length < 2) return null;
   const choices = [
-    ...(fork ? [{ value: PARENTS, label: "As the run that it is forked from" }] : []),
+    ...(fork ? [{ value: PARENTS, label: "Same as the forked run" }] : []),
     { value: ANY, label: anyLabel },
     ...rows.map(cluster => ({ value: cluster.name, label: choiceText(cluster) })),
   ];

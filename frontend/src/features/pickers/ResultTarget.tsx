@@ -31,12 +31,12 @@ export function ResultTarget({ dataset, description, into, offered, onChange, er
       {into !== null && (
         <TextInput
           label="Name of the new dataset"
-          description="Its slug is made of it"
+          description="Its slug is derived from it"
           maxLength={120}
           w={300}
           value={into}
           onChange={event => onChange(event.currentTarget.value)}
-          error={into.trim() === "" ? "Name the new dataset." : error}
+          error={into.trim() === "" ? "Enter a name." : error}
         />
       )}
     </Group>

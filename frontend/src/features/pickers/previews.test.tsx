@@ -96,7 +96,7 @@ it("tells of what another team has lent", async () => {
 it("tells the parts of a reward and what counts as right", async () => {
   renderWith(<RewardPicker {...props} value="math@1" />);
   const preview = await screen.findByTestId("choice-preview");
-  expect(preview.textContent).toContain("1 × correct (math) + −0.5 × brief (length) · right from 0.9 · first · Open");
+  expect(preview.textContent).toContain("1 × correct (math) + −0.5 × brief (length) · correct from 0.9 · first · Open");
   expect(within(preview).getByRole("region", { name: "Definition of math@1", hidden: true }).textContent).toContain(
     '"success_threshold": 0.9',
   );

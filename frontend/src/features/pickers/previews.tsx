@@ -102,7 +102,7 @@ export function RewardPreview({ reward, version }: { reward: Reward; version: Re
   );
   return (
     <Preview
-      facts={[parts.join(" + "), `right from ${formatNumber(threshold ?? 0.5)}`, version.note]}
+      facts={[parts.join(" + "), `correct from ${formatNumber(threshold ?? 0.5)}`, version.note]}
       href={`/rewards/${reward.id}`}
     >
       <details>

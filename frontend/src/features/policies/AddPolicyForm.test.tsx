@@ -38,7 +38,7 @@ it("imports from the hub by name and revision, and says how it is asked", async 
   await user.type(screen.getByLabelText(/Repository/), "https://huggingface.co/Qwen/Qwen3-0.6B");
   await user.type(screen.getByLabelText(/Revision/), "refs/pr/1");
   expect(screen.getByLabelText(/^Name/)).toHaveProperty("value", "Qwen3-0.6B");
-  expect(await screen.findByText(/asked for at https:\/\/mirror.example without credentials/)).toBeTruthy();
+  expect(await screen.findByText(/Fetched from https:\/\/mirror.example without credentials/)).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Import" }));
   await waitFor(() => expect(done).toHaveBeenCalledOnce());
   expect(sent).toEqual([

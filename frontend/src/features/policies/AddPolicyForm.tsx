@@ -19,14 +19,13 @@ const FIELDS: Record<Source, string[]> = {
 const PLACE: Record<Source, { label: string; description: string; placeholder: string; pointer: string }> = {
   hub: {
     label: "Repository",
-    description:
-      "Its name on the hub, as owner/name. Safetensors, tokenizer and configuration are fetched, never code.",
+    description: "As owner/name. Fetches safetensors, tokenizer and configuration, never code.",
     placeholder: "Qwen/Qwen3-0.6B",
     pointer: "/location",
   },
   bucket: {
     label: "Address",
-    description: "The folder of one policy in a bucket of the object store.",
+    description: "The folder of one policy in a bucket.",
     placeholder: "s3://bucket/folder",
     pointer: "/location",
   },
@@ -67,10 +66,10 @@ export function AddPolicyForm({ onDone }: { onDone: () => void }) {
       <Stack gap="sm">
         {restError(add.error, FIELDS[source]) !== null && <ErrorState error={add.error} />}
         <SegmentedControl
-          aria-label="Where it is"
+          aria-label="Source"
           fullWidth
           data={[
-            { value: "hub", label: "Hub" },
+            { value: "hub", label: "Hugging Face" },
             { value: "bucket", label: "Object store" },
             { value: "folder", label: "Folder" },
           ]}
@@ -100,7 +99,7 @@ export function AddPolicyForm({ onDone }: { onDone: () => void }) {
         {source === "hub" && (
           <TextInput
             label="Revision"
-            description="A branch, a tag or a commit. The commit that it stands for now is kept."
+            description="A branch, tag or commit. Pinned to its current commit."
             placeholder="main"
             value={revision}
             onChange={event => setRevision(event.currentTarget.value)}
@@ -134,9 +133,9 @@ export function AddPolicyForm({ onDone }: { onDone: () => void }) {
 function accessText(source: "hub" | "bucket", sources: PolicySources | undefined): string {
   const found = sources?.[source];
   if (found === undefined) return "";
-  if (!found.available) return "This installation never asks the hub: put the folder on the platform’s machine.";
+  if (!found.available) return "This installation does not use Hugging Face: put the folder on the platform’s machine.";
   const where = found.endpoint ?? "Amazon S3";
   return found.has_credentials
-    ? `It is asked for at ${where} with the team’s credentials.`
-    : `It is asked for at ${where} without credentials: what is private or gated needs an admin to enter some.`;
+    ? `Fetched from ${where} with the team’s credentials.`
+    : `Fetched from ${where} without credentials. For private or gated policies, an admin must enter some.`;
 }

@@ -34,12 +34,12 @@ function HubToken({ source }: { source: PolicySource }) {
   );
   return (
     <Section
-      title="Hub"
+      title="Hugging Face"
       source={source}
       save={save}
       forget={forget}
       fields={["/token"]}
-      note="A token with the right to read: for private repositories, and for gated ones whose conditions its account has accepted."
+      note="A read token, for private repositories and gated ones whose conditions its account has accepted."
     >
       <PasswordInput
         label="Token"
@@ -72,7 +72,7 @@ function BucketKeys({ source }: { source: PolicySource }) {
       save={save}
       forget={forget}
       fields={["/access_key_id", "/secret_access_key"]}
-      note="Keys that may list the bucket and read its objects."
+      note="Keys that can list the bucket and read its objects."
     >
       <TextInput
         label="Access key id"
@@ -128,8 +128,7 @@ function Section({ title, source, save, forget, fields, note, children }: Sectio
       </Text>
       {source.has_credentials && (
         <Alert color="petrol" p="xs">
-          Stored by {source.set_by}, {formatAgo(source.set_at)}. They are encrypted and never shown; new ones take their
-          place.
+          Stored by {source.set_by}, {formatAgo(source.set_at)}. Encrypted and never shown; new ones replace them.
         </Alert>
       )}
       {restError(save.error, fields) !== null && <ErrorState error={save.error} />}
@@ -138,11 +137,11 @@ function Section({ title, source, save, forget, fields, note, children }: Sectio
       <Group justify="flex-end" gap="xs">
         {source.has_credentials && (
           <Button variant="default" color="red" onClick={() => forget.mutate()} loading={forget.isPending}>
-            Forget
+            Delete
           </Button>
         )}
         <Button type="submit" loading={save.isPending}>
-          Store
+          Save
         </Button>
       </Group>
     </Stack>

@@ -33,7 +33,7 @@ export function PoliciesPage() {
     <>
       <PageHeader
         title="Policies"
-        description="Base policies that runs begin with."
+        description="Models that runs start from."
         actions={
           <Group gap="xs">
             {admin && (
@@ -55,7 +55,7 @@ export function PoliciesPage() {
         {({ data: rows }) =>
           rows.length === 0 ? (
             <EmptyState icon={<IconBrain size={40} stroke={1.3} />} title="No policies yet" action={button}>
-              Take one from the Hugging Face hub, from an object store, or from a folder on the platform’s machine.
+              Import one from Hugging Face, an object store or a folder on the platform’s machine.
             </EmptyState>
           ) : (
             <div className={ui.cards}>
@@ -85,14 +85,14 @@ function PolicyCard({ policy }: { policy: Policy }) {
             {policy.name}
           </TextLink>
         </Title>
-        <CopyText value={policy.slug} label="Copy the name for specs" />
+        <CopyText value={policy.slug} label="Copy reference" />
       </Group>
       <Facts
         facts={[
           ["Architecture", policy.architecture],
           ["Parameters", formatCount(policy.parameters)],
           ["Weights", formatBytes(policy.bytes)],
-          ["Longest context", `${policy.max_position_embeddings.toLocaleString("en-GB")} tokens`],
+          ["Context length", `${policy.max_position_embeddings.toLocaleString("en-GB")} tokens`],
           ["From", placeOf(policy)],
           ["Registered", formatAgo(policy.created_at)],
         ]}

@@ -53,7 +53,7 @@ it("shows what the files say, what works, and what it takes", async () => {
     expect(screen.getByText(text)).toBeTruthy();
   }
   expect(screen.getByText("It adapts q_proj.")).toBeTruthy();
-  expect(screen.getByText(/does not know add_generation_prompt/)).toBeTruthy();
+  expect(screen.getByText(/ignores add_generation_prompt/)).toBeTruthy();
   const show = screen.getByRole("button", { name: "Show" });
   expect(show.getAttribute("aria-expanded")).toBe("false");
   await userEvent.setup().click(show);
@@ -66,5 +66,5 @@ it("says why a policy cannot be trained or read", () => {
   expect(screen.getByText("There is no such folder.")).toBeTruthy();
   expect(screen.getByText("Choose another.")).toBeTruthy();
   expect(screen.getByText("a folder")).toBeTruthy();
-  expect(screen.getByText(/its memory is not either/)).toBeTruthy();
+  expect(screen.getByText(/its sizes are not known/)).toBeTruthy();
 });

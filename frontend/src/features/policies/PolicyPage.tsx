@@ -31,7 +31,7 @@ export function PolicyPage() {
           <PageHeader
             title={policy.name}
             description={policy.architecture}
-            actions={<CopyText value={policy.slug} label="Copy the name for specs" />}
+            actions={<CopyText value={policy.slug} label="Copy reference" />}
           />
           <Loaded query={facts} skeleton={<Placeholder height={300} />}>
             {found => (
@@ -58,7 +58,7 @@ export function PolicyView({ policy, facts }: { policy: Policy; facts: PolicyFac
     <Stack gap="md">
       {facts.fault !== "" && <Alert color="red">{facts.fault}</Alert>}
       {facts.refusal !== "" && (
-        <Alert color="red" title="It cannot be trained as it is">
+        <Alert color="red" title="Cannot be trained as is">
           {facts.refusal}
         </Alert>
       )}
@@ -80,11 +80,11 @@ function ownFacts(policy: Policy): [string, string][] {
   return [
     ["Parameters", formatCount(policy.parameters)],
     ["Weights", formatBytes(policy.bytes)],
-    ["Longest context", `${policy.max_position_embeddings.toLocaleString("en-GB")} tokens`],
+    ["Context length", `${policy.max_position_embeddings.toLocaleString("en-GB")} tokens`],
     ["Vocabulary", policy.vocab_size.toLocaleString("en-GB")],
     ["From", origin?.location ?? placeOf(policy)],
     ...(origin?.commit ? ([["Commit", origin.commit]] as [string, string][]) : []),
-    ...(origin?.revision ? ([["Revision asked for", origin.revision]] as [string, string][]) : []),
+    ...(origin?.revision ? ([["Requested revision", origin.revision]] as [string, string][]) : []),
     ["Registered", `${formatAgo(policy.created_at)} by ${policy.created_by}`],
     ["SHA-256", policy.sha256],
   ];
@@ -98,13 +98,13 @@ function contentFacts(contents: Contents): [string, string][] {
     contents.experts === null ? [] : [["Experts", `${contents.experts_per_token ?? DASH} of ${contents.experts}`]];
   return [
     ["Model type", contents.model_type || DASH],
-    ["Numbers", types.join(", ") || DASH],
+    ["Data type", types.join(", ") || DASH],
     ["Layers", text(contents.layers)],
     ["Hidden size", text(contents.hidden_size)],
     ["Heads", `${text(contents.attention_heads)} queries, ${text(contents.key_value_heads)} keys`],
     ...(experts as [string, string][]),
     ["Sliding window", contents.sliding_window === null ? "none" : `${text(contents.sliding_window)} tokens`],
-    ["Output layer", contents.tied_embeddings ? "the embedding" : "of its own"],
+    ["Output layer", contents.tied_embeddings ? "tied to the embedding" : "separate"],
     ["Thinking tags", contents.thinking ? `${contents.thinking.start} … ${contents.thinking.end}` : "none found"],
     ["Licence", contents.licence ?? "not stated"],
   ];
@@ -114,9 +114,9 @@ const text = (value: number | null) => (value === null ? DASH : value.toLocaleSt
 
 function Fits({ facts }: { facts: PolicyFacts }) {
   return (
-    <Paper p="md" component="section" aria-label="What works with it">
+    <Paper p="md" component="section" aria-label="Compatibility">
       <Title order={2} mb="sm">
-        What works with it
+        Compatibility
       </Title>
       <Stack gap="xs">
         {facts.fits.map(fit => (
@@ -146,13 +146,13 @@ function Fits({ facts }: { facts: PolicyFacts }) {
 
 function Needs({ facts }: { facts: PolicyFacts }) {
   return (
-    <Paper p="md" component="section" aria-label="What it takes">
+    <Paper p="md" component="section" aria-label="Requirements">
       <Title order={2} mb="sm">
-        What it takes
+        Requirements
       </Title>
       {facts.needs.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Its sizes are not known, so its memory is not either.
+          Memory unknown: its sizes are not known.
         </Text>
       ) : (
         <TableFrame label="Memory">
@@ -207,7 +207,7 @@ function Template({ contents }: { contents: Contents }) {
           </Text>
           {!template.prompts_answers && (
             <Alert color="yellow" mt="xs">
-              It does not know add_generation_prompt: prompts of messages do not end where an answer begins.
+              It ignores add_generation_prompt: prompts of messages do not end where an answer starts.
             </Alert>
           )}
           <Collapse expanded={opened} mt="xs">
@@ -216,7 +216,7 @@ function Template({ contents }: { contents: Contents }) {
         </>
       ) : (
         <Text size="sm" c="dimmed">
-          It has none: give prompts as text, not as messages.
+          None. Use prompts as text, not as messages.
         </Text>
       )}
     </Paper>
@@ -232,9 +232,9 @@ function Tokens({ contents }: { contents: Contents }) {
       </Title>
       <Facts
         facts={[
-          ["Begins", bos ?? "none"],
-          ["Ends an answer", eos.join("  ") || "none"],
-          ["Pads", pad ?? "none"],
+          ["Start", bos ?? "none"],
+          ["End of answer", eos.join("  ") || "none"],
+          ["Padding", pad ?? "none"],
           [others.length === 1 ? "One other" : `${others.length} others`, others.slice(0, 40).join("  ") || DASH],
         ]}
       />

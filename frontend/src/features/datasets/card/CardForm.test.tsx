@@ -21,7 +21,7 @@ function begin(answer: () => Response) {
   const onDone = vi.fn();
   const view = renderWith(<CardForm dataset={DATASET} onDone={onDone} />);
   fireEvent.change(screen.getByLabelText("Purpose"), { target: { value: "Sums." } });
-  fireEvent.click(screen.getByRole("button", { name: "Save the card" }));
+  fireEvent.click(screen.getByRole("button", { name: "Save card" }));
   return { ...view, sent, onDone };
 }
 

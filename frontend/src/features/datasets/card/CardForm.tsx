@@ -43,14 +43,14 @@ export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => 
           data={owners}
           value={fields.owner}
           onChange={owner => change({ owner })}
-          placeholder={members.isPending ? "Loading" : "Nobody"}
+          placeholder={members.isPending ? "Loading" : "No owner"}
           error={fault("owner")}
           searchable
           clearable
         />
         <Autocomplete
           label="Licence"
-          description="An identifier of SPDX, such as CC-BY-4.0, or in your own words."
+          description="An SPDX identifier such as CC-BY-4.0, or free text."
           data={LICENCES}
           value={fields.licence}
           maxLength={120}
@@ -59,7 +59,7 @@ export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => 
         />
         <Textarea
           label="Source"
-          description="Where the rows are from: an address, a paper, a person."
+          description="Where the rows come from: a URL, a paper, a person."
           value={fields.source}
           maxLength={2000}
           onChange={event => change({ source: event.currentTarget.value })}
@@ -79,7 +79,7 @@ export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => 
         />
         <Textarea
           label="Caveats"
-          description="What one must know before using them."
+          description="What users of the data need to know."
           value={fields.caveats}
           maxLength={20_000}
           onChange={event => change({ caveats: event.currentTarget.value })}
@@ -90,10 +90,10 @@ export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => 
         />
         <NumberInput
           label="Keep replaced versions for"
-          description="Then they are deleted. The newest stays, and so does what a run has read or somebody needs."
+          description="Then they are deleted, except the newest and any that are in use or were read by a run."
           value={fields.keep_days ?? ""}
           onChange={next => change({ keep_days: typeof next === "number" ? next : null })}
-          placeholder="ever"
+          placeholder="no limit"
           suffix={fields.keep_days === 1 ? " day" : " days"}
           min={1}
           max={3650}
@@ -104,7 +104,7 @@ export function CardForm({ dataset, onDone }: { dataset: Dataset; onDone: () => 
         {restError(save.error, FIELDS) !== null && <ErrorState error={save.error} />}
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>
-            Save the card
+            Save card
           </Button>
         </Group>
       </Stack>

@@ -23,7 +23,7 @@ export function CardPanel({ dataset }: { dataset: Dataset }) {
         </Title>
         {editor && (
           <Button variant="default" size="xs" leftSection={<IconPencil size={14} />} onClick={open}>
-            Edit the card
+            Edit card
           </Button>
         )}
       </Group>
@@ -46,8 +46,8 @@ export function CardPanel({ dataset }: { dataset: Dataset }) {
       )}
       {missing.length > 0 && (
         <Text size="xs" c="dimmed" mt="sm" data-testid="card-missing">
-          The card does not tell the {missing.join(", ")} yet.
-          {editor && " Who uses the rows later will ask for it."}
+          The card does not state the {missing.join(", ")} yet.
+          {editor && " People who use this data will need it."}
         </Text>
       )}
       {card.updated_at && card.revision > 1 && (
@@ -64,7 +64,7 @@ export function CardPanel({ dataset }: { dataset: Dataset }) {
 
 const NotSaid = () => (
   <Text component="span" size="sm" c="dimmed">
-    not told
+    Not set
   </Text>
 );
 

@@ -25,9 +25,9 @@ it("names the owner, or the last one", () => {
 });
 
 it("tells how long replaced versions are kept", () => {
-  expect(keptText(CARD)).toBe("kept for ever");
-  expect(keptText({ keep_days: 1 })).toBe("kept for a day, and longer where a run has read them");
-  expect(keptText({ keep_days: 30 })).toBe("kept for 30 days, and longer where a run has read them");
+  expect(keptText(CARD)).toBe("kept indefinitely");
+  expect(keptText({ keep_days: 1 })).toBe("kept for a day, longer if a run has read them");
+  expect(keptText({ keep_days: 30 })).toBe("kept for 30 days, longer if a run has read them");
 });
 
 it("tells what nobody has said", () => {

@@ -3,13 +3,13 @@ import type { DatasetCard } from "@/api/model";
 /** Who answers for a dataset. */
 export function ownerText({ owner, last_owner }: Pick<DatasetCard, "owner" | "last_owner">): string {
   if (owner) return owner.name ? `${owner.name} (${owner.email})` : owner.email;
-  return last_owner ? `none, last was ${last_owner}` : "none";
+  return last_owner ? `none (last: ${last_owner})` : "none";
 }
 
 /** How long versions are kept that a newer one has replaced. */
 export function keptText({ keep_days }: Pick<DatasetCard, "keep_days">): string {
-  if (keep_days === null) return "kept for ever";
-  return `kept for ${keep_days === 1 ? "a day" : `${keep_days} days`}, and longer where a run has read them`;
+  if (keep_days === null) return "kept indefinitely";
+  return `kept for ${keep_days === 1 ? "a day" : `${keep_days} days`}, longer if a run has read them`;
 }
 
 /** What a card does not say yet, in words. */

@@ -17,7 +17,7 @@ import { importsQuery } from "./queries";
 export type Place = "hub" | "url" | "folder";
 
 const PLACE: Record<Place, { label: string; placeholder: string }> = {
-  hub: { label: "Dataset on the hub", placeholder: "openai/gsm8k" },
+  hub: { label: "Hugging Face dataset", placeholder: "openai/gsm8k" },
   url: { label: "Address", placeholder: "https://data.example.org/sets/train.jsonl.gz" },
   folder: { label: "File or folder", placeholder: "/data/sets/gsm8k" },
 };
@@ -104,7 +104,7 @@ export function ImportForm({ place, sources, dataset, onDone }: Props) {
         {place === "hub" && (
           <TextInput
             label="Revision"
-            description="A branch, a tag or a commit. The commit that it stands for now is kept."
+            description="A branch, tag or commit. Pinned to its current commit."
             placeholder="main"
             value={revision}
             onChange={event => {
@@ -120,14 +120,14 @@ export function ImportForm({ place, sources, dataset, onDone }: Props) {
           <Group gap="xs" aria-busy="true">
             <Loader size="xs" />
             <Text size="sm" c="dimmed">
-              The files are listed.
+              Listing files.
             </Text>
           </Group>
         )}
         {listing.data && choices.length === 0 && (
           <Text size="sm" c="var(--c-bad)" role="alert">
-            There are no data files: no Parquet, JSON lines, JSON, CSV or TSV. What a script makes is Parquet at the
-            revision refs/convert/parquet.
+            No data files found (Parquet, JSON Lines, JSON, CSV or TSV). For script-based datasets, use the revision
+            refs/convert/parquet.
           </Text>
         )}
         {chosen && (
@@ -146,7 +146,7 @@ export function ImportForm({ place, sources, dataset, onDone }: Props) {
             />
             {chosen.files.length > 1 && (
               <Checkbox.Group
-                label="Files, read one behind the other"
+                label="Files, read in order"
                 value={files}
                 onChange={next => setLeft(chosen.files.map(file => file.path).filter(path => !next.includes(path)))}
               >
@@ -183,8 +183,8 @@ export function ImportForm({ place, sources, dataset, onDone }: Props) {
               </>
             )}
             <Checkbox
-              label="Show me the rows before they are stored"
-              description="Rows of no known shape wait for you in any case."
+              label="Review the rows before they are stored"
+              description="Unknown row formats always wait for review."
               checked={review}
               onChange={event => setReview(event.currentTarget.checked)}
             />
@@ -202,7 +202,7 @@ export function ImportForm({ place, sources, dataset, onDone }: Props) {
             </Button>
           ) : (
             <Button type="submit" loading={listing.isFetching} disabled={location === ""}>
-              List the files
+              List files
             </Button>
           )}
         </Group>
@@ -217,6 +217,6 @@ function describe(place: Place, sources: DatasetSources): string {
   if (place !== "hub") return `Allowed: ${sources[place].allowed.join(", ")}`;
   const { endpoint, has_credentials } = sources.hub;
   return has_credentials
-    ? `Its name, as owner/name. It is asked for at ${endpoint} with the team’s token.`
-    : `Its name, as owner/name. It is asked for at ${endpoint} without a token: what is gated needs an admin to enter one on the page of policies.`;
+    ? `As owner/name. Fetched from ${endpoint} with the team’s token.`
+    : `As owner/name. Fetched from ${endpoint} without a token. For gated datasets, an admin must enter one on the Policies page.`;
 }

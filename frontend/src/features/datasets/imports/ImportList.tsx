@@ -68,7 +68,7 @@ export function ImportCard({ row, editor, onRead }: CardProps) {
       buttons={
         row.has_files && (
           <Button size="compact-sm" variant={row.state === "waiting" ? "filled" : "default"} onClick={onRead}>
-            Look at the rows
+            Review rows
           </Button>
         )
       }
@@ -78,7 +78,7 @@ export function ImportCard({ row, editor, onRead }: CardProps) {
   );
 }
 
-/** All faults as CSV, fetched when somebody wants them: there may be thousands. */
+/** All errors as CSV, fetched on demand: there may be thousands. */
 function FaultReport({ row }: { row: DatasetImport }) {
   const download = useMutation({
     mutationFn: () => api.getDatasetImportReport(row.id),
@@ -90,11 +90,11 @@ function FaultReport({ row }: { row: DatasetImport }) {
       link.click();
       URL.revokeObjectURL(url);
     },
-    onError: error => toastError("The faults could not be read", error),
+    onError: error => toastError("The errors could not be loaded", error),
   });
   return (
     <Button mt="xs" size="compact-xs" variant="default" loading={download.isPending} onClick={() => download.mutate()}>
-      Download all {row.faults.toLocaleString("en-GB")} faults as CSV
+      Download all {row.faults.toLocaleString("en-GB")} errors as CSV
     </Button>
   );
 }

@@ -40,7 +40,7 @@ export function ImportReading({ row, onDone }: { row: DatasetImport; onDone: () 
   return (
     <Stack gap="sm" data-testid="import-reading">
       {row.state === "failed" && (
-        <Alert color="red" p="xs" title="Its rows were refused">
+        <Alert color="red" p="xs" title="Rows rejected">
           {row.error}
         </Alert>
       )}
@@ -48,7 +48,7 @@ export function ImportReading({ row, onDone }: { row: DatasetImport; onDone: () 
       {restError(read.error, []) !== null && <ErrorState error={read.error} />}
       <Group justify="flex-end">
         <Button onClick={() => read.mutate()} loading={read.isPending} disabled={!known || preview.isError}>
-          Import these rows
+          Import rows
         </Button>
       </Group>
     </Stack>

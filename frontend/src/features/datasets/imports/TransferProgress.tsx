@@ -20,7 +20,7 @@ export function TransferProgress({ transfer, onPause, onResume, onCancel }: Prop
         value={share}
         animated={checking}
         color={still ? "gray" : undefined}
-        aria-label={checking ? "The rows are checked" : "Share of the file that has come"}
+        aria-label={checking ? "Checking rows" : "Upload progress"}
       />
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" role="status" className="num">

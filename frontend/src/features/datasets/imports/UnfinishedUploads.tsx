@@ -39,7 +39,7 @@ export function UnfinishedUploads() {
           </Group>
         ))}
         <Text size="xs" c="dimmed">
-          Choose the same file in the browser that began it, and the upload goes on where it was.
+          To resume, choose the same file in the browser that started the upload.
         </Text>
       </Stack>
     </Alert>

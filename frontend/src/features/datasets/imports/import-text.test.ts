@@ -28,14 +28,14 @@ test("what is on its way, and what needs somebody, is shown", () => {
 });
 
 test("one line says what happens", () => {
-  expect(progressText(row({}))).toBe("Waits for its turn");
-  expect(progressText(row({ error: "It is away." }))).toBe("Waits for the network");
-  expect(progressText(row({ state: "downloading" }))).toBe("Looks at the files");
+  expect(progressText(row({}))).toBe("Queued");
+  expect(progressText(row({ error: "It is away." }))).toBe("Waiting for the network");
+  expect(progressText(row({ state: "downloading" }))).toBe("Listing files");
   const known = { bytes_total: 2048, bytes_done: 4096, files_total: 2, files_done: 1 };
   expect(progressText(row({ state: "reading", ...known }))).toBe(
-    "Reads and checks the rows: 2.0 KiB of 2.0 KiB, 1 of 2 files",
+    "Reading and checking rows: 2.0 KiB of 2.0 KiB, 1 of 2 files",
   );
-  expect(progressText(row({ state: "verifying", ...known }))).toContain("Compares checksums");
+  expect(progressText(row({ state: "verifying", ...known }))).toContain("Comparing checksums");
   expect(progressText(row({ state: "downloading", ...known }))).toContain("1 of 2 files");
 });
 

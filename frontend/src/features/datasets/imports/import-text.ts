@@ -11,13 +11,13 @@ export function shown(rows: DatasetImport[]): DatasetImport[] {
   return rows.filter(row => isOpen(row) || row.state === "waiting" || row.state === "failed");
 }
 
-const VERBS: Record<string, string> = { verifying: "Compares checksums", reading: "Reads and checks the rows" };
+const VERBS: Record<string, string> = { verifying: "Comparing checksums", reading: "Reading and checking rows" };
 
 /** One line about the progress. */
 export function progressText(row: DatasetImport): string {
   if (row.state === "failed") return "Failed";
-  if (row.state === "waiting") return "Waits for you";
-  return movedText(row, VERBS[row.state] ?? "Fetches");
+  if (row.state === "waiting") return "Waiting for review";
+  return movedText(row, VERBS[row.state] ?? "Fetching");
 }
 
 /** Where it comes from, short: the place, the commit, and what was chosen. */

@@ -159,6 +159,6 @@ it("says how far it is in words", () => {
   expect(told("sending", 2 << 20)).toBe("40.0 MiB of 100 MiB · 2.0 MiB/s · 30 s left");
   expect(told("sending", null)).toBe("40.0 MiB of 100 MiB");
   expect(told("paused", null)).toBe("40.0 MiB of 100 MiB · paused");
-  expect(told("waiting", null)).toBe("40.0 MiB of 100 MiB · waiting for the platform; it goes on by itself");
-  expect(told("checking", null)).toBe("100 MiB are sent, and each row is checked.");
+  expect(told("waiting", null)).toBe("40.0 MiB of 100 MiB · waiting for the platform; resumes automatically");
+  expect(told("checking", null)).toBe("100 MiB sent. Checking each row.");
 });

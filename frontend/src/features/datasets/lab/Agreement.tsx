@@ -25,7 +25,7 @@ export function Agreement({ job, threshold, marking, onMarking }: Props) {
   const query = useQuery(marksQuery(job, threshold));
   const mark = useMutation({
     mutationFn: (said: Said) => api.markLabRows(job, { marks: [said] }),
-    onError: error => toastError("The mark was not kept", error),
+    onError: error => toastError("The mark was not saved", error),
     onSuccess: (_, { row, word }) =>
       client.setQueriesData<Marks>({ queryKey: ["lab-jobs", job, "marks"] }, old =>
         old ? { ...old, rows: old.rows.map(one => (one.index === row ? { ...one, mine: word } : one)) } : old,
@@ -67,13 +67,9 @@ export function Agreement({ job, threshold, marking, onMarking }: Props) {
 
 export function Reviewers({ reviewers }: { reviewers: ReviewerAgreement[] }) {
   if (reviewers.length === 0)
-    return (
-      <Nothing>
-        Nobody has marked rows yet: nobody knows whether this judge finds good what a person finds good.
-      </Nothing>
-    );
+    return <Nothing>No rows marked yet, so it is unknown whether this judge agrees with people.</Nothing>;
   return (
-    <Stack gap={4} component="ul" p={0} m={0} style={{ listStyle: "none" }} aria-label="Agreement of each person">
+    <Stack gap={4} component="ul" p={0} m={0} style={{ listStyle: "none" }} aria-label="Agreement by person">
       {reviewers.map(one => (
         <li key={one.reviewer}>
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
@@ -81,7 +77,7 @@ export function Reviewers({ reviewers }: { reviewers: ReviewerAgreement[] }) {
           </Text>
           <Text size="xs" c="dimmed">
             Good for both {one.both_good}, for the judge alone {one.judge_only}, for the person alone {one.person_only},
-            bad for both {one.both_bad}. The drawn rows have as many low scores as high ones.
+            bad for both {one.both_bad}. The sample has as many low scores as high ones.
           </Text>
         </li>
       ))}
@@ -106,7 +102,7 @@ export function Marking({ rows, busy, onSay }: MarkingProps) {
   const [place, setPlace] = useState(open < 0 ? 0 : open);
   const row = rows[place];
   const marked = rows.filter(one => one.mine !== null).length;
-  if (!row) return <Nothing>No row has a score, so there is none to mark.</Nothing>;
+  if (!row) return <Nothing>No scored rows to mark.</Nothing>;
   // The buttons stay enabled while a mark is sent: one that is disabled loses the keyboard's focus.
   const say = (word: Said["word"]) => {
     if (!busy) onSay({ row: row.index, word }, () => setPlace(Math.min(place + 1, rows.length - 1)));
@@ -114,7 +110,7 @@ export function Marking({ rows, busy, onSay }: MarkingProps) {
   return (
     <Paper withBorder p="sm" data-testid="lab-marking">
       <Text size="xs" c="dimmed" role="status">
-        Row {place + 1} of {rows.length}, {marked} marked. Say what you think of it: what the judge thinks is not shown.
+        Row {place + 1} of {rows.length}, {marked} marked. Give your own verdict; the judge’s is hidden.
       </Text>
       <Stack
         gap="xs"

@@ -35,7 +35,9 @@ export function ModelChoice({ value, onChange, error }: ModelProps) {
         data={modelOptions(endpoints.data?.data)}
         value={value}
         onChange={onChange}
-        error={endpoints.isError ? "The judge endpoints could not be read." : fieldError(error, "/operation/endpoint")}
+        error={
+          endpoints.isError ? "The judge endpoints could not be loaded." : fieldError(error, "/operation/endpoint")
+        }
         nothingFoundMessage="The team has no judge endpoint"
         w={320}
         maw="100%"
@@ -66,7 +68,7 @@ export function AskOptions({ rows, value, onChange, error }: Props) {
       <ModelChoice value={value.endpoint} onChange={endpoint => onChange({ ...value, endpoint })} error={error} />
       <NumberInput
         label="Rows"
-        description="Empty for all; else drawn at random"
+        description="Empty for all; otherwise a random sample"
         placeholder={`all ${rows.toLocaleString("en-GB")}`}
         min={1}
         max={Math.min(rows, MOST_ROWS)}
@@ -77,7 +79,7 @@ export function AskOptions({ rows, value, onChange, error }: Props) {
         onChange={sample => onChange({ ...value, sample })}
         error={
           value.sample === "" && rows > MOST_ROWS
-            ? `One job asks about ${MOST_ROWS.toLocaleString("en-GB")} at most`
+            ? `At most ${MOST_ROWS.toLocaleString("en-GB")} per job`
             : fieldError(error, "/operation/sample")
         }
       />

@@ -10,8 +10,7 @@ export function Asked({ asked }: { asked: AskedReport }) {
     <>
       {failed > 0 && (
         <Alert color="yellow" role="status">
-          {failed === 1 ? "One row was" : `${failed.toLocaleString("en-GB")} rows were`} not answered: nothing is known
-          of {failed === 1 ? "it" : "them"}.
+          {failed === 1 ? "One row was" : `${failed.toLocaleString("en-GB")} rows were`} not answered.
         </Alert>
       )}
       {failures.length > 0 && <ReasonedRows label="Rows without an answer" rows={failures} />}

@@ -37,17 +37,17 @@ const REPORT: ContaminationReport = {
 it("shows rows beside those that they meet, and which evaluation sets are concerned", () => {
   renderWith(<Report report={REPORT} />);
   expect(screen.getByText("1,198")).toBeTruthy();
-  expect(screen.getByRole("status").textContent).toContain("2 of the 500 rows of held-out@1 can be trained on here");
+  expect(screen.getByRole("status").textContent).toContain("2 of the 500 rows of held-out@1 are in this training data");
   expect(screen.getByRole("status").textContent).not.toContain("other@2");
   const rows = within(screen.getByRole("list", { name: "Contaminated rows" })).getAllByRole("listitem");
   expect(rows.map(row => row.textContent)).toEqual([
-    "equal6 words in one piecesums@1 · 5 How many horses? → 3held-out@1 · 7 how many horses",
-    "63 % shared31 words in one piecesums@1 · 10 A longer oneheld-out@1 · 1 a longer one of them",
+    "equal6 consecutive wordssums@1 · 5 How many horses? → 3held-out@1 · 7 how many horses",
+    "63 % shared31 consecutive wordssums@1 · 10 A longer oneheld-out@1 · 1 a longer one of them",
   ]);
 });
 
 it("says so where no row stands in an evaluation set", () => {
   renderWith(<Report report={{ ...REPORT, clean: 1200, equal_rows: 0, part_rows: 0, largest: [] }} />);
-  expect(screen.getByText("None of these rows stands in held-out@1, other@2.")).toBeTruthy();
+  expect(screen.getByText("None of these rows occurs in held-out@1, other@2.")).toBeTruthy();
   expect(screen.queryByRole("status")).toBeNull();
 });

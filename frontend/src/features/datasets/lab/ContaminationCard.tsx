@@ -25,7 +25,7 @@ export function ContaminationCard({ dataset, version, jobs }: CardProps) {
     <LabCard
       {...{ dataset, version, jobs }}
       title="Contamination"
-      description="Rows that evaluation sets have as well: equal, nearly, or a part of one in the other. Runs of words that many rows of a version have, such as instructions, do not count."
+      description="Rows that also occur in evaluation sets: equal, nearly equal, or overlapping. Word sequences common to many rows, such as instructions, do not count."
       operation={
         isSet ? { kind: "contamination", against, run, threshold: threshold / 100, same_figures: sameFigures } : null
       }
@@ -34,8 +34,8 @@ export function ContaminationCard({ dataset, version, jobs }: CardProps) {
           <EvaluationSets own={version.ref} value={against} onChange={setAgainst} />
           <Group gap="sm" align="flex-end">
             <NumberInput
-              label="Words of a run"
-              description="13 as GPT-3 took, 8 as Llama 3"
+              label="N-gram length, words"
+              description="GPT-3 used 13, Llama 3 used 8"
               min={5}
               max={50}
               allowDecimal={false}
@@ -45,7 +45,7 @@ export function ContaminationCard({ dataset, version, jobs }: CardProps) {
             />
             <NumberInput
               label="Contaminated from"
-              description="Share of the shorter text’s runs"
+              description="Share of the shorter text’s n-grams"
               suffix=" %"
               min={1}
               max={100}
@@ -56,17 +56,17 @@ export function ContaminationCard({ dataset, version, jobs }: CardProps) {
             />
           </Group>
           <Checkbox
-            label="Questions with other numbers are other questions"
+            label="Treat different numbers as different questions"
             checked={sameFigures}
             onChange={event => setSameFigures(event.currentTarget.checked)}
           />
         </>
       }
       startLabel="Find contamination"
-      never="Nobody has compared this version with an evaluation set yet."
+      never="Not compared with an evaluation set yet."
       made={({ contamination }) =>
         contamination && {
-          label: "Make a version without them",
+          label: "Create a version without them",
           condition: { column: "clean", equals: true },
           disabled: contamination.clean === contamination.rows || contamination.clean === 0,
         }
@@ -83,7 +83,7 @@ export function ContaminationCard({ dataset, version, jobs }: CardProps) {
                 params={{ datasetId: dataset.id }}
                 search={{ version: version.number, tab: "rows", notes: "contamination.clean:false" }}
               >
-                Show these rows
+                Show rows
               </TextLink>
             )}
           </>
@@ -107,14 +107,14 @@ function EvaluationSets({ own, value, onChange }: EvaluationSetsProps) {
   return (
     <MultiSelect
       label="Evaluation sets"
-      description="Versions that no run may have seen, such as those that runs are evaluated on"
+      description="Versions that runs must not train on, such as evaluation data"
       placeholder={value.length === 0 ? "slug@version" : undefined}
       data={refs}
       value={value}
       onChange={onChange}
       maxValues={MOST_SETS}
-      error={datasets.isError && "The datasets could not be read."}
-      nothingFoundMessage={datasets.isPending ? "Loading" : "No other version fits"}
+      error={datasets.isError && "The datasets could not be loaded."}
+      nothingFoundMessage={datasets.isPending ? "Loading" : "No other version found"}
       searchable
       clearable
       w="100%"
@@ -131,23 +131,23 @@ export function Report({ report }: { report: ContaminationReport }) {
       <Facts
         facts={[
           ["Rows", count(report.rows)],
-          ["Left without them", count(report.clean)],
+          ["Remaining", count(report.clean)],
           ["Equal", count(report.equal_rows)],
           ["Nearly equal", count(report.near_rows)],
-          ["A part of one in the other", count(report.part_rows)],
+          ["Overlapping", count(report.part_rows)],
           ["Same words, other numbers", count(report.other_numbers)],
-          ["Common runs left out", count(report.common_runs)],
+          ["Common n-grams ignored", count(report.common_runs)],
         ]}
       />
       {found === 0 ? (
-        <Nothing>None of these rows stands in {sets.map(one => one.ref).join(", ")}.</Nothing>
+        <Nothing>None of these rows occurs in {sets.map(one => one.ref).join(", ")}.</Nothing>
       ) : (
         <Alert color="yellow" role="status">
           {sets
             .filter(one => one.found > 0)
             .map(one => `${count(one.found)} of the ${count(one.rows)} rows of ${one.ref}`)
             .join(", ")}{" "}
-          can be trained on here: a result on them says little.
+          are in this training data: results on them say little.
         </Alert>
       )}
       {largest.length > 0 && (
@@ -167,9 +167,9 @@ function Contaminated({ found }: { found: ContaminatedRow }) {
     <Paper withBorder p="xs" component="li">
       <Group gap="xs" mb={4}>
         <Badge variant="light" color={match === "equal" ? "petrol" : "gray"}>
-          {match === "equal" ? "equal" : `${formatPercent(share)} ${match === "near" ? "alike" : "shared"}`}
+          {match === "equal" ? "equal" : `${formatPercent(share)} ${match === "near" ? "similar" : "shared"}`}
         </Badge>
-        {longest > 0 && <Text size="sm">{count(longest)} words in one piece</Text>}
+        {longest > 0 && <Text size="sm">{count(longest)} consecutive words</Text>}
       </Group>
       <ShownText row={row} />
       <ShownText row={met} />

@@ -32,7 +32,7 @@ it("shows clusters with their rows, and warns of answers that differ", () => {
   expect(screen.getByText("1,198")).toBeTruthy();
   expect(screen.getByRole("status").textContent).toContain("One cluster has different gold answers");
   const cluster = within(screen.getByRole("list", { name: "Largest clusters" })).getByRole("listitem");
-  expect(cluster.textContent).toContain("94 % alike");
+  expect(cluster.textContent).toContain("94 % similar");
   expect(cluster.textContent).toContain("sums@1 · 5 How many horses? → 3");
   expect(cluster.textContent).toContain("sums@1 · 7 how many horses");
 });

@@ -17,21 +17,21 @@ export function DuplicatesCard({ dataset, version, jobs }: CardProps) {
     <LabCard
       {...{ dataset, version, jobs }}
       title="Duplicates"
-      description="Rows that say the same: but for case, spaces and the punctuation of sentences, or nearly. Each near pair is compared shingle by shingle before it is told."
+      description="Rows that are equal, ignoring case, spaces and punctuation, or nearly equal. Each near pair is verified shingle by shingle."
       operation={threshold === null ? null : { kind: "duplicates", threshold, same_figures: likeness.sameNumbers }}
       options={
         <LikenessOptions
-          label="Likeness from"
-          description="Percent of three-word runs in common"
+          label="Similarity from"
+          description="Percent of shared three-word sequences"
           value={likeness}
           onChange={setLikeness}
         />
       }
       startLabel="Find duplicates"
-      never="Nobody has looked for duplicates in this version yet."
+      never="Not checked for duplicates yet."
       made={({ duplicates }) =>
         duplicates && {
-          label: "Make a version with one of each",
+          label: "Create a version with one of each",
           condition: { column: "keep", equals: true },
           disabled: duplicates.kept === duplicates.rows || duplicates.kept === 0,
         }
@@ -48,7 +48,7 @@ export function DuplicatesCard({ dataset, version, jobs }: CardProps) {
                 params={{ datasetId: dataset.id }}
                 search={{ version: version.number, tab: "rows", notes: "duplicates.size:2.." }}
               >
-                Show these rows
+                Show rows
               </TextLink>
             )}
           </>
@@ -66,9 +66,9 @@ export function Clusters({ report }: { report: DuplicatesReport }) {
       <Facts
         facts={[
           ["Rows", count(report.rows)],
-          ["Left with one of each", count(report.kept)],
+          ["Remaining with one of each", count(report.kept)],
           ["Equal to another", count(report.equal_rows)],
-          ["Nearly another", count(report.near_rows)],
+          ["Similar to another", count(report.near_rows)],
           ["Clusters", count(report.clusters)],
           ["With different answers", count(report.conflicts)],
         ]}
@@ -76,7 +76,7 @@ export function Clusters({ report }: { report: DuplicatesReport }) {
       {report.conflicts > 0 && (
         <Alert color="yellow" role="status">
           {report.conflicts === 1 ? "One cluster has" : `${count(report.conflicts)} clusters have`} different gold
-          answers to the same question: look at them first.
+          answers to the same question: check them first.
         </Alert>
       )}
       <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: "none" }} aria-label="Largest clusters">
@@ -93,7 +93,7 @@ function Cluster({ cluster }: { cluster: DuplicateCluster }) {
     <Paper withBorder p="xs" component="li">
       <Group gap="xs" mb={4}>
         <Badge variant="light" color={cluster.kind === "equal" ? "petrol" : "gray"}>
-          {cluster.kind === "equal" ? "equal" : `${formatPercent(cluster.similarity)} alike`}
+          {cluster.kind === "equal" ? "equal" : `${formatPercent(cluster.similarity)} similar`}
         </Badge>
         <Text size="sm">{cluster.size.toLocaleString("en-GB")} rows</Text>
         {cluster.answers_differ && (

@@ -14,13 +14,13 @@ interface Props {
 export function JobState({ job, editor, resuming, onResume, onCancel }: Props) {
   if (job.state === "failed")
     return (
-      <Alert color="red" role="alert" mb="sm" title="The last job has failed">
+      <Alert color="red" role="alert" mb="sm" title="The last job failed">
         {job.error}
       </Alert>
     );
   if (job.state === "waiting")
     return (
-      <Alert color="yellow" role="status" mb="sm" title="Done, and not stored yet" data-testid="lab-waiting">
+      <Alert color="yellow" role="status" mb="sm" title="Done, not stored yet" data-testid="lab-waiting">
         <Text size="sm">{job.error}</Text>
         {editor && (
           <Group gap="xs" mt="sm">

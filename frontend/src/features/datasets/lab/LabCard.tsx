@@ -80,7 +80,7 @@ export function LabCard({ dataset, version, jobs, title, operation, options, mad
               loading={lab.cost.isPending}
               onClick={() => operation && lab.cost.mutate(operation)}
             >
-              {done ? "Look again" : "What will it cost?"}
+              {done ? "Run again" : "Estimate cost"}
             </Button>
           )}
           {elsewhere !== null && <ErrorState error={elsewhere} />}
@@ -113,7 +113,7 @@ export function LabCard({ dataset, version, jobs, title, operation, options, mad
           {children}
         </Found>
       ) : (
-        !busy && <Nothing>{latest ? "The last job left no notes." : words.never}</Nothing>
+        !busy && <Nothing>{latest ? "The last job produced no notes." : words.never}</Nothing>
       )}
     </Paper>
   );
@@ -126,7 +126,7 @@ interface FoundProps extends Pick<Props, "made" | "children" | "undoLabel"> {
   lab: ReturnType<typeof useLab>;
 }
 
-function Found({ job, notes, editor, lab, made, children, undoLabel = "Undo: remove the notes" }: FoundProps) {
+function Found({ job, notes, editor, lab, made, children, undoLabel = "Undo: remove notes" }: FoundProps) {
   const query = useQuery(labJobQuery(job.id));
   return (
     <Loaded query={query}>

@@ -26,7 +26,7 @@ export function LabTab({ dataset, version, children }: Props) {
   return (
     <Stack gap="md" component="section" aria-label="Lab">
       <Text size="sm" c="dimmed">
-        What is found here becomes notes of the rows. The version itself never changes: other versions are made of it.
+        Results are stored as row notes. The version itself never changes; new versions are created from it.
       </Text>
       <Loaded query={jobs} skeleton={<Placeholder height={220} />}>
         {({ data }) => (

@@ -29,7 +29,7 @@ export function LikenessOptions({ label, description, value, onChange }: Props) 
         onChange={from => onChange({ ...value, from })}
       />
       <Checkbox
-        label="Questions with other numbers are other questions"
+        label="Treat different numbers as different questions"
         checked={value.sameNumbers}
         onChange={event => onChange({ ...value, sameNumbers: event.currentTarget.checked })}
       />

@@ -1,4 +1,4 @@
-/** Memorisation: whether a model writes the rest of rows word for word that it was shown the beginning of. */
+/** Memorisation: whether a model, shown the beginning of a row, continues it verbatim. */
 import { NumberInput } from "@mantine/core";
 import { useState } from "react";
 import { TextLink } from "@/ui/TextLink";
@@ -17,7 +17,7 @@ export function MemorisationCard({ dataset, version, jobs }: CardProps) {
     <LabCard
       {...{ dataset, version, jobs }}
       title="Memorisation"
-      description="Whether a model knows rows by heart: it is shown the beginning of each and continues it. A rest that comes word for word was seen in training, which no comparison with other datasets can tell."
+      description="Whether a model has memorised rows: it sees the beginning of each and continues it. A verbatim continuation was seen in training, which comparing datasets cannot show."
       operation={
         chosen && isSet
           ? { kind: "memorisation", ...chosen, shown: Number(shown) / 100, least_rest: Number(least) }
@@ -40,7 +40,7 @@ export function MemorisationCard({ dataset, version, jobs }: CardProps) {
             onChange={setShown}
           />
           <NumberInput
-            label="Rest of at least"
+            label="Continuation of at least"
             description="A shorter one can be guessed"
             suffix=" words"
             min={3}
@@ -52,11 +52,11 @@ export function MemorisationCard({ dataset, version, jobs }: CardProps) {
           />
         </>
       )}
-      startLabel="Try the rows"
-      never="No model has been tried with the rows of this version yet."
+      startLabel="Test rows"
+      never="No model tested on this version yet."
       made={({ memorisation }) =>
         memorisation && {
-          label: "Make a version of those not known",
+          label: "Create a version without memorised rows",
           condition: { column: "completed", equals: false },
           disabled: memorisation.completed === 0 || memorisation.completed === memorisation.tried,
         }
@@ -73,7 +73,7 @@ export function MemorisationCard({ dataset, version, jobs }: CardProps) {
                 params={{ datasetId: dataset.id }}
                 search={{ version: version.number, tab: "rows", notes: "memorisation.overlap:1.." }}
               >
-                Show the rows that are known
+                Show memorised rows
               </TextLink>
             )}
             <Asked asked={memorisation.asked} />

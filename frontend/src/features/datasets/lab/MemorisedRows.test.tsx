@@ -62,13 +62,13 @@ it("tells how many rows are known, and shows what was written in the place of th
   ]);
   expect(screen.getByText("1 of 95 % and more")).toBeTruthy();
   const [known, other] = within(screen.getByRole("region", { name: "Largest overlaps" })).getAllByRole("listitem");
-  expect(known?.textContent).toContain("word for word");
-  expect(known?.textContent).toContain("answered right");
-  expect(other?.textContent).toContain("50 % alike");
-  expect(other?.textContent).toContain("The model wrote: nothing");
+  expect(known?.textContent).toContain("verbatim");
+  expect(known?.textContent).toContain("answered correctly");
+  expect(other?.textContent).toContain("50 % overlap");
+  expect(other?.textContent).toContain("Model output: nothing");
 });
 
 it("says so where no rest was long enough", () => {
   renderWith(<MemorisedRows report={{ ...REPORT, tried: 0, left_out: 6 }} />);
-  expect(screen.getByText(/No row was tried: of 6 the rest is too short/)).toBeTruthy();
+  expect(screen.getByText(/No row was tested: of 6 the continuation is too short/)).toBeTruthy();
 });

@@ -14,8 +14,8 @@ export function MemorisedRows({ report }: { report: MemorisationReport }) {
   if (report.tried === 0)
     return (
       <Nothing>
-        No row was tried: of {count(report.left_out)} the rest is too short to tell anything. Ask for a shorter rest, or
-        show less.
+        No row was tested: of {count(report.left_out)} the continuation is too short. Allow a shorter one, or show less
+        of the prompt.
       </Nothing>
     );
   const alike = report.histogram.at(-1);
@@ -23,17 +23,17 @@ export function MemorisedRows({ report }: { report: MemorisationReport }) {
     <>
       <Facts
         facts={[
-          ["Rows tried", count(report.tried)],
-          ["Known by heart", `${count(report.completed)} (${formatPercent(report.share)})`],
+          ["Rows tested", count(report.tried)],
+          ["Memorised", `${count(report.completed)} (${formatPercent(report.share)})`],
           ["95 % interval", `${formatPercent(report.low)} to ${formatPercent(report.high)}`],
-          ["Mean overlap of the rest", formatPercent(report.overlap)],
-          ["Rest too short", count(report.left_out)],
+          ["Mean overlap", formatPercent(report.overlap)],
+          ["Too short", count(report.left_out)],
           ...(report.with_answer > 0
             ? [
-                ["Right answer without the rest", `${count(report.answered)} of ${count(report.with_answer)}`] as [
-                  string,
-                  string,
-                ],
+                [
+                  "Correct answer from the beginning alone",
+                  `${count(report.answered)} of ${count(report.with_answer)}`,
+                ] as [string, string],
               ]
             : []),
         ]}
@@ -63,17 +63,17 @@ function Tried({ one }: { one: MemorisedRow }) {
     <Paper withBorder p="xs" component="li">
       <Group gap="xs" mb={4}>
         <Badge variant="light" color={one.completed ? "red" : "gray"}>
-          {one.completed ? "word for word" : `${formatPercent(one.overlap)} alike`}
+          {one.completed ? "verbatim" : `${formatPercent(one.overlap)} overlap`}
         </Badge>
         {one.answered && (
           <Badge variant="light" color="yellow">
-            answered right
+            answered correctly
           </Badge>
         )}
       </Group>
       <ShownText row={one.row} />
-      <Part label="Its rest" text={one.expected} />
-      <Part label="The model wrote" text={one.said} />
+      <Part label="Actual continuation" text={one.expected} />
+      <Part label="Model output" text={one.said} />
     </Paper>
   );
 }

@@ -9,9 +9,9 @@ const report = (background: number) => ({ background }) as ParaphrasesReport;
 it("says how alike rows are that have nothing to do with each other", () => {
   const { update } = renderWith(<Background report={report(0.41)} />);
   const text = () => screen.getByRole("status").textContent;
-  expect(text()).toBe("Of 1,000 pairs of rows drawn at random, one is more than 41 % alike.");
+  expect(text()).toBe("Of 1,000 random pairs of rows, one is more than 41 % similar.");
   update(<Background report={report(0.93)} />);
-  expect(text()).toContain("more than 93 % alike: this model hardly keeps rows apart");
+  expect(text()).toContain("more than 93 % similar: this model separates rows poorly");
   update(<Background report={report(0.999)} />);
-  expect(text()).toContain("One that is made for embeddings would.");
+  expect(text()).toContain("Use an embedding model.");
 });

@@ -24,7 +24,7 @@ export function ParaphrasesCard({ dataset, version, jobs }: CardProps) {
     <LabCard
       {...{ dataset, version, jobs }}
       title="Paraphrases"
-      description="Rows that say the same in other words: those whose vectors, made by a model, point the same way. A model can be wrong about it, so look at them before they go."
+      description="Rows that say the same in other words, found by comparing embeddings. Models make mistakes, so check the rows before you remove them."
       operation={
         endpoint === null || threshold === null
           ? null
@@ -36,17 +36,17 @@ export function ParaphrasesCard({ dataset, version, jobs }: CardProps) {
           <ModelChoice value={endpoint} onChange={setEndpoint} error={error} />
           <LikenessOptions
             label="Similarity from"
-            description="Cosine of their vectors"
+            description="Cosine similarity of embeddings"
             value={likeness}
             onChange={setLikeness}
           />
         </>
       )}
       startLabel="Find paraphrases"
-      never="Nobody has looked for paraphrases in this version yet."
+      never="Not checked for paraphrases yet."
       made={({ paraphrases }) =>
         paraphrases && {
-          label: "Make a version with one of each",
+          label: "Create a version with one of each",
           condition: { column: "keep", equals: true },
           disabled: paraphrases.found.kept === paraphrases.found.rows || paraphrases.found.kept === 0,
         }
@@ -64,7 +64,7 @@ export function ParaphrasesCard({ dataset, version, jobs }: CardProps) {
                 params={{ datasetId: dataset.id }}
                 search={{ version: version.number, tab: "rows", notes: "paraphrases.size:2.." }}
               >
-                Show these rows
+                Show rows
               </TextLink>
             )}
             <Asked asked={paraphrases.asked} />
@@ -79,12 +79,12 @@ export function ParaphrasesCard({ dataset, version, jobs }: CardProps) {
 export function Background({ report: { background } }: { report: ParaphrasesReport }) {
   return (
     <Alert color={background > HARDLY_APART ? "yellow" : "gray"} role="status">
-      Of 1,000 pairs of rows drawn at random, one is more than {formatPercent(background)} alike
+      Of 1,000 random pairs of rows, one is more than {formatPercent(background)} similar
       {background <= HARDLY_APART
         ? "."
         : background < 0.98
-          ? ": this model hardly keeps rows apart, so take a similarity well above that."
-          : ": this model does not keep rows apart. One that is made for embeddings would."}
+          ? ": this model separates rows poorly, so choose a similarity well above that."
+          : ": this model does not separate rows. Use an embedding model."}
     </Alert>
   );
 }

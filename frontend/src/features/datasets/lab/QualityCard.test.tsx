@@ -43,7 +43,7 @@ it("shows how scores are spread, the lowest rows, and what was not answered", ()
   expect(screen.getByRole("img").getAttribute("aria-label")).toBe("Scores of 4 rows; 1 lie below 50 %");
   const lowest = within(screen.getByRole("region", { name: "Lowest scores" })).getByRole("listitem");
   expect(lowest.textContent).toBe("20 %sums@1 · 3 Row 2 → 3clear 20 %: Says too little.");
-  expect(screen.getByRole("status").textContent).toBe("One row was not answered: nothing is known of it.");
+  expect(screen.getByRole("status").textContent).toBe("One row was not answered.");
   expect(screen.getByText("the judge's answer is no JSON")).toBeTruthy();
 });
 
@@ -51,7 +51,7 @@ it("says what is kept back from one who marks rows", () => {
   const { update } = renderWith(<QualityScores report={{ ...REPORT, lowest: [], kept_back: 3 }} threshold={0.5} />);
   const text = () => screen.getByRole("region", { name: "Lowest scores" }).textContent;
   expect(text()).toBe(
-    "Lowest scores3 of the lowest rows are among those to mark: you see what the judge says of them once you have.",
+    "Lowest scores3 of the lowest rows are among the rows to mark. Mark them to see the judge’s verdict.",
   );
   update(<QualityScores report={REPORT} threshold={0.5} />);
   expect(text()).not.toContain("to mark");
@@ -102,5 +102,5 @@ it("stays at a row whose mark was not kept, and sends none twice", async () => {
 
 it("says so where nobody has marked rows", () => {
   renderWith(<Reviewers reviewers={[]} />);
-  expect(screen.getByText(/Nobody has marked rows yet/)).toBeTruthy();
+  expect(screen.getByText(/No rows marked yet/)).toBeTruthy();
 });

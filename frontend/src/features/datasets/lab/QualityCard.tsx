@@ -29,7 +29,7 @@ export function QualityCard({ dataset, version, jobs }: CardProps) {
     <LabCard
       {...{ dataset, version, jobs }}
       title="Quality"
-      description="What a model says of each row by your criteria. A row that it does not answer has no score, and a person’s marks tell how far its scores can be relied on."
+      description="A model scores each row by your criteria. Rows that it does not answer have no score. Mark rows yourself to see how reliable its scores are."
       operation={chosen && rubric ? { kind: "quality", ...chosen, items: rubric } : null}
       shown={ASKING_FIELDS}
       options={error => (
@@ -42,11 +42,11 @@ export function QualityCard({ dataset, version, jobs }: CardProps) {
           </div>
         </>
       )}
-      startLabel="Judge the rows"
-      never="No model has judged the rows of this version yet."
+      startLabel="Score rows"
+      never="No rows scored yet."
       made={({ quality }) =>
         quality && {
-          label: `Make a version of the ${kept(quality, threshold).toLocaleString("en-GB")} rows from ${Math.round(threshold * 100)} % on`,
+          label: `Create a version of the ${kept(quality, threshold).toLocaleString("en-GB")} rows from ${Math.round(threshold * 100)} %`,
           condition: { column: "score", least: threshold },
           disabled: kept(quality, threshold) === 0 || kept(quality, threshold) === quality.rows,
         }
@@ -58,7 +58,7 @@ export function QualityCard({ dataset, version, jobs }: CardProps) {
             {!marking && <QualityScores report={quality} threshold={threshold} />}
             <NumberInput
               label="Good from"
-              description="Score from which a row stays"
+              description="Minimum score to keep a row"
               suffix=" %"
               min={5}
               max={100}
@@ -77,7 +77,7 @@ export function QualityCard({ dataset, version, jobs }: CardProps) {
                 params={{ datasetId: dataset.id }}
                 search={{ version: version.number, tab: "rows", notes: `quality.score:..${below(threshold)}` }}
               >
-                Show the rows below
+                Show rows below
               </TextLink>
             )}
             <Agreement job={job.id} {...{ threshold, marking }} onMarking={setMarking} />

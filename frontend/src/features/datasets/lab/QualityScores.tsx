@@ -24,7 +24,7 @@ export function QualityScores({ report, threshold }: Props) {
     <>
       <Facts
         facts={[
-          ["Rows judged", count(asked.answered)],
+          ["Rows scored", count(asked.answered)],
           ["Without a score", count(unscored)],
           ["Mean score", formatPercent(report.mean)],
           ...items.map((item): [string, string] => [item.name, formatPercent(item.mean)]),
@@ -32,12 +32,12 @@ export function QualityScores({ report, threshold }: Props) {
       />
       {unscored > 0 && (
         <Text size="sm" c="dimmed">
-          Rows without a score are left out of a version that is made by the score.
+          Versions created by score leave out rows without one.
         </Text>
       )}
       <ShareBins
         bins={report.histogram}
-        label={`Scores of ${count(asked.answered)} rows; ${below} lie below ${formatPercent(threshold)}`}
+        label={`Scores of ${count(asked.answered)} rows; ${below} are below ${formatPercent(threshold)}`}
         note={`${below} below ${formatPercent(threshold)}`}
         isBad={isBelow}
       />

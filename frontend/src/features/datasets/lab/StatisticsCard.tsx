@@ -13,8 +13,8 @@ export function StatisticsCard(props: CardProps) {
       title="Statistics"
       description="Length, language and script of each question, and the kind of its gold answer."
       operation={OPERATION}
-      startLabel="Count"
-      never="Nobody has counted the rows of this version yet."
+      startLabel="Compute statistics"
+      never="Not computed yet."
     >
       {({ statistics }) => statistics && <Spread report={statistics} />}
     </LabCard>
@@ -29,7 +29,7 @@ export function Spread({ report }: { report: StatisticsReport }) {
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
       <Bars title="Words" total={report.rows} bars={bins(report.words)} />
       <Bars title="Characters" total={report.rows} bars={bins(report.characters)} />
-      <Bars title="Kind of answer" total={report.rows} bars={report.answer_types} />
+      <Bars title="Answer type" total={report.rows} bars={report.answer_types} />
       <Bars title="Language" total={report.rows} bars={report.languages} />
       <Bars title="Script" total={report.rows} bars={report.scripts} />
     </SimpleGrid>

@@ -25,7 +25,7 @@ export function SynthesisCard({ dataset, version, jobs }: CardProps) {
     <LabCard
       {...{ dataset, version, jobs }}
       title="Synthesis"
-      description="Variations of rows that a model writes. Each is answered several times and compared with the row’s gold answer; those that hold become a new version, in which each names its row."
+      description="A model writes variations of rows. Each is answered several times and compared with the row’s gold answer. Verified variations become a new version that links each to its row."
       operation={synthesisOf(askingOf(asking, version.rows), fields)}
       shown={SYNTHESIS_FIELDS}
       options={error => (
@@ -38,8 +38,8 @@ export function SynthesisCard({ dataset, version, jobs }: CardProps) {
         </>
       )}
       startLabel="Write variations"
-      never="No variations were made of this version’s rows yet."
-      undoLabel="Undo: delete the version and the notes"
+      never="No variations yet."
+      undoLabel="Undo: delete version and notes"
     >
       {({ synthesis }, job) =>
         synthesis && (

@@ -24,7 +24,7 @@ export function SynthesisFound({ report, made }: Props) {
         facts={[
           ["Variations written", count(report.written)],
           ["Kept", count(report.kept)],
-          ["Refused", count(report.refused)],
+          ["Rejected", count(report.refused)],
           ...report.reasons.map((one): [string, string] => [REASONS[one.reason], count(one.variations)]),
         ]}
       />
@@ -39,7 +39,7 @@ export function SynthesisFound({ report, made }: Props) {
         </TextLink>
       ) : (
         <Text size="sm" c="dimmed">
-          {report.kept === 0 ? "Nothing was kept: no version was made." : "The version that was made is deleted."}
+          {report.kept === 0 ? "Nothing was kept: no version was created." : "The created version was deleted."}
         </Text>
       )}
       {kept.length > 0 && (
@@ -49,14 +49,14 @@ export function SynthesisFound({ report, made }: Props) {
               key={place}
               row={one.row}
               text={one.text}
-              badge={`${formatPercent(one.pass_rate)} right`}
+              badge={`${formatPercent(one.pass_rate)} correct`}
               detail={one.answer ? `Answer: ${one.answer}` : undefined}
             />
           ))}
         </Listed>
       )}
       {refused.length > 0 && (
-        <Listed title="Refused variations" rest={report.refused - refused.length} folded>
+        <Listed title="Rejected variations" rest={report.refused - refused.length} folded>
           {refused.map((one, place) => (
             <Shown key={place} row={one.row} text={one.text} badge={REASONS[one.reason]} detail={one.detail} bad />
           ))}
@@ -122,7 +122,7 @@ function Shown({ row, text, badge, detail, bad }: ShownProps) {
         </Text>
       )}
       <Text size="xs" c="dimmed" mt={4}>
-        Made of
+        From
       </Text>
       <ShownText row={row} />
     </Paper>

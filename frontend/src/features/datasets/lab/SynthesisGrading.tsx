@@ -41,11 +41,11 @@ export function SynthesisGrading({ value, onChange, error }: SynthesisFieldsProp
         w={300}
         value={value.reward}
         onChange={reward => change({ reward })}
-        error={rewards.isError ? "The rewards could not be read." : fieldError(error, "/operation/reward")}
+        error={rewards.isError ? "The rewards could not be loaded." : fieldError(error, "/operation/reward")}
       />
       <NumberInput
         label="Answers"
-        description="To each variation"
+        description="Per variation"
         min={1}
         max={16}
         allowDecimal={false}
@@ -55,8 +55,8 @@ export function SynthesisGrading({ value, onChange, error }: SynthesisFieldsProp
         onChange={attempts => change({ attempts })}
       />
       <NumberInput
-        label="Right from"
-        description="Share that is kept"
+        label="Correct from"
+        description="Minimum share to keep"
         suffix=" %"
         min={1}
         max={100}

@@ -27,7 +27,7 @@ export function SynthesisMore({ value, onChange, error }: SynthesisFieldsProps) 
       <Stack gap="sm" mt="xs">
         <Textarea
           label="Answer format"
-          description="Stands below a variation where it is put to the model that answers it; the version has it not."
+          description="Added below each variation for the answering model. Not stored in the version."
           autosize
           minRows={1}
           maxRows={6}
@@ -38,8 +38,8 @@ export function SynthesisMore({ value, onChange, error }: SynthesisFieldsProps) 
         />
         <Group gap="sm" align="flex-start">
           <NumberInput
-            label="Right up to"
-            description="Below 100 %, what is always solved goes"
+            label="Correct up to"
+            description="Below 100 %, always-solved variations are dropped"
             suffix=" %"
             min={1}
             max={100}
@@ -51,8 +51,8 @@ export function SynthesisMore({ value, onChange, error }: SynthesisFieldsProps) 
             error={faults.most}
           />
           <NumberInput
-            label="Says the same from"
-            description="Likeness to its row or another"
+            label="Duplicate from"
+            description="Similarity to its row or another"
             suffix=" %"
             min={50}
             max={95}
@@ -63,7 +63,7 @@ export function SynthesisMore({ value, onChange, error }: SynthesisFieldsProps) 
           />
           <NumberInput
             label="Longest answer"
-            description="Cut off there, it is wrong"
+            description="Longer answers count as incorrect"
             suffix=" tokens"
             thousandSeparator=","
             min={16}
@@ -76,7 +76,7 @@ export function SynthesisMore({ value, onChange, error }: SynthesisFieldsProps) 
           />
           <NumberInput
             label="Seed"
-            description="For another draw"
+            description="Change it to draw again"
             min={0}
             max={2 ** 31 - 1}
             allowDecimal={false}

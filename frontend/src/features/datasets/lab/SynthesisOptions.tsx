@@ -16,8 +16,8 @@ export function SynthesisOptions({ value, onChange, error }: SynthesisFieldsProp
     <>
       <Group gap="sm" align="flex-start">
         <TextInput
-          label="With the words"
-          description="Empty for rows with any"
+          label="Rows with the words"
+          description="Empty for all rows"
           maxLength={500}
           w={260}
           value={value.words}
@@ -26,7 +26,7 @@ export function SynthesisOptions({ value, onChange, error }: SynthesisFieldsProp
         />
         <Select
           label="Purpose"
-          description="Sets the instruction and the tick below"
+          description="Sets the instruction and the checkbox below"
           data={Object.entries(PURPOSES).map(([purpose, { label }]) => ({ value: purpose, label }))}
           allowDeselect={false}
           w={300}
@@ -39,7 +39,7 @@ export function SynthesisOptions({ value, onChange, error }: SynthesisFieldsProp
         />
         <NumberInput
           label="Variations"
-          description="Of each row"
+          description="Per row"
           min={1}
           max={8}
           allowDecimal={false}
@@ -53,8 +53,8 @@ export function SynthesisOptions({ value, onChange, error }: SynthesisFieldsProp
         label="Instruction"
         description={
           value.purpose === "whole"
-            ? "What the model is to make of each question. It is shown the answer, and writes the new one."
-            : "What the model is to make of each question. It is never shown the answer."
+            ? "How the model should change each question. It sees the answer and writes the new one."
+            : "How the model should change each question. It never sees the answer."
         }
         autosize
         minRows={3}
@@ -63,15 +63,11 @@ export function SynthesisOptions({ value, onChange, error }: SynthesisFieldsProp
         w="100%"
         value={value.instruction}
         onChange={event => change({ instruction: event.currentTarget.value })}
-        error={
-          value.instruction.trim() === ""
-            ? "Say what is to be made of a question."
-            : fieldError(error, "/operation/instruction")
-        }
+        error={value.instruction.trim() === "" ? "Enter an instruction." : fieldError(error, "/operation/instruction")}
       />
       <Checkbox
         label="Keep the numbers"
-        description="A variation with other numbers than its row is refused before anybody answers it."
+        description="Variations whose numbers differ from the row's are rejected before they are answered."
         checked={value.sameNumbers}
         onChange={event => change({ sameNumbers: event.currentTarget.checked })}
       />

@@ -8,7 +8,7 @@ export function SynthesisTarget({ dataset, value, onChange, error }: SynthesisFi
   return (
     <ResultTarget
       dataset={dataset}
-      description="All rows, and the variations behind them"
+      description="All rows, followed by the variations"
       into={value.into}
       offered={`${dataset.name} with variations`}
       onChange={into => onChange({ ...value, into })}

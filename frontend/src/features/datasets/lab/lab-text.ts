@@ -12,10 +12,10 @@ const count = (value: number) => value.toLocaleString("en-GB");
 
 export function costText(cost: LabCost): string {
   if (cost.asking) return askingText(cost, cost.asking);
-  const speed = cost.measured ? "by what earlier jobs took here" : "by a measurement on two cores";
+  const speed = cost.measured ? "based on earlier jobs" : "measured on two cores";
   return (
     `Reads ${count(cost.rows)} ${cost.rows === 1 ? "row" : "rows"} (${formatBytes(cost.bytes)}), takes about ` +
-    `${formatDuration(Math.ceil(cost.seconds))} ${speed}, and up to ${formatBytes(cost.memory_bytes)} of memory.`
+    `${formatDuration(Math.ceil(cost.seconds))}, ${speed}, and up to ${formatBytes(cost.memory_bytes)} of memory.`
   );
 }
 
@@ -25,7 +25,7 @@ export function percent({ steps_done, steps_total }: Pick<LabJob, "steps_done" |
 }
 
 export function progressText(job: LabJob): string {
-  if (job.state === "queued") return "Waits for its turn.";
+  if (job.state === "queued") return "Queued.";
   const share = percent(job);
   const stage = job.stage || "Starting";
   return share === null
@@ -35,13 +35,13 @@ export function progressText(job: LabJob): string {
 
 function askingText(cost: LabCost, asking: NonNullable<LabCost["asking"]>): string {
   const { rows, questions } = asking;
-  const price = asking.price === null ? "whose price is not known" : `${formatNumber(asking.price)} by its prices`;
-  const speed = cost.measured ? "by what earlier jobs took here" : "by a guess of three seconds a question";
+  const price = asking.price === null ? "price unknown" : `costing about ${formatNumber(asking.price)}`;
+  const speed = cost.measured ? "based on earlier jobs" : "assuming three seconds per question";
   return (
-    `Asks ${asking.model} about ${count(rows)} ${rows === 1 ? "row" : "rows"}: some ${count(questions)} ` +
+    `Asks ${asking.model} about ${count(rows)} ${rows === 1 ? "row" : "rows"}: about ${count(questions)} ` +
     `${questions === 1 ? "question" : "questions"} with ${count(asking.prompt_tokens)} prompt tokens and ` +
-    `${count(asking.completion_tokens)} tokens of answers, ${price}. Takes about ` +
-    `${formatDuration(Math.ceil(cost.seconds))} ${speed}. All of this is an estimate.${leftOutText(asking.left_out)}`
+    `${count(asking.completion_tokens)} completion tokens, ${price}. Takes about ` +
+    `${formatDuration(Math.ceil(cost.seconds))}, ${speed}. All figures are estimates.${leftOutText(asking.left_out)}`
   );
 }
 
@@ -52,27 +52,27 @@ function leftOutText(rows: number): string {
     : ` ${count(rows)} rows are left out: they have no gold answer, or are variations themselves.`;
 }
 
-/** What was asked, and what it cost. */
+/** The answers of a model, and what they cost. */
 export function askedText(asked: AskedReport): string {
-  const price = asked.price === null ? "The price is not known." : `Price: ${formatNumber(asked.price)}.`;
+  const price = asked.price === null ? "Price unknown." : `Price: ${formatNumber(asked.price)}.`;
   return (
     `${asked.model} gave ${count(asked.questions)} ${asked.questions === 1 ? "answer" : "answers"}: ` +
-    `${count(asked.prompt_tokens)} prompt tokens, ${count(asked.completion_tokens)} tokens of answers. ${price}`
+    `${count(asked.prompt_tokens)} prompt tokens, ${count(asked.completion_tokens)} completion tokens. ${price}`
   );
 }
 
-/** Why rows with low scores are not shown to one who is to mark them. */
+/** Why rows with low scores are hidden from a reviewer who has yet to mark them. */
 export function keptBackText(rows: number): string {
   const which = rows === 1 ? "One of the lowest rows is" : `${count(rows)} of the lowest rows are`;
-  return `${which} among those to mark: you see what the judge says of ${rows === 1 ? "it" : "them"} once you have.`;
+  return `${which} among the rows to mark. Mark ${rows === 1 ? "it" : "them"} to see the judge’s verdict.`;
 }
 
-/** How far a person and the judge agree, with the intervals. */
+/** Agreement of a person and the judge, with intervals. */
 export function agreementText(one: ReviewerAgreement): string {
   const share = `${formatPercent(one.agreement)} of ${count(one.marked)} ${one.marked === 1 ? "row" : "rows"}`;
   const kappa =
     one.kappa === null
-      ? "κ cannot be told where both say the same word of every row"
+      ? "κ is undefined because both gave every row the same mark"
       : `κ ${signed(one.kappa)} (${signed(one.kappa_low)} to ${signed(one.kappa_high)})`;
   return `agrees on ${share} (95 %: ${formatPercent(one.low)} to ${formatPercent(one.high)}), ${kappa}`;
 }

@@ -52,16 +52,16 @@ it("has the purpose set the instruction and the numbers, which stay free to choo
   const keep = screen.getByLabelText("Keep the numbers");
   expect(keep).toHaveProperty("checked", true);
   await user.click(screen.getByRole("combobox", { name: "Purpose" }));
-  await user.click(screen.getByText("A detail that does not matter"));
+  await user.click(screen.getByText("Irrelevant detail"));
   expect(keep).toHaveProperty("checked", false);
   expect(latest.instruction).toContain("add a fact with a number");
   await user.click(keep);
   expect(latest).toMatchObject({ purpose: "distraction", sameNumbers: true });
-  expect(screen.getByText(/It is never shown the answer/)).toBeTruthy();
+  expect(screen.getByText(/It never sees the answer/)).toBeTruthy();
   await user.click(screen.getByRole("combobox", { name: "Purpose" }));
-  await user.click(screen.getByText("Whole numbers for answers"));
+  await user.click(screen.getByText("Whole-number answers"));
   expect(latest).toMatchObject({ purpose: "whole", sameNumbers: false });
-  expect(screen.getByText(/It is shown the answer, and writes the new one/)).toBeTruthy();
+  expect(screen.getByText(/It sees the answer and writes the new one/)).toBeTruthy();
 });
 
 it("grades by a version of a reward, and makes a new dataset once that has a name", async () => {
@@ -76,7 +76,7 @@ it("grades by a version of a reward, and makes a new dataset once that has a nam
   const name = screen.getByLabelText("Name of the new dataset");
   expect(name).toHaveProperty("value", "Sums with variations");
   await user.clear(name);
-  expect(screen.getByText("Name the new dataset.")).toBeTruthy();
+  expect(screen.getByText("Enter a name.")).toBeTruthy();
 });
 
 it("folds what its defaults are right for, until one of it is at fault", async () => {
@@ -84,10 +84,10 @@ it("folds what its defaults are right for, until one of it is at fault", async (
   renderWith(<Form />);
   expect(isFolded()).toBe(true);
   await user.click(screen.getByText("More options"));
-  const most = screen.getByLabelText("Right up to");
+  const most = screen.getByLabelText("Correct up to");
   await user.clear(most);
   await user.type(most, "40");
-  expect(screen.getByText("Below the 50 % from which a variation is kept.")).toBeTruthy();
+  expect(screen.getByText("Must be at least 50 %.")).toBeTruthy();
   expect(latest.most).toBe(40);
 });
 

@@ -73,9 +73,9 @@ it("asks once all choices are there, by the defaults of the operation where noth
 
 it("tells what was refused with its reason, and that there is no version", () => {
   renderWith(<SynthesisFound report={REPORT} made={null} />);
-  expect(screen.getByText("Nothing was kept: no version was made.")).toBeTruthy();
-  const refused = screen.getByRole("region", { name: "Refused variations", hidden: true });
-  expect(within(refused).getByText("Other numbers")).toBeTruthy();
+  expect(screen.getByText("Nothing was kept: no version was created.")).toBeTruthy();
+  const refused = screen.getByRole("region", { name: "Rejected variations", hidden: true });
+  expect(within(refused).getByText("Different numbers")).toBeTruthy();
   expect(within(refused).getByText("It lacks 3 and has 4.")).toBeTruthy();
   expect(refused.textContent).toContain("and 1 more");
 });

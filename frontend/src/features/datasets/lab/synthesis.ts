@@ -4,30 +4,30 @@ import type { LabOperation, RefusedVariation } from "@/api/model";
 /** What a model may be asked for: an instruction, and whether the numbers usually stay those of the source. */
 export const PURPOSES = {
   rephrase: {
-    label: "Rephrase, with the same answer",
+    label: "Rephrase, same answer",
     instruction:
-      "Write the question in other words. Change the order and the build of its sentences, not single words alone. " +
+      "Write the question in other words. Change the order and structure of its sentences, not only single words. " +
       "Keep its meaning, every number, every condition, what is asked for and the form in which the answer is wanted, " +
       "so that the answer stays the same.",
     sameNumbers: true,
   },
   setting: {
-    label: "Another setting, with the same answer",
+    label: "New setting, same answer",
     instruction:
-      "Tell the same problem in another setting, with other people, things and places. Keep every number, how they " +
+      "Set the same problem in another context, with other people, things and places. Keep every number, how they " +
       "depend on each other, what is asked for and the form in which the answer is wanted, so that the answer stays " +
       "the same.",
     sameNumbers: true,
   },
   distraction: {
-    label: "A detail that does not matter",
+    label: "Irrelevant detail",
     instruction:
       "Write the question in other words and add a fact with a number that has nothing to do with what is asked for. " +
       "Keep all else, so that the answer stays the same.",
     sameNumbers: false,
   },
   whole: {
-    label: "Whole numbers for answers",
+    label: "Whole-number answers",
     instruction:
       "Change what the question asks for, as little as possible, so that its answer becomes one whole number that " +
       "follows from the answer given: of a fraction m/n in lowest terms the sum m + n, of an expression such as " +
@@ -113,9 +113,7 @@ export function synthesisOf(asked: Asked | null, fields: SynthesisFields): LabOp
 
 /** Why no share of right answers lies in the band. */
 export function bandFault({ least, most }: SynthesisFields): string | null {
-  return typeof least === "number" && typeof most === "number" && least > most
-    ? `Below the ${least} % from which a variation is kept.`
-    : null;
+  return typeof least === "number" && typeof most === "number" && least > most ? `Must be at least ${least} %.` : null;
 }
 
 /** Pointers of refusals that stand at a field of the form. */
@@ -128,13 +126,13 @@ export const REASONS: Record<RefusedVariation["reason"], string> = {
   unreadable: "Unreadable characters",
   control_tokens: "Control tokens",
   length: "Too long or too short",
-  answer_told: "Tells the answer",
-  answer_not_whole: "No whole number",
-  other_numbers: "Other numbers",
-  alike: "Says the same",
-  rarely_right: "Too rarely right",
-  outvoted: "A wrong answer as often",
-  too_easy: "Too often right",
+  answer_told: "Reveals the answer",
+  answer_not_whole: "Not a whole number",
+  other_numbers: "Different numbers",
+  alike: "Duplicate",
+  rarely_right: "Too rarely correct",
+  outvoted: "A wrong answer equally often",
+  too_easy: "Too often correct",
   ungraded: "Not graded",
   unanswered: "Not answered",
 };

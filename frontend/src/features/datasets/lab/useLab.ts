@@ -38,7 +38,7 @@ export function useLab(dataset: Dataset, version: DatasetVersion) {
   });
   const make = useSubmit({
     mutationFn: (operation: DeriveRequest["operation"]) => derive({ operation }),
-    onError: error => toastError("No version was made", error),
+    onError: error => toastError("No version was created", error),
     onSuccess: async ({ results }) => {
       await navigate({ search: { version: results[0]?.number } });
     },

@@ -21,7 +21,7 @@ export function AnswerRule({ answer, places, onChange, fault }: Props) {
       <Group grow align="flex-start">
         <Autocomplete
           label="Answer from"
-          description="A column, or a place in one"
+          description="A column, or a path in one"
           data={places}
           limit={50}
           value={answer.path}
@@ -29,7 +29,7 @@ export function AnswerRule({ answer, places, onChange, fault }: Props) {
           onChange={path => change({ path })}
         />
         <NativeSelect
-          label="What is taken"
+          label="Extract"
           description="Each row must have it"
           data={RULES}
           value={rule}

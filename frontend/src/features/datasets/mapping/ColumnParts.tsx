@@ -25,7 +25,7 @@ export function ColumnParts({ columns, mapping, onChange }: Props) {
           <Stack gap={4}>
             <NativeSelect
               size="xs"
-              aria-label={`What becomes of ${column.name}`}
+              aria-label={`Target of ${column.name}`}
               data={PARTS}
               value={partOf(mapping, column)}
               onChange={event => onChange(withPart(mapping, column, event.currentTarget.value as Part))}

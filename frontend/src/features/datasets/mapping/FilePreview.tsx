@@ -10,7 +10,7 @@ import { NOTHING } from "./draft";
 import type { Reading } from "./use-preview";
 
 const FORMATS = {
-  jsonl: "JSON lines",
+  jsonl: "JSON Lines",
   json: "JSON",
   csv: "CSV",
   tsv: "TSV",
@@ -38,7 +38,7 @@ export function FilePreview({ query, reading, onReading }: Props) {
       <Group gap="xs" aria-busy="true">
         <Loader size="xs" />
         <Text size="sm" c="dimmed">
-          The first rows are read.
+          Reading the first rows.
         </Text>
       </Group>
     );
@@ -58,7 +58,7 @@ export function FilePreview({ query, reading, onReading }: Props) {
       {query.isError && !refused && <NoPreview error={query.error} />}
       {preview.faulty > 0 && <Faults preview={preview} />}
       <Text size="sm" fw={550}>
-        {preview.by === null ? "The first rows as the file has them" : "The first rows as the policy will see them"}
+        {preview.by === null ? "First rows of the file" : "First rows as the policy sees them"}
       </Text>
       <PreviewRows preview={preview} />
     </Stack>
@@ -71,7 +71,7 @@ function HowItIsRead({
   onReading,
   open,
 }: Omit<Props, "query"> & { preview: DatasetPreview; open: boolean }) {
-  const packed = preview.packing ? `, packed with ${preview.packing === "zstd" ? "Zstandard" : "gzip"}` : "";
+  const packed = preview.packing ? `, compressed with ${preview.packing === "zstd" ? "Zstandard" : "gzip"}` : "";
   const saved = [...preview.saved];
   return (
     <Group justify="space-between" gap="xs" align="flex-end">
@@ -114,15 +114,15 @@ function how(preview: DatasetPreview): string {
   const name = preview.saved.find(one => one.id === preview.mapping_id)?.name;
   switch (preview.by) {
     case "shape":
-      return `Known as ${preview.shape?.title}.`;
+      return `Recognised as ${preview.shape?.title}.`;
     case "saved":
-      return `The columns are those of the mapping ${name}, which is used.`;
+      return `The columns match the mapping ${name}, which is used.`;
     case "proposal":
-      return "Of no known shape: look at the mapping that is proposed.";
+      return "Unknown format: check the proposed mapping.";
     case "given":
-      return name ? `Read by the mapping ${name}.` : "Read by the mapping below.";
+      return name ? `Read with the mapping ${name}.` : "Read with the mapping below.";
     case null:
-      return "Of no known shape: say what its columns are.";
+      return "Unknown format: map its columns.";
   }
 }
 

@@ -29,7 +29,7 @@ export function MappingEditor({ preview, mapping, onChange, error }: Props) {
   return (
     <Stack gap="sm" component="section" aria-label="Mapping" data-testid="mapping-editor">
       <Title order={3} size="h5">
-        What becomes of the columns
+        Column mapping
       </Title>
       {preview.proposal?.notes.map(note => (
         <Alert key={note} color="yellow" p="xs">
@@ -47,7 +47,7 @@ export function MappingEditor({ preview, mapping, onChange, error }: Props) {
         />
       )}
       <Switch
-        label="Leave rows out that cannot be mapped, with a warning"
+        label="Leave out rows that cannot be mapped, with a warning"
         checked={mapping.faulty_rows === "leave_out"}
         onChange={event => change({ ...mapping, faulty_rows: event.currentTarget.checked ? "leave_out" : "refuse" })}
       />
@@ -62,7 +62,7 @@ function SaveMapping({ mapping, columns }: { mapping: DatasetMapping; columns: s
   const save = useSubmit({
     mutationFn: () => api.createDatasetMapping({ name, mapping, columns }),
     onSuccess: async () => {
-      toast(`The mapping ${name} is kept.`);
+      toast(`Mapping ${name} saved.`);
       setName("");
       await client.invalidateQueries({ queryKey: ["dataset-mappings"] });
       await client.invalidateQueries({ queryKey: ["dataset-preview"] });
@@ -75,8 +75,8 @@ function SaveMapping({ mapping, columns }: { mapping: DatasetMapping; columns: s
     <Group align="flex-end" gap="xs">
       <TextInput
         style={{ flex: 1 }}
-        label="Keep this mapping as"
-        description="Files with the same columns will be offered it."
+        label="Save mapping as"
+        description="Offered for files with the same columns."
         value={name}
         maxLength={120}
         error={save.error && (fieldError(save.error, "/name") ?? errorText(save.error))}
@@ -93,7 +93,7 @@ function SaveMapping({ mapping, columns }: { mapping: DatasetMapping; columns: s
         loading={save.isPending}
         onClick={submit}
       >
-        Keep
+        Save
       </Button>
     </Group>
   );

@@ -23,7 +23,7 @@ function PreviewedRow({ row, unit }: { row: PreviewRow; unit: string }) {
         </Text>
         {row.fault !== null && (
           <Badge color="red" variant="light" size="sm">
-            not as it should be
+            invalid
           </Badge>
         )}
       </Group>

@@ -29,11 +29,11 @@ export function PromptParts({ mapping, places, onChange, fault }: Props) {
   return (
     <Stack gap="xs">
       <SegmentedControl
-        aria-label="How the policy is asked"
+        aria-label="Prompt type"
         data={[
-          { value: "chat", label: "Ask it" },
-          { value: "text", label: "Continue it" },
-          { value: "file", label: "Chat of the file" },
+          { value: "chat", label: "Chat message" },
+          { value: "text", label: "Text to continue" },
+          { value: "file", label: "Chat from the file" },
         ]}
         value={kind}
         onChange={choose}
@@ -41,7 +41,7 @@ export function PromptParts({ mapping, places, onChange, fault }: Props) {
       {prompt.kind === "columns" ? (
         <Textarea
           label="Prompt"
-          description="{question} stands for a column, {choices|letters} for options with letters, {a.b} and {a[0]} for what is inside, {input?} for what may be missing, {{ for a brace."
+          description="{question} inserts a column, {choices|letters} lettered options, {a.b} and {a[0]} nested values, {input?} an optional value, {{ a brace."
           autosize
           minRows={3}
           maxRows={12}
@@ -60,13 +60,13 @@ export function PromptParts({ mapping, places, onChange, fault }: Props) {
             onChange={path => onChange({ ...mapping, prompt: { ...prompt, path } })}
           />
           <TextInput
-            label="Key of who speaks"
+            label="Role key"
             value={prompt.role ?? "role"}
             error={fault("/prompt/role")}
             onChange={event => onChange({ ...mapping, prompt: { ...prompt, role: event.currentTarget.value } })}
           />
           <TextInput
-            label="Key of what is said"
+            label="Content key"
             value={prompt.content ?? "content"}
             error={fault("/prompt/content")}
             onChange={event => onChange({ ...mapping, prompt: { ...prompt, content: event.currentTarget.value } })}
@@ -76,7 +76,7 @@ export function PromptParts({ mapping, places, onChange, fault }: Props) {
       {kind !== "text" && (
         <Textarea
           label="System message"
-          description="A template too; empty for none."
+          description="Also a template; empty for none."
           autosize
           minRows={1}
           maxRows={6}

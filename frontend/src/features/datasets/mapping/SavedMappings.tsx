@@ -19,7 +19,7 @@ export function SavedMappings() {
       {({ data }) =>
         data.length === 0 ? (
           <Text size="sm" c="dimmed">
-            None yet. When you map the columns of a file, keep the mapping: files with the same columns are offered it.
+            No saved mappings. Save one when you map a file; it is offered for files with the same columns.
           </Text>
         ) : (
           <Stack gap="xs">
@@ -61,7 +61,7 @@ function OneMapping({ saved }: { saved: SavedMapping }) {
         <Group gap="xs" align="flex-start">
           <TextInput
             style={{ flex: 1 }}
-            aria-label="Name of the mapping"
+            aria-label="Mapping name"
             value={name}
             maxLength={120}
             error={rename.error && errorText(rename.error)}
@@ -89,10 +89,10 @@ function OneMapping({ saved }: { saved: SavedMapping }) {
       {asked ? (
         <Group gap="xs" wrap="nowrap">
           <Button size="xs" color="red" loading={remove.isPending} onClick={() => remove.mutate()}>
-            Delete it
+            Delete
           </Button>
           <Button size="xs" variant="default" onClick={() => setAsked(false)}>
-            Keep it
+            Cancel
           </Button>
         </Group>
       ) : (

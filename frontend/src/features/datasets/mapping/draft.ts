@@ -18,9 +18,9 @@ type Answer = NonNullable<DatasetMapping["answer"]>;
 export type Rule = NonNullable<Answer["rule"]>;
 
 export const RULES: { value: Rule; label: string }[] = [
-  { value: "as_is", label: "As it is" },
-  { value: "last_number", label: "Its last number" },
-  { value: "after_marker", label: "What follows a marker" },
+  { value: "as_is", label: "As is" },
+  { value: "last_number", label: "Last number" },
+  { value: "after_marker", label: "Text after a marker" },
   { value: "boxed", label: "The last \\boxed{}" },
   { value: "choice_index", label: "Letter of the option with this number" },
   { value: "choice_label", label: "Letter of the option with this label" },

@@ -29,9 +29,9 @@ export function DifficultyTab({ dataset, version }: { dataset: Dataset; version:
           const [newest] = data;
           if (!newest)
             return (
-              <EmptyState icon={<IconChartHistogram size={32} />} title="Difficulty is not known yet" action={ask}>
-                A policy answers the rows on the cluster, and more often those whose difficulty is still in doubt. You
-                get a pass rate for each row, the band worth training on, and golds that look wrong.
+              <EmptyState icon={<IconChartHistogram size={32} />} title="Difficulty not measured yet" action={ask}>
+                A policy answers the rows on the cluster, uncertain rows more often. You get a pass rate for each row,
+                the band worth training on, and gold answers that look wrong.
               </EmptyState>
             );
           const shown = chosen ?? newest.id;

@@ -113,15 +113,15 @@ it("asks for stage one alone, and tells its cost before it begins", async () => 
   show();
   await user.click(await screen.findByText("Stage one only"));
   expect(screen.queryByLabelText("Second policy", { selector: "input" })).toBeNull();
-  expect(screen.getByRole("button", { name: "What will it cost?" }).hasAttribute("disabled")).toBe(true);
+  expect(screen.getByRole("button", { name: "Estimate cost" }).hasAttribute("disabled")).toBe(true);
   await choose("First policy", "small");
   await choose("Reward", "exact@1");
-  expect(screen.getByRole("button", { name: "Begin stage one" }).hasAttribute("disabled")).toBe(true);
-  await user.click(screen.getByRole("button", { name: "What will it cost?" }));
+  expect(screen.getByRole("button", { name: "Start stage one" }).hasAttribute("disabled")).toBe(true);
+  await user.click(screen.getByRole("button", { name: "Estimate cost" }));
   expect((await screen.findByTestId("goldilocks-cost")).textContent).toContain(
     "Stage one, small: 40 to 120 samples of 10 rows",
   );
-  await user.click(screen.getByRole("button", { name: "Begin stage one" }));
+  await user.click(screen.getByRole("button", { name: "Start stage one" }));
   await waitFor(() => expect(sent).toHaveLength(2));
   expect(sent[0]).toMatchObject({
     dry_run: true,
@@ -142,11 +142,11 @@ it("offers stage two with all that stage one was asked for, and says that this c
   expect(found.textContent).toContain("4 of 10 rows");
   expect(found.textContent).toContain("5 inside 10 % to 90 %; 3 never solved, 2 always solved");
   expect(found.textContent).toContain("1, 1 left out");
-  await user.click(screen.getByRole("button", { name: "Go on with stage two" }));
+  await user.click(screen.getByRole("button", { name: "Continue with stage two" }));
   await choose("Second policy", "strong");
-  await user.click(screen.getByRole("button", { name: "What will it cost?" }));
+  await user.click(screen.getByRole("button", { name: "Estimate cost" }));
   expect((await screen.findByTestId("goldilocks-cost")).textContent).toContain(
-    "Stage one, small: a stored profile of 120 samples is used and costs nothing.",
+    "Stage one, small: reuses a stored profile of 120 samples at no cost.",
   );
   expect(sent[0]).toMatchObject({
     spec: STAGE_ONE.spec,
@@ -161,9 +161,9 @@ it("shows at its field why a stage cannot be", async () => {
   jobs = [STAGE_ONE];
   refused = [{ pointer: "/second/policy", detail: "There is no such policy." }];
   show();
-  await user.click(await screen.findByRole("button", { name: "Go on with stage two" }));
+  await user.click(await screen.findByRole("button", { name: "Continue with stage two" }));
   await choose("Second policy", "strong");
-  await user.click(screen.getByRole("button", { name: "What will it cost?" }));
+  await user.click(screen.getByRole("button", { name: "Estimate cost" }));
   expect(await screen.findByText("There is no such policy.")).toBeTruthy();
   expect(screen.getByLabelText("Second policy", { selector: "input" }).getAttribute("aria-invalid")).toBe("true");
   expect(screen.queryByText("No.")).toBeNull();
@@ -173,12 +173,12 @@ it("makes a dataset of a name, and shows at the name why it cannot be", async ()
   const user = userEvent.setup();
   jobs = [STAGE_ONE];
   show();
-  await user.click(await screen.findByRole("button", { name: "Go on with stage two" }));
+  await user.click(await screen.findByRole("button", { name: "Continue with stage two" }));
   await choose("Second policy", "strong");
   await choose("Result", "A new dataset");
   const name = screen.getByLabelText("Name of the new dataset");
   expect(name).toHaveProperty("value", "Sums in the band");
-  const ask = () => screen.getByRole("button", { name: "What will it cost?" });
+  const ask = () => screen.getByRole("button", { name: "Estimate cost" });
   await user.clear(name);
   expect(ask().hasAttribute("disabled")).toBe(true);
   await user.type(name, " Just right ");
@@ -198,6 +198,6 @@ it("says why the last one failed, and keeps the form at hand", async () => {
   jobs = [{ ...STAGE_ONE, state: "failed", error: "Stage one has failed: no engine.", made: null, report: null }];
   show();
   expect((await screen.findByRole("alert")).textContent).toContain("Stage one has failed: no engine.");
-  expect(screen.getByText("The last one left no version.")).toBeTruthy();
-  expect(await screen.findByRole("button", { name: "Try the rows again" })).toBeTruthy();
+  expect(screen.getByText("The last job created no version.")).toBeTruthy();
+  expect(await screen.findByRole("button", { name: "Retry" })).toBeTruthy();
 });

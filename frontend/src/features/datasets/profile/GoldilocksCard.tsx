@@ -30,7 +30,7 @@ export function GoldilocksCard({ dataset, version }: Props) {
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
         One policy, then a stronger one, tries every row several times. Rows that are always or never solved are left
-        out, and so are rows whose samples agree with one another against the gold.
+        out, as are rows whose samples agree on an answer other than the gold answer.
       </Text>
       <Loaded query={found} skeleton={<Placeholder height={160} />}>
         {({ data }) => <Jobs dataset={dataset} version={version} jobs={data} />}
@@ -55,7 +55,7 @@ function Jobs({ dataset, version, jobs }: Props & { jobs: Goldilocks[] }) {
   return (
     <>
       {latest?.state === "failed" && (
-        <Alert color="red" role="alert" mb="sm" title="The last one has failed">
+        <Alert color="red" role="alert" mb="sm" title="The last job failed">
           {latest.error ?? "The platform gave no reason."}
         </Alert>
       )}
@@ -65,7 +65,7 @@ function Jobs({ dataset, version, jobs }: Props & { jobs: Goldilocks[] }) {
       )}
       {editor && !busy && !open && (
         <Button variant="default" mb="md" onClick={() => setAsking(true)}>
-          Try the rows again
+          Retry
         </Button>
       )}
       {done ? (
@@ -84,9 +84,7 @@ function Jobs({ dataset, version, jobs }: Props & { jobs: Goldilocks[] }) {
           }
         />
       ) : (
-        !busy && (
-          <Nothing>{latest ? "The last one left no version." : "Nobody has tried the rows in stages yet."}</Nothing>
-        )
+        !busy && <Nothing>{latest ? "The last job created no version." : "Not run yet."}</Nothing>
       )}
     </>
   );
@@ -100,13 +98,12 @@ function Working({ job, editor, onCancelled }: { job: Goldilocks; editor: boolea
   const cancel = useMutation({
     mutationFn: () => api.cancelGoldilocks(job.id),
     onSuccess: onCancelled,
-    onError: error => toastError("It was not cancelled", error),
+    onError: error => toastError("The job was not cancelled", error),
     onSettled: () => client.invalidateQueries({ queryKey: ["datasets"] }),
   });
   const total = profile?.progress?.total ?? 0;
   const share = profile?.progress && total > 0 ? percentOf(profile.progress.done, total) : null;
-  const phase =
-    profile === undefined ? "begins" : profile.report ? "is done, and what it says is stored" : phaseOf(profile);
+  const phase = profile === undefined ? "is starting" : profile.report ? "is done; storing results" : phaseOf(profile);
   return (
     <Group mb="sm" gap="sm" wrap="nowrap" align="center" data-testid="goldilocks-progress">
       <div style={{ flex: 1, minWidth: 0 }}>

@@ -57,7 +57,7 @@ export function GoldilocksForm({ dataset, version, fields, onChange, onStarted }
         <Stage title="Stage one">
           <PolicySelect
             label="First policy"
-            description="Tries every row. A weak one will do."
+            description="Tries every row. A weak one is enough."
             value={fields.first}
             onChange={first => change({ first })}
             error={fault("first")}
@@ -73,7 +73,7 @@ export function GoldilocksForm({ dataset, version, fields, onChange, onStarted }
           <Stage title="Stage two">
             <PolicySelect
               label="Second policy"
-              description="A stronger one, trained on what stage one kept."
+              description="A stronger one, trained on the rows kept by stage one."
               value={fields.second}
               onChange={second => change({ second })}
               error={fault("second")}
@@ -87,33 +87,33 @@ export function GoldilocksForm({ dataset, version, fields, onChange, onStarted }
           </Stage>
         ) : (
           <Text size="sm" c="dimmed">
-            You get a version of the rows inside the band, to train the second policy on. Stage two is offered here once
-            it is there, and what stage one has measured is used again.
+            You get a version of the rows inside the band to train the second policy on. Stage two is then offered here
+            and reuses the measurements of stage one.
           </Text>
         )}
       </SimpleGrid>
       <SamplingFields value={fields.sampling} onChange={sampling => change({ sampling })} fault={fault} />
       {fields.both && (
         <Switch
-          label="Rows outside the first band may return, where they lie inside the second"
+          label="Include rows outside the first band if they are inside the second"
           checked={fields.mayReturn}
           onChange={event => change({ mayReturn: event.currentTarget.checked })}
         />
       )}
       <Switch
-        label="Leave out rows with a suspect gold"
-        description="Those that a person has called right stay."
+        label="Leave out rows with a suspect gold answer"
+        description="Those confirmed by a person stay."
         checked={fields.leaveOutSuspects}
         onChange={event => change({ leaveOutSuspects: event.currentTarget.checked })}
       />
       <Switch
-        label="Use stored profiles that have sampled alike"
+        label="Reuse stored profiles with the same sampling"
         checked={fields.reuse}
         onChange={event => change({ reuse: event.currentTarget.checked })}
       />
       <ResultTarget
         dataset={dataset}
-        description="The rows that are kept"
+        description="The kept rows"
         into={fields.into}
         offered={`${dataset.name} in the band`}
         onChange={into => change({ into })}
@@ -138,10 +138,10 @@ export function GoldilocksForm({ dataset, version, fields, onChange, onStarted }
       ))}
       <Group>
         <Button variant="default" disabled={!isReady(fields)} loading={cost.isPending} onClick={() => cost.mutate()}>
-          What will it cost?
+          Estimate cost
         </Button>
         <Button disabled={!cost.data} loading={start.isPending} onClick={() => start.mutate()}>
-          {fields.both ? "Begin both stages" : "Begin stage one"}
+          {fields.both ? "Start both stages" : "Start stage one"}
         </Button>
       </Group>
     </Stack>
@@ -167,7 +167,7 @@ function BandField({ label, value, onChange, error }: BandProps) {
   return (
     <Input.Wrapper
       label={label}
-      description={`Pass rates from ${formatPercent(value[0])} to ${formatPercent(value[1])} stay.`}
+      description={`Keeps pass rates from ${formatPercent(value[0])} to ${formatPercent(value[1])}.`}
       labelElement="div"
       error={error}
     >

@@ -41,7 +41,7 @@ export function GoldilocksFound({ job, dataset, editor, onStageTwo }: Props) {
           ]),
           ...(report.returned > 0 ? [["Returned in stage two", formatCount(report.returned)] as [string, string]] : []),
           [
-            "Suspect golds inside the band",
+            "Suspect gold answers inside the band",
             `${formatCount(report.suspects)}, ${formatCount(report.suspects_left_out)} left out`,
           ],
         ]}
@@ -58,12 +58,11 @@ export function GoldilocksFound({ job, dataset, editor, onStageTwo }: Props) {
         <Alert color="petrol" data-testid="goldilocks-next">
           <Text size="sm">
             Stage one kept {formatCount(made.rows)} rows. Train a stronger policy on {made.ref}, register a checkpoint
-            of it as a policy, and let it try all rows again: what stage one has measured is used again and costs
-            nothing.
+            of it as a policy, and continue. Stage two reuses the measurements of stage one at no cost.
           </Text>
           {editor && (
             <Button mt="sm" size="xs" disabled={onStageTwo === null} onClick={() => onStageTwo?.()}>
-              Go on with stage two
+              Continue with stage two
             </Button>
           )}
         </Alert>
@@ -71,11 +70,11 @@ export function GoldilocksFound({ job, dataset, editor, onStageTwo }: Props) {
       {last && <SuspectsOf id={last} dataset={dataset} />}
       <Group gap="sm" justify="space-between">
         <Text size="xs" c="dimmed">
-          Made {formatAgo(job.finished_at)} by {job.created_by}.
+          Created {formatAgo(job.finished_at)} by {job.created_by}.
         </Text>
         {editor && (
           <Button size="xs" variant="default" loading={undo.isPending} onClick={() => undo.mutate()}>
-            Undo: delete the version and the notes
+            Undo: delete version and notes
           </Button>
         )}
       </Group>

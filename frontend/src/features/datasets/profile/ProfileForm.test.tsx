@@ -35,7 +35,7 @@ it("asks for room for the longest prompt, and shows at its field why the policy 
   const field = screen.getByLabelText("Longest prompt");
   await user.clear(field);
   await user.type(field, "4000");
-  await user.click(screen.getByRole("button", { name: "Show the cost" }));
+  await user.click(screen.getByRole("button", { name: "Estimate cost" }));
   expect(await screen.findByText(detail)).toBeTruthy();
   expect(field.getAttribute("aria-invalid")).toBe("true");
   expect(screen.queryByText("It cannot run.")).toBeNull();

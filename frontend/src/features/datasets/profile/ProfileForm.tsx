@@ -51,7 +51,7 @@ export function ProfileForm({ dataset, version, onDone }: Props) {
     <Stack gap="sm">
       <PolicySelect
         label="Policy"
-        description="A checkpoint of a run can be registered as a policy first."
+        description="To use a checkpoint of a run, register it as a policy first."
         value={policy}
         onChange={next => {
           setPolicy(next);
@@ -80,7 +80,7 @@ export function ProfileForm({ dataset, version, onDone }: Props) {
           loading={cost.isPending}
           onClick={() => cost.mutate()}
         >
-          Show the cost
+          Estimate cost
         </Button>
         <Button
           disabled={!cost.data}
@@ -88,7 +88,7 @@ export function ProfileForm({ dataset, version, onDone }: Props) {
           onClick={() => create.mutate()}
           data-testid="profile-start"
         >
-          Begin
+          Start
         </Button>
       </Group>
     </Stack>

@@ -90,7 +90,7 @@ it("counts the rows of the band, and lists suspects with their votes", async () 
   expect(screen.getByText("A reward worker was replaced")).toBeTruthy();
   const cells = screen.getAllByRole("cell").map(cell => cell.textContent);
   expect(cells.slice(0, 3)).toEqual(["row-3", "What is 2+2?", "5"]);
-  expect(cells[3]).toBe("5: 0 of 8 (the gold)4: 8 of 8");
+  expect(cells[3]).toBe("5: 0 of 8 (gold)4: 8 of 8");
   expect(cells[4]).toBe(formatPercent(0.97));
   const link = screen.getByRole("link", { name: "row-3" }).getAttribute("href");
   expect(link).toBe('?{"version":2,"tab":"rows","row":3}');
@@ -98,13 +98,13 @@ it("counts the rows of the band, and lists suspects with their votes", async () 
 
 it("keeps what a person says of a gold, with the answer of most samples to begin with", async () => {
   draw(REPORT);
-  const make = await screen.findByRole("button", { name: "Make a version of the verdicts" });
+  const make = await screen.findByRole("button", { name: "Create a version from the verdicts" });
   expect(make).toHaveProperty("disabled", true);
   await userEvent.click(screen.getByRole("radio", { name: "Wrong" }));
-  const answer = await screen.findByRole("textbox", { name: "Right answer of row-3" });
+  const answer = await screen.findByRole("textbox", { name: "Correct answer of row-3" });
   expect(sent).toEqual([{ verdicts: [{ row: 3, verdict: "wrong", answer: "4" }] }]);
   expect(answer).toHaveProperty("value", "4");
-  expect(screen.getByTestId("review-counts").textContent).toBe("0 right, 1 wrong, 0 to be left out");
+  expect(screen.getByTestId("review-counts").textContent).toBe("0 correct, 1 wrong, 0 to be left out");
   expect(make).toHaveProperty("disabled", false);
   await userEvent.clear(answer);
   await userEvent.type(answer, "four{Enter}");
@@ -113,6 +113,6 @@ it("keeps what a person says of a gold, with the answer of most samples to begin
 
 it("says why no gold can be suspected", async () => {
   draw({ ...REPORT, reads_answers: false, suspects: [], number_of_suspects: 0 });
-  expect(await screen.findByText(/compares no place of the answer/)).toBeTruthy();
+  expect(await screen.findByText(/does not compare answers/)).toBeTruthy();
   expect(screen.queryByRole("table")).toBeNull();
 });

@@ -23,11 +23,11 @@ interface Props {
 
 const ENDED: Record<string, string> = {
   settled: "All rows are settled",
-  budget: "The budget was spent",
-  time: "Time was up",
-  most: "Rows in doubt have all their samples",
+  budget: "Budget spent",
+  time: "Time limit reached",
+  most: "Uncertain rows have all their samples",
   errors: "Rewards could not be computed",
-  lost: "Its workers were lost",
+  lost: "Workers were lost",
 };
 
 export function ProfileOutcome({ profile, report, dataset }: Props) {
@@ -40,11 +40,11 @@ export function ProfileOutcome({ profile, report, dataset }: Props) {
       <Facts
         facts={[
           ["Policy", profile.policy],
-          ["Reward", `${profile.reward}, right from ${profile.threshold}`],
+          ["Reward", `${profile.reward}, correct from ${profile.threshold}`],
           ["Samples", formatCount(report.asked)],
           ["Rows", formatCount(report.rows)],
-          ["Rows in doubt", formatPercent(report.error, 1)],
-          ["End", ENDED[report.stopped] ?? report.stopped],
+          ["Uncertain rows", formatPercent(report.error, 1)],
+          ["Stop reason", ENDED[report.stopped] ?? report.stopped],
         ]}
       />
       {report.warnings.map(warning => (
@@ -80,18 +80,18 @@ export function ProfileOutcome({ profile, report, dataset }: Props) {
               loading={make.isPending}
               onClick={() => make.mutate({ min_pass_rate: band[0], max_pass_rate: band[1] })}
             >
-              Make a version of the band
+              Create a version of the band
             </Button>
           )}
         </Group>
       </Paper>
       {make.error !== null && <ErrorState error={make.error} />}
-      <Paper p="md" component="section" aria-label="Dead groups">
+      <Paper p="md" component="section" aria-label="Groups without signal">
         <Title order={3} mb={4}>
-          Dead groups
+          Groups without signal
         </Title>
         <Text size="sm" c="dimmed" mb="sm">
-          Groups whose samples would be all right or all wrong, so that nothing is learned, were every row drawn alike.
+          Share of groups whose samples would be all correct or all incorrect if rows were drawn uniformly.
         </Text>
         <Facts
           facts={report.dead_shares.map(({ group_size, share }) => [
@@ -104,10 +104,10 @@ export function ProfileOutcome({ profile, report, dataset }: Props) {
       {editor && report.number_of_suspects > 0 && (
         <Group justify="flex-end">
           <Text size="sm" c="dimmed">
-            Golds that a person has called right stay in it.
+            Gold answers confirmed by a person stay.
           </Text>
           <Button variant="default" loading={make.isPending} onClick={() => make.mutate({ without_suspects: true })}>
-            Make a version without suspects
+            Create a version without suspects
           </Button>
         </Group>
       )}

@@ -25,7 +25,7 @@ export function ProfileView({ id, dataset }: Props) {
         <div data-testid="profile" data-state={profile.state}>
           {isOpen(profile) && <Working profile={profile} />}
           {profile.state === "failed" && (
-            <Alert color="red" role="alert" title="Difficulty could not be measured">
+            <Alert color="red" role="alert" title="Measuring difficulty failed">
               {profile.error ?? "The worker gave no reason."}
             </Alert>
           )}
@@ -62,7 +62,7 @@ function Working({ profile }: { profile: Profile }) {
       )}
       {editor && (
         <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
-          Cancel the profile
+          Cancel profile
         </Button>
       )}
       {cancel.error !== null && <ErrorState error={cancel.error} />}
@@ -72,7 +72,7 @@ function Working({ profile }: { profile: Profile }) {
 
 /** What a profile does at present. */
 export function phaseOf({ state, ahead, progress }: Profile): string {
-  if (state === "queued") return ahead > 0 ? `Waits: ${ahead} before it` : "Waits for a worker";
-  if (progress?.phase !== "sampling") return "Loads the policy";
+  if (state === "queued") return ahead > 0 ? `Queued: ${ahead} ahead` : "Waiting for a worker";
+  if (progress?.phase !== "sampling") return "Loading the policy";
   return `${formatCount(progress.done)} of at most ${formatCount(progress.total)} samples`;
 }

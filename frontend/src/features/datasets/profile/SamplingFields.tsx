@@ -19,22 +19,22 @@ export function SamplingFields({ value, onChange, fault }: Props) {
     <>
       <Select
         label="Reward"
-        description="An answer counts as right from the threshold of its definition on."
+        description="Answers count as correct from the threshold of its definition."
         data={(rewards.data?.data ?? []).map(one => ({
           value: one.latest_version.ref,
           label: one.latest_version.ref,
         }))}
         value={value.reward}
         onChange={reward => change({ reward })}
-        error={fault("reward") ?? (rewards.error ? "The rewards could not be read." : undefined)}
+        error={fault("reward") ?? (rewards.error ? "The rewards could not be loaded." : undefined)}
         searchable
         nothingFoundMessage="No reward"
       />
       <Group grow align="flex-start" preventGrowOverflow={false}>
         <NumberInput
           {...AMOUNT}
-          label="Samples of a row"
-          description="On average; every row gets 4."
+          label="Samples per row"
+          description="On average; at least 4."
           min={4}
           max={64}
           miw={150}
@@ -45,7 +45,7 @@ export function SamplingFields({ value, onChange, fault }: Props) {
         <NumberInput
           {...AMOUNT}
           label="Longest prompt"
-          description="Tokens. A row with a longer one ends it."
+          description="Tokens. A longer one stops the profile."
           max={131072}
           miw={150}
           value={value.prompt}
@@ -64,7 +64,7 @@ export function SamplingFields({ value, onChange, fault }: Props) {
         />
       </Group>
       <Switch
-        label="Put prompts through the chat template"
+        label="Apply the chat template"
         checked={value.chat}
         onChange={event => change({ chat: event.currentTarget.checked })}
       />

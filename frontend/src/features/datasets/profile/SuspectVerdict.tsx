@@ -16,7 +16,7 @@ interface Props {
 }
 
 const CHOICES = [
-  { value: "right", label: "Right" },
+  { value: "right", label: "Correct" },
   { value: "wrong", label: "Wrong" },
   { value: "leave_out", label: "Leave out" },
 ] as const;
@@ -40,7 +40,7 @@ export function SuspectVerdict({ suspect, said, disabled, editor, error, onSay }
     <Stack gap={4}>
       <SegmentedControl
         size="xs"
-        aria-label={`Verdict on the gold of ${id}`}
+        aria-label={`Verdict on the gold answer of ${id}`}
         data={[...CHOICES]}
         value={said?.verdict ?? ""}
         disabled={disabled}
@@ -55,7 +55,7 @@ export function SuspectVerdict({ suspect, said, disabled, editor, error, onSay }
       {said?.verdict === "wrong" && (
         <TextInput
           size="xs"
-          aria-label={`Right answer of ${id}`}
+          aria-label={`Correct answer of ${id}`}
           value={answer}
           maxLength={2000}
           onChange={event => setAnswer(event.currentTarget.value)}
@@ -72,10 +72,10 @@ export function SuspectVerdict({ suspect, said, disabled, editor, error, onSay }
             size="compact-xs"
             variant="subtle"
             disabled={disabled}
-            aria-label={`Take back the verdict on ${id}`}
+            aria-label={`Undo the verdict on ${id}`}
             onClick={() => onSay({ row, verdict: null })}
           >
-            Take back
+            Undo
           </Button>
         </Group>
       )}

@@ -1,4 +1,4 @@
-/** Suspect golds of a profile with their votes, and what people say of them. */
+/** Suspect gold answers of a profile with their votes and people's verdicts. */
 import { Button, Group, Stack, Table, Text, Title } from "@mantine/core";
 import type { Dataset, Profile } from "@/api/model";
 import { useMayEdit } from "@/entities/datasets/read-only";
@@ -23,13 +23,13 @@ export function Suspects(props: Props) {
   if (!report.reads_answers)
     return (
       <Text size="sm" c="dimmed">
-        The reward compares no place of the answer with the gold, so no gold can be suspected.
+        This reward does not compare answers with the gold answer, so suspects cannot be found.
       </Text>
     );
   if (report.suspects.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        No gold is suspect: nowhere do enough samples agree with one another against it.
+        No suspects: in no row do enough samples agree on another answer.
       </Text>
     );
   return <Review {...props} />;
@@ -41,18 +41,18 @@ function Review({ profile, report, dataset }: Props) {
   const said = new Map(found.data?.verdicts.map(one => [one.row, one]));
   const changes = (found.data?.wrong ?? 0) + (found.data?.leave_out ?? 0);
   return (
-    <section aria-label="Suspect golds">
+    <section aria-label="Suspect gold answers">
       <Title order={3} mb={4}>
-        Suspect golds
+        Suspect gold answers
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        {formatCount(report.number_of_suspects)} rows whose samples agree with one another against the gold.
+        {formatCount(report.number_of_suspects)} rows whose samples agree on another answer.
         {report.number_of_suspects > report.suspects.length &&
-          ` The ${formatCount(report.suspects.length)} likeliest are shown.`}
-        {editor && " Open a row, and say what is true of its gold."}
+          ` The ${formatCount(report.suspects.length)} most likely are shown.`}
+        {editor && " Open a row and give a verdict on its gold answer."}
       </Text>
       {found.error !== null && <ErrorState error={found.error} retry={() => void found.refetch()} />}
-      <TableFrame label="Suspect golds">
+      <TableFrame label="Suspect gold answers">
         <Table miw={980} verticalSpacing="xs">
           <Table.Thead>
             <Table.Tr>
@@ -103,12 +103,12 @@ function Review({ profile, report, dataset }: Props) {
       {found.data && (
         <Group justify="space-between" mt="sm">
           <Text size="sm" className="num" role="status" data-testid="review-counts">
-            {formatCount(found.data.right)} right, {formatCount(found.data.wrong)} wrong,{" "}
+            {formatCount(found.data.right)} correct, {formatCount(found.data.wrong)} wrong,{" "}
             {formatCount(found.data.leave_out)} to be left out
           </Text>
           {editor && (
             <Button disabled={changes === 0} loading={make.isPending} onClick={() => make.mutate()}>
-              Make a version of the verdicts
+              Create a version from the verdicts
             </Button>
           )}
         </Group>
@@ -125,7 +125,7 @@ function Votes({ suspect }: { suspect: Suspect }) {
       {votes.map((one, place) => (
         <Text key={place} size="sm" className="num" c={"gold" in one ? "dimmed" : undefined}>
           {one.text}: {one.votes} of {suspect.samples}
-          {"gold" in one && " (the gold)"}
+          {"gold" in one && " (gold)"}
         </Text>
       ))}
     </Stack>

@@ -111,8 +111,8 @@ export const REASON_WORDS = {
 export function stageCostText({ stage, policy, reuses, samples, cost }: GoldilocksStageCost): string {
   const who = `${STAGE_WORDS[stage]}, ${policy}: `;
   if (cost) return who + profileCostText(cost);
-  if (reuses === "first") return `${who}what stage one measures is used again and costs nothing.`;
-  return `${who}a stored profile of ${formatCount(samples ?? 0)} samples is used and costs nothing.`;
+  if (reuses === "first") return `${who}reuses the measurements of stage one at no cost.`;
+  return `${who}reuses a stored profile of ${formatCount(samples ?? 0)} samples at no cost.`;
 }
 
 /** What one policy said of the rows. */

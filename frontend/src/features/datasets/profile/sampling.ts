@@ -4,7 +4,7 @@ import { formatCount, formatDuration } from "@/lib/format";
 
 export interface Sampling {
   reward: string | null;
-  /** Samples of a row, on average. */
+  /** Samples per row, on average. */
   each: number | string;
   /** Tokens of the longest prompt. */
   prompt: number | string;
@@ -41,8 +41,8 @@ export function specOf(dataset: Dataset, version: DatasetVersion, policy: string
 export function profileCostText(cost: ProfileCost): string {
   const time =
     cost.max_seconds === null
-      ? "How long it takes is not known: no profile or rehearsal with this policy is done."
-      : `${formatDuration(cost.min_seconds)} to ${formatDuration(cost.max_seconds)} on the cluster, as the newest ${cost.measured_by ?? ""} with this policy went.`;
+      ? "Duration unknown: no profile or dry run of this policy yet."
+      : `${formatDuration(cost.min_seconds)} to ${formatDuration(cost.max_seconds)} on the cluster, based on the newest ${cost.measured_by === "rehearsal" ? "dry run" : (cost.measured_by ?? "")} of this policy.`;
   return (
     `${formatCount(cost.min_samples)} to ${formatCount(cost.max_samples)} samples of ${formatCount(cost.rows)} rows, ` +
     `${formatCount(cost.min_tokens)} to ${formatCount(cost.max_tokens)} tokens. ${time}`

@@ -83,14 +83,14 @@ function Conditions({ datasetId, version, filters, notes, onChange }: Props) {
     <Stack gap="xs">
       <Lazy
         label="Answer"
-        description="Exactly."
+        description="Exact match."
         value={filters.answer ?? ""}
         onSettle={value => onChange({ answer: value || undefined })}
       />
       <Columns tags={filters.tags} values={values.data} onChange={tags => onChange({ tags })} />
       <Select
         label="Script"
-        description="Of most letters of the prompt."
+        description="Of most letters in the prompt."
         placeholder="any"
         data={scripts(filters.script, values.data)}
         value={filters.script ?? null}
@@ -100,19 +100,19 @@ function Conditions({ datasetId, version, filters, notes, onChange }: Props) {
       />
       {values.isError && (
         <Text size="xs" c="dimmed">
-          Values to choose from could not be loaded: {values.error.message} Write them by hand.
+          Values to choose from could not be loaded: {values.error.message} Enter them by hand.
         </Text>
       )}
       <Group grow>
         <NumberInput
           {...LENGTH}
-          label="Least length"
+          label="Minimum length"
           value={filters.min ?? ""}
           onChange={value => onChange({ min: bound(value) })}
         />
         <NumberInput
           {...LENGTH}
-          label="Largest length"
+          label="Maximum length"
           value={filters.max ?? ""}
           onChange={value => onChange({ max: bound(value) })}
         />
@@ -160,7 +160,7 @@ function Columns({ tags, values, onChange }: ColumnsProps) {
   return (
     <TagsInput
       label="Columns"
-      description="Such as level=3: each holds this value."
+      description="For example level=3: exact match."
       placeholder={tags ? undefined : "column=value"}
       data={offered(values)}
       value={tagList(tags)}
@@ -217,7 +217,7 @@ function NoteFilter({ name, type, values, value, onSettle }: NoteFilterProps) {
         comboboxProps={{ withinPortal: false }}
       />
     );
-  const description = type === "string" ? "Exactly." : "A number, or a range such as 0.2..0.8.";
+  const description = type === "string" ? "Exact match." : "A number, or a range such as 0.2..0.8.";
   const fault = type === "string" ? undefined : numberFault;
   return <Lazy label={label} description={description} value={value} fault={fault} onSettle={onSettle} />;
 }

@@ -18,7 +18,7 @@ export function RowEditor({ text, error, pending, onDirty, onSave, onCancel }: P
   const fault = faultOf(draft);
   return (
     <Stack gap="sm">
-      <LeaveGuard when={draft !== text}>The row was changed, and the change is not saved.</LeaveGuard>
+      <LeaveGuard when={draft !== text}>The changed row is not saved.</LeaveGuard>
       <JsonInput
         label="The row as JSON"
         autosize
@@ -34,7 +34,7 @@ export function RowEditor({ text, error, pending, onDirty, onSave, onCancel }: P
         styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
       />
       <Text size="xs" c="dimmed">
-        Saving makes the next version of the dataset, in which the row keeps its id and its place.
+        Saving creates the next version of the dataset. The row keeps its id and position.
       </Text>
       {error && <Alert color="red">{error}</Alert>}
       <Group justify="flex-end">
@@ -42,7 +42,7 @@ export function RowEditor({ text, error, pending, onDirty, onSave, onCancel }: P
           Cancel
         </Button>
         <Button disabled={fault !== null || draft === text} loading={pending} onClick={() => onSave(draft)}>
-          Save as a new version
+          Save as new version
         </Button>
       </Group>
     </Stack>

@@ -56,7 +56,7 @@ export function RowPanel({ datasetId, version, index, onClose, onEdit, changes }
         <Drawer.Body pt="md">
           <Group justify="space-between" mb="xs" wrap="nowrap">
             <Title order={2}>{title}</Title>
-            <CloseButton onClick={onClose} aria-label="Close the row" />
+            <CloseButton onClick={onClose} aria-label="Close row" />
           </Group>
           <Loaded query={row} skeleton={<Placeholder height={240} />}>
             {data => (
@@ -116,14 +116,14 @@ function Row({ row, runs, onEdit, onDirty, changes }: RowProps) {
   return (
     <Stack gap="sm" data-testid="row-panel">
       <Group gap="xs">
-        <CopyText value={row.id} label="Copy the id" />
+        <CopyText value={row.id} label="Copy id" />
         <Text size="xs" c="dimmed" className="num">
-          {row.length.toLocaleString("en-GB")} signs · {row.script === "none" ? "no letters" : row.script}
+          {row.length.toLocaleString("en-GB")} characters · {row.script === "none" ? "no letters" : row.script}
         </Text>
       </Group>
       {row.control_tokens.length > 0 && (
         <Alert color="yellow">
-          It holds text that looks like control tokens: {row.control_tokens.join(" ")}. The policy is given it as plain
+          Contains text that looks like control tokens: {row.control_tokens.join(" ")}. The policy receives it as plain
           text.
         </Alert>
       )}

@@ -35,7 +35,7 @@ const found = (history: Partial<RowHistory>) =>
 it("tells each run's share, its course, and where its completions are", async () => {
   show(found({ runs: [RUN, { ...RUN, run_id: "run_2", name: "cold", groups: 1, right: 0, graded: 0, rollouts: 0 }] }));
   const section = await screen.findByRole("region", { name: "In runs" });
-  expect(await within(section).findByText(/sums@2 · 2 groups · 38 % right/)).toBeTruthy();
+  expect(await within(section).findByText(/sums@2 · 2 groups · 38 % correct/)).toBeTruthy();
   expect(screen.getByRole("link", { name: "sums, warm" }).getAttribute("href")).toBe("/runs/run_1");
   const completions = screen.getByRole("link", { name: "4 completions" }).getAttribute("href") ?? "";
   expect(new URL(completions, "http://x").searchParams.get("prompt")).toBe("add:7");
@@ -45,15 +45,15 @@ it("tells each run's share, its course, and where its completions are", async ()
 
 it("says that no run has sampled the row, that there are more, and what was not looked through", async () => {
   const view = show(found({}));
-  expect(await screen.findByText("No run of this team has sampled the row.")).toBeTruthy();
+  expect(await screen.findByText("No run of this team has sampled this row.")).toBeTruthy();
   view.unmount();
   show(found({ runs: [RUN], has_more: true, unsearched: ["sums@9"] }));
-  expect(await screen.findByText("Older runs have sampled it, too; the newest 1 are shown.")).toBeTruthy();
-  expect(screen.getByText("Not looked for in sums@9: too many versions, or too large.")).toBeTruthy();
+  expect(await screen.findByText("Older runs sampled it too; the newest 1 are shown.")).toBeTruthy();
+  expect(screen.getByText("Not searched in sums@9: too many versions, or too large.")).toBeTruthy();
 });
 
 it("shows an error where there is one, not emptiness", async () => {
   show(Response.json({ title: "Gone", detail: "It cannot be read." }, { status: 422 }));
   expect(await screen.findByText("It cannot be read.")).toBeTruthy();
-  expect(screen.queryByText("No run of this team has sampled the row.")).toBeNull();
+  expect(screen.queryByText("No run of this team has sampled this row.")).toBeNull();
 });

@@ -35,7 +35,7 @@ function Runs({ history: { runs, has_more, unsearched } }: { history: RowHistory
     <Stack gap={8}>
       {runs.length === 0 && (
         <Text size="sm" c="dimmed">
-          No run of this team has sampled the row.
+          No run of this team has sampled this row.
         </Text>
       )}
       {runs.map(run => (
@@ -43,12 +43,12 @@ function Runs({ history: { runs, has_more, unsearched } }: { history: RowHistory
       ))}
       {has_more && (
         <Text size="xs" c="dimmed">
-          Older runs have sampled it, too; the newest {runs.length} are shown.
+          Older runs sampled it too; the newest {runs.length} are shown.
         </Text>
       )}
       {unsearched.length > 0 && (
         <Text size="xs" c="dimmed">
-          Not looked for in {unsearched.join(", ")}: too many versions, or too large.
+          Not searched in {unsearched.join(", ")}: too many versions, or too large.
         </Text>
       )}
     </Stack>
@@ -65,7 +65,7 @@ function OneRun({ run }: { run: RowRun }) {
         </Anchor>
         <Text size="xs" c="dimmed" className="num">
           {run.ref} · {run.groups === 1 ? "1 group" : `${formatNumber(run.groups)} groups`} ·{" "}
-          {rate === null ? "none graded" : `${formatPercent(rate)} right`}
+          {rate === null ? "none graded" : `${formatPercent(rate)} correct`}
           {run.rollouts > 0 && (
             <>
               {" · "}

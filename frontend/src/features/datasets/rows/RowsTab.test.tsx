@@ -114,11 +114,11 @@ it("keeps a row that is being changed, whatever is pressed, clicked or asked for
   expect(await screen.findByText("The platform restarts.")).toBeTruthy();
   expect(field.isConnected && field.value).toBe("17");
   await user.click(screen.getByText("row 1"));
-  expect(await screen.findByText("The row was changed, and the change is not saved.")).toBeTruthy();
+  expect(await screen.findByText("The changed row is not saved.")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Stay" }));
   expect(field.isConnected && field.value).toBe("17");
-  await user.click(screen.getByRole("button", { name: "Close the row" }));
-  await user.click(await screen.findByRole("button", { name: "Drop the changes" }));
+  await user.click(screen.getByRole("button", { name: "Close row" }));
+  await user.click(await screen.findByRole("button", { name: "Discard changes" }));
   await waitFor(() => expect(field.isConnected).toBe(false));
 });
 
@@ -148,7 +148,7 @@ it("asks for one version, by one key, however often Save is pressed, and learns 
   const { client } = show("?row=0&q=horses");
   client.setQueryData(["datasets", "d1"], DATASET);
   await edit(user);
-  const save = screen.getByRole("button", { name: "Save as a new version" });
+  const save = screen.getByRole("button", { name: "Save as new version" });
   answers[`POST ${PATH}/derive`] = () => {
     throw new TypeError("The answer was lost.");
   };
@@ -169,7 +169,7 @@ it("stays at the row, and with the filters, when a change was saved", async () =
   await edit(user);
   answers[`POST ${PATH}/derive`] = () =>
     Response.json({ results: [{ dataset_id: "d1", number: 2, ref: "sums@2", rows: 2 }] }, { status: 201 });
-  await user.click(screen.getByRole("button", { name: "Save as a new version" }));
+  await user.click(screen.getByRole("button", { name: "Save as new version" }));
   await waitFor(() => expect(router.state.location.search).toEqual({ version: 2, row: 0, q: "horses" }));
 });
 
@@ -191,14 +191,14 @@ it("asks for the rows anew once other things are known about them, and keeps the
 
 it("says which filters it cannot read, and makes no version of more than was asked for", async () => {
   show("?q=horses&tags=level:3");
-  expect(await screen.findByText(/left aside: level:3\./)).toBeTruthy();
+  expect(await screen.findByText(/Ignored: level:3\./)).toBeTruthy();
   await screen.findByText("row 1");
-  expect(screen.queryByRole("button", { name: "Make a version" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Create version" })).toBeNull();
 });
 
 it.each([
-  ["building", /an index is being made, 40 %/],
-  ["failed", /no index could be made, so each row is looked at/],
+  ["building", /indexing, 40 %/],
+  ["failed", /indexing failed, so searches are slower/],
 ])("says what an index that is %s means for the search", async (state, text) => {
   answers[`POST ${PATH}/rows/search`] = () =>
     Response.json({ data: [found(0)], has_more: false, index: { state, percent: 40 } });

@@ -90,17 +90,15 @@ export function RowsTab({ dataset, version }: { dataset: Dataset; version: Datas
           </Group>
           {known.isError && <ErrorState error={known.error} retry={() => void known.refetch()} />}
           {dropped.length > 0 && (
-            <Alert color="yellow" p="xs" title="Not all filters can be read">
-              <Text size="sm">
-                These are left aside: {dropped.join(", ")}. More rows than you asked for may stand here.
-              </Text>
+            <Alert color="yellow" p="xs" title="Some filters are invalid">
+              <Text size="sm">Ignored: {dropped.join(", ")}. More rows may be shown than you asked for.</Text>
             </Alert>
           )}
           {list.error && <ErrorState error={list.error} retry={list.retry} />}
           {list.error && list.empty ? null : list.pending && !isEmpty(query) ? (
             <Placeholder height={240} />
           ) : list.count === 0 && list.complete ? (
-            <Nothing>No row is found. Take a word or a filter away.</Nothing>
+            <Nothing>No rows found. Remove a word or a filter.</Nothing>
           ) : (
             <RowList
               key={JSON.stringify(query)}
@@ -147,9 +145,9 @@ function typesOf(notes: readonly RowNotes[]): NoteTypes {
 function indexText({ state, percent }: IndexState): string {
   switch (state) {
     case "building":
-      return ` · an index is being made, ${percent} %; until then only part of the rows is looked at`;
+      return ` · indexing, ${percent} %; until then only part of the rows is searched`;
     case "failed":
-      return " · no index could be made, so each row is looked at, which takes longer; a search after ten minutes tries again";
+      return " · indexing failed, so searches are slower; a search after ten minutes retries";
     default:
       return "";
   }

@@ -26,7 +26,7 @@ export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
   const [name, setName] = useState("");
   const some = ids.length > 0;
   if (!some && (partial || isEmpty(query))) return null;
-  const what = some ? `${ids.length.toLocaleString("en-GB")} selected` : "What is found";
+  const what = some ? `${ids.length.toLocaleString("en-GB")} selected` : "Found rows";
   return (
     <Group gap="xs" role="group" aria-label={what}>
       <Text size="sm">{what}:</Text>
@@ -39,10 +39,10 @@ export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
             open();
           }}
         >
-          Make a version
+          Create version
         </Button>
       )}
-      {some && <CopyText value={ids.join("\n")} label="Copy the ids" />}
+      {some && <CopyText value={ids.join("\n")} label="Copy ids" />}
       {some && mayEdit && (
         <Button
           size="compact-sm"
@@ -56,13 +56,13 @@ export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
       )}
       {some && (
         <Button size="compact-sm" variant="subtle" onClick={onClear}>
-          Select none
+          Clear selection
         </Button>
       )}
-      <Modal opened={opened} onClose={close} title={some ? "These rows as a version" : "What is found as a version"}>
+      <Modal opened={opened} onClose={close} title={some ? "Version of these rows" : "Version of the found rows"}>
         <Stack gap="sm">
           <TextInput
-            label="Name of a new dataset"
+            label="New dataset name"
             description={mayEdit ? "Without a name, the rows become the next version of this dataset." : undefined}
             required={!mayEdit}
             value={name}
@@ -81,14 +81,14 @@ export function TakeRows({ query, partial, ids, onClear, changes }: Props) {
               variant="default"
               onClick={() => changes.take(some ? { ids } : query, name, "run")}
             >
-              Make it for a new run
+              Create and use in a new run
             </Button>
             <Button
               loading={changes.pending}
               disabled={!mayEdit && !name.trim()}
               onClick={() => changes.take(some ? { ids } : query, name, "open")}
             >
-              Make it
+              Create
             </Button>
           </Group>
         </Stack>

@@ -22,13 +22,13 @@ const ORIGIN: Origin = {
 it("tells the file, its shape, and where the columns come from", () => {
   renderWith(<VersionOrigin origin={ORIGIN} />);
   const origin = screen.getByRole("region", { name: "Origin" });
-  for (const text of ["train.jsonl.gz", "JSON lines, packed with gzip", "2.0 KiB", "GSM8K"])
+  for (const text of ["train.jsonl.gz", "JSON Lines, compressed with gzip", "2.0 KiB", "GSM8K"])
     expect(within(origin).getByText(text)).toBeTruthy();
   expect(within(origin).getByTitle("ab".repeat(32)).textContent).toBe("abababababababab…");
   const rows = within(origin)
     .getAllByRole("row")
     .map(row => row.textContent);
-  expect(rows).toEqual(["ColumnMade from", "messagesquestion as the user's message", "solutionanswer as it was"]);
+  expect(rows).toEqual(["ColumnCreated from", "messagesquestion as the user's message", "solutionanswer as it was"]);
   expect(within(origin).getAllByRole("button", { name: /^Copy the (grader|system prompt)$/ })).toHaveLength(2);
   expect(within(origin).getByText('{"type":"math"}')).toBeTruthy();
   expect(within(origin).getByText("Put your final answer within \\boxed{}.")).toBeTruthy();
@@ -37,7 +37,7 @@ it("tells the file, its shape, and where the columns come from", () => {
 it("says that rows of our own shape are as they came, and proposes nothing", () => {
   const shape = { name: "own", title: "Dressage rows", mapping: [], grader: null, system: null };
   renderWith(<VersionOrigin origin={{ ...ORIGIN, shape }} />);
-  expect(screen.getByText("The rows are stored as they came.")).toBeTruthy();
+  expect(screen.getByText("The rows are stored unchanged.")).toBeTruthy();
   expect(screen.queryByRole("table")).toBeNull();
   expect(screen.queryByRole("button")).toBeNull();
 });

@@ -7,7 +7,7 @@ import { Facts } from "@/ui/Facts";
 import { TableFrame } from "@/ui/TableFrame";
 
 const FORMATS = {
-  jsonl: "JSON lines",
+  jsonl: "JSON Lines",
   json: "JSON",
   csv: "CSV",
   tsv: "TSV",
@@ -48,19 +48,19 @@ export function VersionOrigin({ origin }: { origin: Origin | null }) {
       <Stack gap="sm">
         <Facts
           facts={[
-            ["File", file.name || "not named"],
+            ["File", file.name || "unnamed"],
             [
               "Format",
-              `${FORMATS[file.format]}${file.packed ? `, packed with ${file.packing === "zstd" ? "Zstandard" : "gzip"}` : ""}`,
+              `${FORMATS[file.format]}${file.packed ? `, compressed with ${file.packing === "zstd" ? "Zstandard" : "gzip"}` : ""}`,
             ],
-            ["Size of the file", formatBytes(file.bytes)],
+            ["File size", formatBytes(file.bytes)],
             [
-              "SHA-256 of the file",
+              "File SHA-256",
               <span key="hash" className="mono" title={file.sha256}>
                 {file.sha256.slice(0, 16)}…
               </span>,
             ],
-            ["Shape", shape.title],
+            ["Row format", shape.title],
             ...(imported ? [["Imported from", importedText(imported)] satisfies [string, string]] : []),
           ]}
         />
@@ -74,12 +74,12 @@ export function VersionOrigin({ origin }: { origin: Origin | null }) {
           </Alert>
         ))}
         {mapped ? (
-          <TableFrame label="Columns that were made">
+          <TableFrame label="Created columns">
             <Table verticalSpacing={4}>
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th w={140}>Column</Table.Th>
-                  <Table.Th>Made from</Table.Th>
+                  <Table.Th>Created from</Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
@@ -94,19 +94,19 @@ export function VersionOrigin({ origin }: { origin: Origin | null }) {
           </TableFrame>
         ) : (
           <Text size="sm" c="dimmed">
-            The rows are stored as they came.
+            The rows are stored unchanged.
           </Text>
         )}
         {mapped && (
           <Text size="sm" c="dimmed">
-            All other columns are as they came. The rows below are the mapped ones.
+            All other columns are unchanged. The rows below are mapped.
           </Text>
         )}
         {shape.grader && (
-          <Fitting label="A grader that fits these rows" value={JSON.stringify(shape.grader)} name="the grader" />
+          <Fitting label="A grader for these rows" value={JSON.stringify(shape.grader)} name="the grader" />
         )}
         {shape.system && (
-          <Fitting label="A system prompt that asks for what it reads" value={shape.system} name="the system prompt" />
+          <Fitting label="A system prompt for its answer format" value={shape.system} name="the system prompt" />
         )}
       </Stack>
     </Paper>

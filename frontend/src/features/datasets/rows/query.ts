@@ -84,12 +84,12 @@ export const tagList = (tags: string | undefined) => parts(tags);
 /** Why a text is no list of `column=value`; null where it is one. */
 export function tagsFault(text: string): string | null {
   const wrong = parts(text).find(tag => !isTag(tag));
-  return wrong === undefined ? null : `"${wrong}" is not read: write column=value, with commas between several.`;
+  return wrong === undefined ? null : `"${wrong}" is invalid: use column=value, separated by commas.`;
 }
 
 /** Why a text is no number and no range; null where it is one. */
 export function numberFault(text: string): string | null {
-  return text.trim() === "" || numbers(text) !== null ? null : "Not read: write a number, or a range such as 0.2..0.8.";
+  return text.trim() === "" || numbers(text) !== null ? null : "Invalid: enter a number, or a range such as 0.2..0.8.";
 }
 
 /**

@@ -17,5 +17,5 @@ export function tries(all: Try[], width: number, height: number) {
 
 export function tryTitle({ step, right, graded, reward }: Try): string {
   if (graded === 0) return `Step ${step}: no sample could be graded`;
-  return `Step ${step}: ${right} of ${graded} right, mean reward ${formatNumber(reward, 3)}`;
+  return `Step ${step}: ${right} of ${graded} correct, mean reward ${formatNumber(reward, 3)}`;
 }

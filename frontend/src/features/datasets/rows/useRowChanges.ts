@@ -34,7 +34,7 @@ export function useRowChanges(dataset: Dataset, version: DatasetVersion, onDone:
       const first = results[0];
       onDone();
       if (!first?.dataset_id) return;
-      toast(`${first.ref} was made`);
+      toast(`${first.ref} created`);
       if (next === "run") {
         void navigate({ to: "/runs/new", search: { dataset: first.ref } });
         return;
@@ -51,7 +51,7 @@ export function useRowChanges(dataset: Dataset, version: DatasetVersion, onDone:
       });
     },
     onError: (error, { what }) => {
-      if (what === "remove") toastError("No version was made", error);
+      if (what === "remove") toastError("No version was created", error);
     },
   });
   const { isPending, error, variables, mutate, reset } = made;

@@ -24,7 +24,7 @@ export function OfferPage() {
   if (!admin)
     return (
       <EmptyState icon={<IconDatabase size={40} stroke={1.3} />} title="A dataset is offered to your team">
-        An admin of the team accepts it. Hand the link over, or choose a team in which you are an admin.
+        A team admin must accept it. Send them the link, or switch to a team of which you are an admin.
       </EmptyState>
     );
   return (
@@ -56,13 +56,13 @@ function Offer({ offer, secret }: { offer: DatasetOffer; secret: string }) {
       <Paper p="md" maw={560} component="form" onSubmit={submit}>
         <Stack gap="sm">
           <Text size="sm">
-            The team {offer.team} lets your team {team?.name} read this dataset: look at its rows, train with them, and
-            derive datasets of your own. The offer is good until {formatTime(offer.expires_at)}.
+            The team {offer.team} lets your team {team?.name} use this dataset: read its rows, train with them and
+            derive datasets. The offer is valid until {formatTime(offer.expires_at)}.
           </Text>
-          <Alert color="petrol">The other team learns which team you are. It may end the share at any time.</Alert>
+          <Alert color="petrol">The other team sees your team’s name and can stop sharing at any time.</Alert>
           <TextInput
             label="Name in your specs"
-            description="Small letters, digits, hyphens and underscores. It stays taken."
+            description="Lowercase letters, digits, hyphens and underscores. Cannot be reused."
             value={slug}
             maxLength={63}
             onChange={event => setSlug(event.currentTarget.value)}

@@ -24,8 +24,8 @@ export function SharePanel({ dataset }: { dataset: Dataset }) {
         Sharing
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Another team reads the rows, trains with them, and derives datasets of its own. It changes nothing here, and
-        sees no people, notes or other datasets of your team.
+        Another team can read the rows, train with them and derive datasets. It cannot change anything, or see your
+        team’s members, notes or other datasets.
       </Text>
       <OfferForm dataset={dataset} />
       <Loaded query={shares} skeleton={null}>
@@ -67,20 +67,20 @@ function OfferForm({ dataset }: { dataset: Dataset }) {
           mb="sm"
           withCloseButton
           onClose={() => setLink(null)}
-          closeButtonLabel="Hide it for good"
+          closeButtonLabel="Hide permanently"
           data-testid="share-link"
         >
-          <CopyText value={link} label="Copy the link" />
+          <CopyText value={link} label="Copy link" />
           <Text size="xs" mt={6}>
-            Shown this once, and good for one team within seven days.
+            Shown only once. Valid for one team, for seven days.
           </Text>
         </Alert>
       )}
       {restError(offer.error, ["/note"]) !== null && <ErrorState error={offer.error} />}
       <Group component="form" onSubmit={submit} gap="xs" mb="sm" align="flex-start">
         <TextInput
-          aria-label="Whom the offer is meant for"
-          placeholder="for whom"
+          aria-label="Recipient of the offer"
+          placeholder="recipient"
           value={note}
           maxLength={200}
           onChange={event => setNote(event.currentTarget.value)}
@@ -100,21 +100,21 @@ function Share({ dataset, share }: { dataset: Dataset; share: DatasetShare }) {
   const client = useQueryClient();
   const revoke = useSubmit({
     mutationFn: () => api.revokeDatasetShare(dataset.id, share.id),
-    onError: error => toastError("The share was not ended", error),
+    onError: error => toastError("Sharing was not stopped", error),
     onSettled: () => client.invalidateQueries({ queryKey: ["dataset-shares"] }),
   });
   const who = share.guest ?? (share.note || "an offer");
   const confirm = () =>
     modals.openConfirmModal({
-      title: share.guest ? `End the share with ${share.guest}?` : "Withdraw the offer?",
+      title: share.guest ? `Stop sharing with ${share.guest}?` : "Withdraw the offer?",
       children: (
         <Text size="sm">
           {share.guest
-            ? "The team can begin nothing new with the rows. Its runs that have begun go on to their end, and what it has derived stays its own."
-            : "Its link stops working at once."}
+            ? "The team can start nothing new with the rows. Its started runs continue, and it keeps the datasets it has derived."
+            : "Its link stops working immediately."}
         </Text>
       ),
-      labels: { confirm: share.guest ? "End it" : "Withdraw", cancel: "Keep" },
+      labels: { confirm: share.guest ? "Stop sharing" : "Withdraw", cancel: "Cancel" },
       confirmProps: { color: "red" },
       onConfirm: () => revoke.mutate(),
     });
@@ -128,8 +128,8 @@ function Share({ dataset, share }: { dataset: Dataset; share: DatasetShare }) {
           {stateText(share, now)}
         </Text>
       </div>
-      <Button size="xs" variant="default" color="red" onClick={confirm} aria-label={`End the share: ${who}`}>
-        {share.guest ? "End" : "Withdraw"}
+      <Button size="xs" variant="default" color="red" onClick={confirm} aria-label={`Stop sharing: ${who}`}>
+        {share.guest ? "Stop sharing" : "Withdraw"}
       </Button>
     </Group>
   );
@@ -137,7 +137,7 @@ function Share({ dataset, share }: { dataset: Dataset; share: DatasetShare }) {
 
 /** How far a share has come. */
 export function stateText(share: Pick<DatasetShare, "accepted_at" | "expires_at" | "note">, now: number): string {
-  if (share.accepted_at) return `reads since ${formatAgo(share.accepted_at)}${share.note ? `, ${share.note}` : ""}`;
-  if (Date.parse(share.expires_at) <= now) return "not accepted in time: offer it anew";
-  return `not accepted yet, good until ${formatTime(share.expires_at)}`;
+  if (share.accepted_at) return `can read since ${formatAgo(share.accepted_at)}${share.note ? `, ${share.note}` : ""}`;
+  if (Date.parse(share.expires_at) <= now) return "expired: offer it again";
+  return `not accepted yet, valid until ${formatTime(share.expires_at)}`;
 }

@@ -22,7 +22,7 @@ export function SharedDatasets() {
                 <Table.Thead>
                   <Table.Tr>
                     <Table.Th>Dataset</Table.Th>
-                    <Table.Th>In specs</Table.Th>
+                    <Table.Th>Reference</Table.Th>
                     <Table.Th>Owner</Table.Th>
                     <Table.Th ta="right">Rows</Table.Th>
                     <Table.Th ta="right">Size</Table.Th>
