@@ -229,7 +229,7 @@ def _rollout(browser: Browser, installation: Installation, state: Any, run: str)
             expect(group).to_be_visible()
             page.wait_for_load_state("networkidle")
             siblings = _seconds_of(page, group, "[data-testid=sample-1]")
-            view = page.get_by_role("radiogroup", name="How samples are shown").get_by_text("Tokens")
+            view = page.get_by_role("radiogroup", name="Sample view").get_by_text("Tokens")
             tokens = _seconds_of(page, view, "[data-testid=token-view] [data-token]")
             if opening:
                 seconds.append((siblings, tokens))

@@ -77,7 +77,7 @@ def test_proposals_are_accepted_as_edited_retired_and_taken_back(
     states.get_by_text("Accepted", exact=True).click()
     accepted = _proposal(page, "cites")
     expect(accepted).to_contain_text("sources matter")
-    accepted.get_by_role("button", name="Take it back").click()
+    accepted.get_by_role("button", name="Withdraw").click()
     expect(page.get_by_text("No accepted proposals")).to_be_visible()
     assert _items(installation, reward) == {"correct": 2}
     states.get_by_text("Retired", exact=True).click()

@@ -89,7 +89,7 @@ def test_bench_shows_two_versions_side_by_side(page: Page, installation: Install
     _choose(page, page.get_by_test_id("bench-second"), f"{slug}@2 · short answers pay")
     page.get_by_role("button", name="Paste many as JSON Lines").click()
     page.get_by_test_id("bench-lines").fill("\n".join(json.dumps(sample) for sample in SAMPLES))
-    page.get_by_role("button", name="Take 4").click()
+    page.get_by_role("button", name="Use samples 4").click()
     page.get_by_role("button", name="Score 4 samples").click()
     _done(page, installation)
 
@@ -202,11 +202,11 @@ def test_all_that_fit_a_filter_are_scored_under_a_draft(page: Page, installation
     assert parts.locator("li div").nth(1).inner_text(), "the grader tells its reason"
     page.keyboard.press("Escape")
     page.get_by_test_id("rescore").click()
-    expect(page.get_by_label("All that fit the filters")).to_be_checked()
+    expect(page.get_by_label("All that match the filters")).to_be_checked()
     _choose(page, page.get_by_role("combobox", name="Reward"), other["name"])
     page.get_by_test_id("rescore-go").click()
     page.wait_for_url(re.compile(rf"/rewards/{other['id']}\?.*tab=bench"))
-    expect(page.get_by_test_id("bench-matching")).to_contain_text("All kept groups that fit step 1")
+    expect(page.get_by_test_id("bench-matching")).to_contain_text("All stored groups that match step 1")
     page.get_by_test_id("start-bench").click()
     _done(page, installation)
     metrics = events_of("parent", "step")[0]["data"]["metrics"]
@@ -214,7 +214,7 @@ def test_all_that_fit_a_filter_are_scored_under_a_draft(page: Page, installation
     right, dead = metrics["critic/score/mean"] * count, metrics["groups/zero_advantage_share"] * PROMPTS
     told = page.get_by_test_id("rescored")
     expect(told).to_contain_text(re.compile(rf"Samples that change\s*{right:.0f} of {count}"))
-    expect(told).to_contain_text(re.compile(rf"Dead groups\s*{dead:.0f} → {PROMPTS} of {PROMPTS}"))
+    expect(told).to_contain_text(re.compile(rf"Groups without signal\s*{dead:.0f} → {PROMPTS} of {PROMPTS}"))
 
 
 def _choose(page: Page, select: Locator, option: str) -> None:

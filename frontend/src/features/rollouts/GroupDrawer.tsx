@@ -40,7 +40,7 @@ export function GroupDrawer({ run, search, onChange }: Props) {
     >
       {siblings.isPending && opened && <Skeleton height={300} />}
       {siblings.isError && <ErrorState error={siblings.error} retry={() => void siblings.refetch()} />}
-      {siblings.isSuccess && !first && <Text c="dimmed">This group is no longer kept.</Text>}
+      {siblings.isSuccess && !first && <Text c="dimmed">This group is no longer stored.</Text>}
       {first && (
         <>
           <div className={ui.caption}>Prompt</div>
@@ -83,7 +83,7 @@ function Samples({ run, rows, chosen, search, onChange }: SamplesProps) {
       <Group gap="sm" mb="xs">
         <SegmentedControl
           size="xs"
-          aria-label="How samples are shown"
+          aria-label="Sample view"
           data={[
             { value: "text", label: "Side by side" },
             { value: "tokens", label: "Tokens" },

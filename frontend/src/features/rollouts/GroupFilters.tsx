@@ -22,8 +22,8 @@ const NO_FILTER = {
 const CLEAR = { "aria-label": "Show all prompts", tabIndex: 0 };
 const ONLY: Record<OnlyGroups, string> = {
   alive: "Rewards differ",
-  dead: "Dead groups",
-  cut: "With a cut sample",
+  dead: "Groups without signal",
+  cut: "With a truncated sample",
   error: "With a reward error",
 };
 
@@ -63,7 +63,7 @@ export function GroupFilters({ search, spec, onChange }: Props) {
       <NumberInput
         size="xs"
         w={108}
-        aria-label="Lowest reward"
+        aria-label="Minimum reward"
         placeholder="Reward from"
         prefix="≥ "
         step={0.1}
@@ -74,7 +74,7 @@ export function GroupFilters({ search, spec, onChange }: Props) {
       <NumberInput
         size="xs"
         w={108}
-        aria-label="Highest reward"
+        aria-label="Maximum reward"
         placeholder="Reward to"
         prefix="≤ "
         step={0.1}
@@ -124,7 +124,7 @@ function SearchText({ text, onChange }: { text: string; onChange: (text: string)
       size="xs"
       w={210}
       aria-label="Search prompts and completions"
-      placeholder="Search all kept text"
+      placeholder="Search all stored text"
       leftSection={<IconSearch size={14} />}
       maxLength={200}
       value={typed}

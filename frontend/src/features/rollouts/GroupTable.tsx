@@ -26,7 +26,7 @@ export function GroupTable({ groups, picked, ...acts }: Props) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={32} pos="relative">
-              <VisuallyHidden>Chosen</VisuallyHidden>
+              <VisuallyHidden>Selected</VisuallyHidden>
             </Table.Th>
             <Table.Th ta="right">Step</Table.Th>
             <Table.Th>Group</Table.Th>
@@ -78,7 +78,7 @@ function Row({ group, picked, onPick, onOpen, onTokens }: RowProps) {
       </Table.Td>
       <Table.Td ta="right">{group.step}</Table.Td>
       <Table.Td className="mono">
-        {group.group_id} {group.dead && <Badge color="gray">dead</Badge>}
+        {group.group_id} {group.dead && <Badge color="gray">no signal</Badge>}
       </Table.Td>
       <Table.Td className="mono">{group.source}</Table.Td>
       <Table.Td>
@@ -126,7 +126,7 @@ function Row({ group, picked, onPick, onOpen, onTokens }: RowProps) {
 function outcome(sample: GroupSample): string {
   if (sample.reward_error) return "error";
   if (sample.right === null) return "unknown";
-  return sample.right ? "right" : "wrong";
+  return sample.right ? "correct" : "incorrect";
 }
 
 /** Told by shape too: not everybody sees the colours apart. */
@@ -136,10 +136,6 @@ function mark(sample: GroupSample): string {
 
 function sampleText(sample: GroupSample): string {
   const reward = sample.reward_error ? "reward error" : `reward ${formatNumber(sample.reward, 3)}`;
-  const cut = sample.budget_hit
-    ? ", cut by the budget"
-    : sample.finish_reason === "length"
-      ? ", cut by its length"
-      : "";
+  const cut = sample.budget_hit ? ", cut by the budget" : sample.finish_reason === "length" ? ", truncated" : "";
   return `Sample ${sample.sample + 1}: ${reward}, ${sample.length} tokens${cut}`;
 }

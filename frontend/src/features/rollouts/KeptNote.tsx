@@ -16,11 +16,11 @@ export function KeptNote({ runId }: { runId: string }) {
 
 export function keptText(kept: Kept): string {
   const some = kept.groups_per_step === 1 ? "1 group" : `${kept.groups_per_step} groups`;
-  if (kept.max_bytes === 0) return `The texts of ${some} of each step are kept, and no tokens.`;
+  if (kept.max_bytes === 0) return `The texts of ${some} of each step are stored, without tokens.`;
   const full = kept.full_steps === 1 ? "the last step" : `the last ${kept.full_steps} steps`;
   const rule = kept.full_steps === 0 ? `${some} of each step` : `All groups of ${full}, ${some} of each earlier one`;
   const used = `${formatBytes(kept.bytes)} of ${formatBytes(kept.max_bytes)}`;
-  if (kept.files === 0) return `Kept with their tokens: ${rule}. Nothing is kept yet.`;
+  if (kept.files === 0) return `Stored with tokens: ${rule}. Nothing stored yet.`;
   const from = kept.first_step === null ? "" : `, back to step ${kept.first_step}`;
-  return `Kept with their tokens: ${rule}; ${used}${from}.`;
+  return `Stored with tokens: ${rule}; ${used}${from}.`;
 }

@@ -77,19 +77,19 @@ function Choice({ run, chosen, filter }: Omit<Props, "some">) {
           <Radio
             value="chosen"
             disabled={ids.length === 0}
-            label={ids.length === 0 ? "Chosen groups: none yet" : `Chosen groups: ${ids.length} samples`}
+            label={ids.length === 0 ? "Selected groups: none" : `Selected groups: ${ids.length} samples`}
             description={ids.length > MAX_PICKED ? `The first ${MAX_PICKED} of them are scored.` : undefined}
           />
           <Radio
             value="matching"
-            label="All that fit the filters"
+            label="All that match the filters"
             description={`Whole groups, the newest first, at most ${MAX_MATCHED} samples.`}
           />
         </Stack>
       </Radio.Group>
       <Select
         label="Reward"
-        description="Its versions and its draft are chosen on its bench."
+        description="Choose its version or draft on its bench."
         placeholder="Choose a reward"
         data={(rewards.data?.data ?? []).map(one => ({ value: one.id, label: one.name }))}
         value={reward}
@@ -100,7 +100,7 @@ function Choice({ run, chosen, filter }: Omit<Props, "some">) {
         error={rewards.isError ? errorText(rewards.error) : undefined}
       />
       <Text size="xs" c="dimmed">
-        The run goes on as it is: nothing of it changes.
+        The run does not change.
       </Text>
       <Button size="xs" disabled={reward === null} onClick={go} data-testid="rescore-go">
         Open the bench

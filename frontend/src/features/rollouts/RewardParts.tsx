@@ -40,7 +40,7 @@ export function RewardParts({ label, parts, told }: Props) {
       )}
       {!told && (
         <Text size="xs" c="dimmed" mt={4}>
-          No reasons were kept with this rollout: it was scored before graders told them.
+          No reasons: this rollout was scored before graders reported them.
         </Text>
       )}
     </div>

@@ -47,7 +47,9 @@ export function RolloutsTab({ run }: { run: Run }) {
         {() =>
           found.length === 0 && !groups.hasNextPage ? (
             <Nothing>
-              {filtered ? "No kept rollout fits this filter." : "No rollouts yet. They appear after the first step."}
+              {filtered
+                ? "No stored rollouts match this filter."
+                : "No rollouts yet. They appear after the first step."}
             </Nothing>
           ) : (
             <GroupTable

@@ -80,7 +80,7 @@ function Drawn({ row, tags, shown, onShow, tokens }: Props & { tokens: Tokens })
             onChange={overlay => overlay && onShow({ overlay: overlay as Overlay })}
           />
         )}
-        <Tooltip label={worst.length > 0 ? "The token with the next smaller gap (n)" : "No token has a gap"}>
+        <Tooltip label={worst.length > 0 ? "Token with the next largest gap (n)" : "No token has a gap"}>
           <Button size="compact-sm" variant="default" disabled={worst.length === 0} onClick={nextWorst}>
             Next worst token
           </Button>

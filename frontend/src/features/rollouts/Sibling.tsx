@@ -29,7 +29,7 @@ export function Sibling({ row, tags, current, onTokens }: Props) {
         </Text>
         <Group gap={4} wrap="nowrap">
           {row.budget_hit && <Badge color="grape">budget hit</Badge>}
-          {row.excluded && <Badge color="gray">left out: {row.excluded.replaceAll("_", " ")}</Badge>}
+          {row.excluded && <Badge color="gray">excluded: {row.excluded.replaceAll("_", " ")}</Badge>}
           <Button
             size="compact-xs"
             variant="light"

@@ -48,6 +48,6 @@ export function valuesOf(tokens: Tokens, token: number, advantage: number | null
     ["Advantage", tokens.advantages ? number(tokens.advantages) : formatNumber(advantage, 4)],
     ["Weight version", number(tokens.versions)],
     ["In the loss", tokens.inLoss ? (tokens.inLoss[token] ? "yes" : "no") : DASH],
-    ["Sampled", forced ? "forced" : "yes"],
+    ["Sampled", forced ? "injected" : "yes"],
   ];
 }

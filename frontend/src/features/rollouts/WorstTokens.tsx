@@ -32,7 +32,7 @@ function Tokens({ step, tokens, onOpen }: TokensProps) {
       <Accordion.Item value="worst">
         <Accordion.Control>
           <Text size="sm" fw={550}>
-            Where engine and learner disagree most, step {step}
+            Largest engine–learner differences, step {step}
           </Text>
         </Accordion.Control>
         <Accordion.Panel>

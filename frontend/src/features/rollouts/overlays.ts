@@ -12,8 +12,8 @@ export const OVERLAY_TITLES: Record<Overlay, string> = {
   gap: "Gap",
   entropy: "Entropy",
   version: "Weight version",
-  mask: "Left out of the loss",
-  forced: "Forced",
+  mask: "Excluded from the loss",
+  forced: "Injected",
 };
 
 /** Key that switches to it. */
@@ -25,7 +25,7 @@ export const OVERLAY_KEYS: Record<string, Overlay> = {
   h: "entropy",
   v: "version",
   m: "mask",
-  f: "forced",
+  f: "injected",
 };
 
 export const LEVELS = 8;
@@ -60,21 +60,19 @@ export function paint(overlay: Overlay, tokens: Tokens, advantage: number | null
     case "advantage":
       return diverging(tokens.advantages ?? new Float32Array(tokens.length).fill(advantage ?? 0));
     case "learner":
-      return tokens.learner ? rising(negated(tokens.learner), LOW, true) : without("The learner has not scored it.");
+      return tokens.learner ? rising(negated(tokens.learner), LOW, true) : without("Not scored by the learner.");
     case "engine":
-      return tokens.engine ? rising(negated(tokens.engine), LOW, true) : without("The engine told none.");
+      return tokens.engine ? rising(negated(tokens.engine), LOW, true) : without("Not reported by the engine.");
     case "gap":
-      return tokens.gap ? rising(tokens.gap, "var(--c-s3)") : without("The learner has not scored it.");
+      return tokens.gap ? rising(tokens.gap, "var(--c-s3)") : without("Not scored by the learner.");
     case "entropy":
-      return tokens.entropy ? rising(tokens.entropy, "var(--c-s4)") : without("The learner has not computed it.");
+      return tokens.entropy ? rising(tokens.entropy, "var(--c-s4)") : without("Not computed by the learner.");
     case "version":
-      return tokens.versions ? turns(tokens.versions) : without("It is not known.");
+      return tokens.versions ? turns(tokens.versions) : without("Unknown.");
     case "mask":
-      return tokens.inLoss ? marked(tokens.inLoss, "var(--c-s1)", "left out of the loss") : without("It is not known.");
+      return tokens.inLoss ? marked(tokens.inLoss, "var(--c-s1)", "excluded from the loss") : without("Unknown.");
     case "forced":
-      return tokens.sampled
-        ? marked(tokens.sampled, "var(--c-s3)", "forced, not sampled")
-        : without("It is not known.");
+      return tokens.sampled ? marked(tokens.sampled, "var(--c-s3)", "injected, not sampled") : without("Unknown.");
   }
 }
 

@@ -19,7 +19,7 @@ describe("partsOf", () => {
         grade: -0.25,
         weight: 1,
         adds: -0.25,
-        reason: "The run takes this from answers that come near the limit of their length.",
+        reason: "Penalty for answers close to their length limit.",
       },
     ]);
   });
@@ -35,12 +35,12 @@ describe("RewardParts", () => {
     const [right, style] = screen.getAllByRole("listitem");
     expect(right?.textContent).toBe("right1 × 2 = +2Reads “24”, which equals the gold answer “24”.");
     expect(style?.textContent).toBe("styleno gradeFailed: the judge did not answer");
-    expect(screen.queryByText(/No reasons were kept/)).toBeNull();
+    expect(screen.queryByText(/scored before graders reported them/)).toBeNull();
   });
 
   it("says where none were kept", () => {
     renderWith(<RewardParts label="Parts" parts={partsOf({ right: 1 }, null)} told={false} />);
     expect(screen.getByRole("listitem").textContent).toBe("right1");
-    expect(screen.getByText(/No reasons were kept with this rollout/)).toBeDefined();
+    expect(screen.getByText(/scored before graders reported them/)).toBeDefined();
   });
 });

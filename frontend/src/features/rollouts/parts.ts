@@ -4,9 +4,9 @@ import { decodeValue } from "@/entities/runs/points";
 
 /** Parts that the run's shaping adds, beside the graders. */
 const SHAPING: Record<string, string> = {
-  overlong: "The run takes this from answers that come near the limit of their length.",
-  length_shaping: "The run's length shaping adds this.",
-  outlier: "The run takes this from an answer that was cut short for its length.",
+  overlong: "Penalty for answers close to their length limit.",
+  length_shaping: "Added by the run's length shaping.",
+  outlier: "Penalty for truncated answers.",
 };
 
 export interface Part {

@@ -46,7 +46,7 @@ describe("tokens", () => {
     expect(gap.shade(1)).toBeNull();
     expect(gap.shade(2)).toBeNull();
     expect(gap.legend.map(one => one.label)).toEqual(["0.25", "0.5", "0.75", "1"]);
-    expect(paint("entropy", tokens, 1).missing).toBe("The learner has not computed it.");
+    expect(paint("entropy", tokens, 1).missing).toBe("Not computed by the learner.");
     expect(paint("mask", tokens, 1).shade(2)).not.toBeNull();
     expect(paint("mask", tokens, 1).shade(1)).toBeNull();
     const [old, young] = [paint("version", tokens, 1).shade(0), paint("version", tokens, 1).shade(3)];

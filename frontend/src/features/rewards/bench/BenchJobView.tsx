@@ -25,15 +25,10 @@ function Job({ job }: { job: BenchJob }) {
   return (
     <Stack gap="md" data-testid="bench-job" data-state={job.state}>
       {job.state === "failed" && (
-        <Alert
-          color="red"
-          icon={<IconAlertTriangle size={18} />}
-          title="The bench could not score these samples"
-          role="alert"
-        >
+        <Alert color="red" icon={<IconAlertTriangle size={18} />} title="Scoring failed" role="alert">
           <Text size="sm">{job.error ?? "The worker gave no reason."}</Text>
           <Text size="xs" mt={4}>
-            {job.tries === 1 ? "One worker has" : `${job.tries} workers have`} taken it. Score the samples again to
+            {job.tries === 1 ? "One worker has" : `${job.tries} workers have`} tried it. Score the samples again to
             retry.
           </Text>
         </Alert>
@@ -61,7 +56,7 @@ function Waiting({ job }: { job: BenchJob }) {
             </Text>
             <Text size="xs" c="dimmed">
               {job.state === "queued"
-                ? `Asked ${formatAgo(job.created_at, now)}. The cluster is asked again if nobody takes it.`
+                ? `Requested ${formatAgo(job.created_at, now)}. Retried if no worker accepts it.`
                 : `Each score may take up to ${formatDuration(job.timeout_s)}${job.tries > 1 ? `; try ${job.tries} of 3` : ""}.`}
             </Text>
           </div>

@@ -43,7 +43,7 @@ export function BenchResults({ job }: { job: BenchJob }) {
           </Group>
           <SegmentedControl
             size="xs"
-            aria-label="Which samples"
+            aria-label="Filter samples"
             data={SHOWN.filter(one => one !== "flips" || job.definitions.length === 2).map(one => ({
               value: one,
               label: `${LABELS[one]} ${found[one]}`,
@@ -73,7 +73,7 @@ function Flags({ flags }: { flags: BenchFlag[] }) {
     <Alert
       color={warnings.length > 0 ? "yellow" : "petrol"}
       icon={<IconShieldExclamation size={18} />}
-      title={warnings.length > 0 ? "Answers that solve nothing are paid" : "Worth a look"}
+      title={warnings.length > 0 ? "Answers that solve nothing are rewarded" : "Check these"}
       data-testid="bench-flags"
     >
       <List size="sm" spacing={2} listStyleType="disc">
@@ -81,7 +81,7 @@ function Flags({ flags }: { flags: BenchFlag[] }) {
           <List.Item key={label + detail}>
             <Text span inherit c={severity === "warn" ? undefined : "dimmed"}>
               <span className="mono">{label}</span>: {detail}
-              {rows > 1 && ` So on ${rows} rows.`}
+              {rows > 1 && ` On ${rows} rows.`}
             </Text>
           </List.Item>
         ))}

@@ -96,7 +96,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
             />
             <Switch
               label="Adversarial probes"
-              description="Also scores empty, very long, echoed, repeated and hollow answers, and flags those that pay."
+              description="Also scores empty, very long, echoed, repeated and hollow answers, and flags those that are rewarded."
               checked={probes}
               onChange={event => setProbes(event.currentTarget.checked)}
               data-testid="bench-probes"
@@ -105,8 +105,8 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
               value={cluster}
               fork={false}
               onChange={next => setCluster(next ?? null)}
-              description="Where the samples are scored."
-              anyLabel="Any: the one with the most room"
+              description="Where samples are scored."
+              anyLabel="Any: the one with the most free capacity"
             />
           </Stack>
           <SamplePick
@@ -124,7 +124,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
         {restError(start.error, AT_FIELDS) !== null && <ErrorState error={start.error} />}
         <Group justify="flex-end" gap="xs" mt="sm">
           <Text size="xs" c="dimmed" flex={1}>
-            {editor ? "Scored on the cluster, where there are a jail and judges." : "Scoring needs the role of editor."}
+            {editor ? "Scored on the cluster, which has a jail and judges." : "Scoring needs the editor role."}
           </Text>
           {readable && <CopyIcon value={curl("POST", "/rewards/bench", body())} label="Copy as curl" />}
           <Tooltip label="Choose samples first" disabled={count !== 0}>
@@ -135,7 +135,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
               onClick={() => start.mutate()}
               data-testid="start-bench"
             >
-              Score {count === null ? "all that fit" : count === 1 ? "1 sample" : `${count} samples`}
+              Score {count === null ? "all matching" : count === 1 ? "1 sample" : `${count} samples`}
             </Button>
           </Tooltip>
         </Group>

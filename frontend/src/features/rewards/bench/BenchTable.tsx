@@ -21,7 +21,7 @@ const NONE: Record<Shown, string> = {
   flips: "No verdict changes: both definitions agree on what succeeds.",
   errors: "No errors.",
   probes: "This bench was run without probes.",
-  flagged: "No probe earns a success.",
+  flagged: "No probe counts as a success.",
 };
 
 export function BenchTable({ job, rows, shown, onOpen }: Props) {

@@ -52,7 +52,7 @@ export function DatasetRows({ chosen, onChange }: { chosen: Chosen; onChange: (n
         )}
       </Group>
       <Text size="xs" c="dimmed">
-        A row is answered by its own reference: a reward that is right gives every one of them full marks.
+        Each row is answered with its own reference: a correct reward gives all of them full marks.
       </Text>
       {found && (
         <Preview

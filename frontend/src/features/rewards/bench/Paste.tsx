@@ -36,7 +36,7 @@ export function Paste({ samples, onSamples, error }: Props) {
         />
         <Group gap="xs" justify="flex-end">
           <Text size="xs" c="dimmed" flex={1} className="num">
-            {read.samples.length > MAX_SAMPLES && `Only the first ${MAX_SAMPLES} are taken.`}
+            {read.samples.length > MAX_SAMPLES && `Only the first ${MAX_SAMPLES} are used.`}
           </Text>
           <Button size="xs" variant="default" onClick={close}>
             Back
@@ -49,7 +49,7 @@ export function Paste({ samples, onSamples, error }: Props) {
               close();
             }}
           >
-            Take {Math.min(read.samples.length, MAX_SAMPLES)}
+            Use samples {Math.min(read.samples.length, MAX_SAMPLES)}
           </Button>
         </Group>
       </Stack>

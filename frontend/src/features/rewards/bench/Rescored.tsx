@@ -63,7 +63,7 @@ function Samples({ found, onOpen }: { found: RescoredDocument; onOpen: (sample: 
   const rows = all ? found.samples : found.samples.slice(0, FIRST_ROWS);
   return (
     <>
-      <TableFrame label={`Samples under ${found.label}, those that change most first`}>
+      <TableFrame label={`Samples under ${found.label}, largest change first`}>
         <Table highlightOnHover verticalSpacing={4} mt="sm">
           <Table.Thead>
             <Table.Tr>
@@ -145,7 +145,7 @@ function Groups({ found }: { found: RescoredDocument }) {
                 <Table.Td ta="right">{group.verdicts_changed}</Table.Td>
                 <Table.Td ta="right">{group.flips}</Table.Td>
                 <Table.Td>
-                  {group.dead_before ? "dead" : "alive"} → {group.dead_after ? "dead" : "alive"}
+                  {group.dead_before ? "no" : "yes"} → {group.dead_after ? "no" : "yes"}
                 </Table.Td>
               </Table.Tr>
             ))}

@@ -55,11 +55,11 @@ export function RunRollouts({ chosen, onChange }: { chosen: Chosen; onChange: (n
       {chosen.run !== null && chosen.matching !== null && (
         <Paper p="sm" bg="var(--c-raised)" data-testid="bench-matching">
           <Text size="sm">
-            All kept groups that fit{filterText(chosen.matching) || ": no filter"}. Whole groups, the newest first, at
-            most {MAX_MATCHED} samples.
+            All stored groups that match{filterText(chosen.matching) || ": no filter"}. Whole groups, the newest first,
+            at most {MAX_MATCHED} samples.
           </Text>
           <Button size="compact-xs" variant="subtle" mt={4} onClick={() => onChange({ ...chosen, matching: null })}>
-            Pick rollouts instead
+            Choose rollouts instead
           </Button>
         </Paper>
       )}
@@ -88,7 +88,7 @@ function Preview({ run, step, chosen, onChange }: PreviewProps) {
             <RolloutRows rows={rows} chosen={chosen} onChange={onChange} />
           ) : (
             <Text size="sm" c="dimmed" py="sm">
-              This run keeps no rollouts{step === undefined ? " yet" : ` of step ${step}`}.
+              This run has no stored rollouts{step === undefined ? " yet" : ` of step ${step}`}.
             </Text>
           );
         }}
@@ -108,7 +108,7 @@ function RolloutRows({ rows, chosen, onChange }: { rows: Rollout[] } & Pick<Prev
             <Table.Tr>
               <Table.Th w={92}>Step</Table.Th>
               <Table.Th>Completion</Table.Th>
-              <Table.Th w="34%">Reward then</Table.Th>
+              <Table.Th w="34%">Original reward</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -141,7 +141,7 @@ function RolloutRows({ rows, chosen, onChange }: { rows: Rollout[] } & Pick<Prev
           variant="subtle"
           onClick={() => onChange({ ...chosen, rollouts: rows.slice(0, MAX_PICKED).map(row => row.id) })}
         >
-          Take the first {Math.min(MAX_PICKED, rows.length)}
+          Select the first {Math.min(MAX_PICKED, rows.length)}
         </Button>
       </Group>
     </>

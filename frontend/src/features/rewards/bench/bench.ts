@@ -63,7 +63,7 @@ export const DRAFT = "draft";
 export type Samples =
   | { kind: "pasted"; samples: Pasted[] }
   | { kind: "dataset"; ref: string | null; rows: number[] }
-  /** Picked rollouts, or all that fit `matching`. */
+  /** Picked rollouts, or all matching `matching`. */
   | { kind: "run"; run: string | null; rollouts: string[]; matching: Record<string, unknown> | null };
 
 /** Samples of a request; null where only the platform can tell. */

@@ -60,7 +60,7 @@ describe("Rescored", () => {
     for (const text of ["2 of 2", "0.5 → 0.25", "1 of 2", "0 → 1 of 1"]) {
       expect(within(card).getAllByText(text).length).toBeGreaterThan(0);
     }
-    expect(screen.getByText(/1 group that fit step 3, not dead\. More fit than one job may score/)).toBeDefined();
+    expect(screen.getByText(/1 group that match step 3, not dead\. Older groups were left out/)).toBeDefined();
     const rows = within(card).getAllByTestId("rescored-row");
     expect(rows.map(one => one.textContent)).toEqual([
       "1step 3 · 3-010−1 no longer a success+0.5 → −0.5 sign changes",

@@ -14,8 +14,8 @@ export function groupName(group: string): string {
 export function matchedText(source: BenchJob["source"]): string | null {
   if (!source.matching) return null;
   const { filter, groups, left_out } = source.matching;
-  const rest = left_out ? " More fit than one job may score: older groups were left out." : "";
-  return `${groups} ${groups === 1 ? "group" : "groups"} that fit${filterText(filter)}.${rest}`;
+  const rest = left_out ? " Older groups were left out: more match than one job can score." : "";
+  return `${groups} ${groups === 1 ? "group" : "groups"} that match${filterText(filter)}.${rest}`;
 }
 
 const WORDS: Record<string, string> = {

@@ -41,7 +41,7 @@ export function DefinitionTab(props: Props) {
           </Title>
           {left && (
             <Text size="xs" c="dimmed" mb="xs" data-testid="left-draft">
-              Changes that you began on version {left.number} are kept there.{" "}
+              You have unsaved changes to version {left.number}.{" "}
               <TextLink
                 from="/rewards/$rewardId"
                 to="/rewards/$rewardId"
@@ -49,7 +49,7 @@ export function DefinitionTab(props: Props) {
                 size="xs"
                 underline="always"
               >
-                Go on with them
+                Continue editing
               </TextLink>
             </Text>
           )}
@@ -65,7 +65,7 @@ export function DefinitionTab(props: Props) {
         {editor && (
           <Group gap="xs" justify="flex-end" className={classes.bar}>
             <Text size="xs" c="dimmed" flex={1} miw={180} visibleFrom="sm">
-              {draft.changed ? "Runs that name an earlier version keep it: versions never change." : "No changes yet."}
+              {draft.changed ? "Runs keep the version they name: versions never change." : "No changes yet."}
             </Text>
             <Button
               variant="default"

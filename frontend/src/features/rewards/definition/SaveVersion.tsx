@@ -41,7 +41,7 @@ export function SaveVersion({ opened, onClose, schema, reward, latest, definitio
       forgetDraft(draftKey);
       onClose();
       await client.invalidateQueries({ queryKey: ["rewards"] });
-      toast(`Version ${next} of ${reward.name} is there.`);
+      toast(`Version ${next} of ${reward.name} created.`);
       // The newest version is shown; a tab that was opened meanwhile stays, and so does another page.
       if (router.state.location.pathname === `/rewards/${reward.id}`) {
         void navigate({ search: previous => ({ ...previous, version: undefined }) });
@@ -57,11 +57,11 @@ export function SaveVersion({ opened, onClose, schema, reward, latest, definitio
           {latest ? `Changes from version ${latest.number}, the newest:` : "The first version."}
         </Text>
         <ScrollArea.Autosize mah="44vh" type="auto" data-testid="definition-diff">
-          <ChangeList changes={changes} empty="Nothing differs from the newest version." />
+          <ChangeList changes={changes} empty="No changes from the newest version." />
         </ScrollArea.Autosize>
         <Textarea
           label="Note"
-          placeholder="What has changed, and why"
+          placeholder="What changed, and why"
           autosize
           minRows={2}
           maxLength={2000}

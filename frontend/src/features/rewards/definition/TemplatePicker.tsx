@@ -17,16 +17,16 @@ export function TemplatePicker({ value, changed, onChoose }: Props) {
     if (!next || next.id === value) return;
     if (!changed) return onChoose(next);
     modals.openConfirmModal({
-      title: `Begin anew with “${next.title}”?`,
-      children: <Text size="sm">What you have changed in the definition is lost.</Text>,
-      labels: { confirm: "Begin anew", cancel: "Keep my definition" },
+      title: `Start over with “${next.title}”?`,
+      children: <Text size="sm">Your changes to the definition will be lost.</Text>,
+      labels: { confirm: "Start over", cancel: "Cancel" },
       onConfirm: () => onChoose(next),
     });
   };
   return (
     <>
       <Select
-        label="Begin with"
+        label="Template"
         data={templates.map(one => ({ value: one.id, label: one.title }))}
         value={value}
         onChange={choose}

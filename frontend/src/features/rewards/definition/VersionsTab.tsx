@@ -45,7 +45,7 @@ export function VersionsTab({ schema, versions }: { schema: JsonSchema; versions
                     withDefaults(schema, schema, before.definition),
                     withDefaults(schema, schema, version.definition),
                   )}
-                  empty="No difference from the version before."
+                  empty="No difference from the previous version."
                 />
               ) : (
                 <Text size="sm" c="dimmed" className="num">

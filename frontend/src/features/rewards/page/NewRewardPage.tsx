@@ -97,7 +97,7 @@ function NewReward({ schema }: { schema: JsonSchema }) {
                 onClick={() => save.mutate()}
                 data-testid="save-reward"
               >
-                Create the reward
+                Create reward
               </Button>
             </Group>
           )}

@@ -71,7 +71,7 @@ function VersionEditor({ schema, reward, versions, version }: Props) {
         description={`Version ${version.number}, ${formatAgo(version.created_at)} by ${version.created_by}${version.note ? `: ${version.note}` : ""}`}
         actions={
           <>
-            <CopyText value={version.ref} label="Copy the name for specs" />
+            <CopyText value={version.ref} label="Copy reference" />
             <Select
               aria-label="Version"
               data={versions.map(one => ({ value: String(one.number), label: `Version ${one.number}` }))}

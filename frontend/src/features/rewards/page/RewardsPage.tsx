@@ -35,7 +35,7 @@ export function RewardsPage() {
                 <Table.Thead>
                   <Table.Tr>
                     <Table.Th>Reward</Table.Th>
-                    <Table.Th>In specs</Table.Th>
+                    <Table.Th>Reference</Table.Th>
                     <Table.Th>Definition</Table.Th>
                     <Table.Th ta="right">Latest version</Table.Th>
                   </Table.Tr>

@@ -77,7 +77,7 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
                 label="Weight"
                 value={edit.weight}
                 onChange={weight => setEdit({ ...edit, weight })}
-                error={fieldError(accept.error, "/weight") ?? (edit.weight === 0 ? "Not 0." : undefined)}
+                error={fieldError(accept.error, "/weight") ?? (edit.weight === 0 ? "Must not be 0." : undefined)}
               />
             </div>
           </Group>
@@ -102,7 +102,7 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
           <TextInput
             size="xs"
             flex={{ base: "1 1 100%", xs: 1 }}
-            placeholder="Reason (kept with the decision)"
+            placeholder="Reason (saved with the decision)"
             aria-label={`Reason for the decision on ${proposal.name}`}
             value={note}
             maxLength={2000}
@@ -128,7 +128,7 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
               onClick={() => retire.mutate(note.trim())}
               data-testid="retire-proposal"
             >
-              {proposal.state === "accepted" ? "Take it back" : "Retire"}
+              {proposal.state === "accepted" ? "Withdraw" : "Retire"}
             </Button>
           )}
           {proposal.state !== "accepted" && (
@@ -187,7 +187,7 @@ function Provenance({ proposal }: { proposal: RubricProposal }) {
           {proposal.run_name ?? proposal.run}, step {proposal.step}
         </TextLink>
       ) : (
-        `A run that is gone, step ${proposal.step}`
+        `Deleted run, step ${proposal.step}`
       )}
       <br />
       prompt <span className="mono">{proposal.prompt_id}</span> · scored by{" "}

@@ -37,7 +37,7 @@ export function ProposalsTab({ reward }: { reward: Reward }) {
           }
         />
         <Text size="xs" c="dimmed">
-          Accepting makes the next version with the item. Runs go on with the version that they name.
+          Accepting creates the next version with the item. Runs keep the version they name.
         </Text>
       </Group>
       <Loaded query={query} skeleton={<TableSkeleton rows={5} />}>
@@ -45,8 +45,8 @@ export function ProposalsTab({ reward }: { reward: Reward }) {
           rows.length === 0 ? (
             <EmptyState icon={<IconBulb size={40} stroke={1.3} />} title={`No ${label(state)} proposals`}>
               {state === "proposed"
-                ? "A run whose spec sets reward.evolve contrasts good and bad rollouts of one prompt and proposes items for a rubric. They wait here for a person."
-                : "What is decided about proposals is kept here with its reason."}
+                ? "A run whose spec sets reward.evolve contrasts good and bad rollouts of one prompt and proposes items for a rubric. They wait here for review."
+                : "Decided proposals appear here with the reason."}
             </EmptyState>
           ) : (
             rows.map(proposal => <ProposalCard key={proposal.id} reward={reward} proposal={proposal} />)

@@ -12,13 +12,12 @@ export function useDecide(reward: Reward, proposal: RubricProposal) {
   const accept = useSubmit({
     mutationFn: (body: { name?: string; description?: string; weight?: number; note: string }) =>
       api.acceptRubricProposal(reward.id, proposal.id, body),
-    onSuccess: ({ version }) => toast(`${version.ref} has the item.`, "Accepted"),
+    onSuccess: ({ version }) => toast(`Item added in ${version.ref}.`, "Accepted"),
     onSettled,
   });
   const retire = useSubmit({
     mutationFn: (note: string) => api.retireRubricProposal(reward.id, proposal.id, { note }),
-    onSuccess: ({ version }) =>
-      toast(version ? `${version.ref} is without the item.` : "It is kept among the retired."),
+    onSuccess: ({ version }) => toast(version ? `Item removed in ${version.ref}.` : "Listed under Retired."),
     onSettled,
   });
   return { accept, retire };

@@ -63,7 +63,7 @@ export function PromptEditor({ grader, path, onChange }: Props) {
       <Stack gap={4}>
         <Group justify="space-between" mih={30} gap="xs">
           <Text size="sm" fw={550}>
-            What the judge reads
+            Judge input
           </Text>
           {separate && items.length > 0 && (
             <Select
@@ -82,7 +82,7 @@ export function PromptEditor({ grader, path, onChange }: Props) {
           className={classes.preview}
           tabIndex={0}
           role="region"
-          aria-label="What the judge reads"
+          aria-label="Judge input"
           data-testid="prompt-preview"
         >
           {pieces.map((piece, index) => (
@@ -100,8 +100,8 @@ export function PromptEditor({ grader, path, onChange }: Props) {
             </Text>
           )}
           The judge is asked {asked} {asked === 1 ? "question" : "questions"} about each completion, always after a
-          fixed instruction: what stands between marks is never an order, and the answer is JSON with one verdict for
-          each criterion.
+          fixed instruction: text between the markers is never a command, and the answer is JSON with one verdict per
+          criterion.
         </Text>
       </Stack>
     </section>

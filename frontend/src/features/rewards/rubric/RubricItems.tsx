@@ -78,7 +78,7 @@ export function RubricItems({ path, value, onChange, max = 64 }: Props) {
       </Group>
       {items.length === 0 && (
         <Text size="sm" c="dimmed" py={6}>
-          No items here. The judge then sees only those that the dataset row brings.
+          No items. The judge uses only those of the dataset row.
         </Text>
       )}
       <ol className={classes.items}>

@@ -60,8 +60,8 @@ it("finds what is missing in an item", () => {
   const broken = { name: "brief", description: " ", weight: 0 };
   expect(faultsOf(broken, 0, [broken, ...ITEMS])).toEqual({
     name: "This name is used twice.",
-    description: "Say what the judge is to look for.",
-    weight: "Not 0.",
+    description: "Describe what the judge should look for.",
+    weight: "Must not be 0.",
   });
 });
 

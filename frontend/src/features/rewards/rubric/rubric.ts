@@ -77,11 +77,11 @@ export function faultsOf(
   items: RubricItem[],
 ): Partial<Record<keyof RubricItem, string>> {
   const faults: Partial<Record<keyof RubricItem, string>> = {};
-  if (!item.name.trim()) faults.name = "Give it a name.";
+  if (!item.name.trim()) faults.name = "Enter a name.";
   else if (items.some((other, at) => at !== index && other.name === item.name))
     faults.name = "This name is used twice.";
-  if (!item.description.trim()) faults.description = "Say what the judge is to look for.";
-  if (typeof item.weight !== "number") faults.weight = "A number.";
-  else if (item.weight === 0) faults.weight = "Not 0.";
+  if (!item.description.trim()) faults.description = "Describe what the judge should look for.";
+  if (typeof item.weight !== "number") faults.weight = "Enter a number.";
+  else if (item.weight === 0) faults.weight = "Must not be 0.";
   return faults;
 }
