@@ -45,7 +45,7 @@ def test_a_child_is_laid_over_its_parent(page: Page, family: Family) -> None:
         (shown, "–") for shown in reversed(_rewards("parent"))
     ]
     expect(chart.locator("tbody td:not(:first-child)")).to_have_text([one for row in cells for one in row])
-    page.get_by_label("Children go on where their parents were").click()
+    page.get_by_label("Align forks to parents").click()
     page.wait_for_url(re.compile("lineage=off"))
     expect(steps).to_have_text([str(step) for step in reversed(range(1, STEPS + 1))])
 
@@ -62,7 +62,7 @@ def test_the_parent_is_drawn_behind_its_child(page: Page, family: Family) -> Non
     _, child = family
     page.emulate_media(reduced_motion="reduce")  # a chart that moves is another picture at every look
     open_wholly(page, f"/runs/{child['id']}")
-    behind = page.get_by_label("Parent behind")
+    behind = page.get_by_label("Parent overlay")
     expect(behind).to_be_checked()
     canvas = page.get_by_test_id("chart-reward").locator("canvas").first
     expect(canvas).to_be_visible()
@@ -77,7 +77,7 @@ def test_the_parent_is_drawn_behind_its_child(page: Page, family: Family) -> Non
     wait_until(lambda: picture() != with_parent, 20, lambda: "the chart is the same without the parent")
     behind.click()
     wait_until(lambda: picture() == with_parent, 20, lambda: "the parent does not come back")
-    page.get_by_label("More about this run").click()
+    page.get_by_label("More actions").click()
     page.get_by_role("menuitem", name="Compare with its parent").click()
     expect(page.get_by_test_id("compared-runs").locator("li")).to_have_count(2)
 
@@ -87,8 +87,8 @@ def test_what_cannot_be_compared_is_told(page: Page, installation: Installation)
     page.goto("/runs/compare")
     expect(page.get_by_text("Nothing to compare yet")).to_be_visible()
     page.goto("/runs/compare?runs=run_of_nobody,,run_of_nobody")
-    expect(page.get_by_text("There is no run run_of_nobody in this team.")).to_have_count(1)
-    page.get_by_label("Leave run_of_nobody out").click()
+    expect(page.get_by_text("Run run_of_nobody is not in this team.")).to_have_count(1)
+    page.get_by_label("Remove run_of_nobody").click()
     expect(page.get_by_text("Nothing to compare yet")).to_be_visible()
     page.goto(f"/runs/compare?runs={','.join(f'run_{n}' for n in range(25))}")
     expect(page.get_by_text("The address names 25 runs: the first 20 are compared.")).to_be_visible()
@@ -105,17 +105,17 @@ def test_what_cannot_be_compared_is_told(page: Page, installation: Installation)
 def test_a_report_is_made_of_a_comparison(page: Page, installation: Installation, family: Family) -> None:
     parent, child = family
     page.goto(f"/runs/compare?runs={parent['id']},{child['id']}&smooth=0.4&find=critic/score/mean")
-    page.get_by_role("button", name="Make a report").click()
+    page.get_by_role("button", name="Create report").click()
     page.wait_for_url(re.compile(r"/reports/report_\w+\?edit=on"))
     editor, address = page.get_by_test_id("editor"), page.url.partition("?")[0]
     expect(editor.locator("[data-block]")).to_have_count(4)
-    page.get_by_label("Title of the report").fill("Half the rate")
+    page.get_by_label("Report title").fill("Half the rate")
     page.get_by_label("Text in Markdown").fill("# Finding\n\n- **half** is enough: $x^2$\n\n<b>raw</b>")
     expect(editor.get_by_role("heading", name="Finding", level=2)).to_be_visible()
 
     page.get_by_label("Delete block 4, what differs").click()
     expect(editor.locator("[data-block]")).to_have_count(3)
-    page.get_by_role("button", name="Undo the deletion").click()
+    page.get_by_role("button", name="Undo deletion").click()
     page.get_by_label("Move block 4, what differs", exact=True).press("ArrowUp")
     page.get_by_label("Duplicate block 1, text").click()
     kinds = [one.get_attribute("data-block") for one in editor.locator("[data-block]").all()]
@@ -126,9 +126,9 @@ def test_a_report_is_made_of_a_comparison(page: Page, installation: Installation
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     page.get_by_label("Delete block 5, sample").click()
     page.reload()  # the draft outlives it
-    expect(page.get_by_label("Title of the report")).to_have_value("Half the rate")
+    expect(page.get_by_label("Report title")).to_have_value("Half the rate")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("All is saved.")).to_be_visible()
+    expect(page.get_by_text("All changes saved.")).to_be_visible()
 
     page.get_by_role("button", name="Done").click()
     report = page.get_by_test_id("report")
@@ -147,7 +147,7 @@ def test_a_report_is_made_of_a_comparison(page: Page, installation: Installation
     page.get_by_role("button", name="Print").click()
     expect(page.locator("body")).to_have_attribute("data-canvases", "1")
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.get_by_label("More about this report").click()
+    page.get_by_label("More actions").click()
     with page.expect_download() as download:
         page.get_by_role("menuitem", name="Export as Markdown").click()
     exported = download.value.path().read_text()
@@ -161,7 +161,7 @@ def _others_save_and_a_run_goes(page: Page, installation: Installation, report_i
     api, path = installation.api, f"/reports/{report_id}"
     theirs = f"Theirs {token_hex(3)}"
     page.get_by_role("button", name="Edit").click()
-    page.get_by_label("Title of the report").fill("A third of the rate")
+    page.get_by_label("Report title").fill("A third of the rate")
     now = api.get(path)
     blocks = now["content"]["blocks"]
     chart = next(block for block in blocks if block["type"] == "chart")
@@ -174,18 +174,18 @@ def _others_save_and_a_run_goes(page: Page, installation: Installation, report_i
     conflict = page.get_by_test_id("conflict")
     expect(conflict).to_contain_text(f"has saved revision {now['revision'] + 1}")
     assert api.get(path)["title"] == theirs, "nothing is written over unseen"
-    conflict.get_by_role("button", name="Go on with mine").click()
+    conflict.get_by_role("button", name="Continue with mine").click()
     page.get_by_label("Add chart").click()  # the platform fills in what a new block leaves out, which is no change
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("All is saved.")).to_be_visible()
+    expect(page.get_by_text("All changes saved.")).to_be_visible()
     assert api.get(path)["title"] == "A third of the rate"
 
     page.goto(f"{path}?revision={now['revision'] + 1}")
     last = page.get_by_test_id("report").locator("[data-block]").last
-    expect(last).to_contain_text("The run “Of before” (run_of_nobody) is not in this team any more.")
+    expect(last).to_contain_text("The run “Of before” (run_of_nobody) is no longer in this team.")
     expect(last).to_contain_text("Frozen at 1 Jan 2020")
     expect(last).to_contain_text("No points yet")
-    page.get_by_role("button", name="Bring this revision back").click()
+    page.get_by_role("button", name="Restore this revision").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(theirs)
     page.goto("/reports")
     page.get_by_test_id("reports").get_by_role("link", name=theirs).click()
@@ -195,11 +195,11 @@ def _others_save_and_a_run_goes(page: Page, installation: Installation, report_i
 def _it_is_deleted_while_it_is_written(page: Page, installation: Installation, path: str, title: str) -> None:
     kept = f"Not to be lost {token_hex(3)}"
     page.get_by_role("button", name="Edit").click()
-    page.get_by_label("Title of the report").fill(kept)
+    page.get_by_label("Report title").fill(kept)
     installation.api.delete(path)
     page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_test_id("deleted").get_by_role("button", name="Save it as a new report").click()
-    expect(page.get_by_label("Title of the report")).to_have_value(kept)
+    page.get_by_test_id("deleted").get_by_role("button", name="Save as new report").click()
+    expect(page.get_by_label("Report title")).to_have_value(kept)
     assert not page.url.partition("?")[0].endswith(path)
     page.goto(path)
     expect(page.get_by_test_id("deleted")).to_have_count(0)

@@ -47,19 +47,11 @@ it("begins a block with the runs that were spoken of last", () => {
 });
 
 it.each<[string, string, ReportBlock[]]>([
-  ["The report needs a title.", " ", []],
+  ["Enter a title for the report.", " ", []],
   ["Block 2: choose at least one run.", "T", [A, chartBlock([], ["m"])]],
   ["Block 1: choose at least one metric.", "T", [chartBlock([RUN], [])]],
-  [
-    "Block 1: the lower end of its values is not below the upper one.",
-    "T",
-    [chartBlock([RUN], ["m"], { y_from: 1, y_to: 1 })],
-  ],
-  [
-    "Block 1: the beginning of its x axis is not before the end.",
-    "T",
-    [chartBlock([RUN], ["m"], { x_from: 2, x_to: 1 })],
-  ],
+  ["Block 1: the minimum value must be below the maximum.", "T", [chartBlock([RUN], ["m"], { y_from: 1, y_to: 1 })]],
+  ["Block 1: the x axis must start before it ends.", "T", [chartBlock([RUN], ["m"], { x_from: 2, x_to: 1 })]],
   ["Block 1: choose a sample.", "T", [emptyBlock("sample", [RUN])]],
 ])("says what is missing: %s", (said, title, blocks) => {
   expect(missing({ title, blocks })).toBe(said);

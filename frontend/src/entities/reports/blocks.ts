@@ -78,15 +78,15 @@ export function duplicated(blocks: ReportBlock[], id: string): ReportBlock[] {
 
 /** What is missing before the report can be saved; null where nothing is. */
 export function missing({ title, blocks }: ReportText): string | null {
-  if (!title.trim()) return "The report needs a title.";
+  if (!title.trim()) return "Enter a title for the report.";
   for (const [place, block] of blocks.entries()) {
     const where = `Block ${place + 1}`;
     if ("runs" in block && block.runs.length === 0) return `${where}: choose at least one run.`;
     if (block.type === "chart" && block.metrics.length === 0) return `${where}: choose at least one metric.`;
     if (block.type === "chart" && !isRange(block.y_from, block.y_to))
-      return `${where}: the lower end of its values is not below the upper one.`;
+      return `${where}: the minimum value must be below the maximum.`;
     if (block.type === "chart" && !isRange(block.x_from, block.x_to))
-      return `${where}: the beginning of its x axis is not before the end.`;
+      return `${where}: the x axis must start before it ends.`;
     if (block.type === "sample" && !(block.run.id && block.group)) return `${where}: choose a sample.`;
   }
   return null;

@@ -18,6 +18,6 @@ export function useMakeReport(onMade?: () => void) {
       await client.invalidateQueries({ queryKey: ["reports"] });
       await navigate({ to: "/reports/$reportId", params: { reportId: report.id }, search: { edit: "on" } });
     },
-    onError: error => toastError("The report was not made", error),
+    onError: error => toastError("The report was not created", error),
   });
 }

@@ -15,7 +15,7 @@ export function BlockRuns({ mentions, children }: Props) {
   const ids = useMemo(() => [...new Set(mentions.map(run => run.id))], [mentions]);
   const { runs, missing, failed, isPending } = useRuns(ids);
   if (failed) return <ErrorState error={failed.error} retry={() => void failed.refetch()} />;
-  if (ids.length === 0) return <Nothing>No run is chosen yet.</Nothing>;
+  if (ids.length === 0) return <Nothing>No runs selected.</Nothing>;
   if (isPending) return <Skeleton height={180} aria-busy="true" aria-label="Loading" />;
   return (
     <>
@@ -30,7 +30,7 @@ function Gone({ mentions, areAll }: { mentions: ReportContentRunMention[]; areAl
   const [is, run] = mentions.length === 1 ? ["is", "The run"] : ["are", "The runs"];
   return (
     <Alert color="yellow" variant="light" p="xs" mb={6} role="note">
-      {run} {names} {is} not in this team any more. {areAll ? "Nothing is left to show." : "The others are shown."}
+      {run} {names} {is} no longer in this team. {areAll ? "Nothing is left to show." : "The others are shown."}
     </Alert>
   );
 }

@@ -24,7 +24,7 @@ const NO_PINS: string[] = [];
 const LOOK_EVERY = 10_000;
 
 export function ChartBlockView({ block }: { block: Chart }) {
-  if (block.metrics.length === 0) return <Nothing>No metric is chosen yet.</Nothing>;
+  if (block.metrics.length === 0) return <Nothing>No metric selected.</Nothing>;
   const several = block.metrics.length > 1 && !block.together;
   return (
     <div>
@@ -54,7 +54,7 @@ function Charts({ block, runs }: { block: Chart; runs: Run[] }) {
   const range = useMemo(() => zoom ?? ends(block), [zoom, block]);
   if (failed) return <ErrorState error={failed.error} retry={() => void failed.refetch()} />;
   if (isPending) return <Skeleton height={240} aria-busy="true" aria-label="Loading" />;
-  if (charts.length === 0) return <Nothing>None of these runs has told {block.metrics.join(", ")}.</Nothing>;
+  if (charts.length === 0) return <Nothing>None of these runs has reported {block.metrics.join(", ")}.</Nothing>;
   const common = {
     names: [],
     xAxis: x,
@@ -80,7 +80,7 @@ function Charts({ block, runs }: { block: Chart; runs: Run[] }) {
       />
       {untold.length > 0 && (
         <Text size="xs" c="dimmed" mb={8} role="note">
-          None of these runs has told {untold.join(", ")}.
+          None of these runs has reported {untold.join(", ")}.
         </Text>
       )}
     </div>
@@ -96,10 +96,10 @@ function About({ block }: { block: Chart }) {
   return (
     <div className={classes.about}>
       <Freshness asOf={block.as_of} />
-      {reach.length > 0 && <span>Drawn {reach.join(" ")}, and no further.</span>}
+      {reach.length > 0 && <span>Only {reach.join(" ")}.</span>}
       {(block.smooth ?? 0) > 0 && <span>Smoothing {block.smooth}</span>}
       <TextLink to="/runs/compare" search={compareSearchOf(block)} size="xs" underline="always" className="no-print">
-        Open where runs are compared
+        Open in Compare
       </TextLink>
     </div>
   );

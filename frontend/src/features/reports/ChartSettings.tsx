@@ -16,7 +16,7 @@ interface Props {
 }
 
 const LOGS = [
-  { value: "own", label: "As the chart has it by itself" },
+  { value: "own", label: "Default of the chart" },
   { value: "linear", label: "Linear" },
   { value: "log", label: "Logarithmic" },
 ];
@@ -42,14 +42,14 @@ export function ChartSettings({ block, onChange }: Props) {
         onChange={next => change({ metrics: next })}
         maxValues={MOST_METRICS}
         placeholder={block.metrics.length === 0 ? "Choose metrics" : undefined}
-        nothingFoundMessage="None of these runs has told a metric of this name"
+        nothingFoundMessage="No reported metric of this name"
         searchable
         limit={100}
       />
       <TextInput
         label="Title"
         size="xs"
-        placeholder="As the metric is called"
+        placeholder="Name of the metric"
         value={block.title ?? ""}
         maxLength={200}
         onChange={event => change({ title: event.currentTarget.value })}
@@ -83,14 +83,9 @@ export function ChartSettings({ block, onChange }: Props) {
           thumbLabel="Smoothing"
         />
       </Input.Wrapper>
+      <Ends label="X range" from={block.x_from} to={block.x_to} onChange={(x_from, x_to) => change({ x_from, x_to })} />
       <Ends
-        label="Drawn from, to"
-        from={block.x_from}
-        to={block.x_to}
-        onChange={(x_from, x_to) => change({ x_from, x_to })}
-      />
-      <Ends
-        label="Values from, to"
+        label="Value range"
         from={block.y_from}
         to={block.y_to}
         onChange={(y_from, y_to) => change({ y_from, y_to })}
@@ -107,7 +102,7 @@ export function ChartSettings({ block, onChange }: Props) {
         <Switch
           size="xs"
           mt={8}
-          label="Children go on where their parents were"
+          label="Align forks to parents"
           checked={block.lineage ?? true}
           onChange={event => change({ lineage: event.currentTarget.checked })}
         />

@@ -21,17 +21,17 @@ export function Conflict({ report, draft }: { report: Report; draft: ReportDraft
       title={`${report.updated_by} has saved revision ${report.revision}, ${formatAgo(report.updated_at)}`}
       data-testid="conflict"
     >
-      You began with revision {draft.revision}. Your draft is not saved over theirs unless you say so; what is replaced
-      stays among the revisions.
+      You started from revision {draft.revision}. Your draft replaces theirs only if you choose so. Replaced text stays
+      in the revisions.
       <Group gap="xs" mt="xs">
         <Button size="xs" variant="default" onClick={() => setShown(!shown)} aria-expanded={shown}>
           {shown ? "Hide theirs" : "Show theirs"}
         </Button>
         <Button size="xs" variant="default" onClick={draft.discard}>
-          Take theirs, drop mine
+          Use theirs, discard mine
         </Button>
         <Button size="xs" variant="default" onClick={() => draft.rebase(report.revision)}>
-          Go on with mine
+          Continue with mine
         </Button>
       </Group>
       <Collapse expanded={shown}>

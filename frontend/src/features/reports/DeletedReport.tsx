@@ -28,14 +28,14 @@ export function DeletedReport({ text, onDrop }: Props) {
         title="This report was deleted"
         data-testid="deleted"
       >
-        What you have written of it is still in this tab, and nowhere else.
-        {left > 0 && ` Blocks from which something is missing cannot be saved, and stay behind: ${left}.`}
+        Your draft exists only in this tab.
+        {left > 0 && ` Incomplete blocks cannot be saved and are left out: ${left}.`}
         <Group gap="xs" mt="xs">
           <Button size="xs" loading={make.isPending} onClick={() => make.mutate({ title, blocks })}>
-            Save it as a new report
+            Save as new report
           </Button>
           <Button size="xs" variant="default" onClick={onDrop}>
-            Drop it
+            Discard
           </Button>
         </Group>
       </Alert>

@@ -30,12 +30,12 @@ export function EarlierRevision({ report, revision, editor, onClose }: Props) {
     onSuccess: async saved => {
       client.setQueryData(["report", report.id], saved);
       await client.invalidateQueries({ queryKey: ["report", report.id, "revisions"] });
-      toast(`Revision ${revision} is back, as revision ${saved.revision}.`);
+      toast(`Revision ${revision} restored as revision ${saved.revision}.`);
       onClose();
     },
     onError: async error => {
       await client.invalidateQueries({ queryKey: ["report", report.id], exact: true });
-      toastError("Nothing was brought back", error);
+      toastError("The revision was not restored", error);
     },
   });
   return (
@@ -50,15 +50,15 @@ export function EarlierRevision({ report, revision, editor, onClose }: Props) {
             title={`Revision ${revision} of ${report.revision}, saved by ${found.created_by}, ${formatInstant(found.created_at)}`}
             mb="md"
           >
-            Its live charts go on, as they do now; frozen ones are as they were.
+            Live charts show current data; frozen ones are unchanged.
             <Group gap="xs" mt="xs">
               {editor && (
                 <Button size="xs" loading={restore.isPending} onClick={() => restore.mutate(found)}>
-                  Bring this revision back
+                  Restore this revision
                 </Button>
               )}
               <Button size="xs" variant="default" onClick={onClose}>
-                To the report as it is now
+                Back to the current report
               </Button>
             </Group>
           </Alert>

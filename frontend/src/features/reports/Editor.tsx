@@ -65,12 +65,12 @@ export function Editor({ report, onDone }: Props) {
         title={`Editing ${report.title}`}
         heading={
           <TextInput
-            aria-label="Title of the report"
+            aria-label="Report title"
             size="md"
             w="min(640px, 86vw)"
             value={title}
             maxLength={200}
-            error={title.trim() ? undefined : "The report needs a title."}
+            error={title.trim() ? undefined : "Enter a title for the report."}
             onChange={event => draft.set({ title: event.currentTarget.value })}
           />
         }
@@ -101,11 +101,11 @@ export function Editor({ report, onDone }: Props) {
           Save
         </Button>
         <Button size="sm" variant="default" onClick={onDone}>
-          {draft.isChanged ? "Look at it as saved" : "Done"}
+          {draft.isChanged ? "View saved version" : "Done"}
         </Button>
         {draft.isChanged && (
           <Button size="sm" variant="subtle" color="red" onClick={draft.discard}>
-            Discard the draft
+            Discard draft
           </Button>
         )}
         {taken && (
@@ -117,12 +117,11 @@ export function Editor({ report, onDone }: Props) {
               setTaken(null);
             }}
           >
-            Undo the deletion
+            Undo deletion
           </Button>
         )}
         <span className={classes.about} role="status" style={{ marginTop: 0 }}>
-          {fault ??
-            (draft.isChanged ? "Draft kept in this tab, seen by you alone until it is saved." : "All is saved.")}
+          {fault ?? (draft.isChanged ? "Draft in this tab, visible only to you until saved." : "All changes saved.")}
         </span>
       </div>
     </article>

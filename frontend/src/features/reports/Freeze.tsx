@@ -14,7 +14,7 @@ export function Freeze({ asOf, onChange }: Props) {
       label="Over time"
       size="xs"
       labelElement="div"
-      description={asOf ? `Stays as it was at ${formatInstant(asOf)}.` : "Goes on while the runs do."}
+      description={asOf ? `Frozen at ${formatInstant(asOf)}.` : "Live."}
     >
       <Button
         mt={4}
@@ -23,7 +23,7 @@ export function Freeze({ asOf, onChange }: Props) {
         leftSection={asOf ? <IconActivity size={14} /> : <IconSnowflake size={14} />}
         onClick={() => onChange(asOf ? null : new Date().toISOString())}
       >
-        {asOf ? "Let it go on" : "Freeze it as it is now"}
+        {asOf ? "Unfreeze" : "Freeze now"}
       </Button>
     </Input.Wrapper>
   );

@@ -6,14 +6,14 @@ import { formatInstant } from "./instant";
 export function Freshness({ asOf }: { asOf: string | null | undefined }) {
   if (!asOf)
     return (
-      <Tooltip label="Goes on as long as its runs do">
+      <Tooltip label="Updates while its runs continue">
         <Badge variant="light" color="petrol" leftSection={<IconActivity size={11} />}>
           Live
         </Badge>
       </Tooltip>
     );
   return (
-    <Tooltip label="What was done by then, and nothing that came later or was repeated since">
+    <Tooltip label="Data up to then, without later or repeated steps">
       <Badge variant="light" color="gray" leftSection={<IconSnowflake size={11} />}>
         Frozen at {formatInstant(asOf)}
       </Badge>

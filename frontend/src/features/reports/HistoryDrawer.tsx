@@ -19,7 +19,7 @@ export function HistoryDrawer({ report, opened, onClose }: Props) {
   return (
     <Drawer opened={opened} onClose={onClose} position="right" title="Revisions">
       <Text size="sm" c="dimmed" mb="sm">
-        Each time it was saved. Open one to see what the report said then, and to bring it back.
+        One for each save. Open one to read or restore it.
       </Text>
       <Loaded query={query}>
         {({ data }) => (
@@ -38,7 +38,7 @@ export function HistoryDrawer({ report, opened, onClose }: Props) {
                   </Anchor>
                   {one.number === report.revision && (
                     <Badge variant="light" color="gray">
-                      Now
+                      Current
                     </Badge>
                   )}
                 </Group>

@@ -41,7 +41,7 @@ export function Reading({ report, editor, onEdit }: Props) {
           <Group gap={6} wrap="nowrap" className="no-print">
             {editor && (
               <Button size="xs" leftSection={<IconPencil size={14} />} onClick={onEdit}>
-                {isDrafted ? "Go on writing" : "Edit"}
+                {isDrafted ? "Continue editing" : "Edit"}
               </Button>
             )}
             <Button
@@ -59,7 +59,7 @@ export function Reading({ report, editor, onEdit }: Props) {
       />
       <p className="print-only" style={{ fontSize: 12 }}>
         Printed {formatInstant(new Date().toISOString())} from {window.location.origin}/reports/{report.id}. Live charts
-        are as they were then.
+        show the data of that time.
       </p>
       <WholePage value={isWhole}>
         <div className={classes.blocks} data-testid="report">
@@ -70,7 +70,7 @@ export function Reading({ report, editor, onEdit }: Props) {
           ))}
         </div>
       </WholePage>
-      {blocks.length === 0 && <Text c="dimmed">This report says nothing yet.</Text>}
+      {blocks.length === 0 && <Text c="dimmed">This report is empty.</Text>}
       <HistoryDrawer report={report} opened={history} onClose={() => setHistory(false)} />
     </article>
   );
@@ -91,21 +91,21 @@ function More({ report, editor, onHistory }: { report: Report; editor: boolean; 
   });
   const copy = () =>
     void navigator.clipboard.writeText(window.location.origin + window.location.pathname).then(
-      () => toast("The address was copied. Everyone in the team can open it."),
+      () => toast("Address copied. Everyone in the team can open it."),
       error => toastError("Nothing was copied", error),
     );
   const ask = () =>
     modals.openConfirmModal({
       title: `Delete ${report.title}?`,
-      children: <Text size="sm">The report goes for the whole team, with all that it said before.</Text>,
-      labels: { confirm: "Delete", cancel: "Keep" },
+      children: <Text size="sm">It is deleted for the whole team, with all its revisions.</Text>,
+      labels: { confirm: "Delete", cancel: "Cancel" },
       confirmProps: { color: "red" },
       onConfirm: () => remove.mutate(),
     });
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="default" size={30} aria-label="More about this report" loading={download.isPending}>
+        <ActionIcon variant="default" size={30} aria-label="More actions" loading={download.isPending}>
           <IconDots size={16} />
         </ActionIcon>
       </Menu.Target>
@@ -114,7 +114,7 @@ function More({ report, editor, onHistory }: { report: Report; editor: boolean; 
           Revisions
         </Menu.Item>
         <Menu.Item leftSection={<IconLink size={15} />} onClick={copy}>
-          Copy the address
+          Copy address
         </Menu.Item>
         <Menu.Item leftSection={<IconDownload size={15} />} onClick={() => download.mutate()}>
           Export as Markdown

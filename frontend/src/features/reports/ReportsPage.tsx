@@ -33,7 +33,7 @@ export function ReportsPage() {
     <>
       <PageHeader
         title="Reports"
-        description="What runs have shown, in words and charts. Everyone in the team reads them."
+        description="Results of runs, in text and charts. Visible to everyone in the team."
         actions={button}
       />
       <Loaded query={reports}>
@@ -43,11 +43,11 @@ export function ReportsPage() {
             return (
               <EmptyState
                 icon={<IconFileText size={40} stroke={1.3} />}
-                title="No report yet"
+                title="No reports yet"
                 action={button || undefined}
               >
-                A report puts text, charts and results of runs in an order that tells something. Begin with an empty one
-                here, or choose “Make a report” on a run’s page or where runs are compared.
+                A report combines text, charts and results of runs. Start with an empty one, or choose “Create report”
+                on a run’s page or in Compare.
               </EmptyState>
             );
           return <ReportsTable reports={found} />;

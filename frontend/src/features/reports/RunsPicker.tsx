@@ -23,8 +23,8 @@ export function RunsPicker({ runs, onChange }: Props) {
       data={all.map(run => ({ value: run.id, label: labelOf(run, all) }))}
       value={runs.map(run => run.id)}
       onChange={ids => onChange(ids.flatMap(id => known.get(id) ?? []))}
-      placeholder={listed.isError ? "The runs could not be read" : runs.length === 0 ? "Choose runs" : undefined}
-      nothingFoundMessage={listed.isPending ? "Loading" : "No run of this name"}
+      placeholder={listed.isError ? "The runs could not be loaded" : runs.length === 0 ? "Choose runs" : undefined}
+      nothingFoundMessage={listed.isPending ? "Loading" : "No matching runs"}
       maxValues={MOST_COMPARED}
       searchable
       limit={50}

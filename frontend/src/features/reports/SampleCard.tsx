@@ -11,7 +11,7 @@ import classes from "./reports.module.css";
 export function SampleCard({ block }: { block: BlockOf<"sample"> }) {
   const { run, step, group, number, reward, note } = block;
   const name = `sample ${number + 1} of ${run.name || run.id}, step ${step}`;
-  if (!group) return <Nothing>No sample is chosen yet.</Nothing>;
+  if (!group) return <Nothing>No sample selected.</Nothing>;
   return (
     <Paper className={classes.sample}>
       <Group gap={8} mb={4}>
@@ -28,7 +28,7 @@ export function SampleCard({ block }: { block: BlockOf<"sample"> }) {
           size="xs"
           underline="always"
         >
-          Its group and tokens
+          Open group and tokens
         </TextLink>
       </Group>
       {note && (

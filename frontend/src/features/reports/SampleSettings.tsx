@@ -28,7 +28,7 @@ export function SampleSettings({ block, onChange }: Props) {
       const list = await client.fetchQuery(siblingsQuery(named.run, named.group));
       const newest = Math.max(...list.data.map(row => row.step));
       const row = list.data.find(one => one.step === newest && one.sample === named.sample);
-      if (!row) throw new Error("This sample is no longer kept.");
+      if (!row) throw new Error("This sample is no longer stored.");
       return { run, row };
     },
     onSuccess: ({ run, row }) => {
@@ -51,7 +51,7 @@ export function SampleSettings({ block, onChange }: Props) {
         <TextInput
           size="xs"
           style={{ flex: "1 1 260px" }}
-          label="Address of the sample"
+          label="Sample address"
           description="Open a group among a run’s rollouts, choose the sample, and copy the address of the page."
           placeholder="/runs/…?tab=rollouts&group=…"
           value={address}
@@ -59,13 +59,13 @@ export function SampleSettings({ block, onChange }: Props) {
           onChange={event => setAddress(event.currentTarget.value)}
         />
         <Button size="xs" mt={42} disabled={!address.trim()} loading={take.isPending} onClick={() => take.mutate()}>
-          Take it over
+          Use sample
         </Button>
       </Group>
       <Textarea
         mt={8}
         size="xs"
-        label="What to see in it"
+        label="Caption"
         value={block.note ?? ""}
         maxLength={1000}
         autosize

@@ -29,7 +29,7 @@ export function TextSettings({ block, isNew, onChange }: Props) {
         styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12.5 } }}
         onChange={event => onChange({ ...block, markdown: event.currentTarget.value })}
       />
-      <div aria-label="As readers see it" role="group">
+      <div aria-label="Preview" role="group">
         <Markdown>{shown}</Markdown>
       </div>
     </div>

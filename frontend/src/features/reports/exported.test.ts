@@ -63,7 +63,7 @@ it("writes texts as they are, the last values of charts, and which runs are gone
     "\n\nSee \\<b\\>\n\nCompletion:\n\n````\n```\n<img src=x>\n````\n\n**m** (last values over step; frozen at 26 Nov 2026",
   );
   expect(text).toContain("| Metric | baseline |\n| --- | --- |\n| m | 0.75 @ 2 |");
-  expect(text).toContain("Not in the team any more: Of before.");
+  expect(text).toContain("No longer in the team: Of before.");
   expect(asked.some(address => address.includes("as_of=2026-11-26T04"))).toBe(true);
 });
 

@@ -71,7 +71,7 @@ export function ComparePage() {
       )}
       {ids.length === 0 && (
         <EmptyState icon={<IconChartLine size={40} stroke={1.3} />} title="Nothing to compare yet">
-          Add runs above, or tick them in the list of runs. Their charts are laid over each other here.
+          Add runs above, or select them in the list of runs. Their charts are overlaid here.
         </EmptyState>
       )}
       {!isPending && runs.length > 0 && <Comparison {...{ runs, search, change, hidden }} onHide={hide} />}
@@ -139,7 +139,7 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
       {runs.length > 1 && <Differences runs={runs} keys={keys} few={FEW} />}
       <ParallelCoordinates {...{ runs, keys, hidden }} />
       <Evaluations runs={runs} metrics={metrics} few={FEW} />
-      <ChartsToolbar runs={runs} search={search} hint="Drag to zoom · double click for all" onChange={change}>
+      <ChartsToolbar runs={runs} search={search} hint="Drag to zoom · double-click to reset" onChange={change}>
         {editor && (
           <Button
             size="compact-xs"
@@ -149,13 +149,13 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
             disabled={names.isPending} // without names it would have no chart
             onClick={() => report.mutate(reportOfCompared(runs, search, metrics))}
           >
-            Make a report
+            Create report
           </Button>
         )}
         {hasChildren && (
           <Switch
             size="xs"
-            label="Children go on where their parents were"
+            label="Align forks to parents"
             checked={search.lineage !== "off"}
             onChange={event => change({ lineage: event.currentTarget.checked ? undefined : "off" })}
           />
@@ -166,9 +166,7 @@ function Comparison({ runs, search, change, hidden, onHide }: ComparisonProps) {
         <OverlaySection key={section.id} {...{ section, runs, shifts, window, common }} />
       ))}
       {!names.isPending && !names.failed && shown.length === 0 && (
-        <Nothing>
-          {find ? `No metric of these runs fits “${find}”.` : "None of these runs has told a metric yet."}
-        </Nothing>
+        <Nothing>{find ? `No metric matches “${find}”.` : "None of these runs has reported a metric yet."}</Nothing>
       )}
     </>
   );

@@ -23,7 +23,7 @@ interface Props {
 
 export function ComparedRuns({ runs, missing, hidden, onHide, onAdd, onRemove }: Props) {
   return (
-    <Paper p="sm" mb="sm" component="section" aria-label="Runs that are compared">
+    <Paper p="sm" mb="sm" component="section" aria-label="Compared runs">
       <ul className={classes.runs} data-testid="compared-runs">
         {runs.map((run, place) => {
           const isHidden = hidden.has(run.id);
@@ -39,7 +39,7 @@ export function ComparedRuns({ runs, missing, hidden, onHide, onAdd, onRemove }:
               </Text>
               <Group gap={2} ml="auto" wrap="nowrap">
                 <Parent run={run} runs={runs} onAdd={onAdd} />
-                <Tooltip label={isHidden ? "Show its lines" : "Hide its lines"}>
+                <Tooltip label={isHidden ? "Show lines" : "Hide lines"}>
                   <ActionIcon
                     size="sm"
                     variant="subtle"
@@ -73,8 +73,8 @@ export function ComparedRuns({ runs, missing, hidden, onHide, onAdd, onRemove }:
 
 function Remove({ name, onClick }: { name: string; onClick: () => void }) {
   return (
-    <Tooltip label="Leave out">
-      <ActionIcon size="sm" variant="subtle" aria-label={`Leave ${name} out`} onClick={onClick}>
+    <Tooltip label="Remove">
+      <ActionIcon size="sm" variant="subtle" aria-label={`Remove ${name}`} onClick={onClick}>
         <IconX size={14} />
       </ActionIcon>
     </Tooltip>
@@ -90,7 +90,7 @@ function Parent({ run, runs, onAdd }: Pick<Props, "runs" | "onAdd"> & { run: Run
       size="compact-xs"
       variant="subtle"
       leftSection={<IconGitFork size={13} />}
-      title={`Add ${parent.name}, of which it is a child`}
+      title={`Add its parent ${parent.name}`}
       onClick={() => onAdd(parent.run)}
     >
       Parent
@@ -109,14 +109,14 @@ function AddRun({ taken, onAdd }: { taken: string[]; onAdd: (id: string) => void
       size="xs"
       w={{ base: "100%", xs: 320 }}
       aria-label="Add a run"
-      placeholder={runs.isError ? "The runs could not be read" : placeholder}
+      placeholder={runs.isError ? "The runs could not be loaded" : placeholder}
       leftSection={<IconPlus size={14} />}
       data={others.map(run => ({ value: run.id, label: `${run.name} · ${run.state}, step ${run.step}` }))}
       value={null}
       onChange={id => id && onAdd(id)}
       searchable
       disabled={isFull}
-      nothingFoundMessage={runs.isPending ? "Loading" : "No other run fits"}
+      nothingFoundMessage={runs.isPending ? "Loading" : "No matching runs"}
       limit={50}
     />
   );

@@ -31,7 +31,7 @@ export function ParallelCoordinates({ runs, keys, hidden }: Props) {
       runs.map(run => run.summary.reward),
     ),
     numberAxis(
-      "held out",
+      "held-out",
       runs.map(run => run.summary.eval),
     ),
   ].filter(axis => axis.ticks.length > 0);
@@ -43,7 +43,7 @@ export function ParallelCoordinates({ runs, keys, hidden }: Props) {
     <section aria-label="Sweep" style={{ marginBottom: 16 }} data-testid="sweep">
       <Title order={2}>Sweep</Title>
       <Text size="xs" c="dimmed" mb={6}>
-        Each line is a run: the keys that differ, then its reward and its held-out result. The tables have the numbers.
+        Each line is a run: the keys that differ, then its reward and its held-out result.
       </Text>
       <div
         ref={ref}

@@ -18,8 +18,8 @@ export function Differences({ runs, keys, few }: Props) {
       title="What differs"
       description={
         keys.length > 0
-          ? "Keys in which the specs in force differ, controls included. All others are the same."
-          : "Nothing: the specs in force are the same."
+          ? "Keys that differ between the specs in force, including controls."
+          : "None: the specs in force are the same."
       }
       runs={runs}
       few={few}

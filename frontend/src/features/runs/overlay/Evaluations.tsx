@@ -56,7 +56,7 @@ export function Evaluations({ runs, metrics, asOf, few, none = null }: Props) {
   return (
     <RunColumns
       title="Held-out evaluations"
-      description="The newest result of each run and, below it, its best one, each with its step. Brackets are 95 % intervals over prompts: where they overlap widely, the difference may be chance."
+      description="The newest result of each run, with its best one below. Brackets are 95 % intervals over prompts: if they overlap widely, the difference may be chance."
       runs={runs}
       few={few}
       rows={rows.map(row => rowOf(row))}

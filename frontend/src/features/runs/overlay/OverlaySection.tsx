@@ -13,7 +13,7 @@ import { isLive } from "@/entities/runs/states";
 import { ErrorState } from "@/ui/ErrorState";
 import { overlaidData, type Section, splitKey } from "./overlay";
 
-/** Charts that are asked for together, for all runs at once, part after part: the first need not wait for all others. */
+/** Charts that are fetched together for all runs, part by part, so that the first need not wait for the others. */
 const TOGETHER = 4;
 
 /** Milliseconds between two looks at a run that goes on. */
@@ -74,7 +74,7 @@ export function OverlaySection({ section, runs, shifts, window, asOf, common }: 
     combine,
   });
   const came = isPending.indexOf(true);
-  // What has come once stays asked for: another range of the axis is asked for of all parts at once.
+  // A part that has arrived stays enabled: another range of the axis is fetched for all parts.
   if (came > reached) setReached(came);
   return (
     <>
