@@ -32,7 +32,7 @@ DESK: Any = {"width": 1440, "height": 900}
 PHONE: Any = {"width": 390, "height": 844}
 RIGHT = {"name": "right", "weight": 1.0, "grader": {"type": "numeric"}}
 THREE_FOLD = {"components": [{**RIGHT, "weight": 3.0}], "success_threshold": 2.0}
-"""Says the same as the reward that trains, on another scale."""
+"""Gives the same reward as the one that trains, on another scale."""
 SLOWER = {
     "name": "always",
     "metric": "groups/count",
@@ -126,7 +126,7 @@ def test_the_band_is_dragged_previewed_and_applied(page: Page, run: LiveRun) -> 
 
     _open(page, run)
     knob = page.get_by_test_id("difficulty")
-    low, high = knob.get_by_role("slider", name="Lowest pass rate"), knob.get_by_test_id("band-high")
+    low, high = knob.get_by_role("slider", name="Minimum pass rate"), knob.get_by_test_id("band-high")
     expect(knob.get_by_role("img", name=re.compile(f"^Pass rates of {tried} prompts"))).to_be_visible(timeout=30_000)
     before = page.evaluate("document.documentElement.scrollHeight")
     drag(page, low, 0.3)
@@ -176,8 +176,8 @@ def test_a_fork_is_foreseen_from_what_is_stored(page: Page, run: LiveRun) -> Non
     changes = [{"target": "rollout.group_size", "value": size}, {"target": "filters", "value": filters}]
     wanted = run.api.post(f"/runs/{run.id}/batch/preview", {"changes": changes})
     assert wanted["outcomes"]["groups"] > 0 and wanted["stored"]["groups"] > 0
-    page.get_by_label("Group size to foresee").fill(str(size))
-    page.get_by_role("switch", name="Completions cut off at max tokens").click()
+    page.get_by_label("Group size to preview").fill(str(size))
+    page.get_by_role("switch", name="Completions truncated at max tokens").click()
     # Rounded as JavaScript does it: up at half.
     shares = [Decimal(100 * side["dead_share"]["value"]) for side in (wanted["now"], wanted["draft"])]
     dead = [f"{share.quantize(Decimal('0.1'), ROUND_HALF_UP)} %" for share in shares]
@@ -190,7 +190,7 @@ def test_a_fork_is_foreseen_from_what_is_stored(page: Page, run: LiveRun) -> Non
     page.get_by_role("tab", name="As API").click()
     expect(page.get_by_role("tabpanel", name="As API")).to_contain_text('"truncated"')
     page.goto(f"/runs/{run.id}")
-    expect(page.get_by_label("Group size to foresee")).to_have_value(str(size))
+    expect(page.get_by_label("Group size to preview")).to_have_value(str(size))
     page.get_by_role("button", name="Discard").click()
 
 
@@ -207,7 +207,7 @@ def test_a_shadow_is_promoted_in_mid_run(page: Page, run: LiveRun) -> None:
     expect(progress).to_have_attribute("data-state", "staged")
     run.resume()
     expect(progress).to_have_attribute("data-state", re.compile("applied|settled"), timeout=60_000)
-    expect(shadow).to_contain_text("trains")
+    expect(shadow).to_contain_text("training")
 
     control = run.controls()[0]
     assert (control["value"], control["reason"]) == (reference, "agrees, on a wider scale")
@@ -270,7 +270,7 @@ def test_a_guard_acts_is_edited_live_and_stands_on_home(page: Page, guarded: Liv
     page.mouse.move(5, 500)
     expect(page.get_by_role("tooltip")).to_have_count(0)
     assert violations(page) == []
-    incident.get_by_text("1 objection").click()
+    incident.get_by_text("1 guard or alert").click()
     incident.get_by_role("button", name="Guard always").click()
     card = page.get_by_test_id("guards-card")
     guard = card.locator('[data-guard="always"]')

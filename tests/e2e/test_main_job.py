@@ -59,7 +59,7 @@ def test_create_watch_steer_and_stop(strangers_page: Page, installation: Install
     _effect_is_told(page, run, control["id"])
 
     page.get_by_test_id("stop").click()
-    page.get_by_role("button", name="Stop the run").click()
+    page.get_by_role("button", name="Stop run").click()
     expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "cancelled", timeout=60_000)
     page.reload()
     expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "cancelled")
@@ -126,7 +126,7 @@ def _every_metric_is_drawn_found_and_hidden(page: Page, run: LiveRun) -> None:
     expect(page.get_by_title("Show actor/grad_norm")).to_contain_text("hidden")
     page.get_by_role("button", name="Show hidden lines").click()
     find.fill("no such thing")
-    expect(page.get_by_text("No metric of this run fits “no such thing”.")).to_be_visible()
+    expect(page.get_by_text("No metric matches “no such thing”.")).to_be_visible()
     find.press("Escape")
     expect(page.get_by_test_id("chart-reward")).to_be_visible()
 
@@ -212,7 +212,7 @@ def _effect_is_told(page: Page, run: LiveRun, control: str) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Controls", exact=True).click()
     newest = page.get_by_test_id("control-row").first  # first: changes of this run alone
-    newest.get_by_title("What the change has done").click()
+    newest.get_by_title("Show effect").click()
     _card_is_known(page.get_by_test_id("control-effect"))
     page.get_by_role("tab", name="Charts", exact=True).click()
     run.resume()

@@ -73,9 +73,9 @@ def _forecast(page: Page) -> None:
     if opener.is_visible():
         opener.click()
     page.get_by_test_id("batch-forecast").click()
-    size = page.get_by_label("Group size to foresee")
+    size = page.get_by_label("Group size to preview")
     size.fill(str(2 * int(size.input_value())))
-    page.get_by_role("switch", name="Completions cut off at max tokens").click(force=True)
+    page.get_by_role("switch", name="Completions truncated at max tokens").click(force=True)
     expect(page.get_by_role("link", name="Fork with these")).to_be_visible()
     expect(page.locator('[data-testid="batch-preview"][data-settled="true"]')).to_be_visible()
     page.get_by_test_id("batch-forecast").evaluate("shown => shown.scrollIntoView({block: 'start'})")
@@ -89,7 +89,7 @@ def _choose(page: Page) -> None:
     card.get_by_label("Result").first.click()
     page.get_by_role("option", name="A new dataset").click()
     card.get_by_text("More options").click()
-    card.get_by_role("button", name="Look again").click()
+    card.get_by_role("button", name="Run again").click()
     expect(card.get_by_test_id("lab-cost")).to_be_visible()
     _to_top(card)
 
@@ -105,7 +105,7 @@ def _try_in_stages(page: Page) -> None:
     card.get_by_label("Longest answer").fill("64")
     card.get_by_label("Result").first.click()
     page.get_by_role("option", name="A new dataset").click()
-    card.get_by_role("button", name="What will it cost?").click()
+    card.get_by_role("button", name="Estimate cost").click()
     expect(card.get_by_test_id("goldilocks-cost")).to_be_visible()
     _to_top(card)
 

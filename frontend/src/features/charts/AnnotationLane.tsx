@@ -26,7 +26,7 @@ export function AnnotationLane({ run, marks, range, xAxis }: Props) {
   return (
     <section
       className={classes.lane}
-      aria-label="Changes of this run"
+      aria-label="Changes to this run"
       data-testid="annotation-lane"
       onPointerEnter={() => setHeld({ range, xAxis })}
       onPointerLeave={() => setHeld(null)}
@@ -36,7 +36,7 @@ export function AnnotationLane({ run, marks, range, xAxis }: Props) {
         {flagsOf(marks, shown, width).map(flag => (
           <FlagButton key={flag.marks[0]?.id} run={run} flag={flag} />
         ))}
-        {marks.length === 0 && <span className={classes.none}>Changes of the run are marked here</span>}
+        {marks.length === 0 && <span className={classes.none}>Changes appear here</span>}
       </div>
       <span className={classes.edge}>{formatX(isCostAxis(xAxis) ? shown[1] : Math.floor(shown[1]), xAxis)}</span>
     </section>
@@ -59,7 +59,7 @@ function FlagButton({ run, flag }: { run: Run; flag: Flag }) {
           data-testid="control-line"
           data-step={first}
           data-target={targets.join(" ")}
-          aria-label={`${count === 1 ? "Change" : `${count} changes`} of ${targets.map(targetLabel).join(", ")}, applied at ${where}`}
+          aria-label={`${count === 1 ? "Change" : `${count} changes`} to ${targets.map(targetLabel).join(", ")}, applied at ${where}`}
           title={`${targets.map(targetLabel).join(", ")} · ${where}`}
         >
           {count > 1 && <span className={classes.count}>{count}</span>}

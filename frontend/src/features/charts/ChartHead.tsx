@@ -46,7 +46,7 @@ export const ChartHead = memo(function ChartHead({ chart, isPinned, log, table, 
         {onPin && (
           <Toggle
             label="Pin"
-            hint={isPinned ? "Unpin" : "Pin: stands first, in all runs"}
+            hint={isPinned ? "Unpin" : "Pin to the top in all runs"}
             isOn={isPinned}
             icon={IconPin}
             onClick={() => onPin(chart.id)}
@@ -61,7 +61,7 @@ export const ChartHead = memo(function ChartHead({ chart, isPinned, log, table, 
         />
         <Toggle
           label="Data table"
-          hint={table ? "Show the chart" : "Show the data as a table"}
+          hint={table ? "Show chart" : "Show data as a table"}
           isOn={table}
           icon={IconTable}
           onClick={() => onTable(!table)}

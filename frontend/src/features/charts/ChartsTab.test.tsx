@@ -110,8 +110,8 @@ it("draws metrics that no chart names, and pinned charts first", async () => {
 
   // A finger cannot drag: it chooses a place.
   await userEvent.click(handle);
-  expect(await screen.findByRole("menuitem", { name: "To the front" })).toHaveProperty("disabled", true);
-  await userEvent.click(screen.getByRole("menuitem", { name: "One place back" }));
+  expect(await screen.findByRole("menuitem", { name: "Move to front" })).toHaveProperty("disabled", true);
+  await userEvent.click(screen.getByRole("menuitem", { name: "Move back" }));
   expect(JSON.parse(localStorage.getItem("dressage.pinned-charts") ?? "")).toEqual([
     "metric-perf-new",
     "reward",

@@ -145,8 +145,8 @@ export function ChartsTab({ run }: { run: Run }) {
         {origin && (
           <Switch
             size="xs"
-            label="Parent behind"
-            title={`The course of ${origin.name}, dotted, on the same axis`}
+            label="Parent overlay"
+            title={`Curves of ${origin.name}, dotted, on the same axis`}
             checked={search.parent !== "off"}
             onChange={event => change({ parent: event.currentTarget.checked ? undefined : "off" })}
           />
@@ -178,7 +178,7 @@ export function ChartsTab({ run }: { run: Run }) {
         <MoreCharts run={run} isGhostDrawn={search.parent !== "off"} {...{ sections, window, common }} />
       )}
       {find && names.isSuccess && visible.length === 0 && sections.length === 0 && (
-        <Nothing>No metric of this run fits “{find}”.</Nothing>
+        <Nothing>No metric matches “{find}”.</Nothing>
       )}
     </>
   );
@@ -202,11 +202,11 @@ function NotStarted({ run }: { run: Run }) {
   return (
     <EmptyState
       icon={<IconChartLine size={40} stroke={1.3} />}
-      title={run.state === "draft" ? "Not started yet" : "Waiting in the queue"}
+      title={run.state === "draft" ? "Not started yet" : "Queued"}
     >
       {run.state === "draft"
-        ? "Start the run, and its charts appear here with the first step."
-        : run.state_reason || "The run starts as soon as a place is free."}
+        ? "Start the run. Charts appear after the first step."
+        : run.state_reason || "The run starts when a slot is free."}
     </EmptyState>
   );
 }

@@ -18,7 +18,7 @@ export function FlagCard({ run, mark }: { run: Run; mark: ControlMark }) {
     : null;
   return (
     <article className={classes.change} data-testid="flag-card">
-      <dl className={classes.diff} aria-label="What changed">
+      <dl className={classes.diff} aria-label="Changes">
         {controls.map(control => (
           <div key={control.id}>
             <dt>{targetLabel(control.target)}</dt>
@@ -44,7 +44,7 @@ export function FlagCard({ run, mark }: { run: Run; mark: ControlMark }) {
 /** Where it took effect, and which batches hold groups of both revisions. */
 export function progressOf(applied: number, settled: number | null): string {
   if (settled === null) return `applied at step ${applied}, settling: batches are mixed`;
-  if (settled <= applied) return `applied at step ${applied}, wholly in effect with it`;
+  if (settled <= applied) return `applied at step ${applied}, in full effect immediately`;
   const mixed =
     settled - 1 === applied ? `batch ${applied} is mixed` : `batches ${applied} to ${settled - 1} are mixed`;
   return `applied at step ${applied}, settled at step ${settled}: ${mixed}`;

@@ -49,7 +49,7 @@ export function OneView({ view, charts, isEditor }: Props) {
           <Group gap="xs" align="flex-start">
             <TextInput
               style={{ flex: 1 }}
-              aria-label="Name of the view"
+              aria-label="View name"
               value={name}
               maxLength={80}
               error={change.error && errorText(change.error)}
@@ -65,7 +65,7 @@ export function OneView({ view, charts, isEditor }: Props) {
         </form>
       </li>
     );
-  const reach = view.default ? "The team’s default" : view.shared ? "Shared in the team" : "Yours alone";
+  const reach = view.default ? "Team default" : view.shared ? "Shared with the team" : "Private";
   return (
     <li>
       <Group justify="space-between" wrap="nowrap" gap="xs">
@@ -86,15 +86,15 @@ export function OneView({ view, charts, isEditor }: Props) {
             </Menu.Target>
             <Menu.Dropdown>
               <Menu.Item onClick={() => setName(view.name)}>Rename</Menu.Item>
-              <Menu.Item onClick={() => change.mutate({ charts })}>Replace by the present charts</Menu.Item>
+              <Menu.Item onClick={() => change.mutate({ charts })}>Replace with current charts</Menu.Item>
               {isEditor && (
                 <Menu.Item onClick={() => change.mutate({ shared: !view.shared, default: false })}>
-                  {view.shared ? "Take back from the team" : "Share in the team"}
+                  {view.shared ? "Stop sharing" : "Share with the team"}
                 </Menu.Item>
               )}
               {isEditor && view.shared && (
                 <Menu.Item onClick={() => change.mutate({ default: !view.default })}>
-                  {view.default ? "No longer the team’s default" : "Make it the team’s default"}
+                  {view.default ? "Remove as team default" : "Make team default"}
                 </Menu.Item>
               )}
               <Menu.Divider />

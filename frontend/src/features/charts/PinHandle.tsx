@@ -20,15 +20,15 @@ export function PinHandle({ id, title, shown, onPlace }: Props) {
     if (there !== undefined && there !== id) onPlace(id, there);
   };
   const ways: [string, number][] = [
-    ["To the front", 0],
-    ["One place forward", place - 1],
-    ["One place back", place + 1],
-    ["To the end", shown.length - 1],
+    ["Move to front", 0],
+    ["Move forward", place - 1],
+    ["Move back", place + 1],
+    ["Move to end", shown.length - 1],
   ];
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Tooltip label="Drag, move with the arrow keys, or choose a place">
+        <Tooltip label="Drag, use the arrow keys, or choose a position">
           <ActionIcon
             size="sm"
             variant="subtle"

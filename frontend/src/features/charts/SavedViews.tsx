@@ -37,7 +37,7 @@ export function SavedViews({ search, pins, onChange }: Props) {
               key={view.id}
               onClick={() => onChange(searchOf(view))}
               fw={view === applied ? 600 : undefined}
-              rightSection={view.default ? <IconStar size={13} aria-label="the team’s default" /> : undefined}
+              rightSection={view.default ? <IconStar size={13} aria-label="team default" /> : undefined}
             >
               {view.name}
             </Menu.Item>
@@ -45,15 +45,15 @@ export function SavedViews({ search, pins, onChange }: Props) {
           {views.length > 0 && (
             <>
               <Menu.Item onClick={() => onChange(NO_VIEW)} c="dimmed">
-                Without a view
+                No view
               </Menu.Item>
               <Menu.Divider />
             </>
           )}
-          <Menu.Item onClick={() => setOpen(true)}>Keep or change views</Menu.Item>
+          <Menu.Item onClick={() => setOpen(true)}>Save or manage views</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Views of charts" size="lg">
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Chart views" size="lg">
         <ViewsDialog {...{ search, pins, onChange }} />
       </Modal>
     </>

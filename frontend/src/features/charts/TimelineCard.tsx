@@ -10,8 +10,8 @@ import classes from "./timeline.module.css";
 import { busyShare, layout, type Timeline } from "./timeline";
 
 const HINT =
-  "Each bar is work of one process during the last steps, on a common clock. White space is waiting. The share at the " +
-  "right is how much of the time drawn the lane was busy.";
+  "Each bar is the work of one process during the last steps, on a common clock. Gaps are waiting time. The percentage is " +
+  "the share of the time shown that the lane was busy.";
 
 export function TimelineCard({ runId }: { runId: string }) {
   return (

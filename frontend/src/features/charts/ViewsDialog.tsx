@@ -43,7 +43,7 @@ export function ViewsDialog({ search, pins, onChange }: Props) {
         <Stack gap={8}>
           <TextInput
             label="Name"
-            description="Keeps the x axis, the smoothing, the pinned charts in their order, hidden lines and axes."
+            description="Saves the x axis, smoothing, pinned charts and their order, hidden lines and axes."
             value={name}
             maxLength={80}
             error={keep.error && errorText(keep.error)}
@@ -51,14 +51,14 @@ export function ViewsDialog({ search, pins, onChange }: Props) {
           />
           <Group justify="space-between">
             <Switch
-              label="Share it in the team"
+              label="Share with the team"
               disabled={!editor}
-              title={editor ? undefined : "Sharing needs the role editor"}
+              title={editor ? undefined : "Sharing needs the editor role"}
               checked={shared}
               onChange={event => setShared(event.currentTarget.checked)}
             />
             <Button type="submit" disabled={!name.trim()} loading={keep.isPending}>
-              Keep these charts
+              Save view
             </Button>
           </Group>
         </Stack>
@@ -67,7 +67,7 @@ export function ViewsDialog({ search, pins, onChange }: Props) {
         {({ data }) =>
           data.length === 0 ? (
             <Text size="sm" c="dimmed">
-              No view is kept yet.
+              No saved views.
             </Text>
           ) : (
             <Stack gap="sm" component="ul" p={0} m={0} style={{ listStyle: "none" }}>

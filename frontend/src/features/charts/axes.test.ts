@@ -15,8 +15,8 @@ it("offers money where there is a price, else GPU hours", () => {
 });
 
 it("says why there is none where no GPU was held", () => {
-  expect(last([run(0, 5)])).toMatchObject({ disabled: true, hint: "This run has held no GPU" });
-  expect(last([run(0, null), run(0, null)])?.hint).toBe("None of these runs has held a GPU");
+  expect(last([run(0, 5)])).toMatchObject({ disabled: true, hint: "This run used no GPU" });
+  expect(last([run(0, null), run(0, null)])?.hint).toBe("None of these runs used a GPU");
   expect(last([run(0, null), run(1, null)])?.disabled).toBe(false);
 });
 

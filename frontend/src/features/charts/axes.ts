@@ -11,7 +11,7 @@ export interface AxisChoice {
 }
 
 const SIMPLE: Partial<Record<XAxis, string>> = {
-  step: "Steps of the optimizer",
+  step: "Optimizer steps",
   time: "Time since each run’s start",
   tokens: "Tokens trained on",
 };
@@ -27,7 +27,7 @@ export function axisChoices(runs: Pick<Run, "cost">[], chosen: XAxis): AxisChoic
   const currency = costs.find(cost => cost.price !== null)?.currency ?? null;
   const spent: XAxis = currency === null ? "gpu_hours" : "cost";
   const held = costs.some(cost => cost.gpu_hours > 0);
-  const none = runs.length > 1 ? "None of these runs has held a GPU" : "This run has held no GPU";
+  const none = runs.length > 1 ? "None of these runs used a GPU" : "This run used no GPU";
   const counts = currency === null ? "GPU hours" : `Price of the GPU hours, in ${currency},`;
   return [
     ...Object.entries(SIMPLE).map(([value, hint]) => ({
@@ -40,7 +40,7 @@ export function axisChoices(runs: Pick<Run, "cost">[], chosen: XAxis): AxisChoic
       value: isCostAxis(chosen) ? chosen : spent,
       label: currency !== null && chosen !== "gpu_hours" ? `${AXIS_NAMES.cost}, ${currency}` : AXIS_NAMES.gpu_hours,
       disabled: !held && !isCostAxis(chosen),
-      hint: held ? `${counts} that all attempts have held by then, pauses and repeated steps included` : none,
+      hint: held ? `${counts} of all attempts so far, including pauses and repeated steps` : none,
     },
   ];
 }

@@ -48,7 +48,7 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "reward",
     title: "Reward",
-    hint: "Mean reward of the step's rollouts; dots are held-out evaluations with their own fixed sampling.",
+    hint: "Mean reward of the step's rollouts; dots are held-out evaluations with fixed sampling settings.",
     lines: names => [
       { key: "critic/score/mean", label: "train", color: 0 },
       ...perSource(names, /^eval\/(.+)\/score\/mean$/, { rare: true, from: 1, label: source => `eval ${source}` }),
@@ -57,7 +57,7 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "length",
     title: "Response length",
-    hint: "Tokens per completion, thinking included. The stepped line is the thinking budget in force.",
+    hint: "Tokens per completion, including thinking. The stepped line is the thinking budget.",
     unit: "tokens",
     lines: lines(
       { key: "response_length/mean", label: "mean", color: 0 },
@@ -69,26 +69,26 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "pass-rate",
     title: "Pass rate by source",
-    hint: "Share of samples that count as a success, by source of the prompt.",
+    hint: "Share of successful samples, by prompt source.",
     lines: names => perSource(names, /^train\/pass_rate\/(.+)$/),
   },
   {
     id: "entropy",
     title: "Entropy",
-    hint: "Mean entropy of the policy per sampled token. A fast fall means that exploration ends.",
+    hint: "Mean entropy of the policy per sampled token. A fast drop means that exploration is ending.",
     unit: "nats",
     lines: lines({ key: "actor/entropy", label: "entropy", color: 0 }),
   },
   {
     id: "mismatch",
     title: "Engine–learner mismatch",
-    hint: "KL (k3) between the engine's and the learner's probabilities of the sampled tokens, the largest difference of one token, and what the probe after a weight update found.",
+    hint: "KL (k3) between the engine's and the learner's probabilities of the sampled tokens, the largest difference of a single token, and the results of the probe after each weight update.",
     unit: "nats",
     log: true,
     lines: lines(
       { key: "rollout_corr/k3_kl", label: "KL", color: 0 },
       { key: "rollout_corr/max_abs_logp_diff", label: "max |Δ log p|", color: 1 },
-      { key: "probe/max_abs_diff", label: "probe, largest", color: 2 },
+      { key: "probe/max_abs_diff", label: "probe, max", color: 2 },
       { key: "probe/mean_abs_diff", label: "probe, mean", color: 3 },
       { key: "probe/noise_floor", label: "probe, noise", color: 4 },
     ),
@@ -96,7 +96,7 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "mismatch-causes",
     title: "Mismatch by cause",
-    hint: "From time to time some tokens are scored again by engine and learner at the same weights: how much of their difference is numerics, age of the weights, truncated sampling, or another prompt template.",
+    hint: "Engine and learner regularly rescore some tokens at the same weights. This splits their difference into numerics, weight age, truncated sampling and prompt template.",
     unit: "nats",
     log: true,
     lines: names => perSource(names, /^rollout_corr\/cause\/(.+)$/, { rare: true }),
@@ -104,7 +104,7 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "importance",
     title: "Importance ratio",
-    hint: "Weights that correct for the mismatch, and the effective sample size they leave (right axis).",
+    hint: "Weights that correct for the mismatch, and the resulting effective sample size (right axis).",
     lines: lines(
       { key: "rollout_corr/rollout_is_mean", label: "mean", color: 0 },
       { key: "rollout_corr/rollout_is_max", label: "max", color: 1 },
@@ -114,7 +114,7 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "throughput",
     title: "Throughput",
-    hint: "Tokens per second over the whole step, and the share of the step in which the engine was busy (right axis).",
+    hint: "Tokens per second over the whole step, and the engine's share of busy time (right axis).",
     unit: "tokens/s",
     lines: lines(
       { key: "perf/throughput", label: "tokens/s", color: 0 },
@@ -124,7 +124,7 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "load",
     title: "Engine load",
-    hint: "Sequences that the engines run at the same time, and the share of the key-value cache in use (right axis).",
+    hint: "Sequences running at the same time, and the share of the KV cache in use (right axis).",
     unit: "sequences",
     lines: lines(
       { key: "perf/running_sequences", label: "running", color: 0 },
@@ -143,7 +143,7 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "signal",
     title: "Groups without signal",
-    hint: "Share of groups whose samples all got the same reward: they teach nothing.",
+    hint: "Share of groups with equal rewards: they teach nothing.",
     lines: lines({ key: "groups/zero_advantage_share", label: "share", color: 0 }),
   },
   {
@@ -156,16 +156,16 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "staleness-shares",
     title: "Tokens by staleness",
-    hint: "Share of the learned tokens by the number of weight versions between generating and learning them.",
+    hint: "Share of trained tokens by the number of weight versions between generating them and learning from them.",
     lines: names => perSource(names, /^staleness\/share\/(\d+)$/, { label: versions => `${versions} old` }),
   },
   {
     id: "carried",
-    title: "Rollouts carried over",
-    hint: "Unfinished completions that were set aside when the batch was full, and those that went on under newer weights.",
+    title: "Partial rollouts",
+    hint: "Unfinished completions interrupted when the batch was full, and those resumed under newer weights.",
     lines: lines(
-      { key: "rollouts/parked", label: "set aside", color: 1 },
-      { key: "rollouts/continued", label: "continued", color: 0 },
+      { key: "rollouts/parked", label: "interrupted", color: 1 },
+      { key: "rollouts/continued", label: "resumed", color: 0 },
     ),
   },
   {
@@ -179,8 +179,8 @@ export const CHARTS: ChartSpec[] = [
   },
   {
     id: "time",
-    title: "Time of a step",
-    hint: "Where the seconds of a step go. Phases overlap in asynchronous runs.",
+    title: "Step time",
+    hint: "Time spent in each phase. Phases overlap in asynchronous runs.",
     unit: "s",
     lines: lines(
       { key: "timing_s/step", label: "step", color: 0 },
@@ -198,16 +198,16 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "shadow",
     title: "Shadow rewards",
-    hint: "Mean reward of the step's rollouts by versions in the shadow, beside the one that trains (first line).",
+    hint: "Mean reward of the step's rollouts under shadow versions, next to the training reward (first line).",
     lines: names => {
       const shadows = perSource(names, /^reward_shadow\/(.+)\/mean$/, { from: 1 });
-      return shadows.length > 0 ? [{ key: "critic/score/mean", label: "trains", color: 0 }, ...shadows] : [];
+      return shadows.length > 0 ? [{ key: "critic/score/mean", label: "training", color: 0 }, ...shadows] : [];
     },
   },
   {
     id: "shadow-agreement",
-    title: "Agreement with shadows",
-    hint: "Share of rollouts that a shadow and the reward that trains both call right, or both wrong; the correlation of their rewards on the right axis.",
+    title: "Agreement with shadow rewards",
+    hint: "Share of rollouts that a shadow and the training reward both call correct or both incorrect; correlation of their rewards on the right axis.",
     lines: names => [
       ...perSource(names, /^reward_shadow\/(.+)\/agreement$/),
       ...perSource(names, /^reward_shadow\/(.+)\/correlation$/, { axis: "right", from: 2, label: ref => `r, ${ref}` }),
@@ -215,15 +215,15 @@ export const CHARTS: ChartSpec[] = [
   },
   {
     id: "length-bias",
-    title: "Length bias of the judge",
-    hint: "Partial correlation of the judge's grade with length at fixed reward of all other parts. Far above 0, the judge pays for length.",
+    title: "Judge length bias",
+    hint: "Partial correlation of the judge's grade with length, at fixed reward of all other parts. Far above 0, the judge rewards length.",
     unit: "correlation",
     lines: lines({ key: "reward/length_bias", label: "length bias", color: 1 }),
   },
   {
     id: "judge-latency",
     title: "Judge latency",
-    hint: "Time that questions took at the judge's endpoint; the share that the cache answered on the right axis.",
+    hint: "Response time of the judge's endpoint; share answered from the cache on the right axis.",
     unit: "s",
     lines: lines(
       { key: "judge/latency_p50", label: "p50", color: 0 },
@@ -233,10 +233,10 @@ export const CHARTS: ChartSpec[] = [
   },
   {
     id: "judge-use",
-    title: "Judge questions",
-    hint: "Questions of a step and those that failed; what they cost on the right axis, where prices are known.",
+    title: "Judge requests",
+    hint: "Requests per step, and failures; cost on the right axis, if prices are known.",
     lines: lines(
-      { key: "judge/calls", label: "questions", color: 0 },
+      { key: "judge/calls", label: "requests", color: 0 },
       { key: "judge/errors", label: "failed", color: 1 },
       { key: "judge/cost", label: "cost", color: 4, axis: "right" },
     ),
@@ -244,7 +244,7 @@ export const CHARTS: ChartSpec[] = [
   {
     id: "judge-agreement",
     title: "Judge agreement",
-    hint: "How alike the judge answers when it is asked again, and when criteria stand in reverse order: 1 is the same.",
+    hint: "How often the judge repeats its verdict when asked again, and with criteria in reverse order. 1 is always.",
     lines: lines(
       { key: "judge/agreement_repeat", label: "repeated", color: 0, rare: true },
       { key: "judge/agreement_swap", label: "swapped", color: 1, rare: true },
@@ -252,7 +252,7 @@ export const CHARTS: ChartSpec[] = [
   },
   {
     id: "truncated",
-    title: "Truncated, cut and failed",
+    title: "Truncated and failed",
     hint: "Shares of completions that hit the maximum length, hit the thinking budget, or whose reward failed.",
     lines: lines(
       { key: "response_length/clip_ratio", label: "truncated", color: 0 },
@@ -264,7 +264,7 @@ export const CHARTS: ChartSpec[] = [
     id: "data-share",
     title: "Mixture",
     group: "Data",
-    hint: "Share of the groups that came back in a step, by source, those too that dynamic sampling replaced; the stage of the data on the right axis.",
+    hint: "Share of completed groups per step, by source, including groups replaced by dynamic sampling; data stage on the right axis.",
     lines: names => [
       ...perSource(names, /^data\/share\/(.+)$/),
       { key: "curriculum/stage", label: "stage", color: 5, dash: DASHES[3], stepped: true, axis: "right" },
@@ -274,55 +274,55 @@ export const CHARTS: ChartSpec[] = [
     id: "data-pass-rate",
     title: "Pass rate of all groups",
     group: "Data",
-    hint: "Share of samples that count as a success in all groups that came back, by source. Beside it, Pass rate by source has those that were trained on.",
+    hint: "Share of successful samples in all completed groups, by source. Pass rate by source covers only trained groups.",
     lines: names => perSource(names, /^data\/pass_rate\/(.+)$/),
   },
   {
     id: "data-all-wrong",
-    title: "Groups without a right sample",
+    title: "Groups with no correct sample",
     group: "Data",
-    hint: "Share of a source's groups whose samples are all wrong: too hard today, or beyond its reward.",
+    hint: "Share of a source's groups whose samples are all incorrect: too hard for now, or misgraded.",
     lines: names => perSource(names, /^data\/all_wrong\/(.+)$/),
   },
   {
     id: "data-all-right",
-    title: "Groups without a wrong sample",
+    title: "Groups with no incorrect sample",
     group: "Data",
-    hint: "Share of a source's groups whose samples are all right: nothing is left to learn from them.",
+    hint: "Share of a source's groups whose samples are all correct: nothing is left to learn from them.",
     lines: names => perSource(names, /^data\/all_right\/(.+)$/),
   },
   {
     id: "difficulty-share",
     title: "Mixture by difficulty",
     group: "Data",
-    hint: "Share of the groups that came back in a step, by the pass rate that was known of their prompt before: from earlier groups, or from the notes of a profile.",
+    hint: "Share of completed groups per step, by their prompt's previous pass rate, from earlier groups or a profile.",
     lines: names => perSource(names, /^difficulty\/share\/(.+)$/, { label: bandLabel }),
   },
   {
     id: "difficulty-pass-rate",
     title: "Pass rate by difficulty",
     group: "Data",
-    hint: "Share of samples that count as a success, by the pass rate that was known of their prompt before. Lines above their own band show what has been learned since.",
+    hint: "Share of successful samples, by their prompt's previous pass rate. Lines above their own band show what was learned since.",
     lines: names => perSource(names, /^difficulty\/pass_rate\/(.+)$/, { label: bandLabel }),
   },
   {
     id: "difficulty-all-wrong",
-    title: "Without a right sample, by difficulty",
+    title: "No correct sample, by difficulty",
     group: "Data",
-    hint: "Share of groups whose samples are all wrong, by the pass rate that was known of their prompt before.",
+    hint: "Share of groups whose samples are all incorrect, by their prompt's previous pass rate.",
     lines: names => perSource(names, /^difficulty\/all_wrong\/(.+)$/, { label: bandLabel }),
   },
   {
     id: "difficulty-all-right",
-    title: "Without a wrong sample, by difficulty",
+    title: "No incorrect sample, by difficulty",
     group: "Data",
-    hint: "Share of groups whose samples are all right, by the pass rate that was known of their prompt before.",
+    hint: "Share of groups whose samples are all correct, by their prompt's previous pass rate.",
     lines: names => perSource(names, /^difficulty\/all_right\/(.+)$/, { label: bandLabel }),
   },
 ];
 
 function bandLabel(band: string): string {
-  return band === "untried" ? "never tried" : `${band.replace("-", "–")} %`;
+  return band === "untried" ? "never sampled" : `${band.replace("-", "–")} %`;
 }
 
 /** Every metric that some chart draws, for one query. */

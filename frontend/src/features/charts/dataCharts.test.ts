@@ -15,7 +15,11 @@ it("draws each source and the stage that a run reports", () => {
 
 it("names the bands of difficulty", () => {
   const names = ["difficulty/all_wrong/0-20", "difficulty/all_wrong/80-100", "difficulty/all_wrong/untried"];
-  expect(lines("difficulty-all-wrong", names)?.map(line => line.label)).toEqual(["0–20 %", "80–100 %", "never tried"]);
+  expect(lines("difficulty-all-wrong", names)?.map(line => line.label)).toEqual([
+    "0–20 %",
+    "80–100 %",
+    "never sampled",
+  ]);
   expect(lines("difficulty-all-right", names)).toEqual([]);
 });
 

@@ -21,7 +21,7 @@ it("gives each metric that has no chart one of its own, under its group's headin
   const sections = moreCharts(metrics, new Set(chartKeys(metrics.map(({ name }) => name))));
   expect(sections.map(({ heading, charts }) => [heading, charts.map(chart => chart.title)])).toEqual([
     ["Speed", ["New"]],
-    ["Without an entry in the registry", ["custom/x", "custom/y"]],
+    ["Not in the registry", ["custom/x", "custom/y"]],
   ]);
   expect(sections[0]?.charts[0]?.lines([])).toMatchObject([{ key: "perf/new", label: "new", color: 0 }]);
 });

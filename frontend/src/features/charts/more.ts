@@ -18,7 +18,7 @@ const HEADINGS: Record<string, string> = {
   speed: "Speed",
   run: "Run",
 };
-const OTHER = "Without an entry in the registry";
+const OTHER = "Not in the registry";
 
 export interface Section {
   heading: string;

@@ -14,12 +14,12 @@ export function BandFigures({ sources, query }: { sources: Sources; query: UseQu
   return (
     <div data-testid="band-preview" data-settled={!isPlaceholderData && !query.isFetching}>
       <table className={`${classes.figures} num`}>
-        <caption className="sr-only">The next batch now, and as drafted</caption>
+        <caption className="sr-only">The next batch, current and drafted</caption>
         <thead>
           <tr>
             <th scope="col">Source</th>
             <th scope="col">prompts inside</th>
-            <th scope="col">of the batch</th>
+            <th scope="col">share of batch</th>
           </tr>
         </thead>
         <tbody>
@@ -38,7 +38,7 @@ export function BandFigures({ sources, query }: { sources: Sources; query: UseQu
           })}
           <tr data-source="">
             <th scope="row" colSpan={2}>
-              Groups all right or all wrong
+              Groups with zero variance
             </th>
             <td data-testid="band-dead">
               {pair(formatPercent(data?.now.dead_share, 1), formatPercent(data?.draft.dead_share, 1))}
@@ -47,7 +47,7 @@ export function BandFigures({ sources, query }: { sources: Sources; query: UseQu
         </tbody>
       </table>
       <Text size="xs" mt={2} mih={18} c={error || data?.draft.empty.length ? "var(--c-bad)" : "dimmed"} role="status">
-        {error ? errorText(error) : data ? told(data) : "The next batch is being reckoned."}
+        {error ? errorText(error) : data ? told(data) : "Computing next batch."}
       </Text>
     </div>
   );
@@ -55,6 +55,6 @@ export function BandFigures({ sources, query }: { sources: Sources; query: UseQu
 
 function told({ step, draft }: CurriculumPreview): string {
   if (draft.empty.length > 0)
-    return `${draft.empty.join(", ")}: no prompt inside. Its draws come from outside the band.`;
-  return `Line: batch of step ${step}. This assumes that pass rates stay as they are.`;
+    return `${draft.empty.join(", ")}: no prompt inside. Its prompts are drawn from outside the band.`;
+  return `Outline: batch at step ${step}. Assumes constant pass rates.`;
 }

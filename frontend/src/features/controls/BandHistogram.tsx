@@ -19,7 +19,7 @@ import {
 import classes from "./band.module.css";
 
 const HEIGHT = 100;
-const NAMES: Record<Edge, string> = { low: "Lowest pass rate", high: "Highest pass rate" };
+const NAMES: Record<Edge, string> = { low: "Minimum pass rate", high: "Maximum pass rate" };
 
 interface Props {
   sources: Sources;
@@ -44,7 +44,7 @@ export function BandHistogram({ sources, batch, band, target, disabled, onChange
           preserveAspectRatio="none"
           className={classes.bars}
           role="img"
-          aria-label={`Pass rates of ${all - never} prompts from 0 to 1; ${never} were never tried`}
+          aria-label={`Pass rates of ${all - never} prompts from 0 to 1; ${never} were never sampled`}
         >
           {band && (
             <rect className={classes.band} x={band.low * BINS} width={(band.high - band.low) * BINS} height={HEIGHT} />
@@ -84,7 +84,7 @@ export function BandHistogram({ sources, batch, band, target, disabled, onChange
             <Handle key={edge} edge={edge} band={band} plot={plot} disabled={disabled} onChange={onChange} />
           ))}
       </div>
-      <div className={classes.never} title={`${never} prompts were never tried`}>
+      <div className={classes.never} title={`${never} prompts were never sampled`}>
         <div style={{ height: `${all > 0 ? (100 * never) / all : 0}%` }} />
       </div>
       <div className={classes.axis} aria-hidden="true">

@@ -44,7 +44,7 @@ function Told({ preview }: { preview: BatchPreview }) {
   return (
     <>
       <table className={`${band.figures} ${classes.forecast} num`}>
-        <caption className="sr-only">A step now, and as drafted, with intervals of 95 %</caption>
+        <caption className="sr-only">A step, current and drafted, with 95 % intervals</caption>
         <tbody>
           {figures(preview).map(({ key, title, text, range }) => (
             <tr key={key} data-figure={key}>

@@ -103,7 +103,7 @@ it("asks nothing before it is opened, and then shows a step before and after wit
   expect(figure("dropped_groups")).toBe("50.0 %");
   expect(figure("refills")).toBeUndefined();
   expect(screen.getByRole("status").textContent).toBe(
-    "Groups: what came of 640 groups in steps 1 to 20. Filters and tokens: 1 group stored of step 20.",
+    "Groups: outcomes of 640 groups in steps 1 to 20. Filters and tokens: 1 group stored from step 20.",
   );
   expect(screen.getAllByRole("listitem").map(one => one.textContent)).toEqual(PREVIEW.assumptions);
   expect(screen.queryByText("Fork with these")).toBeNull();
@@ -113,13 +113,13 @@ it("asks nothing before it is opened, and then shows a step before and after wit
 
 it("foresees what is drafted, once it is typed, and carries it to a fork", async () => {
   const { user } = await open();
-  const size = screen.getByLabelText("Group size to foresee");
+  const size = screen.getByLabelText("Group size to preview");
   await user.clear(size);
   await user.type(size, "16");
-  const filters = within(screen.getByRole("group", { name: "Filters to foresee" }));
-  await user.click(filters.getByLabelText("Groups of equal rewards"));
+  const filters = within(screen.getByRole("group", { name: "Filters to preview" }));
+  await user.click(filters.getByLabelText("Groups with equal rewards"));
   await user.click(filters.getByLabelText("Completions longer than a limit"));
-  const limit = filters.getByLabelText("Longest completion that is learned from");
+  const limit = filters.getByLabelText("Maximum completion length to train on");
   expect(limit).toHaveProperty("value", "32");
   await user.clear(limit);
   await user.type(limit, "48");
@@ -137,10 +137,10 @@ it("foresees what is drafted, once it is typed, and carries it to a fork", async
     expect(forkLink()).toBe(`/runs/new?${JSON.stringify({ fork: "run_1", group_size: 16, filters: drafted })}`),
   );
   await user.clear(size);
-  expect(forkReason()).toBe("A group size is missing.");
+  expect(forkReason()).toBe("Enter a group size.");
   await user.click(screen.getByText("Discard"));
   expect(size).toHaveProperty("value", "8");
-  expect(filters.getByLabelText("Groups of equal rewards")).toHaveProperty("checked", true);
+  expect(filters.getByLabelText("Groups with equal rewards")).toHaveProperty("checked", true);
   expect(screen.queryByText("Fork with these")).toBeNull();
 });
 
@@ -148,12 +148,12 @@ it("opens no fork of what the preview refuses, or has not answered for", async (
   const detail = "Input should be greater than or equal to 2";
   answer = () => json(422, { title: "Invalid request", detail, errors: [{ pointer: "/changes/0/value", detail }] });
   const { user } = await open();
-  const size = screen.getByLabelText("Group size to foresee");
+  const size = screen.getByLabelText("Group size to preview");
   for (const typed of ["0", "-3", "1000000000"]) {
     await user.clear(size);
     await user.type(size, typed);
     await waitFor(() => expect(asked.at(-1)?.changes[0]?.value).toBe(Number(typed)));
-    await waitFor(() => expect(forkReason()).toBe("Refused, as is told above."));
+    await waitFor(() => expect(forkReason()).toBe("Rejected; see above."));
     expect(screen.getByRole("alert").textContent).toBe(detail);
   }
 
@@ -161,29 +161,29 @@ it("opens no fork of what the preview refuses, or has not answered for", async (
   answer = () => new Promise<Response>(resolve => (tell = resolve));
   await user.clear(size);
   await user.type(size, "16");
-  expect(forkReason()).toBe("Waits for the preview of these.");
+  expect(forkReason()).toBe("Waiting for the preview.");
   await waitFor(() => expect(asked.at(-1)?.changes[0]?.value).toBe(16));
-  expect(forkReason()).toBe("Waits for the preview of these.");
+  expect(forkReason()).toBe("Waiting for the preview.");
   tell(json(200, PREVIEW));
   await waitFor(() => expect(forkLink()).toBe(`/runs/new?${JSON.stringify({ fork: "run_1", group_size: 16 })}`));
   // The figures of the draft before stay in sight, and open no fork of this one.
   await user.type(size, "0");
   expect(figure("samples")).toBe("256 → 512");
-  expect(forkReason()).toBe("Waits for the preview of these.");
+  expect(forkReason()).toBe("Waiting for the preview.");
 });
 
 it("hinders no fork where nothing is stored that tells", async () => {
   answer = () => json(409, { title: "Conflict", detail: "Nothing is stored yet.", error: { code: "no_groups" } });
   const { user } = await open();
-  await user.type(screen.getByLabelText("Group size to foresee"), "0");
+  await user.type(screen.getByLabelText("Group size to preview"), "0");
   await waitFor(() => expect(forkLink()).toBe(`/runs/new?${JSON.stringify({ fork: "run_1", group_size: 80 })}`));
 });
 
 it("gives a filter that is switched on again what the run has set for it, in its place", async () => {
   const { user } = await open();
-  const equal = screen.getByLabelText("Groups of equal rewards");
+  const equal = screen.getByLabelText("Groups with equal rewards");
   await user.click(equal);
-  await user.click(screen.getByLabelText("Completions cut off at max tokens"));
+  await user.click(screen.getByLabelText("Completions truncated at max tokens"));
   await user.click(equal);
   await waitFor(() =>
     expect(asked.at(-1)?.changes).toEqual([
@@ -194,14 +194,14 @@ it("gives a filter that is switched on again what the run has set for it, in its
 
 it("keeps a draft in the tab until it is discarded", async () => {
   const { user, view } = await open();
-  await user.type(screen.getByLabelText("Group size to foresee"), "0");
+  await user.type(screen.getByLabelText("Group size to preview"), "0");
   view.unmount();
   const again = renderWith(<BatchForecast run={RUN} />);
-  expect(screen.getByLabelText("Group size to foresee")).toHaveProperty("value", "80");
+  expect(screen.getByLabelText("Group size to preview")).toHaveProperty("value", "80");
   await user.click(screen.getByText("Discard"));
   again.unmount();
   renderWith(<BatchForecast run={RUN} />);
-  expect(screen.queryByLabelText("Group size to foresee")).toBeNull();
+  expect(screen.queryByLabelText("Group size to preview")).toBeNull();
 });
 
 it("takes nothing for a draft that is none", () => {
@@ -213,8 +213,8 @@ it("takes nothing for a draft that is none", () => {
 it("tells who may not fork why there is no button", async () => {
   editor = false;
   const { user } = await open();
-  await user.click(screen.getByLabelText("Completions cut off at max tokens"));
-  await waitFor(() => expect(forkReason()).toBe("Forking needs the role of editor."));
+  await user.click(screen.getByLabelText("Completions truncated at max tokens"));
+  await waitFor(() => expect(forkReason()).toBe("Forking needs the editor role."));
   expect(forkLink()).toBeUndefined();
 });
 
@@ -231,11 +231,11 @@ it("shows that it waits, that nothing is stored, what is refused, and what has f
 
   const detail = "Input should be less than or equal to 1024";
   answer = () => json(422, { title: "Invalid request", detail, errors: [{ pointer: "/changes/0/value", detail }] });
-  await user.type(screen.getByLabelText("Group size to foresee"), "888");
+  await user.type(screen.getByLabelText("Group size to preview"), "888");
   expect((await screen.findByRole("alert")).textContent).toBe(detail);
 
   answer = () => json(503, { title: "Not available", detail: "The database is away." });
-  await user.type(screen.getByLabelText("Group size to foresee"), "{Backspace}");
+  await user.type(screen.getByLabelText("Group size to preview"), "{Backspace}");
   expect(await screen.findByText("The database is away.")).toBeTruthy();
   answer = () => json(200, PREVIEW);
   await user.click(screen.getByRole("button", { name: "Try again" }));

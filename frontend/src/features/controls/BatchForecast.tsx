@@ -69,7 +69,7 @@ function Drafted({ run, kept, onChange, onDiscard }: DraftedProps) {
   return (
     <Stack gap={10}>
       <Text size="xs" c="dimmed">
-        These stay as they are while the run goes. A fork carries others; here is what its steps would be like.
+        These are fixed during a run. Preview the steps of a fork with other values.
       </Text>
       <Fields spec={spec} draft={draft} onChange={onChange} />
       <BatchFigures query={preview} />
@@ -104,13 +104,13 @@ function Fields({ spec, draft, onChange }: FieldsProps) {
         <NumberField
           value={draft.size}
           unit="samples"
-          ariaLabel="Group size to foresee"
+          ariaLabel="Group size to preview"
           onChange={size => onChange({ ...draft, size })}
         />
       </div>
-      <Stack gap={6} role="group" aria-label="Filters to foresee">
+      <Stack gap={6} role="group" aria-label="Filters to preview">
         <Text size="sm" fw={550}>
-          Left out of the loss
+          Excluded from the loss
         </Text>
         {FILTERS.map(({ type, title }) => (
           <Switch
@@ -125,7 +125,7 @@ function Fields({ spec, draft, onChange }: FieldsProps) {
           <NumberField
             value={limits[0]?.max_tokens}
             unit="tokens"
-            ariaLabel="Longest completion that is learned from"
+            ariaLabel="Maximum completion length to train on"
             onChange={limit => setFilters(withLimit(draft.filters, limit))}
           />
         )}

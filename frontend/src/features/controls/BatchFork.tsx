@@ -20,7 +20,7 @@ interface Props {
 
 export function BatchFork({ run, draft, block, onDiscard }: Props) {
   const editor = useCan("editor");
-  const note = editor ? block : "Forking needs the role of editor.";
+  const note = editor ? block : "Forking needs the editor role.";
   return (
     <div>
       <Group gap={6} wrap="nowrap">
@@ -45,7 +45,7 @@ export function BatchFork({ run, draft, block, onDiscard }: Props) {
       </Group>
       {/* One line in any case: what stands below must not jump while someone types. */}
       <Text id={NOTE} size="xs" c="dimmed" mt={4} mih={18}>
-        {note ?? "Opens the form of a fork; nothing starts yet."}
+        {note ?? "Opens the fork form; nothing starts yet."}
       </Text>
     </div>
   );
@@ -58,10 +58,10 @@ export function BatchFork({ run, draft, block, onDiscard }: Props) {
  * @param isAsked whether the preview is of this draft, and not of what was typed before
  */
 export function blockOf(draft: BatchDraft, preview: UseQueryResult<BatchPreview>, isAsked: boolean): string | null {
-  if (typeof draft.size !== "number") return "A group size is missing.";
-  if (!isAsked || preview.isPending || preview.isPlaceholderData) return "Waits for the preview of these.";
+  if (typeof draft.size !== "number") return "Enter a group size.";
+  if (!isAsked || preview.isPending || preview.isPlaceholderData) return "Waiting for the preview.";
   const { error } = preview;
-  return error instanceof Problem && error.status === 422 ? "Refused, as is told above." : null;
+  return error instanceof Problem && error.status === 422 ? "Rejected; see above." : null;
 }
 
 function searchOf(run: Run, draft: BatchDraft): BatchSearch {

@@ -56,12 +56,12 @@ export function ConflictPanel({ rows, faulty, onTheirs, onMine, onDiscard }: Pro
       </Table>
       {!overlap && (
         <Text size="xs" mt={4}>
-          Your draft is about other fields. It is checked again, with theirs, when you apply it.
+          Your draft changes other fields. It is checked again with theirs when you apply it.
         </Text>
       )}
       <Group gap={6} mt={6}>
         <Button size="compact-xs" variant="default" onClick={overlap ? onTheirs : onDiscard}>
-          {overlap ? "Take theirs" : "Discard mine"}
+          {overlap ? "Use theirs" : "Discard mine"}
         </Button>
         <Button size="compact-xs" onClick={onMine} disabled={faulty}>
           {overlap ? "Apply mine over theirs" : "Apply mine as well"}

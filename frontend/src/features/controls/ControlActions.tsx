@@ -8,7 +8,7 @@ import { useCan } from "@/features/session/session";
 import { useConnectionLost } from "@/lib/connection";
 import { formatValue } from "@/lib/format";
 import { toast, toastError } from "@/ui/toast";
-import { targetLabel } from "./labels";
+import { targetPhrase } from "./labels";
 import { useControlAct } from "./useSteer";
 
 interface Props {
@@ -27,15 +27,15 @@ export function ControlActions({ run, controls }: Props) {
   if (!first || !(operator || editor)) return null;
   const inEffect = controls.every(one => one.state === "applied" || one.state === "settled");
   const checkpoint = controls.find(one => one.checkpoint !== null)?.checkpoint;
-  const before = controls.map(one => `${targetLabel(one.target).toLowerCase()} to ${formatValue(one.before)}`);
+  const before = controls.map(one => `${targetPhrase(one.target)} to ${formatValue(one.before)}`);
   const send = (name: "cancel" | "revert" | "rewind") =>
     act.mutate(
       { controls, act: name, revision: run.revision },
       {
-        onError: error => toastError("Nothing was changed", error),
+        onError: error => toastError("No change was made", error),
         onSuccess: made => {
           if (name !== "rewind") return;
-          toast("A draft run has been made from the checkpoint before this change.");
+          toast("Draft run created from the checkpoint before this change.");
           void navigate({ to: "/runs/$runId", params: { runId: made.id } });
         },
       },
@@ -45,11 +45,11 @@ export function ControlActions({ run, controls }: Props) {
       title: "Rewind to before this change?",
       children: (
         <Text size="sm">
-          A new run goes on from the checkpoint before {targetLabel(first.target).toLowerCase()} was changed, with the
-          optimizer and the curriculum of that moment. This run and its history stay as they are.
+          Creates a draft run from the checkpoint before {targetPhrase(first.target)} was changed, with its optimizer
+          and curriculum state. This run does not change.
         </Text>
       ),
-      labels: { confirm: "Make the rewound run", cancel: "Not now" },
+      labels: { confirm: "Create run", cancel: "Cancel" },
       onConfirm: () => send("rewind"),
     });
   return (
@@ -66,11 +66,7 @@ export function ControlActions({ run, controls }: Props) {
         </Button>
       )}
       {inEffect && operator && isLive(run.state) && (
-        <Tooltip
-          label={`Set back ${before.join(" and ")}; the weights keep what they have learned`}
-          multiline
-          maw={320}
-        >
+        <Tooltip label={`Reset ${before.join(" and ")}. The weights do not change`} multiline maw={320}>
           <Button
             size="compact-xs"
             variant="default"

@@ -87,12 +87,12 @@ function KnobList({ run, enabled, targets, controls }: KnobListProps) {
     <Stack gap="sm">
       {!enabled && (
         <Text size="xs" c="dimmed">
-          Steering needs the role of operator.
+          Steering needs the operator role.
         </Text>
       )}
       {isStill(run.state) && (
         <Text size="xs" c="var(--c-warn)">
-          {run.state === "paused" ? "Paused" : "Suspended"}: changes are staged and take effect when the run goes on.
+          {run.state === "paused" ? "Paused" : "Suspended"}: changes are staged and take effect when the run resumes.
         </Text>
       )}
       {budget && (

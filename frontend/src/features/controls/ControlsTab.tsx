@@ -27,7 +27,7 @@ export function ControlsTab({ run }: { run: Run }) {
     <Loaded query={controls}>
       {({ data }) =>
         data.length === 0 ? (
-          <Nothing>Nobody has steered this run yet.</Nothing>
+          <Nothing>No controls applied to this run yet.</Nothing>
         ) : (
           <TableFrame label="Controls">
             <Table data-testid="controls-table">
@@ -58,7 +58,7 @@ export function ControlsTab({ run }: { run: Run }) {
                             fz="sm"
                             aria-expanded={open === control.id}
                             onClick={() => setOpen(open === control.id ? null : control.id)}
-                            title="What the change has done"
+                            title="Show effect"
                           >
                             <span aria-hidden="true">{open === control.id ? "▾" : "▸"}</span>{" "}
                             {targetLabel(control.target)}

@@ -83,8 +83,8 @@ export function BandSlider({ band, disabled, onChange }: BandSliderProps) {
         label={null}
         disabled={disabled}
         onChange={([low, high]) => onChange({ low: Number(low.toFixed(2)), high: Number(high.toFixed(2)) })}
-        thumbFromLabel="Lowest pass rate"
-        thumbToLabel="Highest pass rate"
+        thumbFromLabel="Minimum pass rate"
+        thumbToLabel="Maximum pass rate"
         data-testid="difficulty-band"
       />
       <Group justify="space-between" mt={2}>

@@ -73,7 +73,7 @@ const show = (curriculum: Curriculum | undefined, enabled = true, pending = fals
     </Knob>,
   );
 const handle = (name: string) => screen.getByRole("slider", { name });
-const values = () => ["Lowest pass rate", "Highest pass rate"].map(name => handle(name).getAttribute("aria-valuenow"));
+const values = () => ["Minimum pass rate", "Maximum pass rate"].map(name => handle(name).getAttribute("aria-valuenow"));
 const sent = () => asked.filter(one => !one.url.endsWith("/preview"));
 const drafted = () => asked.at(-1)?.body.changes.map(one => one.value);
 
@@ -81,16 +81,16 @@ it("moves its handles by keys, previews the draft, and applies it as one set", a
   show(CURRICULUM);
   const user = userEvent.setup();
   await user.tab();
-  expect(document.activeElement).toBe(handle("Lowest pass rate"));
+  expect(document.activeElement).toBe(handle("Minimum pass rate"));
   await user.keyboard("{ArrowRight}{PageUp}{Tab}{ArrowDown}a");
   expect(values()).toEqual(["0.26", "0.79"]);
-  expect(handle("Lowest pass rate").getAttribute("aria-valuemax")).toBe("0.79");
-  expect(handle("Highest pass rate").getAttribute("aria-valuetext")).toBe("79 %");
+  expect(handle("Minimum pass rate").getAttribute("aria-valuemax")).toBe("0.79");
+  expect(handle("Maximum pass rate").getAttribute("aria-valuetext")).toBe("79 %");
   await waitFor(() => expect(drafted()).toEqual([0.26, 0.79]));
   expect(sent()).toEqual([]);
   await waitFor(() => expect(screen.getByTestId("band-preview").textContent).toContain("80 → 60"));
   expect(screen.getByTestId("band-dead").textContent).toBe("50.0 % → 25.0 %");
-  expect(screen.getByText(/batch of step 11. This assumes that pass rates stay as they are/)).toBeTruthy();
+  expect(screen.getByText(/batch at step 11. Assumes constant pass rates/)).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Apply 2 changes" }));
   await waitFor(() => expect(sent()).toHaveLength(1));
   expect(sent()[0]?.body.changes).toEqual([
@@ -101,7 +101,7 @@ it("moves its handles by keys, previews the draft, and applies it as one set", a
 
 it("follows a pointer that holds a handle, and no other", async () => {
   show(CURRICULUM);
-  const low = handle("Lowest pass rate");
+  const low = handle("Minimum pass rate");
   const plot = low.parentElement as HTMLElement;
   plot.getBoundingClientRect = () => ({ left: 100, width: 200 }) as DOMRect;
   low.setPointerCapture = () => {};
@@ -121,7 +121,7 @@ it("follows a pointer that holds a handle, and no other", async () => {
 it("warns of a source without prompts inside, and tells what the platform refuses", async () => {
   preview = () => json(200, { ...PREVIEW, draft: side(60, 0.25, ["mul"]) });
   const view = show(CURRICULUM);
-  expect(await screen.findByText("mul: no prompt inside. Its draws come from outside the band.")).toBeTruthy();
+  expect(await screen.findByText("mul: no prompt inside. Its prompts are drawn from outside the band.")).toBeTruthy();
   view.unmount();
   preview = () => json(422, { title: "Invalid request", detail: "no prompt of the source 'mul' lies in the band" });
   show(CURRICULUM);
@@ -130,9 +130,9 @@ it("warns of a source without prompts inside, and tells what the platform refuse
 
 it("shows no handle to move to who may not steer", () => {
   show(CURRICULUM, false);
-  fireEvent.keyDown(handle("Lowest pass rate"), { key: "ArrowRight" });
+  fireEvent.keyDown(handle("Minimum pass rate"), { key: "ArrowRight" });
   expect(values()).toEqual(["0.2", "0.8"]);
-  expect(handle("Lowest pass rate").getAttribute("tabindex")).toBe("-1");
+  expect(handle("Minimum pass rate").getAttribute("tabindex")).toBe("-1");
 });
 
 it("keeps the slider and says why where there are no pass rates", () => {
@@ -154,5 +154,7 @@ it("draws the target over the pass rates", () => {
   const state = { value: () => 0.4, set: vi.fn(), disabled: false };
   const view = renderWith(<DifficultyTarget target={aimed} curriculum={curriculum} state={state} />);
   expect(view.container.querySelector("svg line")?.getAttribute("x1")).toBe("8");
-  expect(screen.getByRole("img", { name: "Pass rates of 130 prompts from 0 to 1; 20 were never tried" })).toBeTruthy();
+  expect(
+    screen.getByRole("img", { name: "Pass rates of 130 prompts from 0 to 1; 20 were never sampled" }),
+  ).toBeTruthy();
 });

@@ -47,7 +47,7 @@ export function DifficultyTarget({ target, curriculum, state }: Props) {
         data-testid="target-pass-rate"
       />
       <Text size="xs" c="dimmed" mt={4} mih={18} role="status">
-        {rates ? "The nearer to the line, the likelier a prompt is drawn." : curriculum?.why}
+        {rates ? "Prompts closer to the line are drawn more often." : curriculum?.why}
       </Text>
     </div>
   );

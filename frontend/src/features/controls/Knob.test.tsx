@@ -145,7 +145,7 @@ it("takes theirs, and begins the next draft after it", async () => {
   const user = await type("0.8");
   await user.type(screen.getByLabelText("Reason for the change"), "hotter");
   view.update(knob([theirs(5)]));
-  await user.click(await screen.findByRole("button", { name: "Take theirs" }));
+  await user.click(await screen.findByRole("button", { name: "Use theirs" }));
   expect(screen.queryByTestId("control-conflict")).toBeNull();
   expect(screen.getByLabelText("Temperature")).toHaveProperty("value", "0.5");
   expect(requests).toHaveLength(0);
@@ -236,7 +236,7 @@ it("shows the platform's refusal in its own words", async () => {
 it("says at once what cannot be sent, and sends nothing", async () => {
   renderWith(knob([]));
   const user = await type("banana");
-  expect(screen.getByRole("alert").textContent).toBe("“banana” is no number.");
+  expect(screen.getByRole("alert").textContent).toBe("“banana” is not a number.");
   expect(screen.getByRole("button", { name: "Apply" })).toHaveProperty("disabled", true);
   await user.type(screen.getByLabelText("Reason for the change"), "why{Enter}");
   expect(requests).toHaveLength(0);
@@ -318,7 +318,7 @@ it("keeps a draft for the next visit, until it is sent", async () => {
   first.unmount();
 
   const second = renderWith(knob([]));
-  expect(screen.getByText("Kept from before, not sent yet.")).toBeTruthy();
+  expect(screen.getByText("Draft restored.")).toBeTruthy();
   expect(screen.getByLabelText<HTMLInputElement>("Temperature").value).toBe("0.8");
   await userEvent.click(screen.getByRole("button", { name: "Apply" }));
   await waitFor(() => expect(bodies()).toMatchObject([{ value: 0.8, reason: "cooler" }]));
@@ -342,11 +342,11 @@ it("asks for a step, and for a ramp that ends in time", async () => {
   answer = () => json(202, staged);
   renderWith(knob([]));
   const user = await type("0.6");
-  await user.selectOptions(screen.getByLabelText("When it counts"), "Ramp");
-  expect(screen.getByRole("alert").textContent).toBe("A ramp takes from 2 to 30 steps.");
+  await user.selectOptions(screen.getByLabelText("When it takes effect"), "Ramp");
+  expect(screen.getByRole("alert").textContent).toBe("A ramp takes 2 to 30 steps.");
   expect(screen.getByRole("button", { name: "Apply" })).toHaveProperty("disabled", true);
   await user.type(screen.getByLabelText("Steps of the ramp"), "8");
-  await user.type(screen.getByLabelText("Step at which the ramp begins"), "20");
+  await user.type(screen.getByLabelText("First step of the ramp"), "20");
   await user.click(screen.getByRole("button", { name: "Apply" }));
   await waitFor(() => expect(bodies()).toMatchObject([{ value: 0.6, apply_at: 20, ramp_steps: 8 }]));
 });
@@ -354,7 +354,7 @@ it("asks for a step, and for a ramp that ends in time", async () => {
 it("sends nothing without a connection, and says so", async () => {
   renderWith(<ConnectionLost value={true}>{knob([])}</ConnectionLost>);
   await type("0.8{Enter}");
-  expect(screen.getByRole("button", { name: "Not sent: no connection" })).toHaveProperty("disabled", true);
+  expect(screen.getByRole("button", { name: "Offline: not sent" })).toHaveProperty("disabled", true);
   expect(requests).toEqual([]);
 });
 

@@ -66,7 +66,7 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
           ))}
           <TextInput
             size="xs"
-            placeholder="Reason (kept in the history)"
+            placeholder="Reason (saved in the history)"
             aria-label="Reason for the change"
             value={draft.reason}
             maxLength={2000}
@@ -81,18 +81,14 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
           />
           {draft.isKept && (
             <Text size="xs" c="dimmed" role="status">
-              Kept from before, not sent yet.
+              Draft restored.
             </Text>
           )}
           {!stale && (
             <Group gap={6} wrap="nowrap">
               <Tooltip label={boundary ? BOUNDARIES[boundary] : ""} disabled={!boundary}>
                 <Button type="submit" size="xs" loading={draft.sending} disabled={faulty || lost} flex={1}>
-                  {lost
-                    ? "Not sent: no connection"
-                    : pending.length === 1
-                      ? "Apply"
-                      : `Apply ${pending.length} changes`}
+                  {lost ? "Offline: not sent" : pending.length === 1 ? "Apply" : `Apply ${pending.length} changes`}
                 </Button>
               </Tooltip>
               <Button size="xs" variant="default" onClick={draft.reset}>

@@ -32,11 +32,11 @@ type RunAct = keyof typeof ACTS;
 const FAILED: Record<RunAct, string> = {
   start: "The run was not started",
   pause: "The run was not paused",
-  resume: "The run does not go on",
+  resume: "The run was not resumed",
   cancel: "The run was not stopped",
-  checkpoint: "No checkpoint was asked for",
-  release: "The place was not given back",
-  measureNoise: "The noise is not measured again",
+  checkpoint: "The checkpoint was not requested",
+  release: "The slot was not released",
+  measureNoise: "The noise was not recalibrated",
 };
 
 export function useRunAct(run: Run) {
@@ -44,10 +44,9 @@ export function useRunAct(run: Run) {
   return useSubmit({
     mutationFn: (act: RunAct) => ACTS[act](run.id),
     onSuccess: (_, act) => {
-      if (act === "release") toast("The worker saves the run and gives its place back.");
-      if (act === "measureNoise")
-        toast("The noise is measured again when the run goes on with new engines: resume it.");
-      if (act === "checkpoint") toast("The worker saves a checkpoint after the present step.");
+      if (act === "release") toast("The worker saves a checkpoint and releases the slot.");
+      if (act === "measureNoise") toast("Resume the run to recalibrate the noise on new engines.");
+      if (act === "checkpoint") toast("The worker saves a checkpoint after the current step.");
     },
     onError: (error, act) => toastError(FAILED[act], error),
     onSettled: () => void client.invalidateQueries({ queryKey: ["run", run.id], exact: true }),
@@ -67,25 +66,25 @@ export function Lifecycle({ run }: { run: Run }) {
       title: "Stop this run?",
       children: (
         <Text size="sm">
-          The worker ends after the present step and keeps its last checkpoint. A stopped run cannot go on; it can be
-          forked from a checkpoint.
+          The worker stops after the current step and keeps the last checkpoint. A stopped run cannot be resumed, only
+          forked.
         </Text>
       ),
-      labels: { confirm: "Stop the run", cancel: "Let it run" },
+      labels: { confirm: "Stop run", cancel: "Keep running" },
       confirmProps: { color: "red" },
       onConfirm: () => act.mutate("cancel"),
     });
   const measureNoise = () =>
     modals.openConfirmModal({
-      title: "Measure the noise between engine and learner again?",
+      title: "Recalibrate numerics noise?",
       children: (
         <Text size="sm">
-          Every update is judged by the noise that was measured when the run began. Measure it again if the engine's
-          version, the machine or a number type has changed since. When the run goes on with new engines, their weights
-          are read back first: where they are not as published, the run pauses again.
+          Every weight update is checked against the engine–learner noise measured at the start. Recalibrate it if the
+          engine version, the hardware or a number type has changed. When the run resumes, its new engines' weights are
+          read back first. If they differ from the published ones, the run pauses again.
         </Text>
       ),
-      labels: { confirm: "Measure it again", cancel: "Keep the old noise" },
+      labels: { confirm: "Recalibrate", cancel: "Cancel" },
       onConfirm: () => act.mutate("measureNoise"),
     });
   const active = isAtWork(run.state);
@@ -111,7 +110,7 @@ export function Lifecycle({ run }: { run: Run }) {
             onClick={() => act.mutate("resume")}
             data-testid="resume"
           >
-            {hasCheckpoint ? "Resume from the last checkpoint" : "Try again from the beginning"}
+            {hasCheckpoint ? "Resume from the last checkpoint" : "Retry from the beginning"}
           </Button>
         )}
         {run.state === "suspended" && (
@@ -122,7 +121,7 @@ export function Lifecycle({ run }: { run: Run }) {
             onClick={() => act.mutate("resume")}
             data-testid="resume"
           >
-            Resume: queue for a place
+            Resume: queue for a slot
           </Button>
         )}
         {active &&
@@ -183,7 +182,7 @@ export function Lifecycle({ run }: { run: Run }) {
           onClick={() => act.mutate("release")}
           data-testid="release"
         >
-          Give the place back now
+          Release slot
         </Button>
       )}
       {(isStill(run.state) || run.state === "failed") && (
@@ -195,17 +194,17 @@ export function Lifecycle({ run }: { run: Run }) {
           onClick={measureNoise}
           data-testid="measure-noise"
         >
-          Measure the noise again
+          Recalibrate numerics noise
         </Button>
       )}
       {lost && (
         <Text size="xs" c="var(--c-warn)" role="status">
-          No connection: nothing is sent, and nothing waits to be sent.
+          Offline. Changes are not being sent or queued.
         </Text>
       )}
       {run.state === "failed" && !hasCheckpoint && (
         <Text size="xs" c="dimmed">
-          It failed before its first checkpoint: there is nothing to go on from.
+          It failed before its first checkpoint, so it cannot be resumed.
         </Text>
       )}
       {wished && (
@@ -215,7 +214,7 @@ export function Lifecycle({ run }: { run: Run }) {
       )}
       {!live && run.state !== "draft" && run.state !== "failed" && (
         <Text size="xs" c="dimmed">
-          This run has ended. Fork it from a checkpoint to go on.
+          This run has ended. Fork it from a checkpoint to continue.
         </Text>
       )}
     </Stack>
@@ -225,7 +224,7 @@ export function Lifecycle({ run }: { run: Run }) {
 /** What was asked of the worker and has not happened yet. */
 function wish(run: Run): string | null {
   if (run.state === "running" && run.desired_state === "paused") return "Pausing after the present step…";
-  if (run.state === "paused" && run.desired_state === "running") return "Going on…";
+  if (run.state === "paused" && run.desired_state === "running") return "Resuming…";
   if (isAtWork(run.state) && run.desired_state === "cancelled") return "Stopping…";
   return null;
 }

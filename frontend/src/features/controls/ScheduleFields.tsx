@@ -14,7 +14,7 @@ interface Props {
 
 export function ScheduleFields({ schedule, canRamp, next, disabled, onChange }: Props) {
   const kinds = [
-    { value: "now", label: "At once" },
+    { value: "now", label: "Immediately" },
     { value: "at", label: "At step" },
     ...(canRamp || schedule.kind === "ramp" ? [{ value: "ramp", label: "Ramp" }] : []),
   ];
@@ -23,7 +23,7 @@ export function ScheduleFields({ schedule, canRamp, next, disabled, onChange }: 
       size="xs"
       flex={1}
       inputMode="numeric"
-      aria-label={schedule.kind === "at" ? "Step at which it counts" : "Step at which the ramp begins"}
+      aria-label={schedule.kind === "at" ? "Step at which it takes effect" : "First step of the ramp"}
       placeholder={schedule.kind === "at" ? String(next) : "next"}
       value={schedule.at}
       disabled={disabled}
@@ -35,7 +35,7 @@ export function ScheduleFields({ schedule, canRamp, next, disabled, onChange }: 
       <NativeSelect
         size="xs"
         w={86}
-        aria-label="When it counts"
+        aria-label="When it takes effect"
         data={kinds}
         value={schedule.kind}
         disabled={disabled}

@@ -71,7 +71,7 @@ it("shows how a shadow fares, and promotes it as a staged control with a reason"
 it("takes a version out of the shadow", async () => {
   const user = userEvent.setup();
   renderWith(card());
-  await user.click(screen.getByRole("button", { name: "Take math@2 out of the shadow" }));
+  await user.click(screen.getByRole("button", { name: "Remove math@2 from the shadow rewards" }));
   expect(screen.queryByTestId("shadow")).toBeNull();
   await user.click(screen.getByRole("button", { name: "Apply" }));
   await waitFor(() => expect(sent).toHaveLength(1));

@@ -42,10 +42,10 @@ export function ShadowRewards({ runId, definition, shadow, state }: Props) {
             <Text size="xs" className="mono" style={{ overflowWrap: "anywhere" }}>
               {ref}
             </Text>
-            <Tooltip label="Take it out of the shadow">
+            <Tooltip label="Remove shadow reward">
               <ActionIcon
                 size="sm"
-                aria-label={`Take ${ref} out of the shadow`}
+                aria-label={`Remove ${ref} from the shadow rewards`}
                 disabled={state.disabled}
                 onClick={() => set(shadows.filter(one => one !== ref))}
               >
@@ -56,7 +56,7 @@ export function ShadowRewards({ runId, definition, shadow, state }: Props) {
           <Facts facts={shadowFacts(ref, metrics.data)} />
           <Group justify="space-between" gap={6} mt={6}>
             <Badge color={ref === trained ? "grape" : "gray"}>
-              {ref === definition.value ? "trains" : ref === trained ? "to be promoted" : "shadow"}
+              {ref === definition.value ? "training" : ref === trained ? "to be promoted" : "shadow"}
             </Badge>
             <Button
               size="compact-xs"
@@ -73,8 +73,8 @@ export function ShadowRewards({ runId, definition, shadow, state }: Props) {
       ))}
       <Select
         size="xs"
-        aria-label="Score a version in the shadow"
-        placeholder={shadows.length === 0 ? "Score a version in the shadow" : "Add another"}
+        aria-label="Add a shadow reward"
+        placeholder={shadows.length === 0 ? "Add a shadow reward" : "Add another"}
         data={offers}
         value={null}
         onChange={ref => ref && set([...shadows, ref])}

@@ -15,7 +15,7 @@ interface Props {
   runId: string;
   path: string;
   state: KnobState;
-  /** Longest completion of the run: beyond it a budget never bites. */
+  /** Longest completion of the run. A longer budget has no effect. */
   longest: number;
 }
 
@@ -76,24 +76,24 @@ export function ThinkingBudget({ runId, path, state, longest }: Props) {
       </Group>
       <Text size="xs" c="dimmed" mt={4} className="num" role="status" mih={18}>
         {cut === null
-          ? "No rollouts yet to preview on."
+          ? "No rollouts to preview yet."
           : budget === null
             ? `No limit. Longest of the last ${lengths.length}: ${Math.max(...lengths)} tokens.`
             : `Would cut ${cut.unknown > 0 ? "at least " : ""}${formatPercent(cut.certain)} of the last ${lengths.length} rollouts.`}
         {cut !== null &&
           cut.certain > 0 &&
           reward !== null &&
-          ` Those earned ${formatPercent(reward)} of the reward; what they would answer with less thinking is not known.`}
+          ` They earned ${formatPercent(reward)} of the reward; their answers with less thinking are unknown.`}
         {cut !== null && budget !== null && cut.unknown > 0
-          ? ` ${formatPercent(cut.unknown)} more hit a shorter budget: how long they would have thought is not known.`
-          : hit > 0 && ` ${hit} of them hit the budget they had, so their lengths are lower bounds.`}
+          ? ` ${formatPercent(cut.unknown)} more hit a shorter budget; how long they would have thought is unknown.`
+          : hit > 0 && ` ${hit} of them hit their budget, so their lengths are lower bounds.`}
       </Text>
     </div>
   );
 }
 
 function NotEnforced({ count }: { count: number }) {
-  const why = `${count} completions of the last step thought longer than their budget allows.`;
+  const why = `${count} completions of the last step exceeded their thinking budget.`;
   return (
     <Tooltip label={why} events={{ hover: true, focus: true, touch: true }}>
       <Badge size="xs" color="red" ml={6} tabIndex={0} aria-label={`not enforced: ${why}`}>

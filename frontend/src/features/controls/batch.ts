@@ -12,8 +12,8 @@ export interface BatchDraft {
 
 /** Filters that stored groups can answer for. */
 export const FILTERS = [
-  { type: "zero_advantage", title: "Groups of equal rewards" },
-  { type: "truncated", title: "Completions cut off at max tokens" },
+  { type: "zero_advantage", title: "Groups with equal rewards" },
+  { type: "truncated", title: "Completions truncated at max tokens" },
   { type: "overlong", title: "Completions longer than a limit" },
   { type: "repetition", title: "Completions that end in a loop" },
 ] as const;
@@ -81,14 +81,14 @@ const groups = (value: number) => formatNumber(value, 3);
 const count = (value: number) => formatCount(Math.round(value));
 
 const ROWS: [string, string, (side: Side) => Estimate | null | undefined, (value: number) => string][] = [
-  ["dead", "Groups all right or all wrong", side => side.dead_share, share],
-  ["live", "Mixed groups in a batch", side => side.live_groups, groups],
-  ["refills", "Groups drawn anew", side => side.refills, groups],
-  ["samples", "Samples of a step", side => side.samples, count],
-  ["tokens", "Tokens of a step", side => side.tokens, count],
-  ["dropped_groups", "Groups that filters leave out", side => side.dropped?.groups, share],
-  ["dropped_samples", "Samples that filters leave out", side => side.dropped?.samples, share],
-  ["dropped_tokens", "Tokens that filters leave out", side => side.dropped?.tokens, share],
+  ["dead", "Groups with zero variance", side => side.dead_share, share],
+  ["live", "Groups with signal per batch", side => side.live_groups, groups],
+  ["refills", "Resampled groups", side => side.refills, groups],
+  ["samples", "Samples per step", side => side.samples, count],
+  ["tokens", "Tokens per step", side => side.tokens, count],
+  ["dropped_groups", "Groups excluded by filters", side => side.dropped?.groups, share],
+  ["dropped_samples", "Samples excluded by filters", side => side.dropped?.samples, share],
+  ["dropped_tokens", "Tokens excluded by filters", side => side.dropped?.tokens, share],
 ];
 
 /** What is foreseen, a row each; what neither side can tell is left out. */
@@ -113,8 +113,8 @@ export function basisText({ outcomes, stored }: BatchPreview): string {
     one.first_step === one.last_step ? `step ${one.last_step}` : `steps ${one.first_step} to ${one.last_step}`;
   const many = (number: number) => `${formatNumber(number)} ${number === 1 ? "group" : "groups"}`;
   return [
-    outcomes && `Groups: what came of ${many(outcomes.groups)} in ${steps(outcomes)}.`,
-    stored && `Filters and tokens: ${many(stored.groups)} stored of ${steps(stored)}.`,
+    outcomes && `Groups: outcomes of ${many(outcomes.groups)} in ${steps(outcomes)}.`,
+    stored && `Filters and tokens: ${many(stored.groups)} stored from ${steps(stored)}.`,
   ]
     .filter(one => one !== null)
     .join(" ");

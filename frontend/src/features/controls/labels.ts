@@ -9,17 +9,17 @@ const NAMES: Record<string, string> = {
   "thinking.budget": "Thinking budget",
   "optimizer.learning_rate": "Learning rate",
   "optimizer.max_grad_norm": "Gradient norm limit",
-  "curriculum.min_pass_rate": "Lower pass rate",
-  "curriculum.max_pass_rate": "Upper pass rate",
+  "curriculum.min_pass_rate": "Minimum pass rate",
+  "curriculum.max_pass_rate": "Maximum pass rate",
   "curriculum.explore": "Exploration share",
   "rollout.temperature": "Sampling temperature",
-  "rollout.max_tokens": "Longest completion",
+  "rollout.max_tokens": "Maximum completion length",
   "loss.ratio_min": "Ratio band, lower edge",
   "loss.ratio_max": "Ratio band, upper edge",
   "reward.definition": "Reward",
   "reward.shadow": "Shadow rewards",
   "kl.coefficient": "KL coefficient",
-  "corrections.truncated_is.ratio_max": "Largest importance weight",
+  "corrections.truncated_is.ratio_max": "Maximum importance weight",
 };
 
 export function targetLabel(path: string): string {
@@ -32,7 +32,13 @@ export function targetLabel(path: string): string {
   return humanize(path.split(".").slice(-2).join(" "));
 }
 
-/** Names of what a stage of the data has. */
+/** The label inside a sentence or after a verb: "minimum pass rate", but "KL coefficient". */
+export function targetPhrase(path: string): string {
+  const label = targetLabel(path);
+  return /^[A-Z][^A-Z]/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label;
+}
+
+/** Labels of the fields of a data stage. */
 function stageLabel(path: string): string {
   const source = /^sources\.(.+)\.weight$/.exec(path);
   if (source) return `Weight of ${source[1]}`;

@@ -125,10 +125,10 @@ it("says what keeps a value from being sent", () => {
   expect(faults(optional, -5, 65, 1.5)).toEqual([
     "It must be 0 to 64.",
     "It must be 0 to 64.",
-    "A whole number is needed.",
+    "Enter a whole number.",
   ]);
   expect(faults(rate, 3e-4, 0, 1)).toEqual([null, range, range]);
-  expect(faults(rate, "banana", null)).toEqual(["“banana” is no number.", "A value is needed."]);
+  expect(faults(rate, "banana", null)).toEqual(["“banana” is not a number.", "Enter a value."]);
   expect(faults({ type: "array", items: {} }, ["a@1"])).toEqual([null]);
 });
 

@@ -140,12 +140,12 @@ export function shares(weights: number[]): number[] {
 
 /** What keeps a typed value from being sent, in words; null where nothing does. The platform has the last word. */
 export function faultOf(value: Json, schema: JsonSchema): string | null {
-  if (value === null) return kindOf(schema) === "optional" ? null : "A value is needed.";
+  if (value === null) return kindOf(schema) === "optional" ? null : "Enter a value.";
   const found = present(schema, schema);
   const kind = kindOf(found);
   if (kind !== "number" && kind !== "integer") return null;
   const typed = typeof value === "string" ? parseNumber(value) : value;
-  if (typeof typed !== "number") return `“${formatValue(value)}” is no number.`;
-  if (kind === "integer" && !Number.isInteger(typed)) return "A whole number is needed.";
-  return isWithin(typed, found) ? null : `It must be ${boundsText(found)}.`;
+  if (typeof typed !== "number") return `“${formatValue(value)}” is not a number.`;
+  if (kind === "integer" && !Number.isInteger(typed)) return "Enter a whole number.";
+  return isWithin(typed, found) ? null : `Must be ${boundsText(found)}.`;
 }

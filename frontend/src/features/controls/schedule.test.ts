@@ -21,20 +21,20 @@ describe("scheduleFault", () => {
     expect(fault(at("11"))).toBeNull();
     expect(fault(at("40"))).toBeNull();
     for (const text of ["", "10", "41", "11.5", "soon"]) {
-      expect(fault(at(text))).toBe("The step must be from 11 to 40.");
+      expect(fault(at(text))).toBe("The step must be between 11 and 40.");
     }
   });
 
   it("wants a ramp that ends with the run at the latest", () => {
     expect(fault(ramp("30"))).toBeNull();
     expect(fault(ramp("2", "39"))).toBeNull();
-    for (const text of ["", "1", "31", "2.5"]) expect(fault(ramp(text))).toBe("A ramp takes from 2 to 30 steps.");
+    for (const text of ["", "1", "31", "2.5"]) expect(fault(ramp(text))).toBe("A ramp takes 2 to 30 steps.");
     expect(fault(ramp("3", "39"))).toBe("A ramp takes from 2 to 2 steps.");
     expect(fault(ramp("2", "40"))).toBe("There are too few steps left for a ramp.");
   });
 
   it("moves numbers alone", () => {
-    expect(fault(ramp("5"), [{ before: null, value: 3 }])).toBe("Only numbers can move step by step.");
+    expect(fault(ramp("5"), [{ before: null, value: 3 }])).toBe("Only numbers can be ramped.");
     expect(canRamp([{ before: null, value: 3 }])).toBe(false);
     expect(canRamp([])).toBe(false);
     expect(canRamp(CHANGE)).toBe(true);

@@ -35,14 +35,13 @@ export function scheduleFault(
   const { apply_at: at, ramp_steps: steps } = whenOf(schedule);
   const first = at === "next" ? step + 1 : at;
   if (needsStep && (!isWhole(schedule.at) || first <= step || first > last))
-    return `The step must be from ${step + 1} to ${last}.`;
+    return `The step must be between ${step + 1} and ${last}.`;
   if (schedule.kind === "at") return null;
   const most = last - first + 1;
   if (!isWhole(schedule.steps) || (steps ?? 0) < 2 || (steps ?? 0) > most)
-    return most < 2 ? "There are too few steps left for a ramp." : `A ramp takes from 2 to ${most} steps.`;
+    return most < 2 ? "There are too few steps left for a ramp." : `A ramp takes 2 to ${most} steps.`;
   const isNumber = (value: Json) => typeof value === "number";
-  if (changes.some(({ before, value }) => !isNumber(before) || !isNumber(value)))
-    return "Only numbers can move step by step.";
+  if (changes.some(({ before, value }) => !isNumber(before) || !isNumber(value))) return "Only numbers can be ramped.";
   return null;
 }
 

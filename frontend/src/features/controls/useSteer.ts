@@ -60,7 +60,7 @@ export function useControlAct(runId: string) {
       revision: number;
     }): Promise<{ id: string }> => {
       const [control, ...others] = together;
-      if (!control) throw new Error("There is no control to act on.");
+      if (!control) throw new Error("No control selected.");
       if (act === "revert") {
         const back = together.map(({ target, before }) => ({ target, value: before }));
         const why = `reverts ${together.map(one => `revision ${one.revision}`).join(" and ")}`;

@@ -90,7 +90,7 @@ it("says that it is too early, with what is there", async () => {
   show();
   expect((await screen.findByTestId("effect-verdict")).textContent).toBe("Too early to say: 3 of 8 steps.");
   expect(screen.getByText("10 and 3 of 8 values")).toBeTruthy();
-  expect(screen.queryByText("How this is reckoned")).toBeNull();
+  expect(screen.queryByText("How this is calculated")).toBeNull();
 });
 
 it("shows an error as one, not as a change without effect", async () => {
@@ -103,10 +103,10 @@ it("shows an error as one, not as a change without effect", async () => {
 it("counts what moved as well", () => {
   const other = metric("perf/throughput", "Throughput", "tokens/s");
   expect(verdict({ ...KNOWN, targets: [], others: [other], others_moved: 1 })).toBe(
-    "Of 43 other metrics 1 moved as well.",
+    "Of 43 other metrics 1 also moved.",
   );
   expect(verdict({ ...KNOWN, others: [other], others_moved: 9, targets: KNOWN.targets.slice(1) })).toBe(
-    "Nothing that it is meant to move has moved; of 43 other metrics 9 moved as well, 1 listed.",
+    "No target metric has moved; of 43 other metrics 9 also moved, 1 listed.",
   );
 });
 

@@ -43,11 +43,11 @@ function Told({ effect }: { effect: ControlEffect }) {
           {cut}
         </Text>
       ))}
-      <Metrics title="Meant to move" metrics={effect.targets} effect={effect} />
-      <Metrics title="Moved as well" metrics={effect.others} effect={effect} />
+      <Metrics title="Target metrics" metrics={effect.targets} effect={effect} />
+      <Metrics title="Also moved" metrics={effect.others} effect={effect} />
       {effect.status === "known" && (
         <details className={classes.method}>
-          <summary>How this is reckoned</summary>
+          <summary>How this is calculated</summary>
           {effect.method}
         </details>
       )}

@@ -20,7 +20,7 @@ export function verdict(effect: ControlEffect): string {
   if (effect.why !== null) return effect.why;
   const moved = effect.targets.filter(one => one.moved);
   const own = moved.map(one => `${one.title} ${changeText(one)}`).join("; ");
-  const meant = own || (effect.targets.length > 0 ? "Nothing that it is meant to move has moved" : "");
+  const meant = own || (effect.targets.length > 0 ? "No target metric has moved" : "");
   const said = [meant, othersText(effect)].filter(text => text !== "").join("; ");
   return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
 }
@@ -30,7 +30,7 @@ function othersText({ others, others_moved, compared }: ControlEffect): string {
   const of = `of ${compared} other metric${compared === 1 ? "" : "s"}`;
   if (others_moved === 0) return `${of} none moved beyond its noise`;
   const more = others_moved > others.length ? `, ${others.length} listed` : "";
-  return `${of} ${others_moved} moved as well${more}`;
+  return `${of} ${others_moved} also moved${more}`;
 }
 
 /** Why a metric has no interval. */

@@ -10,8 +10,8 @@ const HEIGHT = 64;
 export function GuardPicture({ runId, guard }: { runId: string; guard: Guard }) {
   const found = useQuery({ ...metricsQuery(runId, [guard.metric], { x: "step" }), staleTime: 10_000 });
   const series = found.data?.series[guard.metric];
-  if (found.isError) return <Words>The values could not be read.</Words>;
-  if (!found.isSuccess) return <Words>Reading the values</Words>;
+  if (found.isError) return <Words>The values could not be loaded.</Words>;
+  if (!found.isSuccess) return <Words>Loading values</Words>;
   if (!series || series.x.length === 0) return <Words>This run does not report {guard.metric} yet.</Words>;
   const fired = isReplayable(guard) ? wouldFire(guard, series.x, series.mean) : null;
   const bounds = [guard.min, guard.max].filter(bound => typeof bound === "number");
@@ -23,9 +23,9 @@ export function GuardPicture({ runId, guard }: { runId: string; guard: Guard }) 
   const points = series.mean.flatMap((value, index) => (value === null ? [] : [`${x(index)},${y(value)}`]));
   const words =
     fired === null
-      ? "Its steps cannot be told from one metric."
+      ? "One metric is not enough to find its steps."
       : fired.length === 0
-        ? "Would have acted at no step so far."
+        ? "Would not have acted so far."
         : `Would have acted at ${fired.length === 1 ? "step" : "steps"} ${fired.slice(-6).join(", ")}.`;
   return (
     <div data-testid="guard-picture">

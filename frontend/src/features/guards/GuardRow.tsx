@@ -54,7 +54,7 @@ export function GuardRow({ run, guard, finding, names, disabled, onChange, onRem
             </Text>
           )}
           {finding && <Text size="xs">{finding.message}</Text>}
-          {finding?.outcome?.refused && <Text size="xs">It could not act: {finding.outcome.refused}</Text>}
+          {finding?.outcome?.refused && <Text size="xs">Action failed: {finding.outcome.refused}</Text>}
           <GuardPicture runId={run.id} guard={guard} />
           {!disabled && (
             <>

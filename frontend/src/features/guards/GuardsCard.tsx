@@ -80,7 +80,7 @@ export function GuardsCard({ run }: { run: Run }) {
       )}
       {shown.length === 0 && (
         <Text size="sm" c="dimmed">
-          No guards: a run that collapses looks like one that goes on.
+          No guards: nothing reports a collapsing run.
         </Text>
       )}
       <Stack gap={6}>

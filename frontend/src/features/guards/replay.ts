@@ -74,8 +74,8 @@ export function limitWords(guard: Guard): string {
     isNumber(guard.max) ? `above ${guard.max}` : "",
     isNumber(guard.max_rise) ? `${percent(guard.max_rise)} above its mean of ${guard.window} steps` : "",
     isNumber(guard.max_fall) && guard.type === "metric_change" ? `${percent(guard.max_fall)} below its mean` : "",
-    guard.type === "metric_stuck" ? "standing still" : "",
-    guard.type === "held_out_falls" ? `held out ${percent(guard.max_fall ?? 0.1)} below its best as it rises` : "",
+    guard.type === "metric_stuck" ? "unchanged" : "",
+    guard.type === "held_out_falls" ? `held out ${percent(guard.max_fall ?? 0.1)} below its best while it rises` : "",
   ].filter(Boolean);
   const unit = guard.type === "held_out_falls" ? "evaluations" : guard.for_steps === 1 ? "step" : "steps";
   return `${parts.join(" or ")}, for ${guard.for_steps} ${unit}${guard.unless_solved ? ", unless solved" : ""}`;

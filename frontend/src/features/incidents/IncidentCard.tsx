@@ -1,13 +1,13 @@
-/** One incident: what, since when, why, by what it is known, and what to do. */
+/** One incident: what, since when, its cause, the evidence and what to do. */
 import { Badge, Group, Paper, Text, Title } from "@mantine/core";
 import type { Incident, Run } from "@/api/model";
 import { targetLabel } from "@/features/controls/labels";
-import { formatNumber, formatValue } from "@/lib/format";
+import { formatValue } from "@/lib/format";
 import { TextLink } from "@/ui/TextLink";
 import { ExceptionPart } from "./ExceptionPart";
 import classes from "./incidents.module.css";
 import { Remedies } from "./Remedies";
-import { against, chartsAt, lasted, SURE } from "./words";
+import { against, chartsAt, lasted, SURE, valueText } from "./words";
 
 interface Props {
   run: Run;
@@ -32,7 +32,9 @@ export function IncidentCard({ run, incident, onShow }: Props) {
         <Title order={2} size="h5">
           {title}
         </Title>
-        <Badge color={state === "over" ? "gray" : severity === "error" ? "red" : "yellow"}>{state}</Badge>
+        <Badge color={state === "over" ? "gray" : severity === "error" ? "red" : "yellow"}>
+          {state === "over" ? "resolved" : state}
+        </Badge>
         <TextLink to="/runs/$runId" params={{ runId: run.id }} search={chartsAt(incident, run)} size="xs">
           {lasted(incident)}
         </TextLink>
@@ -52,7 +54,7 @@ export function IncidentCard({ run, incident, onShow }: Props) {
   );
 }
 
-/** Each metric with its value against what is usual; a click opens its chart at that time. */
+/** Each metric with its value and its usual value. A click opens its chart at that time. */
 function Figures({ run, incident }: { run: Run; incident: Incident }) {
   if (incident.evidence.length === 0) return null;
   return (
@@ -68,9 +70,7 @@ function Figures({ run, incident }: { run: Run; incident: Incident }) {
           >
             {one.title}
           </TextLink>
-          <span className={`${classes.value} num`}>
-            {one.value === null ? "not a number" : `${formatNumber(one.value)} ${one.unit === "1" ? "" : one.unit}`}
-          </span>
+          <span className={`${classes.value} num`}>{valueText(one)}</span>
           <small className="num">{against(one)}</small>
         </li>
       ))}
@@ -78,14 +78,14 @@ function Figures({ run, incident }: { run: Run; incident: Incident }) {
   );
 }
 
-/** The guards and alerts that it was told from. */
+/** The guards and alerts that reported it. */
 function Signs({ incident, onShow }: { incident: Incident; onShow: Props["onShow"] }) {
   const told = incident.signs.filter(one => one.source === "guard" || one.source === "alert");
   if (told.length === 0) return null;
   return (
     <details className={classes.more}>
       <summary>
-        {told.length} {told.length === 1 ? "objection" : "objections"}
+        {told.length} {told.length === 1 ? "guard or alert" : "guards and alerts"}
       </summary>
       <ul>
         {told.map((one, index) => (

@@ -51,7 +51,7 @@ const ENTROPY: Incident = {
   ],
   changes: [{ target: "optimizer.learning_rate", before: 1e-6, value: 1e-3, step: 38, actor: "Ann" }],
   advice: [
-    { text: "Go on from before it.", act: "roll_back", target: null },
+    { text: "Continue from before it.", act: "roll_back", target: null },
     { text: "Lower the learning rate.", act: "control", target: "optimizer.learning_rate" },
     { text: "Raise the edge.", act: "control", target: "loss.ratio_max" },
     { text: "Read what was cut.", act: "samples", target: "cut" },
@@ -148,7 +148,7 @@ it("offers what can be done now, and opens a control or a guard where it stands"
   expect(within(card).getByText("Fork from step 40").closest("a")?.getAttribute("href")).toContain(
     "fork=run_1&checkpoint=ckpt_1",
   );
-  expect(within(card).getByText("Open the samples").closest("a")?.getAttribute("href")).toContain(
+  expect(within(card).getByText("Open samples").closest("a")?.getAttribute("href")).toContain(
     '"tab":"rollouts","first":41,"only":"cut"',
   );
   await userEvent.click(await within(card).findByRole("button", { name: "Open Learning rate" }));
@@ -180,14 +180,14 @@ it("says why there is no act for a viewer", async () => {
   role = "viewer";
   found = [{ ...ENTROPY }, { ...FAILED, advice: [{ text: "Back.", act: "roll_back", target: null }] }];
   render();
-  expect(await screen.findByText("Forking needs the role of editor.")).toBeTruthy();
-  expect(screen.getByText("No checkpoint from before it is left.")).toBeTruthy();
+  expect(await screen.findByText("Forking needs the editor role.")).toBeTruthy();
+  expect(screen.getByText("No earlier checkpoint is left.")).toBeTruthy();
 });
 
 it("tells a run without incidents from one that has not begun, and from an error", async () => {
   found = [];
   const first = render();
-  expect(await screen.findByText("Nothing was wrong")).toBeTruthy();
+  expect(await screen.findByText("No incidents")).toBeTruthy();
   first.unmount();
   const second = render({ ...RUN, step: 0 });
   expect(await screen.findByText("No steps yet")).toBeTruthy();
@@ -195,5 +195,5 @@ it("tells a run without incidents from one that has not begun, and from an error
   found = json(500, { title: "Internal error", detail: "The database is away.", status: 500 });
   render();
   expect(await screen.findByText("The database is away.")).toBeTruthy();
-  expect(screen.queryByText("Nothing was wrong")).toBeNull();
+  expect(screen.queryByText("No incidents")).toBeNull();
 });

@@ -25,7 +25,7 @@ export function IncidentsTab({ run, onShow }: Props) {
           <Stack gap="sm" data-testid="incidents">
             {lasting.length === 0 && (
               <Text size="sm" c="dimmed">
-                Nothing is wrong now, as far as the run’s guards, alerts and metrics tell.
+                No open incidents.
               </Text>
             )}
             {lasting.map(one => (
@@ -33,7 +33,7 @@ export function IncidentsTab({ run, onShow }: Props) {
             ))}
             {over.length > 0 && (
               <Text size="sm" c="dimmed" mt="xs">
-                Over
+                Resolved
               </Text>
             )}
             {over.map(one => (
@@ -49,10 +49,10 @@ export function IncidentsTab({ run, onShow }: Props) {
 function Healthy({ run }: { run: Run }) {
   const begun = run.step > 0;
   return (
-    <EmptyState icon={<IconHeartbeat size={40} stroke={1.3} />} title={begun ? "Nothing was wrong" : "No steps yet"}>
+    <EmptyState icon={<IconHeartbeat size={40} stroke={1.3} />} title={begun ? "No incidents" : "No steps yet"}>
       {begun
-        ? "No guard has objected, no alert tells of a fault, and all metrics are numbers. What a guard does not watch is not told here."
-        : "Incidents are told from what a run reports: they appear here with their cause and what to do."}
+        ? "No guard or alert has reported a problem, and all metrics are numbers. Only what guards watch is covered."
+        : "Incidents appear here with their cause and what to do."}
     </EmptyState>
   );
 }

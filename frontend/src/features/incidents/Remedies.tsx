@@ -3,7 +3,7 @@ import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Incident, Remedy, Run } from "@/api/model";
-import { targetLabel } from "@/features/controls/labels";
+import { targetPhrase } from "@/features/controls/labels";
 import { useRunAct } from "@/features/controls/Lifecycle";
 import { targetsQuery } from "@/entities/runs/queries";
 import { ONLY_GROUPS, type OnlyGroups, type RunSearch } from "@/entities/runs/search";
@@ -40,8 +40,8 @@ function Act({ run, incident, remedy, onShow }: Props & { remedy: Remedy }) {
     case "control":
       return <OpenControl run={run} path={remedy.target ?? ""} onShow={onShow} />;
     case "roll_back":
-      if (!incident.checkpoint) return <Note>No checkpoint from before it is left.</Note>;
-      if (!editor) return <Note>Forking needs the role of editor.</Note>;
+      if (!incident.checkpoint) return <Note>No earlier checkpoint is left.</Note>;
+      if (!editor) return <Note>Forking needs the editor role.</Note>;
       return (
         <Button {...LOOK} component={Link} to={`/runs/new?fork=${run.id}&checkpoint=${incident.checkpoint.id}`}>
           Fork from step {incident.checkpoint.step}
@@ -51,11 +51,9 @@ function Act({ run, incident, remedy, onShow }: Props & { remedy: Remedy }) {
     case "measure_noise":
       return <RunAct run={run} act={remedy.act} />;
     case "samples":
-      return (
-        <Rollouts run={run} search={{ ...stepsOf(incident), only: groups(remedy.target) }} text="Open the samples" />
-      );
+      return <Rollouts run={run} search={{ ...stepsOf(incident), only: groups(remedy.target) }} text="Open samples" />;
     case "tokens":
-      return <Rollouts run={run} search={{ step: incident.since, overlay: "gap" }} text="Open the tokens" />;
+      return <Rollouts run={run} search={{ step: incident.since, overlay: "gap" }} text="Open tokens" />;
     default:
       return null;
   }
@@ -89,7 +87,7 @@ function OpenControl({ run, path, onShow }: { run: Run; path: string; onShow: Pr
   if (!live || !targets.data?.some(target => target.path === path)) return null;
   return (
     <Button {...LOOK} onClick={() => onShow(`[data-targets~="${CSS.escape(path)}"]`)}>
-      Open {targetLabel(path)}
+      Edit {targetPhrase(path)}
     </Button>
   );
 }
@@ -101,7 +99,7 @@ function RunAct({ run, act }: { run: Run; act: "resume" | "measure_noise" }) {
   const name = act === "resume" ? "resume" : "measureNoise";
   return (
     <Button {...LOOK} disabled={!operator} loading={does.isPending} onClick={() => does.mutate(name)}>
-      {act === "resume" ? "Resume" : "Measure the noise again"}
+      {act === "resume" ? "Resume" : "Recalibrate numerics noise"}
     </Button>
   );
 }

@@ -6,6 +6,7 @@ import { formatNumber } from "@/lib/format";
 /** Steps that a chart shows on both sides. */
 const MARGIN = 30;
 
+const percent = (share: number) => `${formatNumber(100 * share)} %`;
 const step = (at: number) => at.toLocaleString("en-GB");
 
 /** "since step 41", or "steps 41 to 52". */
@@ -18,15 +19,23 @@ export function lasted({ since, until }: Pick<Incident, "since" | "until">): str
 export const SURE: Record<Incident["confidence"], string> = {
   known: "Cause",
   likely: "Likely cause",
-  unknown: "Cause not known",
+  unknown: "Cause unknown",
 };
 
-/** "usually 0.7 · at least 0.05". */
-export function against({ usual, low, high }: MetricEvidence): string {
+/** "0.6 nats", "100 %" for a share, "0" for a reward: units that name only what the metric is are left out. */
+export function valueText({ value, unit }: Pick<MetricEvidence, "value" | "unit">): string {
+  if (value === null) return "not a number";
+  if (unit === "share") return percent(value);
+  return unit === "1" || unit === "reward" ? formatNumber(value) : `${formatNumber(value)} ${unit}`;
+}
+
+/** "usually 0.7 · at least 0.05", or in percent for a share. */
+export function against({ usual, low, high, unit }: MetricEvidence): string {
+  const text = unit === "share" ? percent : formatNumber;
   const words = [];
-  if (usual !== null) words.push(`usually ${formatNumber(usual)}`);
-  if (low !== null) words.push(`at least ${formatNumber(low)}`);
-  if (high !== null) words.push(`at most ${formatNumber(high)}`);
+  if (usual !== null) words.push(`usually ${text(usual)}`);
+  if (low !== null) words.push(`at least ${text(low)}`);
+  if (high !== null) words.push(`at most ${text(high)}`);
   return words.join(" · ");
 }
 
