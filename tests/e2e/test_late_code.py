@@ -45,5 +45,5 @@ def test_a_tab_whose_code_did_not_come_is_there_once_it_does(page: Page, install
     expect(again).to_be_visible()
     page.unroute("**/assets/CheckpointsTab-*.js")
     # It asks again by itself; a click would meet a button that may just go.
-    expect(page.get_by_role("tabpanel", name="Checkpoints")).to_contain_text("No checkpoint yet")
+    expect(page.get_by_role("tabpanel", name="Checkpoints")).to_contain_text("No checkpoints yet")
     expect(again).to_have_count(0)

@@ -30,8 +30,8 @@ it("tells what a cluster has and what of it is free", () => {
   expect(gpusText(CLUSTER)).toBe("4 × A100, 4 free; 16 × H100, 2.5 free");
   expect(gpusText({ ...CLUSTER, gpus: [] })).toBe("none");
   expect(cpusText(CLUSTER)).toBe("1,024, 12.5 free");
-  expect(placesText(CLUSTER)).toBe("1 of 4 free; other teams hold 2");
-  expect(choiceText(CLUSTER)).toBe("big (1,024 CPUs, 20 GPUs; 1 of 4 free; other teams hold 2)");
+  expect(placesText(CLUSTER)).toBe("1 of 4 free; other teams use 2");
+  expect(choiceText(CLUSTER)).toBe("big (1,024 CPUs, 20 GPUs; 1 of 4 free; other teams use 2)");
   expect(choiceText({ ...CLUSTER, last_seen: null, others: 0 })).toBe("big (size unknown; 1 of 4 free)");
 });
 

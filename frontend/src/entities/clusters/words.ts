@@ -29,7 +29,7 @@ export function growthText(cluster: Cluster): string | null {
 /** Who holds its places, in a sentence. */
 export function placesText(cluster: Cluster): string {
   const free = `${cluster.places_free} of ${cluster.places} free`;
-  const others = cluster.others === 0 ? "" : `; other teams hold ${cluster.others}`;
+  const others = cluster.others === 0 ? "" : `; other teams use ${cluster.others}`;
   return `${free}${others}`;
 }
 

@@ -60,14 +60,14 @@ async function open(waiting: unknown[]) {
 it("shows each cluster's size, free places and the team's runs on it", async () => {
   const [here, far] = await open([WAITS]);
   const first = within(here as HTMLElement);
-  expect(first.getByText("0 of 2 free; other teams hold 1")).toBeTruthy();
+  expect(first.getByText("0 of 2 free; other teams use 1")).toBeTruthy();
   expect(first.getByText("8 × H100, 3 free")).toBeTruthy();
   expect(first.getByText("up to 64 GPUs")).toBeTruthy();
   expect(first.getByRole("link", { name: "mine" }).getAttribute("href")).toBe("/runs/run_1");
   const second = within(far as HTMLElement);
-  expect(second.getByText("fault")).toBeTruthy();
+  expect(second.getByText("faulty")).toBeTruthy();
   expect(second.getByText(FAR.fault ?? "")).toBeTruthy();
-  expect(second.queryByText("Your runs here")).toBeNull();
+  expect(second.queryByText("Your runs")).toBeNull();
 });
 
 it("says what waits and why", async () => {
@@ -79,5 +79,5 @@ it("says what waits and why", async () => {
 
 it("says that nothing waits", async () => {
   await open([]);
-  expect(await screen.findByText("Nothing waits")).toBeTruthy();
+  expect(await screen.findByText("No queued runs")).toBeTruthy();
 });

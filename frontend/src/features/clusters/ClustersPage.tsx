@@ -19,9 +19,9 @@ import ui from "@/ui/ui.module.css";
 
 const STATES: Record<Cluster["state"], { color: string; text: string }> = {
   up: { color: "green", text: "up" },
-  silent: { color: "yellow", text: "silent" },
-  unknown: { color: "gray", text: "not heard of yet" },
-  fault: { color: "red", text: "fault" },
+  silent: { color: "yellow", text: "not responding" },
+  unknown: { color: "gray", text: "not seen yet" },
+  fault: { color: "red", text: "faulty" },
 };
 
 export function ClustersPage() {
@@ -32,7 +32,7 @@ export function ClustersPage() {
   }, []);
   return (
     <>
-      <PageHeader title="Clusters" description="Where runs train, and what waits for a place." />
+      <PageHeader title="Clusters" description="Where runs train, and which runs are queued." />
       <Loaded query={clusters}>
         {({ data: rows }) => (
           <div className={ui.cards}>
@@ -43,7 +43,7 @@ export function ClustersPage() {
         )}
       </Loaded>
       <Title order={2} mt="lg" mb="sm">
-        Waiting runs
+        Queued runs
       </Title>
       <Loaded query={waiting}>{({ data: rows }) => <WaitingRuns runs={rows} />}</Loaded>
     </>
@@ -65,26 +65,26 @@ function ClusterCard({ cluster }: { cluster: Cluster }) {
         </Badge>
       </Group>
       {cluster.fault !== null && (
-        <Alert color="red" mb="sm" title="Its size cannot be told">
+        <Alert color="red" mb="sm" title="Size unknown">
           {cluster.fault}
         </Alert>
       )}
       <Facts
         facts={[
-          ["Places", placesText(cluster)],
+          ["Slots", placesText(cluster)],
           ["GPUs", gpusText(cluster)],
           ["CPUs", cpusText(cluster)],
           ["Memory", memoryText(cluster)],
           ["Nodes", cluster.nodes],
           ["Last seen", cluster.last_seen === null ? "never" : formatAgo(cluster.last_seen, now)],
-          ...(growth === null ? [] : ([["Grows", growth]] as [string, string][])),
+          ...(growth === null ? [] : ([["Autoscaling", growth]] as [string, string][])),
           ["Ray", cluster.ray_version ?? DASH],
         ]}
       />
       {cluster.own.length > 0 && (
         <>
           <Text size="xs" c="dimmed" mt="sm">
-            Your runs here
+            Your runs
           </Text>
           {cluster.own.map(run => (
             <Group key={run.id} gap="xs" mt={4}>
@@ -103,8 +103,8 @@ function ClusterCard({ cluster }: { cluster: Cluster }) {
 function WaitingRuns({ runs }: { runs: { id: string; name: string; state_reason: string }[] }) {
   if (runs.length === 0)
     return (
-      <EmptyState icon={<IconServer2 size={40} stroke={1.3} />} title="Nothing waits">
-        A run that is started while no place is free for it is shown here, with what it waits for.
+      <EmptyState icon={<IconServer2 size={40} stroke={1.3} />} title="No queued runs">
+        Runs that wait for a free slot appear here, with the reason.
       </EmptyState>
     );
   return (

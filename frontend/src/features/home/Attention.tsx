@@ -9,7 +9,7 @@ import { RunName } from "./RunName";
 
 export function Attention({ found }: { found: Home["attention"] }) {
   return (
-    <Part title="Needs attention" empty="All runs are well." testId="home-attention">
+    <Part title="Needs attention" empty="All runs healthy" testId="home-attention">
       {found.map(({ run, text }) => (
         <div key={run.id}>
           <Group justify="space-between" gap="xs" wrap="nowrap">

@@ -59,7 +59,7 @@ function Newcomer({ editor }: { editor: boolean }) {
   return (
     <EmptyState
       icon={<IconRoute size={40} stroke={1.3} />}
-      title="Begin with a first run"
+      title="Start a first run"
       action={
         editor && (
           <Group justify="center">
@@ -72,7 +72,7 @@ function Newcomer({ editor }: { editor: boolean }) {
       }
     >
       A run trains a policy on your prompts and your reward. The demo run shows it in a few minutes: a small policy
-      discovers that thinking pays. What needs you, what runs and what it cost will stand here.
+      discovers that thinking pays. Alerts, active runs and costs appear here.
     </EmptyState>
   );
 }

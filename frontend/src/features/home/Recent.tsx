@@ -16,7 +16,7 @@ export function Recent({ checkpoints, policies }: Pick<Home, "checkpoints" | "po
     ...policies.map(one => ({ key: one.id, to: `/policies/${one.id}`, text: one.name, at: one.created_at })),
   ].sort((a, b) => b.at.localeCompare(a.at));
   return (
-    <Part title="Recent models" empty="No checkpoint was written and no policy registered yet." testId="home-recent">
+    <Part title="Recent models" empty="No checkpoints or policies yet" testId="home-recent">
       {rows.map(({ key, to, text, at }) => (
         <Group key={key} justify="space-between" gap="xs" wrap="nowrap">
           <Anchor component={Link} to={to} size="sm" truncate>

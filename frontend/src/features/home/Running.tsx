@@ -9,7 +9,7 @@ import { RunName } from "./RunName";
 
 export function Running({ runs }: { runs: Run[] }) {
   return (
-    <Part title="Running" empty="Nothing runs now." testId="home-running">
+    <Part title="Running" empty="No active runs" testId="home-running">
       {runs.map(run => (
         <div key={run.id}>
           <Group justify="space-between" gap="xs" wrap="nowrap">
@@ -31,7 +31,7 @@ export function Running({ runs }: { runs: Run[] }) {
 
 export function Queue({ runs }: { runs: Run[] }) {
   return (
-    <Part title="Queue" empty="Nothing waits." testId="home-queue">
+    <Part title="Queue" empty="No queued runs" testId="home-queue">
       {runs.map(run => (
         <div key={run.id}>
           <RunName run={run} />

@@ -12,7 +12,7 @@ export function Spend({ spend }: { spend: Home["spend"] }) {
       <Group gap="xl">
         <Figure label="Tokens trained on" value={formatCount(spend.tokens)} />
         <Figure label="GPU hours" value={formatNumber(spend.gpu_hours, 3)} />
-        <Figure label="Hours on places" value={formatNumber(spend.place_hours, 3)} />
+        <Figure label="Slot hours" value={formatNumber(spend.place_hours, 3)} />
         {spend.price !== null && spend.currency !== null && (
           <Figure label="Price of the GPU hours" value={`${spend.price.toFixed(2)} ${spend.currency}`} />
         )}

@@ -10,14 +10,14 @@ export function Findings({ findings, answers }: { findings: RehearsalFinding[]; 
   if (findings.length === 0 && answers < LEAST_ANSWERS) {
     return (
       <Alert color="gray" p="xs" data-testid="too-few">
-        <Text size="sm">Too few answers to look for faults: it takes {LEAST_ANSWERS}.</Text>
+        <Text size="sm">Too few answers to look for problems: at least {LEAST_ANSWERS}.</Text>
       </Alert>
     );
   }
   if (findings.length === 0) {
     return (
       <Alert color="green" p="xs" icon={<IconCircleCheck size={18} />} data-testid="no-findings">
-        <Text size="sm">No fault was found in these answers.</Text>
+        <Text size="sm">No problems found in these answers.</Text>
       </Alert>
     );
   }

@@ -50,7 +50,7 @@ export function Held({ rehearsal }: { rehearsal: Rehearsal }) {
           loading={cancel.isPending}
           data-testid="cancel-rehearsal"
         >
-          Cancel the rehearsal
+          Cancel dry run
         </Button>
       )}
       {cancel.error !== null && <ErrorState error={cancel.error} />}
@@ -62,18 +62,12 @@ export function Ended({ rehearsal }: { rehearsal: Rehearsal }) {
   if (rehearsal.state === "cancelled") {
     return (
       <Text size="sm" c="dimmed" role="status">
-        The rehearsal was cancelled.
+        The dry run was cancelled.
       </Text>
     );
   }
   return (
-    <Alert
-      color="red"
-      p="xs"
-      icon={<IconAlertTriangle size={18} />}
-      title="The rehearsal could not be held"
-      role="alert"
-    >
+    <Alert color="red" p="xs" icon={<IconAlertTriangle size={18} />} title="Dry run failed" role="alert">
       <Text size="sm" style={{ overflowWrap: "anywhere" }}>
         {rehearsal.error ?? "The worker gave no reason."}
       </Text>

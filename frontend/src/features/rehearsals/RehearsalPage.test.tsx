@@ -66,7 +66,7 @@ const DONE: Rehearsal = {
 
 it("shows prompts as the policy sees them, and every grade with its reason", async () => {
   renderWith(<RehearsalView rehearsal={DONE} />);
-  expect(screen.getByRole("heading", { name: "Rehearsal of small" })).toBeTruthy();
+  expect(screen.getByRole("heading", { name: "Dry run of small" })).toBeTruthy();
   expect(screen.getByTestId("too-few")).toBeTruthy();
   expect(screen.queryByTestId("no-findings")).toBeNull();
   expect(screen.getByTestId("rehearsal-group").textContent).toContain("add, row 7");
@@ -76,9 +76,9 @@ it("shows prompts as the policy sees them, and every grade with its reason", asy
   expect(within(first).getByRole("region", { name: "Thinking of sample 1" }).textContent).toContain("hm");
   expect(within(first).getByRole("region", { name: "Answer of sample 1" }).textContent).toContain("It is 2.");
   expect(first.textContent).toContain("The answer has no \\boxed{}.");
-  expect(second.textContent).toContain("cut at the limit");
+  expect(second.textContent).toContain("truncated");
   expect(second.textContent).toContain("never closed");
-  expect(second.textContent).toContain("There is none.");
+  expect(second.textContent).toContain("None.");
   expect(third.textContent).toContain("no reward");
   expect(within(third).getByRole("alert").textContent).toContain("right: broken");
 

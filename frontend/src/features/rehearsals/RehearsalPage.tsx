@@ -32,8 +32,8 @@ export function RehearsalView({ rehearsal }: { rehearsal: Rehearsal }) {
   return (
     <div data-testid="rehearsal-page" data-state={rehearsal.state}>
       <PageHeader
-        title={`Rehearsal of ${rehearsal.policy}`}
-        description={`${rehearsal.prompts} prompts of each source, ${rehearsal.samples} samples of each prompt. Asked for by ${rehearsal.created_by} ${formatAgo(rehearsal.created_at)}${onCluster(rehearsal.placed_on)}; kept for a week.`}
+        title={`Dry run of ${rehearsal.policy}`}
+        description={`${rehearsal.prompts} prompts per source, ${rehearsal.samples} samples per prompt. Requested by ${rehearsal.created_by} ${formatAgo(rehearsal.created_at)}${onCluster(rehearsal.placed_on)}; stored for a week.`}
       />
       {isOpen(rehearsal) && (
         <Paper p="md">
@@ -58,11 +58,11 @@ function Report({ rehearsal, report }: { rehearsal: Rehearsal; report: Rehearsal
         <Paper p="md" component="section" aria-label="Figures">
           <Facts
             facts={[
-              ["Cut at the limit", formatPercent(report.cut_share)],
+              ["Truncated", formatPercent(report.cut_share)],
               ["Loading", formatDuration(Math.round(speed.start_s))],
               ["Generating", formatDuration(Math.round(speed.generate_s))],
-              ["Tokens a second", formatNumber(speed.tokens_per_s, 3)],
-              ["Prompts, on average", `${formatNumber(speed.prompt_tokens, 3)} tokens`],
+              ["Tokens per second", formatNumber(speed.tokens_per_s, 3)],
+              ["Average prompt", `${formatNumber(speed.prompt_tokens, 3)} tokens`],
               [
                 "Chat template",
                 report.template_sha256 ? <span className="mono">{report.template_sha256.slice(0, 12)}</span> : "none",

@@ -58,12 +58,12 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-const button = () => screen.getByRole<HTMLButtonElement>("button", { name: "Rehearse" });
+const button = () => screen.getByRole<HTMLButtonElement>("button", { name: "Start dry run" });
 
 async function open(ready = true) {
   const view = renderWith(<RehearsePanel spec={SPEC} ready={ready} />);
   await screen.findByTestId("rehearse-start"); // nothing is drawn before the session is known
-  expect(screen.queryByText(/needs the role/) === null).toBe(role !== "viewer");
+  expect(screen.queryByText(/need the editor role/) === null).toBe(role !== "viewer");
   return { user: userEvent.setup(), view };
 }
 
@@ -79,7 +79,7 @@ it("shows warnings first once the rehearsal is done", async () => {
   expect(button().disabled).toBe(true);
   const finding = await screen.findByTestId("finding", {}, { timeout: 4000 });
   expect(finding.textContent).toContain("All answers are cut8 of 8 are cut.Raise it.");
-  expect(screen.getByTestId("signal-share").textContent).toContain(`0 of 1 groups (${formatPercent(0)}) have a signal`);
+  expect(screen.getByTestId("signal-share").textContent).toContain(`0 of 1 groups (${formatPercent(0)}) have signal`);
   expect(screen.getByTestId("rehearsal-link").getAttribute("href")).toBe("/rehearsals/rhs_1");
   expect(button().disabled).toBe(false);
   const [first] = asked;
@@ -96,8 +96,8 @@ it("cancels one that is on its way", async () => {
   const { user } = await open();
   await waitFor(() => expect(button().disabled).toBe(false));
   await user.click(button());
-  await user.click(await screen.findByRole("button", { name: "Cancel the rehearsal" }));
-  await screen.findByText("The rehearsal was cancelled.");
+  await user.click(await screen.findByRole("button", { name: "Cancel dry run" }));
+  await screen.findByText("The dry run was cancelled.");
   expect(button().disabled).toBe(false);
 });
 
@@ -137,9 +137,9 @@ it("tells a stale result from one of the spec at hand", async () => {
   await waitFor(() => expect(button().disabled).toBe(false));
   await user.click(button());
   await screen.findByTestId("finding");
-  expect(screen.queryByText(/The spec has changed since/)).toBeNull();
+  expect(screen.queryByText(/The spec has changed/)).toBeNull();
   view.update(<RehearsePanel spec={{ schedule: { steps: 4 } }} ready />);
-  expect(screen.getByText(/The spec has changed since/)).toBeTruthy();
+  expect(screen.getByText(/The spec has changed/)).toBeTruthy();
 });
 
 it.each([

@@ -52,18 +52,18 @@ export function RehearsePanel({ spec, ready, where = {} }: Props) {
   const found = useQuery({ ...rehearsalQuery(asked?.id ?? ""), enabled: asked !== null });
   const busy = create.isPending || (found.data !== undefined && isOpen(found.data));
   return (
-    <Paper p="sm" component="section" aria-label="Rehearsal" data-testid="rehearse">
+    <Paper p="sm" component="section" aria-label="Dry run" data-testid="rehearse">
       <Title order={3} mb={6}>
-        Rehearsal
+        Dry run
       </Title>
       <Text size="xs" c="dimmed" mb={8} id={NOTE}>
         {editor
           ? "The cluster samples and grades a few prompts, as the run would. No run is created."
-          : "Rehearsing needs the role of editor."}
+          : "Dry runs need the editor role."}
       </Text>
       <Group gap="xs" grow mb={8}>
         <Amount label="Prompts" value={prompts} onChange={setPrompts} />
-        <Amount label="Samples of each" value={samples} onChange={setSamples} />
+        <Amount label="Samples per prompt" value={samples} onChange={setSamples} />
       </Group>
       <Button
         fullWidth
@@ -75,7 +75,7 @@ export function RehearsePanel({ spec, ready, where = {} }: Props) {
         aria-describedby={NOTE}
         data-testid="rehearse-start"
       >
-        Rehearse
+        Start dry run
       </Button>
       {create.error !== null && (
         <div style={{ marginTop: 8 }}>
@@ -119,7 +119,7 @@ function Found({ rehearsal, stale }: { rehearsal: Rehearsal; stale: boolean }) {
     <Stack gap="sm" data-testid="rehearsal" data-state={rehearsal.state}>
       {stale && (
         <Alert color="gray" p="xs">
-          <Text size="xs">The spec has changed since. Rehearse again to see what that does.</Text>
+          <Text size="xs">The spec has changed. Start another dry run to test it.</Text>
         </Alert>
       )}
       {isOpen(rehearsal) && <Held rehearsal={rehearsal} />}
@@ -133,7 +133,7 @@ function Found({ rehearsal, stale }: { rehearsal: Rehearsal; stale: boolean }) {
         data-testid="rehearsal-link"
         style={{ display: "inline-flex", alignItems: "center", gap: 4 }}
       >
-        {rehearsal.report ? "Prompts, samples and grades" : "The rehearsal’s own page"} <IconExternalLink size={13} />
+        {rehearsal.report ? "Prompts, samples and grades" : "Page of this dry run"} <IconExternalLink size={13} />
       </Anchor>
     </Stack>
   );

@@ -53,7 +53,7 @@ export function SampleView({ sample, number, tags }: Props) {
         <Written label={`Answer of sample ${number}`}>{answer.trim()}</Written>
       ) : (
         <Text size="sm" c="var(--c-warn)">
-          There is none.
+          None.
         </Text>
       )}
     </Paper>

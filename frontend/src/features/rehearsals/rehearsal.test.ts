@@ -22,8 +22,8 @@ it("shows what is invisible", () => {
 });
 
 it.each([
-  ["stop", "ended by itself"],
-  ["length", "cut at the limit"],
+  ["stop", "finished"],
+  ["length", "truncated"],
   ["something", "something"],
 ])("says how an answer has ended: %s", (finish_reason, words) => {
   expect(endOf({ finish_reason })).toBe(words);
@@ -31,8 +31,8 @@ it.each([
 
 it.each([
   ["queued", 0, null, "Waiting for a worker"],
-  ["queued", 1, null, "Waiting for one rehearsal before it"],
-  ["queued", 3, null, "Waiting for 3 rehearsals before it"],
+  ["queued", 1, null, "Queued: one dry run ahead"],
+  ["queued", 3, null, "Queued: 3 dry runs ahead"],
   ["running", 0, null, "Loading the policy and the graders"],
   ["running", 0, { phase: "loading", done: 1, total: 3 }, "Loading the policy and the graders"],
   ["running", 0, { phase: "generating", done: 2, total: 8 }, "Sampling and grading, 2 of 8 prompts"],
@@ -52,13 +52,13 @@ it("tells the time of a step as far as it is known", () => {
   expect(stepSentence({ step_time: whole })).toBe("A step takes about 12 s, by the run 'first'.");
   const guessed = { ...whole, source: "this rehearsal's engine, and more", estimated: true };
   expect(stepSentence({ step_time: guessed })).toBe(
-    "A step takes about 12 s, estimated: the engine's speed was measured here, and learning (about 6 s) follows from " +
-      "the policy's size and this machine's peak. The first run will measure it.",
+    "A step takes about 12 s, an estimate: the engine's speed was measured here; learning (about 6 s) is derived from " +
+      "the policy's size and this machine's peak.",
   );
   const half = { ...whole, step_seconds: null, learn_seconds: null };
   expect(stepSentence({ step_time: half })).toContain("A step generates for about 5 s");
 });
 
 it("counts the groups with a signal", () => {
-  expect(signalSentence(0.375, 8)).toBe(`3 of 8 groups (${formatPercent(0.375)}) have a signal: their rewards differ.`);
+  expect(signalSentence(0.375, 8)).toBe(`3 of 8 groups (${formatPercent(0.375)}) have signal: their rewards differ.`);
 });

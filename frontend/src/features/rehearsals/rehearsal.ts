@@ -31,11 +31,11 @@ export function visible(text: string): string {
 }
 
 const ENDS: Record<string, string> = {
-  stop: "ended by itself",
-  length: "cut at the limit",
-  repetition: "stopped for repeating itself",
-  pruned: "given up for the others",
-  aborted: "broken off",
+  stop: "finished",
+  length: "truncated",
+  repetition: "stopped: repetition",
+  pruned: "dropped",
+  aborted: "aborted",
 };
 
 export function endOf({ finish_reason: reason }: Pick<RehearsalSample, "finish_reason">): string {
@@ -46,7 +46,7 @@ export function endOf({ finish_reason: reason }: Pick<RehearsalSample, "finish_r
 export function phaseOf({ state, progress, ahead }: Pick<Rehearsal, "state" | "progress" | "ahead">): string {
   if (state === "queued") {
     if (ahead === 0) return "Waiting for a worker";
-    return ahead === 1 ? "Waiting for one rehearsal before it" : `Waiting for ${ahead} rehearsals before it`;
+    return ahead === 1 ? "Queued: one dry run ahead" : `Queued: ${ahead} dry runs ahead`;
   }
   if (progress?.phase === "generating") return `Sampling and grading, ${progress.done} of ${progress.total} prompts`;
   return "Loading the policy and the graders";
@@ -57,18 +57,18 @@ export function stepSentence({ step_time: time }: Pick<Rehearsal, "step_time">):
   if (!time) return null;
   if (time.step_seconds === null) {
     const generating = formatDuration(Math.max(1, Math.round(time.generate_seconds)));
-    return `A step generates for about ${generating}; how long it learns, the first run with this policy will show.`;
+    return `A step generates for about ${generating}; its learning time is unknown until the first run of this policy.`;
   }
   const whole = formatDuration(Math.max(1, Math.round(time.step_seconds)));
   if (!time.estimated) return `A step takes about ${whole}, by ${time.source}.`;
   const learning = formatDuration(Math.max(1, Math.round(time.learn_seconds ?? 0)));
   return (
-    `A step takes about ${whole}, estimated: the engine's speed was measured here, and learning (about ${learning}) ` +
-    "follows from the policy's size and this machine's peak. The first run will measure it."
+    `A step takes about ${whole}, an estimate: the engine's speed was measured here; learning (about ${learning}) ` +
+    "is derived from the policy's size and this machine's peak."
   );
 }
 
 export function signalSentence(share: number, groups: number): string {
   const some = Math.round(share * groups);
-  return `${some} of ${groups} groups (${formatPercent(share)}) have a signal: their rewards differ.`;
+  return `${some} of ${groups} groups (${formatPercent(share)}) have signal: their rewards differ.`;
 }

@@ -23,15 +23,15 @@ export function FieldLabel({ schema, path, value, onChange, htmlFor }: FieldProp
       {htmlFor ? <label htmlFor={htmlFor}>{fieldName(path)}</label> : <span>{fieldName(path)}</span>}
       <Explanation schema={schema} />
       {schema.steer && (
-        <Tooltip label="May be changed while the run goes">
-          <IconSteeringWheel size={13} className={classes.hint} aria-label="May be changed while the run goes" />
+        <Tooltip label="Can be changed while the run is active">
+          <IconSteeringWheel size={13} className={classes.hint} aria-label="Can be changed while the run is active" />
         </Tooltip>
       )}
       {changed && !readOnly && (
-        <Tooltip label={`Back to ${formatValue(before)}`}>
+        <Tooltip label={`Reset to ${formatValue(before)}`}>
           <ActionIcon
             size={18}
-            aria-label={`Put ${fieldName(path)} back to ${formatValue(before)}`}
+            aria-label={`Reset ${fieldName(path)} to ${formatValue(before)}`}
             onClick={() => onChange(before)}
           >
             <IconArrowBackUp size={13} />

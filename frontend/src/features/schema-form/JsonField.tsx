@@ -34,7 +34,7 @@ export function JsonField({ id, value, onChange, error, disabled }: Props) {
       value={text ?? JSON.stringify(value ?? null, null, 2)}
       onChange={event => change(event.currentTarget.value)}
       onBlur={() => !broken && setText(null)}
-      error={broken ? "This is not JSON." : error}
+      error={broken ? "Invalid JSON." : error}
       disabled={disabled}
     />
   );

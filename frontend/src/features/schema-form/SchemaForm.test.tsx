@@ -91,7 +91,7 @@ describe("values", () => {
     renderWith(<Form />);
     await user.clear(screen.getByLabelText("Weight"));
     await user.type(screen.getByLabelText("Weight"), "7");
-    await user.click(screen.getByRole("button", { name: "Put Weight back to 2" }));
+    await user.click(screen.getByRole("button", { name: "Reset Weight to 2" }));
     expect(latest).toEqual(START);
   });
 });
@@ -121,10 +121,10 @@ it("keeps what is typed in a member with that member while others come and go", 
   const fields = () => screen.getAllByRole("textbox").map(one => (one as HTMLTextAreaElement).value);
   await user.type(screen.getAllByRole("textbox")[0] as HTMLElement, "x");
   expect(fields()).toEqual(["1x", "2"]);
-  expect(screen.getByText("This is not JSON.")).toBeTruthy();
+  expect(screen.getByText("Invalid JSON.")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Move value 2 up" }));
   expect(fields()).toEqual(["2", "1x"]);
   await user.click(screen.getByRole("button", { name: "Remove value 2" }));
   expect(fields()).toEqual(["2"]);
-  expect(screen.queryByText("This is not JSON.")).toBeNull();
+  expect(screen.queryByText("Invalid JSON.")).toBeNull();
 });

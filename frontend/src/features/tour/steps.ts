@@ -14,55 +14,55 @@ export const STEERING = 5;
 
 export const STEPS: TourStep[] = [
   {
-    title: "Where the run is",
+    title: "Run status",
     text:
-      "Step, reward and phase, live. A phase that takes longer than it usually does turns amber; beside it stand the " +
-      "time that is left, as a range, and what the run has cost so far.",
+      "Step, reward and phase, live. A phase that takes longer than usual turns amber. The strip also shows " +
+      "the time left, as a range, and the cost so far.",
     places: ['[data-testid="phase-strip"]'],
     tab: undefined,
   },
   {
-    title: "How it learns",
+    title: "Learning",
     text:
       "Reward, length, entropy and the mismatch between engine and learner first; every other metric is further down, " +
-      "or found above the charts. Drag to zoom all of them; click a point for the rollouts behind it.",
+      "or found with the search above the charts. Drag to zoom all of them; click a point for the rollouts behind it.",
     places: ['[data-testid="chart-reward"]'],
     tab: undefined,
   },
   {
-    title: "What it answers",
+    title: "Answers",
     text:
       "Groups of answers to the same prompt, with their rewards. Open one to read them side by side, down to single " +
-      "tokens: advantage, log-probabilities, the version of the weights that wrote them.",
+      "tokens: advantage, log-probabilities and the weight version that sampled them.",
     places: ['[data-testid="groups-table"]', '[role="tablist"]'],
     tab: "rollouts",
   },
   {
-    title: "What watches over it",
+    title: "Guards",
     text:
       "Guards look at every step: entropy that collapses, groups without signal, a reward that rises while the held-out " +
-      "one falls. They tell, pause, change a field or roll back, and their findings stand on the run’s badge.",
+      "one falls. They alert, pause, change a field or roll back. Findings appear on the run’s badge.",
     places: ['[data-testid="guards-card"]', '[data-testid="open-controls"]'],
     tab: undefined,
   },
   {
     title: "Steer it",
     text:
-      "Now you: set the thinking budget to 12 tokens and press Apply, or change any other field. The run goes on; the " +
+      "Set the thinking budget to 12 tokens and press Apply, or change any other field. The run continues; the " +
       "change takes effect between two steps.",
     places: ['[data-testid="thinking-budget"]', '[data-testid="control-rail"]', '[data-testid="open-controls"]'],
     tab: undefined,
   },
   {
-    title: "See what it did",
+    title: "The effect",
     text:
-      "Your change is a flag over the charts as soon as a step has felt it. Open it for what changed beyond the noise, " +
-      "and to revert it, or to go on from before it in a run beside this one.",
+      "Your change appears as a flag over the charts. Open it to see what changed beyond the noise, " +
+      "to revert it, or to continue from before it in another run.",
     places: ['[data-testid="annotation-lane"]'],
     tab: undefined,
   },
 ];
 
 /** What the steering step says of a run that cannot be steered any more, and of one whose visitor may not. */
-export const ENDED = "This run has ended. Start the demo run, or fork this one, and take this step there.";
-export const MAY_NOT = "Steering needs the role operator: here your colleagues set budgets, rates and mixtures.";
+export const ENDED = "This run has ended. Start the demo run or fork this one, and try it there.";
+export const MAY_NOT = "Steering needs the operator role: operators set budgets, rates and mixtures here.";

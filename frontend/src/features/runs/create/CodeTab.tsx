@@ -28,7 +28,7 @@ export function CodeTab({ name, spec }: { name: string; spec: Spec }) {
         {text}
       </Pre>
       <Text size="xs" c="dimmed" mt="xs">
-        The token comes from Team → API tokens; the request above creates the run and starts it.
+        Create a token under Team → API tokens. The request creates the run and starts it.
       </Text>
     </div>
   );

@@ -72,7 +72,7 @@ export function CreatePanel(props: Props) {
             </div>
             {!operator && (
               <Text size="xs" c="dimmed">
-                {editor ? "Starting runs needs the role of operator." : "Creating runs needs the role of editor."}
+                {editor ? "Starting runs needs the operator role." : "Creating runs needs the editor role."}
               </Text>
             )}
           </Stack>
@@ -87,7 +87,7 @@ export function CreatePanel(props: Props) {
           <Title order={3} mb={6}>
             Changed from {baseLabel}
           </Title>
-          <ChangeList changes={changes} empty="Nothing." />
+          <ChangeList changes={changes} empty="No changes." />
         </Paper>
       </Stack>
     </div>
@@ -96,12 +96,12 @@ export function CreatePanel(props: Props) {
 
 function UnreadNote({ fault }: { fault: string }) {
   return (
-    <Alert color="red" p="xs" role="status" title="The text cannot be read" data-testid="spec-unread">
+    <Alert color="red" p="xs" role="status" title="Invalid text" data-testid="spec-unread">
       <Text size="xs" lineClamp={2}>
         {fault}
       </Text>
       <Text size="xs" mt={4}>
-        No run can be created until it can. What stands below is of the last text that could be read.
+        Fix it to create a run. Below is the last valid version.
       </Text>
     </Alert>
   );
@@ -116,7 +116,7 @@ function ValidationNote({ checked, onReveal }: { checked: Checked; onReveal: (se
         color="red"
         p="xs"
         role="alert"
-        title={errors.length === 1 ? "One fault" : `${errors.length} faults`}
+        title={errors.length === 1 ? "One error" : `${errors.length} errors`}
         data-testid="spec-errors"
       >
         {errors.slice(0, 8).map(fault => {
@@ -137,7 +137,7 @@ function ValidationNote({ checked, onReveal }: { checked: Checked; onReveal: (se
   return (
     <Text size="xs" c="dimmed" role="status" style={{ display: "flex", alignItems: "center", gap: 6, minHeight: 20 }}>
       {checked.checking ? <Loader size={12} /> : <IconCheck size={14} color="var(--c-good)" />}
-      {checked.checking ? "Checking" : "The platform accepts this spec"}
+      {checked.checking ? "Checking" : "Valid spec"}
     </Text>
   );
 }

@@ -53,7 +53,7 @@ export function FieldSearch({ schema, value, onChoose }: Props) {
               </Text>
             </Combobox.Option>
           ))}
-          {found.length === 0 && <Combobox.Empty>No field has all of these words.</Combobox.Empty>}
+          {found.length === 0 && <Combobox.Empty>No matching fields.</Combobox.Empty>}
           {found.length > SHOWN && (
             <Combobox.Footer>
               <Text size="xs" c="dimmed">

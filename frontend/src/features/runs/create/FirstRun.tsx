@@ -14,7 +14,7 @@ import { TextLink } from "@/ui/TextLink";
 import { type Answers, looksHeldOut } from "./firstRunSpec";
 
 const LENGTHS = [
-  { value: "20", label: "20: a try" },
+  { value: "20", label: "20 (smoke test)" },
   { value: "100", label: "100" },
   { value: "300", label: "300" },
 ];
@@ -94,7 +94,7 @@ function Form({ policies, versions, rewards, onAnswer }: FormProps) {
     <form onSubmit={submit}>
       <Stack gap="md">
         <Select
-          label="1. Which policy shall learn?"
+          label="1. Which model?"
           data={policies.map(one => ({
             value: one.slug,
             label: `${one.name} · ${formatCount(one.parameters)} parameters`,
@@ -114,7 +114,7 @@ function Form({ policies, versions, rewards, onAnswer }: FormProps) {
         />
         <div>
           <Select
-            label="2. From which prompts?"
+            label="2. Which prompts?"
             placeholder="Dataset version"
             data={versions.filter(one => !looksHeldOut(one)).map(rows)}
             value={data}
@@ -142,7 +142,7 @@ function Form({ policies, versions, rewards, onAnswer }: FormProps) {
           />
         </div>
         <Select
-          label="3. What is a good answer?"
+          label="3. Which reward?"
           placeholder="Reward version"
           data={rewards.flatMap(one =>
             one.versions.map(version => ({ value: version.ref, label: `${one.name} · ${version.ref}` })),
@@ -153,7 +153,7 @@ function Form({ policies, versions, rewards, onAnswer }: FormProps) {
           required
           description={
             <>
-              Not there? <TextLink to="/rewards/new">Make one</TextLink> from a template, and try it on answers.
+              None that fits? <TextLink to="/rewards/new">Create one</TextLink> from a template.
             </>
           }
         />
@@ -165,11 +165,10 @@ function Form({ policies, versions, rewards, onAnswer }: FormProps) {
         </div>
         <Group justify="space-between">
           <Text size="xs" c="dimmed" maw={360}>
-            The form is filled with GRPO at this policy’s size. You see time, memory and a rehearsal before anything
-            starts.
+            Fills the form with GRPO settings for this policy’s size. Nothing starts yet.
           </Text>
           <Button type="submit" disabled={!chosen || !data || !reward}>
-            Fill the form
+            Fill form
           </Button>
         </Group>
       </Stack>

@@ -22,7 +22,7 @@ const SCHEMA: JsonSchema = {
 };
 const BASE: Spec = { optimizer: { rate: 0.1 }, schedule: { steps: 40 } };
 const VALID = { valid: true, errors: [], resolved: BASE, explanation: null };
-const ACCEPTED = "The platform accepts this spec";
+const ACCEPTED = "Valid spec";
 const BROKEN = "optimizer: {rate: 0.1}\nschedule: {steps: 41";
 const created: { spec: Spec; start: boolean }[] = [];
 
@@ -82,7 +82,7 @@ it("creates nothing while the text cannot be read, and says why", async () => {
   expect(text().value).toBe(BROKEN);
   expect(screen.queryByText(ACCEPTED)).toBeNull();
   const note = screen.getByTestId("spec-unread");
-  expect(note.textContent).toContain("The text cannot be read");
+  expect(note.textContent).toContain("Invalid text");
   expect(note.textContent).toContain("line 2");
   for (const button of [create(), screen.getByTestId("create-draft")]) {
     expect(button).toHaveProperty("disabled", true);
@@ -119,7 +119,7 @@ it.each(["Form", "As API"])("keeps a text that cannot be read, and shows no olde
   expect(screen.queryByRole("region", { name: "Schedule" })).toBeNull();
   expect(within(screen.getByRole("tabpanel")).queryByText(/curl/)).toBeNull();
   expect(create()).toHaveProperty("disabled", true);
-  await user.click(within(waits).getByRole("button", { name: "Back to the text" }));
+  await user.click(within(waits).getByRole("button", { name: "Back to text" }));
   expect(text().value).toBe(BROKEN);
 });
 
@@ -128,7 +128,7 @@ it("drops the text only when told so", async () => {
   await tab(user, "YAML / JSON");
   await write(user, BROKEN);
   await tab(user, "Form");
-  await user.click(screen.getByRole("button", { name: "Drop the text" }));
+  await user.click(screen.getByRole("button", { name: "Discard text" }));
   expect(screen.getByRole("region", { name: "Schedule" })).toBeTruthy();
   await waitFor(() => expect(create()).toHaveProperty("disabled", false));
   await tab(user, "YAML / JSON");

@@ -92,7 +92,7 @@ export function NewRunForm({ schema, base, initial = base, baseLabel, name: firs
   return (
     <div className={classes.newRun}>
       <LeaveGuard when={changes.length > 0 || name !== firstName || unread !== null}>
-        What you have changed from {baseLabel} is kept only by creating the run, as a draft for example.
+        Your changes to {baseLabel} are lost unless you create the run, for example as a draft.
       </LeaveGuard>
       <SectionNav
         schema={schema}
@@ -110,7 +110,7 @@ export function NewRunForm({ schema, base, initial = base, baseLabel, name: firs
           required
           mb="md"
           maw={480}
-          error={name.trim() ? undefined : "A run needs a name."}
+          error={name.trim() ? undefined : "Enter a name."}
         />
         <ClusterSelect value={cluster} fork={fork !== undefined} onChange={setCluster} />
         <Tabs value={tab} onChange={setTab} keepMounted={false}>

@@ -65,7 +65,7 @@ export function NewRunPage() {
         <Alert color="petrol" variant="light" icon={<IconGitFork size={18} />} mb="md" py="xs">
           {origin
             ? `A new run with the weights of “${from.name}” at step ${origin.step}. Its steps count from 1.`
-            : `A new run like “${from.name}”, which has no checkpoint: it begins with the base policy.`}
+            : `A new run like “${from.name}”, which has no checkpoint: it starts from the base policy.`}
         </Alert>
       ) : (
         <PresetPicker
@@ -86,7 +86,7 @@ export function NewRunPage() {
           py="xs"
           data-testid="run-source"
         >
-          It draws from {source} alone. Check that the reward can grade its rows.
+          It uses prompts from {source} alone. Check that the reward can grade its rows.
         </Alert>
       )}
       <NewRunForm

@@ -9,7 +9,7 @@ export function PresetNeeds({ published, spec }: { published: Published; spec: R
   const policy = spec.policy;
   const base = policy && typeof policy === "object" && !Array.isArray(policy) ? String(policy.base) : "";
   return (
-    <Alert color="gray" p="xs" mt={8} title={`What it needs, on ${published.machine}`} data-testid="preset-needs">
+    <Alert color="gray" p="xs" mt={8} title={`Requirements, on ${published.machine}`} data-testid="preset-needs">
       <List size="sm" spacing={4}>
         <List.Item>
           The policy <code className="mono">{base}</code>: {published.model} from the Hugging Face hub.
@@ -27,7 +27,7 @@ export function PresetNeeds({ published, spec }: { published: Published; spec: R
         ))}
       </List>
       <Text size="xs" c="dimmed" mt={4}>
-        Where yours have other names, choose them below.
+        If yours have other names, choose them below.
       </Text>
     </Alert>
   );

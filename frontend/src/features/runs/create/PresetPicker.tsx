@@ -42,7 +42,7 @@ export function PresetPicker({ recipes, value, onChange }: Props) {
           {some && (
             <SegmentedControl
               size="xs"
-              aria-label="Size of the presets"
+              aria-label="Preset size"
               value={real ? "real" : "starter"}
               onChange={next => setReal(next === "real")}
               data={[
@@ -62,7 +62,7 @@ export function PresetPicker({ recipes, value, onChange }: Props) {
           />
           {chosen && (
             <Text size="xs" c="dimmed">
-              chosen: {chosen.title}
+              selected: {chosen.title}
             </Text>
           )}
         </Group>
@@ -95,7 +95,7 @@ export function PresetPicker({ recipes, value, onChange }: Props) {
       {chosen?.published && <PresetNeeds published={chosen.published} spec={chosen.spec} />}
       {found.length === 0 && (
         <Text size="sm" c="dimmed" role="status">
-          No preset has all of these words.
+          No matching presets.
         </Text>
       )}
     </div>

@@ -140,7 +140,7 @@ export function SectionNav({ schema, value, base, errors, onReveal }: NavProps) 
           <UnstyledButton key={name} className={classes.sectionLink} onClick={() => onReveal(name)}>
             {title(name)}
             {changed && !faults && <Dot color="var(--c-accent)" label="changed" />}
-            {faults > 0 && <Dot color="var(--c-bad)" label={`${faults} faults`} />}
+            {faults > 0 && <Dot color="var(--c-bad)" label={`${faults} errors`} />}
           </UnstyledButton>
         );
       })}

@@ -9,17 +9,17 @@ interface Props {
 
 export function UnreadText({ fault, onBack, onDrop }: Props) {
   return (
-    <Alert color="red" title="Your text cannot be read as a spec" data-testid="unread-text">
+    <Alert color="red" title="Your text is not a valid spec" data-testid="unread-text">
       <FaultText>{fault}</FaultText>
       <Text size="sm" mt={8}>
-        The text is kept as you left it. Mend it, or drop it and go on with the last spec that could be read.
+        Your text is unchanged. Fix it, or discard it and continue with the last valid spec.
       </Text>
       <Group gap="xs" mt="sm">
         <Button size="xs" onClick={onBack}>
-          Back to the text
+          Back to text
         </Button>
         <Button size="xs" variant="default" onClick={onDrop}>
-          Drop the text
+          Discard text
         </Button>
       </Group>
     </Alert>

@@ -24,7 +24,7 @@ export function reread(draft: TextDraft, change: { text?: string; format?: Forma
   const next = { ...draft, ...change };
   try {
     const read = (next.format === "yaml" ? parse(next.text) : JSON.parse(next.text)) as Json;
-    if (!isObject(read)) throw new Error("A spec is an object: names with their values.");
+    if (!isObject(read)) throw new Error("A spec must be an object.");
     return { ...next, fault: null, spec: read };
   } catch (error) {
     return { ...next, fault: error instanceof Error ? error.message : String(error) };

@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-const open = () => userEvent.click(screen.getByRole("button", { name: "Plan for 8, 64 and 1,024 GPUs" }));
+const open = () => userEvent.click(screen.getByRole("button", { name: "Estimate on larger clusters" }));
 
 it("plans when it is asked to, and tells what does not fit", async () => {
   renderWith(<ClusterPanel spec={{ name: "x" }} valid />);
@@ -56,7 +56,7 @@ it("plans when it is asked to, and tells what does not fit", async () => {
     within(table)
       .getAllByRole("row")
       .map(row => row.textContent),
-  ).toEqual(["GPUsSplitStepWaitGPU hours", "8It does not fit: the learner takes 503 GiB.", "6440 + 2442 s20 %747"]);
+  ).toEqual(["GPUsSplitStepWaitGPU hours", "8Does not fit: the learner takes 503 GiB.", "6440 + 2442 s20 %747"]);
   expect(screen.getByText(/from the run 'first'\.$/)).toBeTruthy();
   expect(requests).toEqual([{ url: "/api/v1/spec/plan/clusters", body: { spec: { name: "x" }, gpu: "H100" } }]);
 });
@@ -66,8 +66,8 @@ it("shows costs once there is a price, and takes another kind of GPU", async () 
   await open();
   await screen.findByRole("table");
   answer = () => json(200, { ...PLAN, gpu: "H200", estimates: [{ ...fits, cost: 1866.7 }] });
-  await userEvent.selectOptions(screen.getByLabelText("Kind of GPU"), "H200");
-  await userEvent.type(screen.getByLabelText("Price of a GPU hour"), "2.5");
+  await userEvent.selectOptions(screen.getByLabelText("GPU type"), "H200");
+  await userEvent.type(screen.getByLabelText("Price per GPU hour"), "2.5");
   await vi.waitFor(() => expect(requests.at(-1)?.body).toMatchObject({ gpu: "H200", price: 2.5 }), 3000);
   expect(await screen.findByRole("columnheader", { name: "Cost" })).toBeTruthy();
   expect(screen.getByText("1,870")).toBeTruthy();

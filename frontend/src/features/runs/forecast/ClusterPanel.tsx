@@ -21,25 +21,25 @@ export function ClusterPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
       </Title>
       {!open ? (
         <Button variant="default" size="xs" disabled={!valid} onClick={() => setOpen(true)}>
-          Plan for 8, 64 and 1,024 GPUs
+          Estimate on larger clusters
         </Button>
       ) : (
         <>
           <Group grow gap="xs" align="end">
             <NativeSelect
-              label="Kind of GPU"
+              label="GPU type"
               size="xs"
               data={GPU_KINDS}
               value={gpu}
               onChange={event => setGpu(event.currentTarget.value as GpuEnum)}
             />
-            <NumberInput label="Price of a GPU hour" size="xs" min={0} value={price} onChange={setPrice} />
+            <NumberInput label="Price per GPU hour" size="xs" min={0} value={price} onChange={setPrice} />
           </Group>
           {found.data && !found.error ? (
             <Estimates plan={found.data} />
           ) : (
             <Text size="xs" c="dimmed" role="status" mt="xs">
-              {found.error ? errorText(found.error) : valid ? "Planning" : "Planned once the spec has no faults."}
+              {found.error ? errorText(found.error) : valid ? "Planning" : "Available once the spec has no errors."}
             </Text>
           )}
         </>
@@ -56,11 +56,11 @@ function Estimates({ plan }: { plan: ClusterPlan }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th ta="right">GPUs</Table.Th>
-            <Table.Th ta="right" title="GPUs of rollout engines + of the learner">
+            <Table.Th ta="right" title="GPUs of rollout engines + learner">
               Split
             </Table.Th>
             <Table.Th ta="right">Step</Table.Th>
-            <Table.Th ta="right" title="Share of the GPUs' time in which they wait">
+            <Table.Th ta="right" title="Share of GPU time spent waiting">
               Wait
             </Table.Th>
             <Table.Th ta="right" title={priced ? "Of 1,000 steps" : "GPU hours of 1,000 steps"}>
@@ -75,7 +75,7 @@ function Estimates({ plan }: { plan: ClusterPlan }) {
         </Table.Tbody>
       </Table>
       <Text size="xs" c="dimmed" mt={6}>
-        Computed from the makers&apos; figures for 1,000 steps with checkpoints and failures; completions of{" "}
+        From vendor figures, for 1,000 steps with checkpoints and failures; completions of{" "}
         {formatCount(plan.mean_tokens)} tokens, from {plan.tokens_source}.
       </Text>
     </>
@@ -90,7 +90,7 @@ function Estimate({ one }: { one: ClusterEstimate }) {
           {one.gpus.toLocaleString("en-GB")}
         </Table.Td>
         <Table.Td colSpan={4} c="dimmed">
-          It does not fit: {one.refusal}
+          Does not fit: {one.refusal}
         </Table.Td>
       </Table.Tr>
     );

@@ -28,7 +28,7 @@ const EXPLANATION: Explanation = {
 
 it("says how often a batch is passed over, and what the spec asks for and does not get", () => {
   renderWith(<ExplainPanel explanation={EXPLANATION} />);
-  expect(screen.getByText("60 updates on 320 samples in 10 steps, each batch passed over 3 times.")).toBeTruthy();
+  expect(screen.getByText("60 updates on 320 samples in 10 steps, 3 passes over each batch.")).toBeTruthy();
   expect(screen.getByRole("alert").textContent).toBe("With one update per step, the clip never acts.");
 });
 

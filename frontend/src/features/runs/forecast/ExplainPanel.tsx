@@ -6,15 +6,15 @@ import { BandPicture } from "./BandPicture";
 
 export function ExplainPanel({ explanation }: { explanation: Explanation | null | undefined }) {
   return (
-    <Paper p="sm" component="section" aria-label="What it amounts to" data-testid="explain">
+    <Paper p="sm" component="section" aria-label="Effective batch and methods" data-testid="explain">
       <Title order={3} mb={6}>
-        What it amounts to
+        Effective batch and methods
       </Title>
       {explanation ? (
         <Contents explanation={explanation} />
       ) : (
         <Text size="xs" c="dimmed">
-          Shown once the spec can be read.
+          Available once the spec is valid.
         </Text>
       )}
     </Paper>
@@ -52,7 +52,7 @@ function Contents({ explanation: { batch, bands, methods, remarks } }: { explana
       </Table>
       <Text size="xs" c="dimmed" mt={4}>
         {formatCount(batch.updates)} updates on {formatCount(batch.samples)} samples in {formatCount(batch.steps)} steps
-        {batch.epochs > 1 && `, each batch passed over ${batch.epochs} times`}.
+        {batch.epochs > 1 && `, ${batch.epochs} passes over each batch`}.
       </Text>
       {remarks.map(remark => (
         <Alert key={remark} color="yellow" variant="light" p="xs" mt={6}>

@@ -33,7 +33,7 @@ const MEMORY: Memory = {
 
 it("shows the parts of a rank that there are, and what other splits would take", () => {
   renderWith(<MemoryPanel memory={MEMORY} />);
-  const parts = within(screen.getByRole("table", { name: "A learner rank, part by part" })).getAllByRole("row");
+  const parts = within(screen.getByRole("table", { name: "Learner rank by part" })).getAllByRole("row");
   expect(parts.map(row => row.textContent)).toEqual([
     "Weights8.0 MiB",
     "Optimizer moments16.0 MiB",
@@ -54,8 +54,8 @@ it("shows the parts of a rank that there are, and what other splits would take",
 it("tells of the devices of an engine, and of what waits in the host's memory", () => {
   const own = { ...rank(1, 2, 124), host: 32 * MIB };
   renderWith(<MemoryPanel memory={{ ...MEMORY, learner: own, engine: { ...MEMORY.engine, devices: 4 } }} />);
-  expect(screen.getByText("Each of a rollout engine's 4 devices")).toBeTruthy();
-  expect(screen.getByText("In the host's memory instead").parentElement?.textContent).toContain("32.0 MiB");
+  expect(screen.getByText("Rollout engine, each of 4 devices")).toBeTruthy();
+  expect(screen.getByText("In host memory instead").parentElement?.textContent).toContain("32.0 MiB");
 });
 
 it("shows nothing where the policy's size is not known", () => {

@@ -16,9 +16,9 @@ const PARTS: [keyof LearnerMemory & string, string][] = [
   ["proximal", "Proximal policy"],
   ["teacher", "Teacher"],
   ["critic", "Critic"],
-  ["reducing", "Gradients in exchange"],
+  ["reducing", "Gradients in transit"],
   ["export", "Weights for engines"],
-  ["host", "In the host's memory instead"],
+  ["host", "In host memory instead"],
 ];
 
 export function MemoryPanel({ memory }: { memory: Memory | null | undefined }) {
@@ -31,15 +31,15 @@ export function MemoryPanel({ memory }: { memory: Memory | null | undefined }) {
       </Title>
       <Facts
         facts={[
-          ["A learner rank, at its peak", formatBytes(learner.peak)],
+          ["Learner rank, peak", formatBytes(learner.peak)],
           [
-            engine.devices > 1 ? `Each of a rollout engine's ${engine.devices} devices` : "A rollout engine",
+            engine.devices > 1 ? `Rollout engine, each of ${engine.devices} devices` : "Rollout engine",
             formatBytes(engine.total),
           ],
-          ["Of which KV cache", `${formatBytes(engine.kv_cache)}, ${formatCount(engine.kv_tokens)} tokens`],
+          ["KV cache part", `${formatBytes(engine.kv_cache)}, ${formatCount(engine.kv_tokens)} tokens`],
         ]}
       />
-      <Table mt="xs" fz="xs" verticalSpacing={3} horizontalSpacing={4} aria-label="A learner rank, part by part">
+      <Table mt="xs" fz="xs" verticalSpacing={3} horizontalSpacing={4} aria-label="Learner rank by part">
         <Table.Tbody>
           {PARTS.filter(([part]) => Number(learner[part]) > 0).map(([part, label]) => (
             <Table.Tr key={part}>
@@ -53,8 +53,8 @@ export function MemoryPanel({ memory }: { memory: Memory | null | undefined }) {
       </Table>
       {choices.length > 1 && <Choices learner={learner} choices={choices} />}
       <Text size="xs" c="dimmed" mt={6}>
-        Parts that are not there at the same time do not add up to the peak. Each process needs about half a GiB more
-        for its libraries.
+        Parts that exist at different times do not add up to the peak. Each process needs about 0.5 GiB more for its
+        libraries.
       </Text>
     </Paper>
   );

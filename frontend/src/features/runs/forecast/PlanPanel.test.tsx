@@ -74,7 +74,7 @@ it("asks again for another number of GPUs", async () => {
 
 it("asks nothing while the spec has faults", () => {
   renderWith(<PlanPanel spec={{}} valid={false} />);
-  expect(screen.getByText("Planned once the spec has no faults.")).toBeTruthy();
+  expect(screen.getByText("Available once the spec has no errors.")).toBeTruthy();
   expect(requests).toEqual([]);
 });
 

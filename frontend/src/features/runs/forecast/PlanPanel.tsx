@@ -26,7 +26,7 @@ export function PlanPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
         <Prediction plan={found.data} />
       ) : (
         <Text size="xs" c="dimmed" role="status">
-          {found.error ? errorText(found.error) : valid ? "Planning" : "Planned once the spec has no faults."}
+          {found.error ? errorText(found.error) : valid ? "Planning" : "Available once the spec has no errors."}
         </Text>
       )}
       {(found.data || typed !== null) && (
@@ -53,7 +53,7 @@ function Prediction({ plan }: { plan: Plan }) {
     <>
       <Facts
         facts={[
-          ["A step", stepTime(current.step_seconds)],
+          ["Step", stepTime(current.step_seconds)],
           ["The whole run", formatDuration(current.total_seconds)],
           ["Engines idle", formatPercent(current.engine_idle_share)],
           ["Learner idle", formatPercent(current.learner_idle_share)],
@@ -74,7 +74,7 @@ function Splits({ plan }: { plan: Plan }) {
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Mode</Table.Th>
-          <Table.Th ta="right" title="GPUs of rollout engines + of the learner">
+          <Table.Th ta="right" title="GPUs of rollout engines + learner">
             Split
           </Table.Th>
           <Table.Th ta="right">Step</Table.Th>

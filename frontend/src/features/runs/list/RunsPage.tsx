@@ -108,7 +108,7 @@ export function RunsPage() {
       )}
       {runs.isSuccess && !isEmpty && found.length === 0 && (
         <Nothing>
-          No run fits this filter.{" "}
+          No runs match this filter.{" "}
           <Link to="/runs" search={{}} style={{ color: "var(--c-accent)" }}>
             Show all
           </Link>

@@ -38,8 +38,8 @@ export function RunsTable({ runs, chosen, onChoose }: Props) {
             <Table.Th>State</Table.Th>
             <Table.Th w={190}>Progress</Table.Th>
             <Table.Th>Reward</Table.Th>
-            <Table.Th ta="right">Held out</Table.Th>
-            <Table.Th ta="right">Left</Table.Th>
+            <Table.Th ta="right">Held-out</Table.Th>
+            <Table.Th ta="right">Time left</Table.Th>
             <Table.Th>Policy</Table.Th>
             <Table.Th>By</Table.Th>
             <Table.Th ta="right">Created</Table.Th>

@@ -50,7 +50,7 @@ function ExportCard({ row, editor }: { row: CheckpointExport; editor: boolean })
       row={row}
       name={`Export of step ${row.step}`}
       place={row.address}
-      progress={movedText(row, "Sends")}
+      progress={movedText(row, "Sending")}
       open={isOpen(row)}
       editor={editor}
       act={act}
@@ -100,11 +100,11 @@ function Form({ run, row, onDone }: { run: Run; row: Checkpoint; onDone: () => v
       <Stack gap="sm">
         {restError(start.error, ["/address"]) !== null && <ErrorState error={start.error} />}
         <Text size="sm">
-          The Hugging Face folder is sent to a bucket, with the team’s credentials of the page{" "}
+          Sends the Hugging Face folder to a bucket, with the team’s credentials from the page{" "}
           <Anchor component={Link} to="/policies">
             Policies
           </Anchor>
-          . It continues by itself after a lost connection.
+          . Resumes automatically after a lost connection.
         </Text>
         <TextInput
           label="Empty folder in a bucket"

@@ -22,9 +22,9 @@ export function CheckpointPolicy({ run, row }: { run: Run; row: Checkpoint }) {
         onClick={open}
         data-testid="checkpoint-policy"
       >
-        Make it a policy
+        Register as policy
       </Button>
-      <Modal opened={opened} onClose={close} title={`Make a policy of step ${row.step}`}>
+      <Modal opened={opened} onClose={close} title={`Register step ${row.step} as policy`}>
         <Form run={run} row={row} onDone={close} />
       </Modal>
     </>
@@ -50,7 +50,7 @@ function Form({ run, row, onDone }: { run: Run; row: Checkpoint; onDone: () => v
     <form onSubmit={submit}>
       <Stack gap="sm">
         {restError(make.error, ["/name", "/slug"]) !== null && <ErrorState error={make.error} />}
-        <Text size="sm">The weights are copied, each file checked against its hash. Runs can begin with them.</Text>
+        <Text size="sm">Copies the weights and checks each file against its hash. Runs can start from them.</Text>
         <TextInput
           label="Name"
           value={name}
@@ -62,7 +62,7 @@ function Form({ run, row, onDone }: { run: Run; row: Checkpoint; onDone: () => v
         />
         <Group justify="flex-end">
           <Button type="submit" loading={make.isPending}>
-            Make the policy
+            Register policy
           </Button>
         </Group>
       </Stack>

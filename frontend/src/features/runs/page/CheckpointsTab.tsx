@@ -17,10 +17,10 @@ import { useHeldOut } from "./heldOut";
 
 const REASONS: Record<string, string> = {
   schedule: "by schedule",
-  requested: "asked for",
-  before_control: "before a control",
+  requested: "manual",
+  before_control: "before change",
   final: "at the end",
-  release: "to give the place back",
+  release: "before suspending",
 };
 
 export function CheckpointsTab({ run }: { run: Run }) {
@@ -29,9 +29,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
     <Loaded query={checkpoints}>
       {({ data }) =>
         data.length === 0 ? (
-          <Nothing>
-            No checkpoint yet. The worker saves them by the run’s schedule, before controls, and when you ask.
-          </Nothing>
+          <Nothing>No checkpoints yet. They are saved on schedule, before changes and on request.</Nothing>
         ) : (
           <Checkpoints run={run} rows={[...data].sort((a, b) => b.step - a.step)} />
         )
@@ -92,7 +90,7 @@ function Checkpoints({ run, rows }: { run: Run; rows: Checkpoint[] }) {
       </TableFrame>
       {deleted > 0 && (
         <Button mt="xs" size="compact-xs" variant="subtle" color="gray" aria-expanded={whole} onClick={toggle}>
-          {whole ? "Hide" : "Show"} {deleted} deleted by the keep rule
+          {whole ? "Hide" : "Show"} {deleted} removed by retention
         </Button>
       )}
     </>
@@ -117,7 +115,7 @@ function Actions({ run, row, editor }: { run: Run; row: Checkpoint; editor: bool
   if (row.available === false) {
     return (
       <Text size="xs" c="dimmed" ta="right">
-        deleted by the keep rule
+        removed by retention
       </Text>
     );
   }

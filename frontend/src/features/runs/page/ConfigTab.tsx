@@ -26,7 +26,7 @@ export function ConfigTab({ run }: { run: Run }) {
   const [against, setAgainst] = useState<string | null>(null);
   const spec = (run.effective_spec ?? run.spec ?? {}) as Json;
   const bases: { value: string; label: string; spec: Json }[] = [
-    { value: "start", label: "the spec it started with", spec: (run.spec ?? {}) as Json },
+    { value: "start", label: "the initial spec", spec: (run.spec ?? {}) as Json },
     ...(recipes.data && schema.data ? presets(schema.data, recipes.data) : []),
   ];
   const steered = !same(run.spec, run.effective_spec);

@@ -53,7 +53,7 @@ export function EventsTab({ run }: { run: Run }) {
 }
 
 function EventTable({ rows }: { rows: RunEvent[] }) {
-  if (rows.length === 0) return <Nothing>Nothing of this kind has happened yet.</Nothing>;
+  if (rows.length === 0) return <Nothing>No events of this kind yet.</Nothing>;
   return (
     <TableFrame label="Events">
       <Table data-testid="events-table" verticalSpacing={6}>

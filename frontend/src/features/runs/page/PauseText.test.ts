@@ -9,17 +9,15 @@ const NOW = Date.parse(SINCE);
 test("a paused run says until when it keeps its place", () => {
   const pause = { since: SINCE, has_place: true, gives_place_back_at: UNTIL };
   expect(pauseText({ pause }, NOW)).toBe(
-    `It keeps its place until ${formatTime(UNTIL)}; then it is saved and gives the place back.`,
+    `Slot reserved until ${formatTime(UNTIL)}; then the run is checkpointed and suspended.`,
   );
-  expect(pauseText({ pause }, Date.parse(UNTIL))).toBe(
-    "It is being saved, and gives its place back when its checkpoint is written.",
-  );
+  expect(pauseText({ pause }, Date.parse(UNTIL))).toBe("Saving a checkpoint; then the slot is released.");
 });
 
 test("a suspended run says when its place was given back, and what resuming does", () => {
   const pause = { since: SINCE, has_place: false, gives_place_back_at: null };
   expect(pauseText({ pause }, NOW)).toBe(
-    `Its place was given back at ${formatTime(SINCE)}; resuming queues it for a new one.`,
+    `Slot released at ${formatTime(SINCE)}. Resuming queues the run for a new one.`,
   );
 });
 

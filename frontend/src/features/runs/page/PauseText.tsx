@@ -16,10 +16,9 @@ export function PauseText({ run }: { run: Run }) {
 export function pauseText(run: Pick<Run, "pause">, now = Date.now()): string | null {
   const pause = run.pause;
   if (!pause) return null;
-  if (!pause.has_place)
-    return `Its place was given back at ${formatTime(pause.since)}; resuming queues it for a new one.`;
+  if (!pause.has_place) return `Slot released at ${formatTime(pause.since)}. Resuming queues the run for a new one.`;
   const until = pause.gives_place_back_at;
   if (!until) return null;
-  if (Date.parse(until) <= now) return "It is being saved, and gives its place back when its checkpoint is written.";
-  return `It keeps its place until ${formatTime(until)}; then it is saved and gives the place back.`;
+  if (Date.parse(until) <= now) return "Saving a checkpoint; then the slot is released.";
+  return `Slot reserved until ${formatTime(until)}; then the run is checkpointed and suspended.`;
 }

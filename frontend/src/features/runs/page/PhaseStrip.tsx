@@ -57,11 +57,8 @@ export function PhaseStrip({ run, lostSince, updatedAt }: Props) {
         <Fact label="Reward">
           <span data-testid="reward">{formatNumber(run.summary.reward, 3)}</span>
         </Fact>
-        <Fact label="Held out">{formatNumber(run.summary.eval, 3)}</Fact>
-        <Fact
-          label="Left"
-          hint="If steps stay as the last ones: the range that holds the time left in 80 % of cases, from their spread."
-        >
+        <Fact label="Held-out">{formatNumber(run.summary.eval, 3)}</Fact>
+        <Fact label="Time left" hint="An 80 % range, if steps keep taking as long as the last ones.">
           {active ? timeLeft(run.summary) : DASH}
         </Fact>
         <Fact label="Step time">{formatDuration(run.summary.seconds_per_step)}</Fact>
@@ -140,9 +137,9 @@ function Fact({ label, hint, children }: { label: string; hint?: string; childre
 
 function costHint({ cost }: Run): string | undefined {
   if (!cost) return undefined;
-  const held = `It has held a place for ${formatDuration(cost.place_hours * 3600)}`;
+  const held = `Slot time: ${formatDuration(cost.place_hours * 3600)}`;
   if (cost.gpu_hours === 0) return `${held}, without GPUs.`;
-  return `${held}: GPUs times the hours for which it held them${cost.price === null ? "." : ", at the installation’s price."}`;
+  return `${held}. Cost: GPUs times the hours they were held${cost.price === null ? "." : ", at the installation’s price."}`;
 }
 
 function checkpoint(run: Run, now: number): string {

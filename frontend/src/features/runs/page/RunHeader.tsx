@@ -105,7 +105,7 @@ export function RunHeader({ run }: { run: Run }) {
         )}
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon variant="default" size={30} aria-label="More about this run">
+            <ActionIcon variant="default" size={30} aria-label="More actions">
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
@@ -128,14 +128,14 @@ export function RunHeader({ run }: { run: Run }) {
                 disabled={report.isPending || names.isPending} // without names it would have no chart
                 onClick={() => report.mutate(reportOf(run, search, pins, names.data ?? []))}
               >
-                Make a report
+                Create report
               </Menu.Item>
             )}
             <Menu.Item leftSection={<IconRoute size={15} />} component={Link} to={`/runs/${run.id}?tour=1`}>
               Tour of this page
             </Menu.Item>
             <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => copy(run.id, "The id was")}>
-              Copy the run’s id
+              Copy run id
             </Menu.Item>
             <Menu.Item
               leftSection={<IconTerminal2 size={15} />}
@@ -172,7 +172,7 @@ function Rename({ run, onDone }: { run: Run; onDone: () => void }) {
       await client.invalidateQueries({ queryKey: ["run", run.id], exact: true });
       onDone();
     },
-    onError: error => toastError("The run keeps its name", error),
+    onError: error => toastError("The run was not renamed", error),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -185,7 +185,7 @@ function Rename({ run, onDone }: { run: Run; onDone: () => void }) {
         onChange={event => setName(event.currentTarget.value)}
         onBlur={onDone}
         onKeyDown={event => event.key === "Escape" && onDone()}
-        aria-label="Name of the run"
+        aria-label="Run name"
         ref={input => input?.focus()}
         maxLength={120}
         disabled={rename.isPending}

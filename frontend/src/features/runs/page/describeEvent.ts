@@ -13,6 +13,9 @@ export interface Description {
   detail?: string;
 }
 
+/** What a user requests by the state that a run is to reach. */
+const REQUESTS: Record<string, string> = { running: "a start", paused: "a pause", cancelled: "cancellation" };
+
 export function describe(event: RunEvent): Description {
   const data = event.data;
   const word = (name: string) => (typeof data[name] === "string" ? (data[name] as string) : "");
@@ -36,7 +39,7 @@ export function describe(event: RunEvent): Description {
       };
     }
     case "desired":
-      return { level: "info", text: `${word("actor")} wants it ${word("to")}` };
+      return { level: "info", text: `${word("actor")} requested ${REQUESTS[word("to")] ?? word("to")}` };
     case "run":
       return {
         level: "info",
@@ -79,7 +82,7 @@ export function describe(event: RunEvent): Description {
       return {
         level: "info",
         text: `${names.length} ${names.length === 1 ? "item" : "items"} proposed for the rubric of ${word("component")}`,
-        detail: `${names.join(", ")} · to be decided among the proposals of ${word("reward_version")}`,
+        detail: `${names.join(", ")} · decide under Proposals of ${word("reward_version")}`,
       };
     }
     case "log":

@@ -28,7 +28,7 @@ export function DemoRunButton() {
       onClick={() => create.mutate()}
       data-testid="create-demo-run"
     >
-      Create the demo run
+      Create demo run
     </Button>
   );
 }
