@@ -1,13 +1,13 @@
-/** What stands in the data of events: any JSON, so that each kind's is checked before it is read. */
+/** The data of events. It may be any JSON, so each kind is checked before it is read. */
 import type { Control, Json, RunEvent } from "./model";
 
-/** The control that an event tells of; null where it tells of none. */
+/** The control that an event reports; null if it reports none. */
 export function controlOf(event: RunEvent): Control | null {
   const found: unknown = event.data.control;
   return isControl(found) ? found : null;
 }
 
-/** A token on whose probability engine and learner disagree. Log-probabilities that JSON cannot carry are words. */
+/** A token on whose probability engine and learner disagree. Log-probabilities that JSON cannot carry are strings. */
 export interface WorstToken {
   group_id: string;
   sample: number;
@@ -19,7 +19,7 @@ export interface WorstToken {
   version: number;
 }
 
-/** The tokens that an event of the kind `rollouts` names, without those that are not as they should be. */
+/** The tokens that an event of the kind `rollouts` names, without invalid ones. */
 export function worstTokensOf(event: RunEvent): WorstToken[] {
   const found: unknown = event.data.worst_tokens;
   return Array.isArray(found) ? found.filter(isWorstToken) : [];

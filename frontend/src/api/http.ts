@@ -1,4 +1,4 @@
-/** The one place that talks HTTP: session cookie, CSRF header, idempotency key, problem documents as errors. */
+/** The only HTTP client: session cookie, CSRF header, idempotency key, problem documents as errors. */
 import { newKey } from "@/lib/key";
 
 export interface FieldError {
@@ -6,7 +6,7 @@ export interface FieldError {
   detail: string;
 }
 
-/** An RFC 9457 problem document, as every refusal of the platform is. */
+/** An RFC 9457 problem document, the form of every error of the platform. */
 export class Problem extends Error {
   readonly status: number;
   readonly title: string;
@@ -31,7 +31,7 @@ export class Problem extends Error {
   }
 }
 
-/** The text of any error for people. */
+/** The message of any error for users. */
 export function errorText(error: unknown): string {
   if (error instanceof Problem) return error.detail;
   if (error instanceof TypeError) return "The platform cannot be reached. Check your connection and try again.";

@@ -1,21 +1,21 @@
-/** Where the faults of a refused request belong in a form. */
+/** Maps the errors of a rejected request to the fields of a form. */
 import { type FieldError, Problem } from "./http";
 
-/** The fault at `pointer`, for the field's `error`. */
+/** The message at `pointer`, for the field's `error`. */
 export function fieldError(error: unknown, pointer: string): string | undefined {
   if (!(error instanceof Problem)) return undefined;
   const found = error.errors.filter(one => one.pointer === pointer).map(one => one.detail);
   return found.length > 0 ? found.join(" ") : undefined;
 }
 
-/** The error, unless every fault of it stands at a field: `shown` are the pointers of those, or matches them. */
+/** The error, unless a field shows each of its faults. `shown` lists or matches the pointers of those fields. */
 export function restError(error: unknown, shown: string[] | RegExp): unknown {
   if (!(error instanceof Problem) || error.errors.length === 0) return error ?? null;
   const isShown = (pointer: string) => (Array.isArray(shown) ? shown.includes(pointer) : shown.test(pointer));
   return error.errors.every(one => isShown(one.pointer)) ? null : error;
 }
 
-/** Faults of what stands at `pointer` in the request, with pointers into that document itself. */
+/** Faults of the document at `pointer` in the request, with pointers into that document. */
 export function faultsWithin(pointer: string, faults: FieldError[]): FieldError[] {
   const inside = (one: FieldError) => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`);
   return faults.map(one => (inside(one) ? { ...one, pointer: one.pointer.slice(pointer.length) } : one));

@@ -1,4 +1,4 @@
-/** Every action of the console as a program would do it. */
+/** Code snippets for actions of the console. */
 import type { Spec } from "./model";
 
 export function curl(method: string, path: string, body?: unknown, headers: string[] = []): string {

@@ -1,5 +1,5 @@
 /**
- * What the page of the first address needs is asked for at once. The router asks for one thing after the other: who is
+ * What the page of the first address needs is requested at once. The router asks for one thing after the other: who is
  * signed in, then the page's code, which then asks for its data.
  */
 import type { QueryClient } from "@tanstack/react-query";
@@ -10,7 +10,7 @@ import { comparedIds } from "@/entities/runs/search";
 import { sessionQuery } from "@/features/session/session";
 import type { router } from "./router";
 
-/** Begins to load code and data of the address that the tab was opened with. What fails is asked for again by the page. */
+/** Starts loading code and data for the address that the tab was opened with. The page requests again what fails. */
 export function askAhead(pages: typeof router, client: QueryClient): void {
   void client.prefetchQuery(sessionQuery);
   for (const match of pages.matchRoutes(pages.latestLocation)) {

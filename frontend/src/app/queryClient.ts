@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { Problem } from "@/api/http";
 
-/** Refusals are final; only a lost connection or a fault of the platform is tried again. */
+/** Client errors are final. Only a lost connection or a server error is retried. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     // Without a network a change fails at once and says so: it is never sent later, when nobody expects it any more.

@@ -36,7 +36,7 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import("@/features/session/SignInPage"), "SignInPage"),
 });
 
-/** For whoever holds the link: signed in or not, and whose account it is, the page looks at itself. */
+/** Open to anyone with the link. The page itself checks who is signed in. */
 const invitation = createRoute({
   getParentRoute: () => root,
   path: "/invitations/$token",
@@ -193,7 +193,7 @@ const account = createRoute({
   path: "/account",
   component: lazyRouteComponent(() => import("@/features/account/AccountPage"), "AccountPage"),
 });
-/** Addresses that are none, under the navigation. */
+/** Unknown addresses, shown with the navigation. */
 const nowhere = createRoute({ getParentRoute: () => app, path: "$", component: NotFoundPage });
 
 export const router = createRouter({

@@ -1,4 +1,4 @@
-/** Whether the page hears from the platform. What is shown while it does not may be old, and nothing can be sent. */
+/** Whether the page is connected to the platform. While it is not, its data may be stale and nothing can be sent. */
 import { createContext, useContext } from "react";
 
 export const ConnectionLost = createContext(false);

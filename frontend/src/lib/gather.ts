@@ -1,4 +1,4 @@
-/** Questions about several things that are asked at once go out as one request. */
+/** Batches simultaneous requests about several things into one. */
 
 interface Ways<P, T> {
   /** How one is asked about. */
@@ -17,7 +17,7 @@ interface Call<T> {
 }
 
 /**
- * A way to ask about `id` together with all that is asked for by the same `params` before the event loop goes on.
+ * A way to ask about `id` together with all that is requested by the same `params` before the event loop continues.
  *
  * What the answer is, how it fails and that it is given up reaches each asker as if it had asked alone.
  */
@@ -56,7 +56,7 @@ async function send<P, T>(calls: Call<T>[], params: P, { one, several }: Ways<P,
       ids.map(async id => {
         const own = calls.filter(call => call.id === id);
         try {
-          // Who is not among the found is asked for alone, which tells why.
+          // Who is not among the found is requested alone, which tells why.
           const answer = found.get(id) ?? (await one(id, params, given));
           own.forEach(call => call.resolve(answer));
         } catch (why) {

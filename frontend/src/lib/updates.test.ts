@@ -51,7 +51,7 @@ it("hands a failure on, and keeps nothing for a request that is over", async () 
   expect(await next.merged).toEqual([]);
 });
 
-/** A query that is on show, whose answers the test gives. */
+/** A query that is shown, whose answers the test gives. */
 function shown() {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const answers: Deferred<string>[] = [];

@@ -8,7 +8,7 @@
  * 2. Else an update received since the request was sent stands; one received before is older than the answer.
  *
  * The rank of a state decides nothing, as states go back: a new attempt stages an applied control again, a paused run
- * goes on. Where rule 2 prefers an update although the answer was newer, the stream brings what the answer has seen
+ * continues. Where rule 2 prefers an update although the answer was newer, the stream brings what the answer has seen
  * shortly after, because it leaves out nothing.
  */
 import type { InvalidateQueryFilters, QueryClient } from "@tanstack/react-query";

@@ -2,7 +2,7 @@ import { useMutation, type UseMutationOptions, type UseMutationResult } from "@t
 import { useRef } from "react";
 
 /**
- * A mutation that is on its way at most once: what asks again meanwhile is dropped. A button that shows `isPending` is
+ * A mutation that runs at most once at a time: what asks again in the meantime is dropped. A button that shows `isPending` is
  * disabled only with the next drawing, and the second click of a double click comes before it.
  */
 export function useSubmit<TData, TError = Error, TVariables = void, TContext = unknown>(

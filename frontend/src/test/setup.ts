@@ -9,7 +9,7 @@ class NoResizeObserver {
 }
 
 window.ResizeObserver ??= NoResizeObserver as unknown as typeof ResizeObserver;
-// Text areas that grow with their text measure anew when fonts have come.
+// Text areas that grow with their text measure again when fonts have come.
 if (!document.fonts) Object.defineProperty(document, "fonts", { value: new EventTarget() });
 window.HTMLElement.prototype.scrollIntoView = () => {};
 afterEach(cleanup);

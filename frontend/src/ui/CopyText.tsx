@@ -15,7 +15,7 @@ export function CopyIcon({ value, label = "Copy" }: { value: string; label?: str
   );
 }
 
-/** A secret or an id beside its copy button. */
+/** A secret or an id next to its copy button. */
 export function CopyText({ value, label }: { value: string; label?: string }) {
   return (
     <Group gap={4} wrap="nowrap">

@@ -25,7 +25,7 @@ function OnePart({ part }: { part: Part }) {
   return <span className={part.display ? classes.display : undefined}>{elements(html)}</span>;
 }
 
-/** The formula as markup, which may name no link and no file (`trust`); null where it cannot be read. */
+/** The formula as markup, which may name no link and no file (`trust`); null if it cannot be read. */
 export function formula(tex: string, displayMode: boolean): string | null {
   const options = { displayMode, output: "mathml", trust: false, strict: false, maxSize: 20, maxExpand: 200 } as const;
   try {

@@ -1,4 +1,4 @@
-/** What a person sees when something could not be shown: what happened, and what to do. */
+/** The error that replaces content that failed to load: what happened, and what to do. */
 import { Alert, Button, Center, Code, Group, Stack, Text, Title } from "@mantine/core";
 import { IconAlertTriangle, IconCompass } from "@tabler/icons-react";
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
@@ -44,7 +44,7 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
   );
 }
 
-/** Whether it passes by itself: the network, or a part of the platform, is away. */
+/** Whether it is temporary: the network, or a part of the platform, is unavailable. */
 const isUnreachable = (error: unknown) =>
   error instanceof TypeError || (error instanceof Problem && [502, 503, 504].includes(error.status));
 

@@ -1,4 +1,4 @@
-/** What a run's state does not say: "entropy collapse since step 120", amber or red. Nothing where all is well. */
+/** A run's health: "entropy collapse since step 120", amber or red. Nothing if it is healthy. */
 import { Text, Tooltip } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Run } from "@/api/model";
@@ -7,7 +7,7 @@ import { TextLink } from "./TextLink";
 
 interface Props {
   health: Run["health"] | undefined;
-  /** The run whose incidents a click opens; none where the mark stands in a link already. */
+  /** The run whose incidents a click opens; none if the mark is in a link already. */
   runId?: string;
 }
 

@@ -11,7 +11,7 @@ interface Props<T> {
   children: (data: T) => ReactNode;
 }
 
-/** A skeleton until the data comes. Where asking again fails, the error stands above what is known, which stays. */
+/** A skeleton until the data comes. Where asking again fails, the error is above what is known, which stays. */
 export function Loaded<T>({ query, page = false, skeleton = <TableSkeleton />, children }: Props<T>) {
   if (page && isNotThere(query.error)) return <NotFoundPage />;
   return (

@@ -1,7 +1,7 @@
 import { Paper, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** In the place of a table without rows: why there are none. */
+/** Shown instead of an empty table: why it is empty. */
 export function Nothing({ children }: { children: ReactNode }) {
   return (
     <Paper p="lg">

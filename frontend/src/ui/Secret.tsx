@@ -10,7 +10,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** A secret at the only moment at which it can be seen. */
+/** A secret, shown only once. */
 export function Secret({ title, value, note, onClose }: Props) {
   return (
     <Alert

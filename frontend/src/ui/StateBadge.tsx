@@ -21,7 +21,7 @@ export function StateBadge({ state, size = "sm" }: { state: RunState; size?: "sm
     <Badge
       color={COLORS[state]}
       size={size}
-      style={{ flex: "none" }} // whole beside a long name
+      style={{ flex: "none" }} // whole next to a long name
       data-testid="run-state"
       data-state={state}
       leftSection={

@@ -1,4 +1,4 @@
-/** Files on their way: their progress, or what to do about a failure, and the buttons of those who may act. */
+/** Transfers: their progress, or what to do about a failure, and buttons for users who may act. */
 import { Alert, Button, Group, Paper, Progress, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { percent } from "./transfer-text";

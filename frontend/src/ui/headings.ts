@@ -1,11 +1,11 @@
-/** Levels of the headings of a text on a page that has a title of its own: no level is left out, wherever one begins. */
+/** Levels of the headings of a text on a page that has a title of its own: no level is left out, wherever one starts. */
 
 interface Node {
   type: string;
   depth?: number;
 }
 
-/** A plugin of remark: the first heading is of level two, and each other one level below that which it stands under. */
+/** A plugin of remark: the first heading is of level two, and each other one level below that which it is under. */
 export function ranked() {
   return (tree: { children: Node[] }) => {
     const above: { said: number; shown: number }[] = [];

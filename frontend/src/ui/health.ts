@@ -1,7 +1,7 @@
-/** The health of a run in words. */
+/** Texts of a run's health. */
 import type { Run } from "@/api/model";
 
-/** "entropy collapse since step 120 and 2 more"; empty where nothing was found. */
+/** "entropy collapse since step 120 and 2 more"; empty if nothing was found. */
 export function healthWords(health: Run["health"]): string {
   const [first, ...others] = health.findings;
   if (!first) return "";

@@ -5,7 +5,7 @@ const STANDS = 500;
 
 /**
  * A part of a page whose code is fetched when it is first shown, as by React's `lazy`; what did not come is fetched
- * anew when it is shown again, where `lazy` alone keeps its failure until the page is loaded anew.
+ * again when it is shown again, where `lazy` alone keeps its failure until the page is loaded again.
  */
 export function lazily<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   const unfetched = () =>

@@ -1,4 +1,4 @@
-/** Keeps a text that was written to stop the page from doing so: what reading and drawing it would take is bounded. */
+/** Bounds the work of parsing and rendering, so that no text can freeze the page. */
 
 /** Signs of lists and quotes at the beginning of one line. */
 const MOST_MARKS = 20;
@@ -9,7 +9,7 @@ const MOST = { depth: 100, nodes: 25_000, cells: 5_000 };
 
 const DEEP = new RegExp(String.raw`^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]))){${MOST_MARKS + 1}}`, "m");
 
-/** Whether Markdown can be read in a time that nobody notices. */
+/** Whether Markdown can be parsed without a noticeable delay. */
 export function isReadable(markdown: string): boolean {
   if (DEEP.test(markdown)) return false;
   return markdown.split(/\n[ \t]*\n/).every(paragraph => (paragraph.match(/[*_~]/g)?.length ?? 0) <= MOST_SIGNS);

@@ -20,7 +20,7 @@ export function withoutFormulas(text: string): { markdown: string; formulas: For
   return { markdown: unmasked(markdown), formulas };
 }
 
-/** The formula that stands at such a mark. */
+/** The formula that is at such a mark. */
 export function formulaAt(code: string, formulas: Formula[]): Formula | undefined {
   const place = PLACE.exec(code)?.[1];
   return place === undefined ? undefined : formulas[Number(place)];
@@ -37,7 +37,7 @@ interface Node {
   children?: Node[];
 }
 
-/** A plugin of remark: where a formula turned out to stand in code or in HTML, it is what was written. */
+/** A plugin of remark: where a formula turned out to be in code or in HTML, it is what was written. */
 export function unmarked(formulas: Formula[]) {
   return () => (tree: Node) => {
     const open: Node[] = [tree];

@@ -1,4 +1,4 @@
-/** CodeMirror for Python, in the console's colours. Loaded only where somebody edits code. */
+/** CodeMirror for Python, in the console's colours. Loaded only where a user edits code. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";

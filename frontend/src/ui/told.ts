@@ -1,4 +1,4 @@
-/** Errors that stand on the page in the place of what could not be loaded. The frame tells all others, above the page. */
+/** Errors shown in place of the content that failed to load. The frame shows all others above the page. */
 import { useEffect } from "react";
 
 const counts = new Map<unknown, number>();
@@ -6,13 +6,13 @@ const listeners = new Set<() => void>();
 
 export const isTold = (error: unknown) => counts.has(error);
 
-/** Calls back whenever an error is told, or no longer. Returns what ends it. */
+/** Calls back whenever a shown error is added or removed. Returns the unsubscribe function. */
 export function onTold(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Marks an error as told while the calling component is on the page. */
+/** Marks an error as shown while the calling component is mounted. */
 export function useTold(error: unknown): void {
   useEffect(() => {
     count(error, 1);

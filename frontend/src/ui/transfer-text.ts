@@ -1,4 +1,4 @@
-/** The progress of files on their way, as a share and in words. */
+/** The progress of transfers, as a share and as text. */
 import { formatBytes } from "@/lib/format";
 
 interface Moved {

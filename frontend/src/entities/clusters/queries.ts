@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import * as api from "@/api/client";
 
-/** Sizes change while runs come and go; the platform asks the clusters every ten seconds. */
+/** Sizes change as runs start and end. The platform queries the clusters every ten seconds. */
 export const clustersQuery = queryOptions({
   queryKey: ["clusters"],
   queryFn: ({ signal }) => api.listClusters({ signal }),

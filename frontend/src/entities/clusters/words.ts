@@ -17,7 +17,7 @@ export function memoryText(cluster: Cluster): string {
   return `${formatBytes(cluster.memory_bytes)}, ${formatBytes(cluster.memory_free_bytes)} free`;
 }
 
-/** Up to what size it grows; null where it does not. */
+/** The size that autoscaling may reach; null without autoscaling. */
 export function growthText(cluster: Cluster): string | null {
   const parts = [
     cluster.cpus_at_most === null ? null : `${count(cluster.cpus_at_most)} CPUs`,
@@ -26,24 +26,24 @@ export function growthText(cluster: Cluster): string | null {
   return parts.length === 0 ? null : `up to ${parts.join(" and ")}`;
 }
 
-/** Who holds its places, in a sentence. */
+/** The use of its slots, in a sentence. */
 export function placesText(cluster: Cluster): string {
   const free = `${cluster.places_free} of ${cluster.places} free`;
   const others = cluster.others === 0 ? "" : `; other teams use ${cluster.others}`;
   return `${free}${others}`;
 }
 
-/** A cluster's size in a few words, beside its name in a list of choices. */
+/** A cluster's size in a few words, next to its name in a list of choices. */
 export function choiceText(cluster: Cluster): string {
   const gpus = cluster.gpus.reduce((sum, gpu) => sum + gpu.total, 0);
   const size = cluster.last_seen === null ? "size unknown" : `${count(cluster.cpus)} CPUs, ${count(gpus)} GPUs`;
   return `${cluster.name} (${size}; ${placesText(cluster)})`;
 }
 
-/** Name of the cluster of installations that name none: it tells a reader nothing. */
+/** Default name of an installation's only cluster. It is not worth showing. */
 const ONLY_CLUSTER = "default";
 
-/** " · on far": where something runs, after other words; empty where nobody has to be told. */
+/** " · on far": where something runs, after other text; empty for the default cluster. */
 export function onCluster(placed: string | null): string {
   return placed === null || placed === ONLY_CLUSTER ? "" : ` · on ${placed}`;
 }

@@ -13,7 +13,7 @@ export const sharedDatasetsQuery = queryOptions({
   queryFn: ({ signal }) => api.listSharedDatasets({ limit: 200 }, { signal }),
 });
 
-/** What the team keeps. Asked anew with the datasets. */
+/** The team's storage use. Refetched with the datasets. */
 export const usageQuery = queryOptions({
   queryKey: ["datasets", "usage"],
   queryFn: ({ signal }) => api.getDatasetUsage({ signal }),
@@ -70,7 +70,7 @@ export const rowWindowQuery = (id: string, version: number, number: number) =>
     refetchOnWindowFocus: false,
   });
 
-/** What a query finds, page by page. While an index is made, the first page is asked for anew. */
+/** Results of a query, page by page. While an index is built, the first page is refetched. */
 export const foundRowsQuery = (id: string, version: number, query: RowQuery) =>
   infiniteQueryOptions({
     queryKey: ["datasets", id, "found", version, query],
@@ -81,7 +81,7 @@ export const foundRowsQuery = (id: string, version: number, query: RowQuery) =>
     refetchInterval: ({ state }) =>
       state.data?.pages.length === 1 && state.data.pages[0]?.index.state === "building" ? 3_000 : false,
     staleTime: 60_000,
-    refetchOnWindowFocus: false, // all pages would be asked for, one after the other
+    refetchOnWindowFocus: false, // all pages would be requested, one after the other
   });
 
 export const oneRowQuery = (id: string, version: number, index: number) =>

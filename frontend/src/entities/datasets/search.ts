@@ -18,7 +18,7 @@ export interface DatasetSearch {
   tags?: string;
   script?: string;
   notes?: string;
-  /** Index of the row that stands open. */
+  /** Index of the row that is open. */
   row?: number;
 }
 

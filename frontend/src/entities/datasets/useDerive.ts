@@ -1,4 +1,4 @@
-/** Makes versions of a version, once for each request, and has the page know of them. */
+/** Creates versions from a version, once for each request, and updates the page's data. */
 import { useQueryClient } from "@tanstack/react-query";
 import * as api from "@/api/client";
 import type { Dataset, DatasetVersion, DeriveRequest } from "@/api/model";
@@ -12,7 +12,7 @@ export function useDerive(dataset: Dataset, version: DatasetVersion) {
   /**
    * Does it, on the newest version that the page knows of.
    *
-   * @throws Problem; where a newer version was made meanwhile, the page knows of it thereafter.
+   * @throws Problem; where a newer version was made in the meantime, the page knows of it thereafter.
    */
   return async (given: Omit<DeriveRequest, "latest">) => {
     const body = { ...given, latest: dataset.latest_version.number };

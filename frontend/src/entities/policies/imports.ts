@@ -1,4 +1,4 @@
-/** What an import is doing, in words and as a share. */
+/** The progress of an import, as text and as a share. */
 import type { PolicyImport } from "@/api/model";
 import { movedText } from "@/ui/transfer-text";
 
@@ -8,7 +8,7 @@ export function isOpen({ state }: Pick<PolicyImport, "state">): boolean {
   return state === "queued" || state === "downloading" || state === "verifying";
 }
 
-/** Imports that a page shows: those on their way, and those that need somebody. */
+/** Imports that a page shows: those in progress, and those that need a user. */
 export function shown(rows: PolicyImport[]): PolicyImport[] {
   return rows.filter(row => isOpen(row) || row.state === "failed");
 }
@@ -24,7 +24,7 @@ export function nameOf(location: string): string {
   return (location.replace(/\/+$/, "").split("/").pop()?.replace(/^s3:$/, "") ?? "").slice(0, 120);
 }
 
-/** The revision that the address of a repository's page names; null where it names none. */
+/** The revision that the address of a repository's page names; null if it names none. */
 export function revisionIn(address: string): string | null {
   const named = /^https?:\/\/[^/]+\/[^/]+\/[^/]+\/(?:tree|blob|resolve)\/([^/?#]+)/.exec(address.trim())?.[1];
   if (named === undefined) return null;

@@ -19,7 +19,7 @@ export const policyFactsQuery = (id: string) =>
     queryFn: ({ signal }) => api.getPolicyFacts(id, { signal }),
   });
 
-/** Asked every second while one is on its way. */
+/** Polled every second while one is in progress. */
 export const importsQuery = queryOptions({
   queryKey: ["policy-imports"],
   queryFn: ({ signal }) => api.listPolicyImports({ limit: 50 }, { signal }),

@@ -5,7 +5,7 @@ import { newKey } from "@/lib/key";
 export type Kind = ReportBlock["type"];
 export type BlockOf<K extends Kind> = Extract<ReportBlock, { type: K }>;
 
-/** What a person writes of a report. */
+/** The editable content of a report. */
 export type ReportText = Pick<Report, "title"> & { blocks: ReportBlock[] };
 
 export const UNTITLED = "Untitled report";
@@ -44,7 +44,7 @@ export function emptyBlock(kind: Kind, runs: ReportContentRunMention[]): ReportB
   return { type: kind, id: newId(), runs };
 }
 
-/** The runs that a report speaks of last: what is added is most likely about them. */
+/** The runs of the report's last block: a new block is most likely about them. */
 export function spokenOf(blocks: ReportBlock[]): ReportContentRunMention[] {
   const last = blocks.findLast(block => "runs" in block && block.runs.length > 0);
   return last && "runs" in last ? last.runs : [];
@@ -62,7 +62,7 @@ export function removed(blocks: ReportBlock[], id: string): ReportBlock[] {
   return blocks.filter(block => block.id !== id);
 }
 
-/** The block at the place of another, as far as there is one. */
+/** Moves a block to the position of another, within the list. */
 export function moved(blocks: ReportBlock[], id: string, to: number): ReportBlock[] {
   const block = blocks.find(one => one.id === id);
   if (!block || to < 0 || to >= blocks.length) return blocks;
@@ -76,7 +76,7 @@ export function duplicated(blocks: ReportBlock[], id: string): ReportBlock[] {
   return block ? inserted(blocks, at + 1, { ...block, id: newId() }) : blocks;
 }
 
-/** What is missing before the report can be saved; null where nothing is. */
+/** What must be fixed before the report can be saved; null if nothing. */
 export function missing({ title, blocks }: ReportText): string | null {
   if (!title.trim()) return "Enter a title for the report.";
   for (const [place, block] of blocks.entries()) {

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import * as api from "@/api/client";
 
-/** How often somebody who reads sees what others have saved, in milliseconds. */
+/** How often a reader sees the saves of others, in milliseconds. */
 const LOOK_EVERY = 20_000;
 
 export const reportsQuery = infiniteQueryOptions({

@@ -2,7 +2,7 @@
 import type { ReportBlock, ReportContentRunMention } from "@/api/model";
 import type { ReportText } from "./blocks";
 
-/** What the platform takes for a member that is left out. */
+/** The platform's defaults for missing members. */
 const LEFT_OUT: Record<string, unknown> = { x: "step", together: false, smooth: 0, lineage: true };
 
 export function sameText(a: ReportText, b: ReportText): boolean {

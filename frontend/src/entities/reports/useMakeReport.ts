@@ -1,4 +1,4 @@
-/** Makes a report of what is being looked at, and goes there to write. */
+/** Creates a report from the current view, and opens it for editing. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import * as api from "@/api/client";
@@ -6,7 +6,7 @@ import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
 import type { ReportText } from "./blocks";
 
-/** `onMade`: what to do before going there. */
+/** `onMade`: called before the report is opened. */
 export function useMakeReport(onMade?: () => void) {
   const client = useQueryClient();
   const navigate = useNavigate();

@@ -12,7 +12,7 @@ export interface RewardSearch {
   rollouts?: string;
   /** Instead of ids: the filter of rollouts, as JSON. */
   matching?: string;
-  /** The bench job on show. */
+  /** The bench job shown. */
   job?: string;
   show?: string;
   /** Proposals of this state. */

@@ -10,7 +10,7 @@ export interface BatchSearch {
   filters?: FilterSpec[];
 }
 
-/** What an address says of them; what does not fit is left out. */
+/** Reads them from an address. Invalid parts are dropped. */
 export function batchSearch(search: Record<string, unknown>): BatchSearch {
   const { filters } = search;
   return {
@@ -28,7 +28,7 @@ export function filtersOf(spec: Spec | undefined): FilterSpec[] {
   return Array.isArray(found) ? found.filter(isFilter) : [];
 }
 
-/** The spec with what an address says of them. */
+/** The spec with the values of an address. */
 export function withBatch(spec: Json, { group_size, filters }: BatchSearch): Json {
   const sized = group_size === undefined ? spec : setIn(spec, ["rollout", "group_size"], group_size);
   return filters === undefined ? sized : setIn(sized, ["filters"], filters);

@@ -1,4 +1,4 @@
-/** What held-out evaluations have found, run by run. */
+/** Results of held-out evaluations by run. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { MetricName, Metrics, MetricSeries } from "@/api/model";
 import { formatNumber } from "@/lib/format";
@@ -16,7 +16,7 @@ export interface EvaluationRow {
   metric: string;
   title: string;
   source: string;
-  /** Whether more is better; null where neither is. */
+  /** Whether more is better; null if neither is. */
   isMoreBetter: boolean | null;
   /** Newest and best of each run, in the order of the runs; null without a result. */
   runs: ({ last: Measured; best: Measured } | null)[];
@@ -98,7 +98,7 @@ function valueOf(series: MetricSeries | undefined, x: number | undefined): numbe
 /**
  * The newest result at or before a step: what is known of the weights that a checkpoint of this step has.
  *
- * @returns null where the run was not evaluated by then
+ * @returns null if the run was not evaluated by then
  */
 export function resultAt(found: Metrics | undefined, name: string, step: number): Measured | null {
   const series = found?.series[name];
@@ -112,7 +112,7 @@ export function measuredText({ step, value, low, high }: Measured): string {
   return `${formatNumber(value, 3)}${interval} @ ${step.toLocaleString("en-GB")}`;
 }
 
-/** Place of the best of the newest results; null where they do not differ, or where neither more nor less is better. */
+/** Index of the best of the newest results; null if they do not differ, or if neither more nor less is better. */
 export function bestRun({ isMoreBetter, runs }: EvaluationRow): number | null {
   const values = runs.map(run => run?.last.value ?? -Infinity);
   const known = values.filter(Number.isFinite);

@@ -1,4 +1,4 @@
-/** Where a run stands on the axes of its parent, of which it has a checkpoint. */
+/** Shifts a run to its position on the axes of its parent, from whose checkpoint it started. */
 import { queryOptions } from "@tanstack/react-query";
 import * as api from "@/api/client";
 import type { Metrics, MetricSeries, Run, XAxis } from "@/api/model";
@@ -13,11 +13,11 @@ export interface Origin {
   name: string;
   /** The step of the checkpoint. */
   step: number;
-  /** The child counts its steps and tokens on from there; otherwise it begins anew. */
+  /** Whether the child continues its parent's count of steps and tokens. Otherwise it starts from 0. */
   continues: boolean;
 }
 
-/** The parent's checkpoint that a run began with; null where it began with a policy. */
+/** The parent's checkpoint that a run started with; null if it started with a policy. */
 export function originOf({ parent }: Run): Origin | null {
   if (!parent || parent.step === null) return null;
   return { run: parent.run, name: parent.name, step: parent.step, continues: parent.continues };
@@ -25,7 +25,7 @@ export function originOf({ parent }: Run): Origin | null {
 
 /**
  * How much further on its parent's axis a child's points lie than on its own. Seconds and costs are counted from each
- * run's own start, steps and tokens go on where it is a fork. null where the parent has not told.
+ * run's own start, steps and tokens continue where it is a fork. null if the parent has not told.
  */
 export const shiftQuery = (origin: Origin, x: XAxis) =>
   queryOptions({

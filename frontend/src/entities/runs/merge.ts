@@ -1,9 +1,9 @@
-/** Runs and controls as the stream and the queries tell of them, in the order of `lib/updates.ts`. */
+/** Merges runs and controls from the stream and from queries, in the order of `lib/updates.ts`. */
 import type { QueryClient } from "@tanstack/react-query";
 import type { Control, List, Run } from "@/api/model";
 import { recordUpdate, type Since, type Topic } from "@/lib/updates";
 
-/** What is known of a run; the stream leaves out the specs. */
+/** A run without its specs, which the stream leaves out. */
 export type RunUpdate = Partial<Run>;
 
 export const runTopic = (id: string): Topic<RunUpdate> => ({ name: `run/${id}` });
@@ -12,7 +12,7 @@ export const controlTopic = (runId: string): Topic<Control> => ({ name: `run/${r
 /** Numbers that only grow; the step does so within an attempt. */
 const COUNTERS = ["attempt", "revision", "step"] as const;
 
-/** Above 0 where `one` is newer than `other`, below 0 where it is older, 0 where their numbers do not tell. */
+/** Above 0 if `one` is newer than `other`, below 0 if it is older, 0 if their numbers do not decide. */
 export function compareRuns(one: RunUpdate, other: RunUpdate): number {
   for (const counter of COUNTERS) {
     const difference = (one[counter] ?? 0) - (other[counter] ?? 0);
@@ -26,7 +26,7 @@ export function withUpdate(run: Run, update: RunUpdate): Run {
   return compareRuns(update, run) < 0 ? run : { ...run, ...update };
 }
 
-/** An answer about a run, with the updates since it was asked for. */
+/** An answer about a run, with the updates since it was requested. */
 export function mergeRun(answer: Run, since: Since): Run {
   return since(runTopic(answer.id)).reduce(withUpdate, answer);
 }
@@ -37,12 +37,12 @@ export function withControl<L extends { data: Control[] }>(list: L, control: Con
   return { ...list, data: [...others, control].sort((a, b) => b.revision - a.revision) };
 }
 
-/** An answer with the controls of a run, with the updates since it was asked for. */
+/** An answer with the controls of a run, with the updates since it was requested. */
 export function mergeControls<L extends { data: Control[] }>(runId: string, answer: L, since: Since): L {
   return since(controlTopic(runId)).reduce((list, control) => withControl(list, control), answer);
 }
 
-/** The answer that made or changed a control, or what the stream has told of the control before it arrived. */
+/** The response that created or changed a control, or the stream's newer version of the control. */
 export function mergeControl(runId: string, answer: Control, since: Since): Control {
   return since(controlTopic(runId)).findLast(one => one.id === answer.id) ?? answer;
 }

@@ -1,4 +1,4 @@
-/** Adds live points to what the metrics query answered, without doubles and without gaps. */
+/** Adds live points to the result of the metrics query, without duplicates or gaps. */
 import type { QueryClient } from "@tanstack/react-query";
 import type { Metrics, MetricSeries, Run, RunEvent } from "@/api/model";
 import type { Since, Topic } from "@/lib/updates";
@@ -13,7 +13,7 @@ export interface LivePoint {
   metrics: Record<string, number>;
 }
 
-/** Values that JSON cannot carry arrive as words. */
+/** Values that JSON cannot carry arrive as strings. */
 export function decodeValue(value: unknown): number {
   if (typeof value === "number") return value;
   if (value === "Infinity") return Number.POSITIVE_INFINITY;
@@ -33,7 +33,7 @@ export function livePoint(event: RunEvent): LivePoint | null {
 }
 
 /**
- * What is on the x axis at a point. Time counts seconds since `origin`, the start of the run. null where only the
+ * What is on the x axis at a point. Time counts seconds since `origin`, the start of the run. null if only the
  * platform can tell: what a run has cost by then.
  */
 function position(point: LivePoint, x: Metrics["x"], origin: number): number | null {
@@ -98,7 +98,7 @@ function copySeries(series: MetricSeries): MetricSeries {
 
 export const pointTopic = (runId: string): Topic<LivePoint> => ({ name: `run/${runId}/point` });
 
-/** `data` with `found`, as far as the drawn metrics `keys` go. */
+/** `data` with `found`, limited to the drawn metrics `keys`. */
 export function withPoints(
   client: QueryClient,
   runId: string,
@@ -117,7 +117,7 @@ export function withPoints(
   return mergePoints(data, own, started ? Date.parse(started) : 0);
 }
 
-/** An answer with metrics, with the points since it was asked for. Those of earlier attempts may be superseded. */
+/** An answer with metrics, with the points since it was requested. Those of earlier attempts may be superseded. */
 export function mergeMetrics(
   client: QueryClient,
   runId: string,

@@ -65,7 +65,7 @@ export const metricNamesQuery = (id: string) =>
     select: (found): string[] => found.map(one => one.name),
   });
 
-/** The same with what the registry says of each. */
+/** The same, with the registry entry of each. */
 export const metricEntriesQuery = (id: string) =>
   queryOptions({ ...metricNamesQuery(id), select: (found): MetricName[] => found });
 
@@ -115,7 +115,7 @@ export const rolloutsQuery = (id: string, filter: RolloutFilter) =>
     placeholderData: keepPreviousData,
   });
 
-/** All kinds but the ones that come with every step. */
+/** All kinds except those that arrive with every step. */
 const EVERY_KIND = "state,desired,control,eval,rubric_proposals,checkpoint,alert,log,run";
 
 export const eventsQuery = (id: string, kind?: string) =>
@@ -164,7 +164,7 @@ export const checkpointsQuery = (id: string) =>
     queryFn: ({ signal }) => api.listCheckpoints(id, { limit: 200 }, { signal }),
   });
 
-/** Asked every second while one is on its way. */
+/** Polled every second while one is in progress. */
 export const exportsQuery = (run: string) =>
   queryOptions({
     queryKey: ["run", run, "exports"],

@@ -1,4 +1,4 @@
-/** Metrics of a run, asked for in as many requests as it takes; those of several runs at once in common ones. */
+/** Fetches metrics of a run in as many requests as needed. Metrics of several runs share requests. */
 import * as api from "@/api/client";
 import type { MetricName, Metrics, XAxis } from "@/api/model";
 import { gathering } from "@/lib/gather";

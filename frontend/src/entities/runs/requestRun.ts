@@ -1,4 +1,4 @@
-/** Runs with their specs; those that are asked for at once in a common request. */
+/** Fetches runs with their specs, batched into one request. */
 import * as api from "@/api/client";
 import type { Run } from "@/api/model";
 import { gathering } from "@/lib/gather";

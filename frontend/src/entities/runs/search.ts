@@ -14,9 +14,9 @@ export interface ChartsSearch {
   find?: string;
   /** Metrics, or runs that are compared, whose lines are hidden; separated by commas. */
   hide?: string;
-  /** Charts that stand first, in order; without it those that the browser keeps. */
+  /** Charts shown first, in order; without it, the pins stored in the browser. */
   pins?: string;
-  /** Charts whose axis is logarithmic where it is linear by itself, or the other way round. */
+  /** Charts whose axis is switched between linear and logarithmic. */
   log?: string;
   /** Id of the saved view that was applied; `none` keeps the team's default away. */
   view?: string;
@@ -30,7 +30,7 @@ export type OnlyGroups = (typeof ONLY_GROUPS)[number];
 
 export interface RunSearch extends ChartsSearch {
   tab?: RunTab;
-  /** Whether the parent's course is drawn behind; it is unless this says no. */
+  /** Whether the parent's curves are drawn behind; on by default. */
   parent?: "off";
   /** Filters of the rollouts table. */
   step?: number;
@@ -60,7 +60,7 @@ export interface RunSearch extends ChartsSearch {
 export interface CompareSearch extends ChartsSearch {
   /** Ids, separated by commas. */
   runs?: string;
-  /** Whether children go on where their parents were; they do unless this says no. */
+  /** Whether forks are aligned to their parents; on by default. */
   lineage?: "off";
 }
 

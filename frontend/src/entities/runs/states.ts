@@ -1,4 +1,4 @@
-/** What a run's state means for those who watch and steer it. */
+/** What a run's state allows users to do. */
 import type { RunState } from "@/api/model";
 
 const AT_WORK: RunState[] = ["starting", "running", "paused"];
@@ -8,12 +8,12 @@ export function isAtWork(state: RunState): boolean {
   return AT_WORK.includes(state);
 }
 
-/** The run goes, or will once it is resumed or there is a place: it can be steered and stopped. */
+/** Active, or will be once it is resumed or gets a slot: it can be steered and stopped. */
 export function isLive(state: RunState): boolean {
   return state === "queued" || state === "suspended" || isAtWork(state);
 }
 
-/** The run stands still until somebody resumes it, with its place or without. */
+/** Stopped until a user resumes it, with or without its slot. */
 export function isStill(state: RunState): boolean {
   return state === "paused" || state === "suspended";
 }

@@ -1,14 +1,14 @@
-/** Where the seconds of the last steps went: spans of work on lanes, as the worker reports them with each step. */
+/** Spans of work by lane over the last steps, as the worker reports them with each step. */
 import type { RunEvent } from "@/api/model";
 import type { Topic } from "@/lib/updates";
 
-/** Steps that are drawn. */
+/** Number of steps drawn. */
 export const SHOWN_STEPS = 8;
 
 export interface Span {
   lane: string;
   phase: string;
-  /** Seconds since the attempt began. */
+  /** Seconds since the attempt started. */
   start: number;
   end: number;
   step: number;
@@ -20,7 +20,7 @@ export interface StepSpans {
   spans: Span[];
 }
 
-/** The spans in a `step` event; null where the worker sends none. */
+/** The spans in a `step` event; null if the worker sends none. */
 export function stepSpans(event: RunEvent): StepSpans | null {
   const { step, attempt } = event;
   const rows = event.data.timeline;

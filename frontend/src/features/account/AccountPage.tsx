@@ -1,4 +1,4 @@
-/** One's own account. Each section stands alone, so that further ways to sign in take a section of their own. */
+/** The user's own account. Sections are independent, so a new way to sign in adds a section. */
 import { Alert, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconLock } from "@tabler/icons-react";
 import type { ReactNode } from "react";

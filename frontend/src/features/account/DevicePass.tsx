@@ -6,7 +6,7 @@ import { formatTime } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";
 import { toastError } from "@/ui/toast";
 
-/** A link with which a new browser signs in without a wait, while somebody guesses at the password. */
+/** A link that lets a new browser skip the wait that failed sign-ins cause. */
 export function DevicePass() {
   const make = useMutation({
     mutationFn: () => api.makeDevicePass(),

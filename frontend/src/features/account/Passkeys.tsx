@@ -1,4 +1,4 @@
-/** Passkeys of one's account: the fingerprint, face or PIN of a device signs in. */
+/** The account's passkeys: sign-in with a device's fingerprint, face or PIN. */
 import { Button, Divider, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -7,13 +7,13 @@ import { ErrorState } from "@/ui/ErrorState";
 interface Props<T> {
   act: (proof: { current: string; code: string }) => Promise<T>;
   label: string;
-  /** For acts that take something away. */
+  /** For destructive actions. */
   danger?: boolean;
   onDone: (made: T) => Promise<void>;
   onCancel: () => void;
 }
 
-/** Asks for password and code before an act. */
+/** Requests password and code before an action. */
 export function ProofForm<T>({ act, label, danger, onDone, onCancel }: Props<T>) {
   const [current, setCurrent] = useState("");
   const [code, setCode] = useState("");

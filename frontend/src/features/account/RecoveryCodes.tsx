@@ -2,7 +2,7 @@ import { Alert, Code, Group, SimpleGrid, Text } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
 import { CopyIcon } from "@/ui/CopyText";
 
-/** Recovery codes at the only moment at which they can be seen. */
+/** Recovery codes, shown only once. */
 export function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose: () => void }) {
   return (
     <Alert

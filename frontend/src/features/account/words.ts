@@ -17,7 +17,7 @@ const WORDS: Record<string, string> = {
   "account.session_end": "Another session ended",
 };
 
-/** An action in words; one that this console does not know yet as it is. */
+/** The label of an action; its name if this console does not know it. */
 export function actionInWords(action: string, count: number): string {
   const words = WORDS[action] ?? action;
   return count > 1 ? `${words}, ${count} times` : words;

@@ -1,4 +1,4 @@
-/** Who changed what, and where: one lane of flags over all charts, on their x axis. */
+/** A lane of flags over all charts: who changed what, and where on the x axis. */
 import { Popover, UnstyledButton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useState } from "react";

@@ -20,9 +20,9 @@ interface Props {
   names: string[];
   /** The x of the run's steps. */
   steps: number[];
-  /** The same by line, where each is of a run of its own. */
+  /** The same by line, if each line belongs to a different run. */
   stepsByLine?: Record<string, number[]>;
-  /** The same metrics of another run, to be drawn faintly behind these. */
+  /** The same metrics of another run, drawn faintly behind. */
   ghost?: { data: Metrics; steps: number[] };
   xAxis: XAxis;
   marks: Mark[];
@@ -34,14 +34,14 @@ interface Props {
   /** Metrics whose lines are not drawn. */
   hidden: ReadonlySet<string>;
   onHide: (key: string) => void;
-  /** Ids of the charts that stand first. */
+  /** Ids of the pinned charts. */
   pins: string[];
-  /** None where charts cannot be pinned. */
+  /** Undefined if charts cannot be pinned. */
   onPin?: (id: string) => void;
-  /** The pinned charts that are shown, and what moves one to the place of another. */
+  /** The pinned charts that are shown, and a callback that moves one to the position of another. */
   shownPins?: string[];
   onPlace?: (id: string, at: string) => void;
-  /** Ids of the charts whose axis is not the one they have by themselves. */
+  /** Ids of the charts with a switched axis. */
   flipped: ReadonlySet<string>;
   onFlip: (id: string) => void;
 }

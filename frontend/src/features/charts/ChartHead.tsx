@@ -1,4 +1,4 @@
-/** A chart's title, explanation and switches: what steps of a live run leave as it is, and need not draw again. */
+/** A chart's title, explanation and switches. Separate, so that steps of a live run do not redraw them. */
 import { ActionIcon, Group, Text, Title, Tooltip } from "@mantine/core";
 import { type Icon, IconInfoCircle, IconMathFunction, IconPin, IconTable } from "@tabler/icons-react";
 import { memo, type ReactNode } from "react";
@@ -10,11 +10,11 @@ interface Props {
   isPinned: boolean;
   log: boolean;
   table: boolean;
-  /** None where charts cannot be pinned. */
+  /** Undefined if charts cannot be pinned. */
   onPin?: (id: string) => void;
   onLog: () => void;
   onTable: (on: boolean) => void;
-  /** What stands before the switches. */
+  /** Content before the switches. */
   children?: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** Names and values under the title of a chart: at the crosshair, else the latest; a dash where there is none. */
+/** Names and values under the title of a chart: at the crosshair, else the latest; a dash if there is none. */
 import { UnstyledButton } from "@mantine/core";
 import { formatNumber } from "@/lib/format";
 import classes from "./charts.module.css";

@@ -1,4 +1,4 @@
-/** The values of a chart, newest first, for those who cannot or do not want to read a curve. */
+/** The values of a chart as a table, newest first. */
 import { ScrollArea, Table } from "@mantine/core";
 import type { MetricSeries, XAxis } from "@/api/model";
 import { formatNumber } from "@/lib/format";

@@ -35,10 +35,10 @@ import { joined, listed, toggled } from "./views";
 const NO_CONTROLS: Control[] = [];
 const NO_METRICS: MetricName[] = [];
 
-/** Charts on top, which are asked for apart where the whole page has more than so many metrics. */
+/** Charts at the top. They are fetched separately if the page has more metrics than this. */
 const TOP = 3;
 const FEW_KEYS = 16;
-/** Charts that are awaited in their places. */
+/** Number of placeholders while loading. */
 const PLACES = 6;
 
 export function ChartsTab({ run }: { run: Run }) {
@@ -172,7 +172,7 @@ export function ChartsTab({ run }: { run: Run }) {
                 </Fragment>
               ))}
       </div>
-      {/* Only the names tell whether a draft waits: until then it would be asked for and taken away. */}
+      {/* Wait for the names: a chart without its metrics would appear and vanish. */}
       {!waiting && !names.isPending && <TimelineCard runId={run.id} />}
       {!waiting && !unread && (
         <MoreCharts run={run} isGhostDrawn={search.parent !== "off"} {...{ sections, window, common }} />
@@ -184,7 +184,7 @@ export function ChartsTab({ run }: { run: Run }) {
   );
 }
 
-/** The metrics that a run has reported, and the charts beside the curated ones. */
+/** The metrics that a run has reported, and the charts next to the curated ones. */
 function arranged(entries: MetricName[], pins: string[]) {
   const known = entries.map(entry => entry.name);
   const curated = chartKeys(known);
@@ -211,7 +211,7 @@ function NotStarted({ run }: { run: Run }) {
   );
 }
 
-/** The window asked for reaches a little beyond the one drawn, so that lines go on to the edges. */
+/** The fetched window extends beyond the drawn one, so that lines reach the edges. */
 function wide(from: number | undefined, to: number | undefined, x: XAxis, side: -1 | 1): number | undefined {
   if (from === undefined || to === undefined) return undefined;
   const edge = (side < 0 ? from : to) + side * (to - from) * 0.05;

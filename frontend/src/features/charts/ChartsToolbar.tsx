@@ -1,4 +1,4 @@
-/** What is drawn, over which axis, how smooth; all of it in the address. */
+/** What is drawn, over which axis, how smooth. All of it is in the address. */
 import {
   ActionIcon,
   Button,

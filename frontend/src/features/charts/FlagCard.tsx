@@ -1,4 +1,4 @@
-/** One change behind a flag: what was what before, who, why, how far it is, and the ways back. */
+/** The change behind a flag: old value, author, reason, progress, and how to undo it. */
 import { Text } from "@mantine/core";
 import type { Run } from "@/api/model";
 import { ControlActions } from "@/features/controls/ControlActions";

@@ -20,9 +20,9 @@ export interface LineChartProps {
   series: (MetricSeries | undefined)[];
   /** The x of the run's steps; see `gaps.ts`. */
   steps: number[];
-  /** Where each line is of a run of its own: the steps of each. */
+  /** If each line belongs to a different run: the steps of each. */
   stepsOf?: (number[] | undefined)[];
-  /** The course of each line in another run, drawn faintly behind it; with that run's steps. */
+  /** The curve of each line in another run, drawn faintly behind it, with that run's steps. */
   ghosts?: (MetricSeries | undefined)[];
   ghostSteps?: number[];
   xAxis: XAxis;
@@ -97,7 +97,7 @@ export function LineChart(props: LineChartProps) {
         onCursor: setCursor,
         onZoom: found => handlers.current.onZoom(found),
       }),
-      // Whatever it is made anew for, it has its data at once.
+      // Recreated for any reason, it has its data immediately.
       filling.current,
       element,
     );
@@ -176,12 +176,12 @@ function columns(
   return [aligned.x, ...rest];
 }
 
-/** The value at the crosshair, else the latest; null where there is none. */
+/** The value at the crosshair, else the latest; null if there is none. */
 export function legendValue(column: Column, cursor: number | null): number | null {
   return cursor === null ? latest(column) : (column[cursor] ?? null);
 }
 
-/** The same where runs lie over each other: each has steps of its own, and one that has ended keeps its last value. */
+/** The same for overlaid runs: each has its own steps, and an ended run keeps its last value. */
 function overlaidValue(x: number[], column: Column, cursor: number | null): number | null {
   if (cursor !== null) return valueAt(x, column, cursor);
   return column.findLast(value => typeof value === "number") ?? null;

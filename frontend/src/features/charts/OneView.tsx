@@ -1,4 +1,4 @@
-/** One kept view: rename it, replace what it says, share it, make it the default, or delete it. */
+/** A saved view: rename, replace, share, make it the default, or delete it. */
 import { ActionIcon, Button, Group, Menu, Text, TextInput } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
@@ -13,7 +13,7 @@ import { viewsQuery } from "./views";
 
 interface Props {
   view: ChartView;
-  /** What the charts are now. */
+  /** The current state of the charts. */
   charts: ChartsDocument;
   isEditor: boolean;
 }

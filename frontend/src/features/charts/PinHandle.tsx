@@ -1,4 +1,4 @@
-/** Moves a pinned chart among the pinned: dragged, by the arrow keys, or by a menu where a finger cannot drag. */
+/** Moves a pinned chart among the pinned: by dragging, arrow keys, or a menu for touch. */
 import { ActionIcon, Menu, Tooltip } from "@mantine/core";
 import { IconGripVertical } from "@tabler/icons-react";
 

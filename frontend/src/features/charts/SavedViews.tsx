@@ -1,4 +1,4 @@
-/** The views of charts that a person or the team keeps: apply one, or keep the charts as they are now. */
+/** Saved chart views of the user and the team: apply one, or save the current charts. */
 import { Button, Menu, Modal } from "@mantine/core";
 import { IconLayoutGrid, IconStar } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** Keeps the present charts under a name, and changes the views that are kept. */
+/** Saves the current charts as a named view, and manages saved views. */
 import { Button, Group, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

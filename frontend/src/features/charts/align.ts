@@ -1,9 +1,9 @@
-/** Turns series with x values of their own into the columns uPlot draws: one x, one column per line. */
+/** Converts series with separate x values into uPlot's columns: one x, one column per line. */
 import type { MetricSeries } from "@/api/model";
 import { interpolate } from "@/lib/interpolate";
 import { reach, stepAt } from "./gaps";
 
-/** null: a value is missing, and the line breaks. undefined: none is due here, and the line goes on. */
+/** null: a value is missing, and the line breaks. undefined: no value is due here, and the line continues. */
 export type Column = (number | null | undefined)[];
 
 export interface Aligned {
@@ -19,7 +19,7 @@ export interface Aligned {
 export interface Treatment {
   rare?: boolean;
   smoothing?: number;
-  /** The steps that the series is due at, where they are not those of the others: it is of another run. */
+  /** The steps that the series is due at, if it belongs to another run than the others. */
   steps?: number[];
 }
 
@@ -72,12 +72,12 @@ function blank(own: number[], x: number[], row: Map<number, number>, steps: numb
   return out;
 }
 
-/** The value at the end of a line; null where the line has ended before, or never began. */
+/** The value at the end of a line; null if the line has ended before, or never started. */
 export function latest(column: Column): number | null {
   return column.findLast(value => value !== undefined) ?? null;
 }
 
-/** The value of a line at a place, or between its values beside it where none is due there; null where it breaks. */
+/** The value of a line at x, interpolated if none is due there; null where the line breaks. */
 export function valueAt(x: number[], column: Column, place: number): number | null {
   const value = column[place];
   if (value !== undefined) return value;

@@ -16,12 +16,12 @@ const SIMPLE: Partial<Record<XAxis, string>> = {
   tokens: "Tokens trained on",
 };
 
-/** Axes whose places only the platform can tell: live points are read from it, not taken from the stream. */
+/** Axes whose values only the platform knows: live points are fetched, not taken from the stream. */
 export function isCostAxis(x: XAxis): boolean {
   return x === "cost" || x === "gpu_hours";
 }
 
-/** Of one run, or of runs that are laid over each other. Money where there is a price, else GPU hours. */
+/** For one run or overlaid runs. Cost if there is a price, else GPU hours. */
 export function axisChoices(runs: Pick<Run, "cost">[], chosen: XAxis): AxisChoice[] {
   const costs = runs.flatMap(({ cost }) => (cost ? [cost] : []));
   const currency = costs.find(cost => cost.price !== null)?.currency ?? null;

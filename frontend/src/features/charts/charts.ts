@@ -1,4 +1,4 @@
-/** The charts of a run, in the order in which people look at them. */
+/** The charts of a run, most important first. */
 import type { LineStyle } from "./options";
 
 export interface ChartSpec {
@@ -9,14 +9,14 @@ export interface ChartSpec {
   log?: boolean;
   /** Ends of the axis; null: as the values ask. */
   range?: [number | null, number | null];
-  /** Heading that the chart stands under, with the others of it. */
+  /** Heading of the chart's group. */
   group?: string;
   lines: (names: string[]) => LineStyle[];
 }
 
 export const DASHES: (number[] | undefined)[] = [undefined, [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4]];
 
-/** Fixed lines; those that the run does not report are left out by the chart. */
+/** Fixed lines. The chart omits lines that the run does not report. */
 function lines(...styles: Omit<LineStyle, "dash">[]) {
   return (): LineStyle[] => styles.map((style, index) => ({ dash: DASHES[index % DASHES.length], ...style }));
 }

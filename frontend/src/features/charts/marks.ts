@@ -6,7 +6,7 @@ export interface ControlMark {
   id: string;
   /** Where the first batch felt it. */
   x: number;
-  /** Where the first batch was wholly under it: between the two, batches are mixed. Null while that is not known. */
+  /** The first batch entirely under it. Batches between the two are mixed. Null while unknown. */
   until: number | null;
   controls: Control[];
 }
@@ -21,7 +21,7 @@ export function byChange(controls: Control[]): Control[][] {
   return [...sets.values()];
 }
 
-/** One flag of the lane: marks that are too close to stand apart. */
+/** A flag of the lane: marks that are too close to separate. */
 export interface Flag {
   /** Pixels from the lane's left edge. */
   left: number;

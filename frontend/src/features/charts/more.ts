@@ -1,4 +1,4 @@
-/** Charts of all metrics that no curated chart draws, made from the registry's words. */
+/** Charts of all metrics that no curated chart draws, described by the registry. */
 import type { MetricName } from "@/api/model";
 import { type ChartSpec, DASHES } from "./charts";
 import type { LineStyle } from "./options";
@@ -75,7 +75,7 @@ export function distinct(names: string[]): string[] {
   return parts.map(part => part.filter((_, index) => differ(index)).join(" "));
 }
 
-/** Whether a chart is about what somebody looks for: each word occurs in its title, hint or metrics. */
+/** Whether a chart matches a search: each word occurs in its title, hint or metrics. */
 export function isFound(chart: ChartSpec, names: string[], query: string): boolean {
   const lines = chart.lines(names);
   const text = [chart.title, chart.hint, chart.group, chart.unit, ...lines.flatMap(line => [line.key, line.label])]

@@ -41,7 +41,7 @@ export function lineColor(line: LineStyle): string {
   return cssColor(`--c-s${line.color % 6}`);
 }
 
-/** The axes as people call them. */
+/** Labels of the axes. */
 export const AXIS_NAMES: Record<XAxis, string> = {
   step: "Step",
   time: "Time",
@@ -172,7 +172,7 @@ function lineSeries(line: LineStyle): uPlot.Series[] {
   ];
 }
 
-/** Places of values without a neighbour that a line would lead to: they are drawn as dots. */
+/** Indices of values without a neighbour to connect to. They are drawn as dots. */
 export function lone(column: ArrayLike<number | null | undefined>): number[] {
   const due = Array.from(column, (value, index) => ({ value, index })).filter(({ value }) => value !== undefined);
   const isNumber = (place: number) => typeof due[place]?.value === "number";
@@ -181,7 +181,7 @@ export function lone(column: ArrayLike<number | null | undefined>): number[] {
     .map(({ index }) => index);
 }
 
-/** Some air above and below; a flat line keeps a readable scale. */
+/** Some margin above and below. A flat line keeps a readable scale. */
 function padded(_: uPlot, min: number | null, max: number | null): [number, number] {
   if (min === null || max === null || !Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
   if (max - min <= 1e-9 * Math.max(Math.abs(min), Math.abs(max))) {

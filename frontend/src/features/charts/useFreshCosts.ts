@@ -1,11 +1,11 @@
-/** Reads the charts of a live run again while they stand on an axis that only the platform can tell. */
+/** Refetches the charts of a live run while they use an axis that only the platform knows. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Run, XAxis } from "@/api/model";
 import { isLive } from "@/entities/runs/states";
 import { isCostAxis } from "./axes";
 
-/** Milliseconds between two looks. */
+/** Milliseconds between refetches. */
 export const LOOK_EVERY = 10_000;
 
 export function useFreshCosts({ id, state }: Pick<Run, "id" | "state">, x: XAxis): void {

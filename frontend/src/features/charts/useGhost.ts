@@ -1,4 +1,4 @@
-/** The parent's metrics, placed where they lie on the axis of a run that began with one of its checkpoints. */
+/** The parent's metrics, shifted to the axis of a run that started from one of its checkpoints. */
 import { skipToken, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Metrics, Run } from "@/api/model";
@@ -11,7 +11,7 @@ export interface Ghost {
   steps: number[];
 }
 
-/** undefined where the run has no parent, where nothing is known of it, and until it is known. */
+/** Undefined without a parent, or while its metrics are unknown. */
 export function useGhost(run: Run, keys: string[], { x, from, to }: Window, enabled: boolean): Ghost | undefined {
   const origin = enabled ? originOf(run) : null;
   const drawn = origin !== null;

@@ -1,4 +1,4 @@
-/** Charts that a person wants first: those that the address names, else those that the browser keeps for every run. */
+/** Pinned charts: from the address, else those stored in the browser for all runs. */
 import { useLocalStorage } from "@mantine/hooks";
 import { useCallback, useMemo } from "react";
 import type { ChartsSearch } from "@/entities/runs/search";

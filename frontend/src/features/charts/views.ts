@@ -1,10 +1,10 @@
-/** Saved views: how the address says what one of them says, and the other way round. */
+/** Converts saved views to addresses and back. */
 import { queryOptions } from "@tanstack/react-query";
 import * as api from "@/api/client";
 import type { ChartsDocument, ChartView } from "@/api/model";
 import type { ChartsSearch } from "@/entities/runs/search";
 
-/** What of the address a view decides on. */
+/** The parts of the address that a view sets. */
 const DECIDES = ["x", "smooth", "hide", "pins", "log", "view"] as const;
 
 export const viewsQuery = queryOptions({
@@ -35,7 +35,7 @@ export function searchOf({ id, charts }: Pick<ChartView, "id" | "charts">): Part
   };
 }
 
-/** What a view of the present charts would say. */
+/** The view of the current charts. */
 export function chartsOf(search: ChartsSearch, pins: string[]): Required<ChartsDocument> {
   return {
     x: search.x ?? "step",
@@ -52,13 +52,13 @@ export function isChanged(view: ChartView, search: ChartsSearch, pins: string[])
   return JSON.stringify(said) !== JSON.stringify(chartsOf(search, pins));
 }
 
-/** The team's default view, where the address says nothing that a view decides on. */
+/** The team's default view, if the address sets nothing that a view sets. */
 export function defaultFor(search: ChartsSearch, views: ChartView[] | undefined): ChartView | undefined {
   if (DECIDES.some(name => search[name] !== undefined)) return undefined;
   return views?.find(view => view.default);
 }
 
-/** `pins` with one of them at the place of another. */
+/** `pins` with one of them moved to the position of another. */
 export function placed(pins: string[], id: string, at: string): string[] {
   const [from, to] = [pins.indexOf(id), pins.indexOf(at)];
   if (from < 0 || to < 0) return pins;

@@ -1,4 +1,4 @@
 import { createContext } from "react";
 
-/** Whether all of the page is read and drawn, also what is far from the screen: for print. */
+/** Whether the whole page is loaded and drawn, including parts far from the screen: for print. */
 export const WholePage = createContext(false);

@@ -1,4 +1,4 @@
-/** The clusters that runs train on: sizes, free places, and what waits. */
+/** The clusters that runs train on: sizes, free slots, and queued runs. */
 import { Alert, Badge, Group, Paper, Text, Title } from "@mantine/core";
 import { IconServer2 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";

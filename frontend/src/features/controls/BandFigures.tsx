@@ -1,4 +1,4 @@
-/** What a drafted band does to the next batch, beside what is drawn now. */
+/** The effect of a drafted band on the next batch, next to the current one. */
 import { Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { errorText } from "@/api/http";

@@ -1,4 +1,4 @@
-/** A step as the run makes it, and as drafted: figures with their intervals, what they rest on and what they assume. */
+/** A step, current and drafted: figures with intervals, their basis and their assumptions. */
 import { Skeleton, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Problem } from "@/api/http";

@@ -1,4 +1,4 @@
-/** Group size and filters, which a run keeps: what a fork with others would make of its steps. */
+/** Group size and filters, which are fixed during a run: a preview of the steps of a fork with other values. */
 import { Accordion, Group, Stack, Switch, Text } from "@mantine/core";
 import { useDebouncedValue, useSessionStorage } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
@@ -20,7 +20,7 @@ export function BatchForecast({ run }: { run: Run }) {
     getInitialValueInEffect: false,
     deserialize: keptDraftOf,
   });
-  // Whoever left a draft finds it again.
+  // Anyone who left a draft finds it again.
   const [open, setOpen] = useState<string | null>(kept ? "batch" : null);
   return (
     <Accordion
@@ -36,7 +36,7 @@ export function BatchForecast({ run }: { run: Run }) {
             Group size and filters
           </Text>
         </Accordion.Control>
-        {/* Nothing is asked for before someone looks. */}
+        {/* Nothing is fetched before it is shown. */}
         <Accordion.Panel>
           {open && <Drafted run={run} kept={kept} onChange={setKept} onDiscard={forget} />}
         </Accordion.Panel>
@@ -63,7 +63,7 @@ function Drafted({ run, kept, onChange, onDiscard }: DraftedProps) {
     queryFn: ({ signal }) => api.previewBatch(run.id, { changes: JSON.parse(text) as typeof changes }, { signal }),
     placeholderData: keepPreviousData,
     retry: false,
-    // A run that goes on stores more.
+    // A run that continues stores more.
     refetchInterval: isLive(run.state) ? 30_000 : false,
   });
   return (
@@ -134,7 +134,7 @@ function Fields({ spec, draft, onChange }: FieldsProps) {
   );
 }
 
-/** A first proposal of a limit: half of the longest completion. */
+/** Initial limit: half of the longest completion. */
 function halfOf(spec: Spec | undefined): number {
   return Math.max(1, Math.floor(Number(getIn(spec, ["rollout", "max_tokens"]) ?? 256) / 2));
 }

@@ -1,4 +1,4 @@
-/** The way from a foreseen draft to the form of a fork, open once the preview has answered for this very draft. */
+/** Opens the fork form with a previewed draft. Enabled once the preview of exactly this draft has arrived. */
 import { Button, Group, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -13,7 +13,7 @@ const NOTE = "batch-fork-note";
 interface Props {
   run: Run;
   draft: BatchDraft;
-  /** Why no fork can be made of it; null where one can. */
+  /** Why it cannot be forked; null if it can. */
   block: string | null;
   onDiscard: () => void;
 }
@@ -43,7 +43,7 @@ export function BatchFork({ run, draft, block, onDiscard }: Props) {
           Discard
         </Button>
       </Group>
-      {/* One line in any case: what stands below must not jump while someone types. */}
+      {/* One line in any case: what is below must not jump while a user types. */}
       <Text id={NOTE} size="xs" c="dimmed" mt={4} mih={18}>
         {note ?? "Opens the fork form; nothing starts yet."}
       </Text>

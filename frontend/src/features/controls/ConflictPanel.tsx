@@ -1,4 +1,4 @@
-/** What others have changed since the draft was begun, beside the draft: nothing is overwritten unseen. */
+/** Changes by others since the draft was started, next to the draft, so that nothing is overwritten unseen. */
 import { Alert, Button, Group, Table, Text } from "@mantine/core";
 import type { Control } from "@/api/model";
 import { formatTime, formatValue } from "@/lib/format";

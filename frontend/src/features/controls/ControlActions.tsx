@@ -13,7 +13,7 @@ import { useControlAct } from "./useSteer";
 
 interface Props {
   run: Run;
-  /** Those that were made together: they are undone together. */
+  /** Controls applied together, which are undone together. */
   controls: Control[];
 }
 

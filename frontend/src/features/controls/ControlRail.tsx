@@ -1,4 +1,4 @@
-/** The rider's hands: everything that may change while the run goes. */
+/** The control rail: everything that can change during a run. */
 import { Accordion, Divider, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Control, Run, Spec, Target } from "@/api/model";

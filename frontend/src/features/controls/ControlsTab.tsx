@@ -1,4 +1,4 @@
-/** The history of every change, with the two ways back: revert and rewind. */
+/** The history of all changes, with revert and rewind. */
 import { Badge, Table, Text, Tooltip, UnstyledButton, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";

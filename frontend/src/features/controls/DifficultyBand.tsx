@@ -1,4 +1,4 @@
-/** The band of difficulty, dragged on the pass rates of the run's prompts; a slider where these are not known. */
+/** The difficulty band, set on a histogram of the prompts' pass rates, or on a slider if these are unknown. */
 import { Group, Skeleton, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
@@ -18,7 +18,7 @@ interface Props {
   /** Other targets of the same draft, which the preview counts in. */
   others: Target[];
   curriculum: Curriculum | undefined;
-  /** Whether it is still asked for, so that no slider shows which a histogram then replaces. */
+  /** Whether it is still loading, so that no slider appears before the histogram. */
   pending: boolean;
   state: KnobState;
 }

@@ -1,4 +1,4 @@
-/** The pass rate that is aimed at, over the pass rates of the run's prompts. */
+/** The target pass rate, over the pass rates of the run's prompts. */
 import { Group, Slider, Text } from "@mantine/core";
 import type { Curriculum, Target } from "@/api/model";
 import { formatPercent } from "@/lib/format";

@@ -22,7 +22,7 @@ const staged = {
   actor: "ada",
   reason: "",
 };
-/** The newest control that everyone has seen when a test begins. */
+/** The newest control that everyone has seen when a test starts. */
 const SEEN = aControl({ id: "ctl_4", revision: 4, target: "thinking.budget", state: "settled" });
 const theirs = (revision: number, changes: Partial<Control> = {}) =>
   aControl({

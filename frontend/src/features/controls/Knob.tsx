@@ -1,4 +1,4 @@
-/** One adjustable part of the rail: draft → reason → send → how far the worker is. */
+/** A steerable field of the rail: draft → reason → send → progress. */
 import { ActionIcon, Button, Group, Loader, Stack, Text, TextInput, Tooltip } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import type { FormEvent, ReactNode } from "react";
@@ -17,7 +17,7 @@ import { useDraft } from "./useDraft";
 import { useControlAct } from "./useSteer";
 
 export interface KnobState {
-  /** What the person is at, else what is staged, else what is in force. */
+  /** The draft, else the staged value, else the value in force. */
   value: (path: string) => Json;
   set: (path: string, value: Json) => void;
   disabled: boolean;

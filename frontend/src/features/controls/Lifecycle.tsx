@@ -221,7 +221,7 @@ export function Lifecycle({ run }: { run: Run }) {
   );
 }
 
-/** What was asked of the worker and has not happened yet. */
+/** A request to the worker that is still pending. */
 function wish(run: Run): string | null {
   if (run.state === "running" && run.desired_state === "paused") return "Pausing after the present step…";
   if (run.state === "paused" && run.desired_state === "running") return "Resuming…";

@@ -1,10 +1,10 @@
-/** When a drafted change counts: at once, at a step, or moving there over several steps. */
+/** When a drafted change takes effect: immediately, at a step, or as a ramp over several steps. */
 import { Group, NativeSelect, TextInput } from "@mantine/core";
 import type { Schedule } from "./schedule";
 
 interface Props {
   schedule: Schedule;
-  /** Whether the change has values between, so that a ramp can be asked for. */
+  /** Whether the change has intermediate values, so that a ramp is possible. */
   canRamp: boolean;
   /** The first step that is still to come. */
   next: number;

@@ -1,4 +1,4 @@
-/** The reward that trains, and versions that score every rollout beside it until one is promoted. */
+/** The training reward, and shadow versions that also score every rollout until one is promoted. */
 import { ActionIcon, Badge, Button, Group, Paper, Select, Stack, Text, Tooltip } from "@mantine/core";
 import { IconArrowUpCircle, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";

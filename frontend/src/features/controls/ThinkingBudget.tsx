@@ -1,4 +1,4 @@
-/** The budget over the thinking lengths of the last rollouts: what it would cut is seen before it is sent. */
+/** The thinking budget over the thinking lengths of the last rollouts: shows what it would cut before it is sent. */
 import { Badge, Group, Slider, Switch, Text, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import * as api from "@/api/client";
@@ -103,7 +103,7 @@ function NotEnforced({ count }: { count: number }) {
   );
 }
 
-/** A first proposal: the median thinking length. */
+/** Initial value: the median thinking length. */
 function defaultBudget(lengths: number[], top: number): number {
   const sorted = [...lengths].sort((a, b) => a - b);
   const median = sorted[Math.floor(sorted.length / 2)];

@@ -1,4 +1,4 @@
-/** Arithmetic of the difficulty band: places of its handles, and bars of the histogram. */
+/** Geometry of the difficulty band: positions of its handles, and bars of the histogram. */
 import type { Curriculum, CurriculumPreview } from "@/api/model";
 
 export const BINS = 20;

@@ -1,4 +1,4 @@
-/** Words of a step's forecast: pure functions over the preview of another group size or other filters. */
+/** Texts of a step's forecast: pure functions over the preview of another group size or other filters. */
 import type { BatchPreview, Json, Spec } from "@/api/model";
 import { type FilterSpec, filtersOf, groupSizeOf, isFilter } from "@/entities/runs/batch";
 import { same } from "@/features/schema-form/pointer";
@@ -22,7 +22,7 @@ export function draftOf(spec: Spec | undefined): BatchDraft {
   return { size: groupSizeOf(spec), filters: filtersOf(spec) };
 }
 
-/** The draft that a text of this tab's storage keeps; null where it keeps none. */
+/** The draft stored in this tab as text; null if there is none. */
 export function keptDraftOf(text: string | undefined): BatchDraft | null {
   try {
     const found = JSON.parse(text ?? "null") as Partial<BatchDraft> | null;
@@ -34,7 +34,7 @@ export function keptDraftOf(text: string | undefined): BatchDraft | null {
   }
 }
 
-/** What a draft changes of a spec, as the preview is asked. */
+/** The changes of a draft to a spec, as the preview request takes them. */
 export function batchChanges(spec: Spec | undefined, draft: BatchDraft) {
   const now = draftOf(spec);
   return [
@@ -46,7 +46,7 @@ export function batchChanges(spec: Spec | undefined, draft: BatchDraft) {
 /**
  * The filters with one switched. One that is switched on again is as the run has it; a new one comes last.
  *
- * @param limit tokens that a new limit of length begins with
+ * @param limit tokens that a new limit of length starts with
  */
 export function switched(filters: FilterSpec[], own: FilterSpec[], type: string, limit: number): FilterSpec[] {
   if (filters.some(one => one.type === type)) return filters.filter(one => one.type !== type);
@@ -72,7 +72,7 @@ export interface Figure {
   title: string;
   /** One value where the draft changes nothing that is seen. */
   text: string;
-  /** Interval of the drafted value; null where it is known exactly, or too little is known. */
+  /** Interval of the drafted value; null if it is known exactly, or too little is known. */
   range: string | null;
 }
 
@@ -91,7 +91,7 @@ const ROWS: [string, string, (side: Side) => Estimate | null | undefined, (value
   ["dropped_tokens", "Tokens excluded by filters", side => side.dropped?.tokens, share],
 ];
 
-/** What is foreseen, a row each; what neither side can tell is left out. */
+/** The forecast, one row per figure. Figures unknown for both sides are left out. */
 export function figures({ now, draft }: BatchPreview): Figure[] {
   return ROWS.flatMap(([key, title, of, format]) => {
     const [before, after] = [of(now), of(draft)];
@@ -107,7 +107,7 @@ function rangeOf(estimate: Estimate | null | undefined, format: (value: number) 
   return ends[0] === ends[1] ? null : ends.join(" to ");
 }
 
-/** What the forecast rests on, in one or two sentences. */
+/** The basis of the forecast, in one or two sentences. */
 export function basisText({ outcomes, stored }: BatchPreview): string {
   const steps = (one: { first_step: number; last_step: number }) =>
     one.first_step === one.last_step ? `step ${one.last_step}` : `steps ${one.first_step} to ${one.last_step}`;

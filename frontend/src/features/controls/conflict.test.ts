@@ -33,7 +33,7 @@ describe("a draft", () => {
     const back = edited(begun(), BUDGET, 32, 8, 4);
     expect(pendingChanges(back, TARGETS, [])).toEqual([]);
     expect(pendingChanges(back, TARGETS, [theirs(5, BUDGET, 16)])).toEqual([]);
-    // Typed anew over theirs, the same value is a change.
+    // Typed again over theirs, the same value is a change.
     const anew = edited(back, BUDGET, 32, 16, 5);
     expect(pendingChanges(anew, TARGETS, [theirs(5, BUDGET, 16)])).toEqual([{ target: BUDGET, value: 32 }]);
     expect(anew.pinned).toBe(5);

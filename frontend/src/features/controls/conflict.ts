@@ -9,7 +9,7 @@ export interface Draft {
   bases: Drafts;
   /** The revision that the person had seen at the first edit; null without a draft. It goes out as `If-Match`. */
   pinned: number | null;
-  /** Changes of others that the platform has told of with a refusal. */
+  /** Changes by others that the platform reported when it rejected the request. */
   told: Control[];
 }
 
@@ -45,13 +45,13 @@ export function withoutTheirs(draft: Draft, others: Control[]): Draft {
   return Object.keys(values).length === 0 ? NO_DRAFT : repinned({ ...draft, values }, others);
 }
 
-/** The draft as one that was begun after `others`: the person has been shown them. */
+/** The draft as one that was started after `others`: the person has been shown them. */
 export function repinned(draft: Draft, others: Control[]): Draft {
   const revision = Math.max(draft.pinned ?? 0, seenRevision(others));
   return { ...draft, pinned: revision, told: [] };
 }
 
-/** Changes that this console has made: nobody else's are between `after` and `revision`. */
+/** Changes by this console. No other user's change is between `after` and `revision`. */
 export interface OwnChange {
   after: number;
   revision: number;
@@ -62,7 +62,7 @@ export function advanced(pinned: number, own: OwnChange[]): number {
   return own.reduce((at, { after, revision }) => (after <= at && at < revision ? revision : at), pinned);
 }
 
-/** What others have changed since the draft was begun, oldest first; from the stream or from a refusal. */
+/** What others have changed since the draft was started, oldest first; from the stream or from a refusal. */
 export function meanwhile(draft: Draft, controls: Control[], own: OwnChange[]): Control[] {
   if (draft.pinned === null) return [];
   const since = advanced(draft.pinned, own);
@@ -74,15 +74,15 @@ export function meanwhile(draft: Draft, controls: Control[], own: OwnChange[]): 
 
 export interface ConflictRow {
   target: string;
-  /** The newest change of others; null where they left the field alone. */
+  /** The newest change by others; null if they did not change the field. */
   theirs: Control | null;
   /** What the field was before them. */
   before: Json;
-  /** Undefined where the draft leaves the field alone. */
+  /** Undefined if the draft does not change the field. */
   mine: Json | undefined;
 }
 
-/** Fields of the draft first, each beside what others made of it; then what else they changed. */
+/** Fields of the draft first, each next to what others made of it; then what else they changed. */
 export function conflictRows(pending: { target: string; value: Json }[], others: Control[]): ConflictRow[] {
   const paths = new Set([...pending.map(one => one.target), ...others.map(one => one.target)]);
   return [...paths].map(target => {

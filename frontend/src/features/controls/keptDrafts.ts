@@ -1,4 +1,4 @@
-/** Drafts that outlive the page: one for each knob of a run, in this tab, until it is sent or discarded. */
+/** Drafts that outlive the page: one for each steerable field of a run, in this tab, until sent or discarded. */
 import type { Draft } from "./conflict";
 import { NOW, type Schedule } from "./schedule";
 

@@ -88,7 +88,7 @@ export function marked(controls: Control[]): Control[] {
   );
 }
 
-/** The changes of others that a refusal for a stale revision tells of, oldest first. */
+/** The changes of others that a refusal for a stale revision reports, oldest first. */
 export function conflictOf(error: unknown): Control[] {
   if (!(error instanceof Problem) || error.status !== 412) return [];
   const listed = error.document.changes;
@@ -98,7 +98,7 @@ export function conflictOf(error: unknown): Control[] {
 export interface Cut {
   /** Share that a budget cuts for certain. */
   certain: number;
-  /** Share whose thinking was cut by a shorter budget already: how long it would have been, nobody knows. */
+  /** Share whose thinking a shorter budget already cut. Their full length is unknown. */
   unknown: number;
 }
 
@@ -119,7 +119,7 @@ function isCut({ thinking_tokens, budget_hit }: { thinking_tokens: number; budge
 }
 
 /**
- * Share of the reward above zero that rollouts have earned whose thinking a budget would surely cut; null where none has
+ * Share of the reward above zero that rollouts have earned whose thinking a budget would surely cut; null if none has
  * earned any. What they would answer with less thinking is not known.
  */
 export function rewardCut(
@@ -138,7 +138,7 @@ export function shares(weights: number[]): number[] {
   return weights.map(weight => (total > 0 ? weight / total : 0));
 }
 
-/** What keeps a typed value from being sent, in words; null where nothing does. The platform has the last word. */
+/** Why a typed value cannot be sent; null if it can. The platform validates again. */
 export function faultOf(value: Json, schema: JsonSchema): string | null {
   if (value === null) return kindOf(schema) === "optional" ? null : "Enter a value.";
   const found = present(schema, schema);

@@ -1,10 +1,10 @@
-/** When a change counts: at once, at a step, or moving over several steps. Pure functions. */
+/** When a change takes effect: immediately, at a step, or as a ramp. Pure functions. */
 import type { Json } from "@/api/model";
 import { parseNumber } from "@/features/schema-form/NumberField";
 
 export interface Schedule {
   kind: "now" | "at" | "ramp";
-  /** As typed: the step at which it begins, empty for the next; and the steps of the ramp. */
+  /** As typed: the step at which it starts, empty for the next; and the steps of the ramp. */
   at: string;
   steps: string;
 }
@@ -22,7 +22,7 @@ export function whenOf(schedule: Schedule): When {
   return { apply_at: at ?? "next", ramp_steps: schedule.kind === "ramp" ? parseNumber(schedule.steps) : null };
 }
 
-/** What keeps a schedule from being sent, in words; null where nothing does. The platform has the last word. */
+/** Why a schedule cannot be sent; null if it can. The platform validates again. */
 export function scheduleFault(
   schedule: Schedule,
   changes: { before: Json; value: Json }[],
@@ -45,7 +45,7 @@ export function scheduleFault(
   return null;
 }
 
-/** Whether some values between are possible at all, so that a ramp is offered. */
+/** Whether intermediate values are possible, so that a ramp is offered. */
 export function canRamp(changes: { before: Json; value: Json }[]): boolean {
   return (
     changes.length > 0 && changes.every(({ before, value }) => typeof before === "number" && typeof value !== "object")

@@ -1,4 +1,4 @@
-/** Reward versions beside the one that trains: what a run reports of each. */
+/** Shadow reward versions: what a run reports of each. */
 import type { Json, Metrics } from "@/api/model";
 
 export const DEFINITION = "reward.definition";
@@ -35,7 +35,7 @@ export function refsOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.filter(one => typeof one === "string") : [];
 }
 
-/** What may be added: every version but those that are there and the one that trains. */
+/** Versions that can be added: all except the present shadows and the training reward. */
 export function addable(all: string[], shadows: string[], definition: Json): string[] {
   return shadows.length >= MAX_SHADOWS ? [] : all.filter(ref => ref !== definition && !shadows.includes(ref));
 }

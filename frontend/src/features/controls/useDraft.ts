@@ -1,4 +1,4 @@
-/** A draft from its first edit until it is sent or dropped, and the changes of others that it has to meet. */
+/** A draft from its first edit until it is sent or discarded, with the conflicting changes of others. */
 import { useEffect, useState } from "react";
 import type { Control, Json, Run, Target } from "@/api/model";
 import {
@@ -61,7 +61,7 @@ export function useDraft(run: Run, knob: string, targets: Target[], controls: Co
     setReason,
     schedule,
     setSchedule,
-    /** Whether it was begun before the page was opened. */
+    /** Whether it was started before the page was opened. */
     isKept: isDrafted && kept !== null && draft.pinned === kept.draft.pinned,
     reset,
     sending: steer.isPending,
@@ -73,7 +73,7 @@ export function useDraft(run: Run, knob: string, targets: Target[], controls: Co
       setDraft(known => edited(known, path, value, shownValue(targets, controls, path), seenRevision(controls))),
     /** Sends what was drafted over the revision that was seen at the first edit. */
     apply: () => send(draft),
-    /** Sends it over what others have done meanwhile, all of which is shown. */
+    /** Sends it over the changes that others made in the meantime, all of which are shown. */
     applyOver: () => send(repinned(draft, others)),
     takeTheirs: () => {
       const rest = withoutTheirs(draft, others);

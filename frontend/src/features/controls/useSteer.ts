@@ -1,4 +1,4 @@
-/** Sends controls. Nothing is drawn as applied here: the worker's word comes over the stream. */
+/** Sends controls. Nothing is shown as applied here: the worker reports that over the stream. */
 import * as api from "@/api/client";
 import { useIsMutating, useQueryClient } from "@tanstack/react-query";
 import type { Control } from "@/api/model";
@@ -13,12 +13,12 @@ import { type Change, stage } from "./stage";
 export interface SteerInput {
   changes: Change[];
   reason: string;
-  /** The newest revision that the person had seen when the draft was begun. */
+  /** The newest revision that the person had seen when the draft was started. */
   revision: number;
   when: When;
 }
 
-/** Of everything that changes controls: what the stream tells meanwhile may be this console's own doing. */
+/** Of everything that changes controls: updates from the stream in the meantime may be this console's own. */
 const steerKey = (runId: string) => ["run", runId, "steer"];
 
 export function useIsSteering(runId: string): boolean {

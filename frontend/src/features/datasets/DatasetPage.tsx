@@ -1,4 +1,4 @@
-/** One dataset: its versions, and the tabs of the one on show. */
+/** One dataset: its versions, and the tabs of the shown version. */
 import { Alert, Button, Group, Modal, Paper, Select } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconGitBranch, IconUpload } from "@tabler/icons-react";

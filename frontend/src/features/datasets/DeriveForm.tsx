@@ -1,4 +1,4 @@
-/** Makes versions of a version by a filter, a split, or whole answers. What would be made is shown before it is. */
+/** Creates versions by a filter, a split or whole-number answers, with a preview. */
 import {
   Alert,
   Button,

@@ -1,4 +1,4 @@
-/** Upload with the faults of the file shown by their numbers; nothing is made when there is one. */
+/** Upload that lists the file's errors by line. Nothing is stored if there are any. */
 import {
   Alert,
   Anchor,
@@ -30,16 +30,16 @@ import { DropFile } from "@/ui/DropFile";
 import { ErrorState } from "@/ui/ErrorState";
 import styles from "./upload.module.css";
 
-/** Faults that stand at the file, its rows, or fields. */
+/** Faults that are at the file, its rows, or fields. */
 const AT_FIELDS = /^\/(file(\/(lines|rows)\/\d+.*)?|name|slug)$/;
 
 interface Props {
   /** Given: the file becomes its next version. */
   dataset?: Dataset;
-  /** A file that was dropped before the form was there. */
+  /** A file that was dropped before the form opened. */
   dropped?: File | null;
   onDone: (id: string) => void;
-  /** Told whether something would be lost with the form: a mapping that was made, or a file on its way. */
+  /** Called with whether closing the form would lose something: a mapping, or an upload in progress. */
   onHolds?: (holds: boolean) => void;
 }
 

@@ -1,4 +1,4 @@
-/** A new dataset, or a version, in a dialog: a file, or a place elsewhere. It asks before anything is dropped. */
+/** A dialog for a new dataset or version, from a file or elsewhere. It asks before discarding anything. */
 import { Alert, Modal, SegmentedControl, Stack } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -92,7 +92,7 @@ function Elsewhere(props: { place: Place; sources: DatasetSources; dataset?: Dat
   return refusal === "" ? <ImportForm {...props} /> : <Alert color="yellow">{refusal}</Alert>;
 }
 
-/** Why a place is not asked; empty where it is, and where nobody knows yet. */
+/** Why a source is unavailable; empty if it is available or still unknown. */
 function refusalOf(place: Place, sources: DatasetSources | undefined): string {
   return sources?.[place].refusal ?? "";
 }

@@ -1,4 +1,4 @@
-/** What the team keeps in datasets, and how much it may. */
+/** The team's dataset storage, and its limit. */
 import { Group, Progress, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { DatasetUsage } from "@/api/model";

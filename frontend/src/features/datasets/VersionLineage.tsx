@@ -1,4 +1,4 @@
-/** What a version was made of, and how. */
+/** The parents of a version, and the operation that created it. */
 import { Text } from "@mantine/core";
 import type { DatasetVersion } from "@/api/model";
 import { TextLink } from "@/ui/TextLink";

@@ -1,4 +1,4 @@
-/** What the form for a new version asks the platform for. */
+/** The request of the form for a new version. */
 import type { DeriveRequest } from "@/api/model";
 
 export type DeriveKind = "filter" | "split" | "integers";

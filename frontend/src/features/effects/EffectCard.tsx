@@ -1,4 +1,4 @@
-/** What a change has done to the run: what it was meant to move, what else moved, and how sure that is. */
+/** The effect of a change on the run: target metrics, other moved metrics, and confidence. */
 import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Control, ControlEffect, MetricEffect, Run } from "@/api/model";

@@ -2,10 +2,10 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import * as api from "@/api/client";
 import type { Control, Run } from "@/api/model";
 
-/** Steps after which a window is full, as the platform reckons it. */
+/** Steps after which a window is full, as the platform calculates it. */
 const AFTER = 20;
 
-/** The effect of a control. It is asked for anew as long as its windows may change. */
+/** The effect of a control. Refetched as long as its windows may change. */
 export const effectQuery = (run: Run, control: Control) =>
   queryOptions({
     queryKey: ["run", run.id, "effect", control.id, control.state, stateOf(run), run.revision, lastStep(run, control)],

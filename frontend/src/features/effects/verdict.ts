@@ -1,4 +1,4 @@
-/** What a change has done, in words: pure functions over the platform's answer. */
+/** Texts about the effect of a change: pure functions over the platform's answer. */
 import type { ControlEffect, MetricEffect } from "@/api/model";
 import { formatNumber } from "@/lib/format";
 

@@ -1,4 +1,4 @@
-/** One guard: its state in a line; its picture, bounds and acts once it is opened. */
+/** One guard: its state in a line; its chart, bounds and actions once opened. */
 import { Button, Group, Text, UnstyledButton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";

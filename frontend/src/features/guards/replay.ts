@@ -1,7 +1,7 @@
 /** Steps at which a guard would have acted, by the values that a run has reported. As the worker counts them. */
 import type { Json } from "@/api/model";
 
-/** A guard of the spec, as far as the card knows it. */
+/** A guard of the spec, with the fields that the card uses. */
 export type Guard = {
   type: string;
   name: string;
@@ -28,7 +28,7 @@ export function isReplayable(guard: Guard): boolean {
   return guard.type !== "held_out_falls";
 }
 
-/** The steps at which it would have begun to act. */
+/** The steps at which it would have started to act. */
 export function wouldFire(guard: Guard, steps: number[], values: (number | null)[]): number[] {
   const past: number[] = [];
   const found: number[] = [];
@@ -81,7 +81,7 @@ export function limitWords(guard: Guard): string {
   return `${parts.join(" or ")}, for ${guard.for_steps} ${unit}${guard.unless_solved ? ", unless solved" : ""}`;
 }
 
-/** The guards of a spec, without what is none. */
+/** The valid guards of a spec. */
 export function guardsOf(value: Json | undefined): Guard[] {
   const found: unknown[] = Array.isArray(value) ? value : [];
   return found.filter(isGuard);

@@ -1,4 +1,4 @@
-/** Runs that need somebody, and proposals that wait for a decision. */
+/** Runs that need attention, and proposals that wait for a decision. */
 import { Anchor, Group, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Home } from "@/api/model";
@@ -26,7 +26,7 @@ export function Attention({ found }: { found: Home["attention"] }) {
   );
 }
 
-/** Nothing where no decision waits. */
+/** Nothing if no decision waits. */
 export function Approvals({ found }: { found: Home["approvals"] }) {
   if (found.length === 0) return null;
   return (

@@ -1,4 +1,4 @@
-/** The first page: what needs somebody, what runs, what waits, what it cost, and what is new. */
+/** The home page: what needs attention, active and queued runs, costs, and recent models. */
 import { Button, Group, SimpleGrid, Skeleton, Stack } from "@mantine/core";
 import { IconPlus, IconRoute } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";

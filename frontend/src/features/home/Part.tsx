@@ -1,4 +1,4 @@
-/** One part of the first page: a heading, its rows, and words where there are none. */
+/** One part of the home page: a heading, its rows, and a text if there are none. */
 import { Paper, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 

@@ -1,4 +1,4 @@
-/** Runs that go, with their reward, and runs that wait, with the reason. */
+/** Active runs with their reward, and queued runs with the reason. */
 import { Group, Progress, Text } from "@mantine/core";
 import type { Run } from "@/api/model";
 import { RewardTrend } from "@/features/runs/parts/RewardTrend";

@@ -3,7 +3,7 @@ import * as api from "@/api/client";
 
 const EVERY_MS = 10_000;
 
-/** All of the first page in one answer: where a part of it fails, none of it looks empty. */
+/** All of the home page in one response, so that a failed part does not look empty. */
 export const homeQuery = queryOptions({
   queryKey: ["home"],
   queryFn: ({ signal }) => api.getHome({ signal }),

@@ -1,4 +1,4 @@
-/** The exception of a failed run, once: the user's own frames in sight, the others folded. */
+/** The exception of a failed run: the user's own frames shown, the others folded. */
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Exception, Run } from "@/api/model";
@@ -56,7 +56,7 @@ function Frames({ frames }: { frames: Frame[] }) {
   );
 }
 
-/** The reward that the run trains on; nothing where it is not known any more. */
+/** The reward that the run trains on; nothing if it is not known any more. */
 function Grader({ run }: { run: Run }) {
   const rewards = useQuery(rewardsQuery);
   const spec = (run.effective_spec ?? run.spec) as { reward?: { definition?: string } } | undefined;

@@ -1,4 +1,4 @@
-/** What is wrong with a run: those that last first, and what is over below. */
+/** Incidents of a run: open ones first, resolved ones below. */
 import { Stack, Text } from "@mantine/core";
 import { IconHeartbeat } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** What to do, with the act of the console beside it where there is one for this run and this person. */
+/** What to do, with a button if this user can act on this run. */
 import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -33,7 +33,7 @@ export function Remedies({ run, incident, onShow }: Props) {
 
 const LOOK = { size: "compact-xs", variant: "default" } as const;
 
-/** Nothing where the console has no act for it now. */
+/** Renders nothing if no action is available. */
 function Act({ run, incident, remedy, onShow }: Props & { remedy: Remedy }) {
   const editor = useCan("editor");
   switch (remedy.act) {

@@ -1,4 +1,4 @@
-/** Incidents in words. Pure functions. */
+/** Texts of incidents. Pure functions. */
 import type { Incident, MetricEvidence, Run } from "@/api/model";
 import type { RunSearch } from "@/entities/runs/search";
 import { formatNumber } from "@/lib/format";

@@ -1,4 +1,4 @@
-/** What stands behind a choice, told below its field: nobody has to leave a form to see what it names. */
+/** Previews of what a choice names, below its field, so that users need not leave the form. */
 import { Anchor, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
@@ -62,7 +62,7 @@ export function SharedPreview({ shared }: { shared: SharedDataset }) {
 
 const rowsText = (rows: number) => (rows === 1 ? "1 row" : `${rows.toLocaleString("en-GB")} rows`);
 
-/** The first rows, which are read when someone looks. */
+/** The first rows, which are read when a user looks. */
 function FirstRows({ id, number }: { id: string; number: number }) {
   const [open, setOpen] = useState(false);
   const rows = useQuery({

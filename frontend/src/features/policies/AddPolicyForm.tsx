@@ -1,4 +1,7 @@
-/** A policy from one of three places. What is elsewhere is fetched in the background; a folder is registered at once. */
+/**
+ * Adds a policy from one of three sources. Remote ones are fetched in the background; a folder is registered
+ * immediately.
+ */
 import { Button, Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";

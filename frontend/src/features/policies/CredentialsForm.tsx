@@ -1,4 +1,4 @@
-/** The team's credentials for imports. They go in and never come out. */
+/** The team's credentials for imports. They are stored, and never returned. */
 import { Alert, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";

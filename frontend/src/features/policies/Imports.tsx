@@ -1,4 +1,4 @@
-/** Imports on their way, with how far each has come, and those that have failed, with what to do. */
+/** Imports in progress, with how far each has come, and those that have failed, with what to do. */
 import { Stack } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";

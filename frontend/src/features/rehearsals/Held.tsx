@@ -1,4 +1,4 @@
-/** A rehearsal on its way: what it is at, for how long, and the button that ends it; or why it has ended. */
+/** A dry run in progress: its phase and duration, with a cancel button; or why it ended. */
 import { Alert, Button, Group, Loader, Progress, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";

@@ -4,7 +4,7 @@ import { Findings } from "./Findings";
 import { percentOf } from "@/lib/format";
 import { signalSentence, stepSentence } from "./rehearsal";
 
-/** What a rehearsal has found: warnings first, then the share of groups with a signal and the time of a step. */
+/** The results of a dry run: warnings first, then the share of groups with signal and the step time. */
 export function Outcome({ rehearsal, report }: { rehearsal: Rehearsal; report: RehearsalReport }) {
   const sentence = stepSentence(rehearsal);
   const answers = report.groups.reduce((sum, group) => sum + group.samples.length, 0);

@@ -1,4 +1,4 @@
-/** One rehearsal by its address: findings, then every prompt with its samples. */
+/** The page of a dry run: findings, then every prompt with its samples. */
 import { Accordion, Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";

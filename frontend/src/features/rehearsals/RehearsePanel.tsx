@@ -1,4 +1,4 @@
-/** A few prompts of the spec at hand, sampled and graded before its run is created. */
+/** A dry run of the current spec: a few prompts sampled and graded before the run is created. */
 import { Alert, Anchor, Button, Group, NumberInput, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconExternalLink, IconPlayerTrackNext } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -25,7 +25,7 @@ interface Asked {
 interface Props {
   spec: Spec;
   ready: boolean;
-  /** Where to hold it: a cluster by name, null for any, or left out where `run` tells. */
+  /** The cluster by name, null for any, or undefined if `run` decides. */
   where?: Pick<CreateRehearsalRequest, "cluster" | "run">;
 }
 
@@ -36,7 +36,7 @@ export function RehearsePanel({ spec, ready, where = {} }: Props) {
   const [prompts, setPrompts] = useState<number | string>(8);
   const [samples, setSamples] = useState<number | string>(4);
   const [asked, setAsked] = useState<Asked | null>(null);
-  /** How often one was asked for: another try of an equal request is another rehearsal. */
+  /** Counts requests: repeating an equal request starts another dry run. */
   const [tries, setTries] = useState(0);
   const create = useSubmit({
     mutationFn: () => {

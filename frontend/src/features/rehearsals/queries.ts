@@ -4,7 +4,7 @@ import type { Rehearsal } from "@/api/model";
 
 export const isOpen = ({ state }: Pick<Rehearsal, "state">) => state === "queued" || state === "running";
 
-/** One rehearsal; asked for again and again until it has ended. */
+/** One dry run; polled until it has ended. */
 export const rehearsalQuery = (id: string) =>
   queryOptions({
     queryKey: ["rehearsals", id],

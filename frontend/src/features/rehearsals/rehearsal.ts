@@ -1,4 +1,4 @@
-/** Words and figures of a rehearsal. */
+/** Texts and figures of a dry run. */
 import type { PromptPiece, Rehearsal, RehearsalSample } from "@/api/model";
 import { formatDuration, formatPercent } from "@/lib/format";
 
@@ -42,7 +42,7 @@ export function endOf({ finish_reason: reason }: Pick<RehearsalSample, "finish_r
   return ENDS[reason] ?? reason;
 }
 
-/** What it is at, as half a sentence. */
+/** Its current phase, as half a sentence. */
 export function phaseOf({ state, progress, ahead }: Pick<Rehearsal, "state" | "progress" | "ahead">): string {
   if (state === "queued") {
     if (ahead === 0) return "Waiting for a worker";

@@ -1,4 +1,4 @@
-/** Tells that somebody else has saved the report since the draft was begun. Neither text is lost. */
+/** Reports that another user has saved the report since the draft was started. Neither text is lost. */
 import { Alert, Button, Collapse, Group } from "@mantine/core";
 import { IconUsers } from "@tabler/icons-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** A report that somebody has deleted while it was being written here: what was written is not lost with it. */
+/** A report that a user has deleted while it was being written here: what was written is not lost with it. */
 import { Alert, Button, Group } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { type ReportText, savable } from "@/entities/reports/blocks";

@@ -1,4 +1,4 @@
-/** Whether a block goes on with its runs, or stays as it is now. */
+/** Whether a block is live or frozen. */
 import { Button, Input } from "@mantine/core";
 import { IconActivity, IconSnowflake } from "@tabler/icons-react";
 import { formatInstant } from "./instant";

@@ -1,4 +1,4 @@
-/** Whether what stands there goes on with its runs, or stays as it was. */
+/** Shows whether a block is live or frozen. */
 import { Badge, Tooltip } from "@mantine/core";
 import { IconActivity, IconSnowflake } from "@tabler/icons-react";
 import { formatInstant } from "./instant";

@@ -1,4 +1,4 @@
-/** What a report said before. */
+/** Earlier revisions of a report. */
 import { Anchor, Badge, Drawer, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** Reports of the team: what runs have shown, in words and charts that go on. */
+/** The team's reports. */
 import { Button, Table, Text } from "@mantine/core";
 import { IconFileText, IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** Chooses the runs of a block by name. Those that are gone stay until they are taken out. */
+/** Chooses the runs of a block by name. Deleted runs stay until they are removed. */
 import { MultiSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReportContentRunMention } from "@/api/model";

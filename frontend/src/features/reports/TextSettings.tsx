@@ -1,4 +1,4 @@
-/** Markdown beside what comes of it. */
+/** Markdown next to what comes of it. */
 import { Textarea } from "@mantine/core";
 import { useDeferredValue } from "react";
 import type { ReportBlock } from "@/api/model";

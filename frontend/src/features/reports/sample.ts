@@ -9,7 +9,7 @@ export interface NamedSample {
   sample: number;
 }
 
-/** The sample that an address of this console names; null where it names none. */
+/** The sample that an address of this console names; null if it names none. */
 export function sampleOf(address: string): NamedSample | null {
   let url: URL;
   try {

@@ -28,7 +28,7 @@ export function usePrint() {
       setColorScheme("light");
       return () => setColorScheme(colorScheme);
     }
-    // The scheme of before comes back when the printing ends, and not when this has changed it.
+    // The scheme from before comes back when the printing ends, and not when this has changed it.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [isPrinting]);
   useEffect(() => {

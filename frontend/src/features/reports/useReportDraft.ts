@@ -6,7 +6,7 @@ import { sameText } from "@/entities/reports/same";
 
 interface Kept {
   text: ReportText;
-  /** The revision that it was begun over; it goes out as `If-Match`. */
+  /** The revision that it was started over; it goes out as `If-Match`. */
   revision: number;
 }
 
@@ -38,7 +38,7 @@ export function useReportDraft(report: Report): ReportDraft {
       const isBack = revision === report.revision && next.title === current.title && sameText(next, current);
       put(isBack ? null : { text: next, revision });
     },
-    // What was typed while the answer was on its way is not lost.
+    // What was typed while the answer was pending is not lost.
     rebase: (revision, sent) => put(sent && sameText(sent, text) ? null : { text, revision }),
     discard: () => put(null),
   };
@@ -50,7 +50,7 @@ export function hasReportDraft(report: Report): boolean {
   return kept !== null && !sameText(kept.text, textOf(report));
 }
 
-/** What this tab keeps of a report, which may be gone meanwhile. */
+/** What this tab keeps of a report, which may be gone in the meantime. */
 export function draftedText(id: string): ReportText | null {
   return stored(id)?.text ?? null;
 }

@@ -1,4 +1,4 @@
-/** By which rule rollouts are kept, and how much of the budget they take. */
+/** The retention rule of rollouts, and how much of their budget is used. */
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Kept } from "@/api/model";

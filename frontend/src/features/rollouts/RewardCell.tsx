@@ -5,7 +5,7 @@ import { formatNumber } from "@/lib/format";
 
 type Scored = Pick<Rollout, "reward" | "reward_parts" | "reward_error" | "excluded">;
 
-/** The reward with its parts, unless they stand beside it (`brief`), or the error: never a zero nobody computed. */
+/** The reward with its parts, unless they are next to it (`brief`), or the error: never a zero nobody computed. */
 export function RewardCell({ row, brief = false }: { row: Scored; brief?: boolean }) {
   if (row.reward_error) {
     return (

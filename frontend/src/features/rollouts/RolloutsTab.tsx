@@ -1,4 +1,4 @@
-/** Kept rollouts: a row per group, the way into each, and what can be done with those that fit the filters. */
+/** Stored rollouts: a row per group that opens it, and actions on those that match the filters. */
 import { Group } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";

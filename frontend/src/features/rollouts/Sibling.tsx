@@ -1,4 +1,4 @@
-/** One sample of a group beside the others: its reward, its thinking, folded, and its answer. */
+/** One sample of a group next to the others: its reward, its thinking, folded, and its answer. */
 import { Badge, Button, Collapse, Group, Paper, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Rollout } from "@/api/model";

@@ -1,4 +1,4 @@
-/** The tokens of the last step on which engine and learner disagree most: where a mismatch begins. */
+/** The tokens of the last step on which engine and learner disagree most: where a mismatch starts. */
 import { Accordion, Anchor, Box, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { decodeValue } from "@/entities/runs/points";

@@ -15,7 +15,7 @@ export function thinkingFold(texts: string[], tags: Tags | null): Fold | null {
   return to - from < SHORTEST ? null : { from, to };
 }
 
-/** The first token that begins at or behind a character. */
+/** The first token that starts at or behind a character. */
 function tokenAt(texts: string[], character: number): number {
   let seen = 0;
   for (const [token, text] of texts.entries()) {

@@ -37,7 +37,7 @@ export function setLines(texts: string[], columns: number, fold: Fold | null = n
       token = fold.to - 1;
       continue;
     }
-    // What is shown of a line break stands at the end of its line.
+    // What is shown of a line break is at the end of its line.
     const parts = (texts[token] ?? "").replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n");
     parts.forEach((part, place) => {
       const last = place === parts.length - 1;

@@ -43,7 +43,7 @@ export interface LegendEntry {
 }
 
 export interface Painted {
-  /** Why there is nothing to see, where there is nothing. */
+  /** Why there is nothing to see, if there is nothing. */
   missing: string | null;
   shade: (place: number) => Shade | null;
   legend: LegendEntry[];

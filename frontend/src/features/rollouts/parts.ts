@@ -2,7 +2,7 @@
 import type { Rollout } from "@/api/model";
 import { decodeValue } from "@/entities/runs/points";
 
-/** Parts that the run's shaping adds, beside the graders. */
+/** Parts that the run's shaping adds, next to the graders. */
 const SHAPING: Record<string, string> = {
   overlong: "Penalty for answers close to their length limit.",
   length_shaping: "Added by the run's length shaping.",
@@ -11,9 +11,9 @@ const SHAPING: Record<string, string> = {
 
 export interface Part {
   name: string;
-  /** Null where the grader failed. */
+  /** Null if the grader failed. */
   grade: number | null;
-  /** Null in rollouts of before weights were kept. */
+  /** Null in rollouts from before weights were kept. */
   weight: number | null;
   /** What it adds to the reward. */
   adds: number | null;

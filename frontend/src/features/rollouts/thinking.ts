@@ -39,7 +39,7 @@ function splitAtTags(completion: string, tags: Tags): Split {
     if (start === -1) return { thinking: null, answer: completion, closed: true };
     return { thinking: completion.slice(start + tags.start.length), answer: "", closed: false };
   }
-  // The opening tag may stand in the prompt, so the completion may begin inside the thinking.
+  // The opening tag may be in the prompt, so the completion may begin inside the thinking.
   const from = start !== -1 && start < end ? start + tags.start.length : 0;
   return { thinking: completion.slice(from, end), answer: completion.slice(end + tags.end.length), closed: true };
 }

@@ -9,10 +9,10 @@ export interface Tokens {
   ids: Int32Array;
   engine: Float32Array | null;
   learner: Float32Array | null;
-  /** |log p of the learner − log p of the engine|; NaN where the token was forced. */
+  /** |log p of the learner − log p of the engine|; NaN if the token was forced. */
   gap: Float32Array | null;
   entropy: Float32Array | null;
-  /** Null where every token has the advantage of its sample. */
+  /** Null if every token has the advantage of its sample. */
   advantages: Float32Array | null;
   versions: Int32Array | null;
   sampled: Uint8Array | null;

@@ -1,4 +1,4 @@
-/** Label of a field, with its tools beside (not in) it: name, what it means, whether it may be steered, and a way back to the preset. */
+/** Label of a field, with its tools next to (not in) it: name, what it means, whether it may be steered, and a way back to the preset. */
 import { ActionIcon, Group, Stack, Text, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconInfoCircle, IconSteeringWheel } from "@tabler/icons-react";
 import type { JsonSchema } from "@/api/model";

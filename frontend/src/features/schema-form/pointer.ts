@@ -25,7 +25,7 @@ export function getIn(value: Json | undefined, path: Path): Json | undefined {
   return at;
 }
 
-/** A copy of `value` with `path` set; everything beside the path is shared. */
+/** A copy of `value` with `path` set; everything next to the path is shared. */
 export function setIn(value: Json, path: Path, next: Json): Json {
   const [head, ...rest] = path;
   if (head === undefined) return next;

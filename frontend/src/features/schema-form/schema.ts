@@ -4,7 +4,7 @@ import type { Json, JsonSchema } from "@/api/model";
 export type Kind =
   "object" | "union" | "optional" | "array" | "enum" | "const" | "boolean" | "integer" | "number" | "string" | "json";
 
-/** `schema` with its reference followed; what stands beside the reference (a description, a default) wins. */
+/** `schema` with its reference followed; what is next to the reference (a description, a default) wins. */
 export function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   if (!schema.$ref) return schema;
   const { $ref, ...beside } = schema;

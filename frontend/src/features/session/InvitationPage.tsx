@@ -1,4 +1,4 @@
-/** The page behind the link of an invitation: for the person who is meant, for somebody else, signed in or not. */
+/** The page of an invitation link: for the invited user or another one, signed in or not. */
 import { Button, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -68,7 +68,7 @@ function SomebodyElse({ offer, email }: { offer: Offer; email: string }) {
   const signOut = useSignOut();
   const leave = () =>
     signOut.mutate(undefined, {
-      // The page is the same for whoever is not signed in; all that it knows is of before.
+      // The page is the same for anyone who is not signed in; all that it knows is from before.
       onSuccess: () => window.location.reload(),
       onError: error => toastError("You are still signed in", error),
     });

@@ -4,7 +4,7 @@ import { Entrance } from "./Entrance";
 import { PasswordForm } from "./PasswordForm";
 import { useSession, useSignOut } from "./session";
 
-/** In the place of every page while someone else has seen the password: it opens nothing but this. */
+/** Replaces every page while the password is temporary. */
 export function TemporaryPasswordPage() {
   const { user } = useSession();
   const signOut = useSignOut();

@@ -61,7 +61,7 @@ export function useChooseTeam() {
   });
 }
 
-/** Whoever signs in next in this tab finds nothing of what was being edited. */
+/** The next user of this tab must not find drafts. */
 function forgetDrafts() {
   try {
     window.sessionStorage.clear();

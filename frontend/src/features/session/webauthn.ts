@@ -1,4 +1,4 @@
-/** Asks the browser for passkeys: options and answers are JSON, as the platform speaks it. */
+/** Requests passkeys from the browser. Options and responses are JSON, as the platform uses them. */
 import type { Json } from "@/api/model";
 
 type Answer = { [key: string]: Json };

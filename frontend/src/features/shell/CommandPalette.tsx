@@ -1,4 +1,4 @@
-/** What ⌘K opens: pages, acts, everything of the team by name, and what the open run has. */
+/** The command palette: pages, actions, the team's objects by name, and those of the open run. */
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import {

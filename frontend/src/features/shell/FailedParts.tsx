@@ -6,7 +6,7 @@ import { humanize } from "@/lib/format";
 import { useUntoldFailures } from "./failed";
 import classes from "./shell.module.css";
 
-/** Parts of the page that are empty because they could not be loaded, so that no fault looks like emptiness. */
+/** Lists the parts of the page that failed to load, so that a failure does not look like an empty list. */
 export function FailedParts() {
   const failed = useUntoldFailures();
   if (failed.length === 0) return null;
@@ -32,7 +32,7 @@ export function FailedParts() {
   );
 }
 
-/** What a query asks for, in words: the last word of its key, since keys go from the object to its part. */
+/** The subject of a query: the last word of its key, since keys go from the object to its part. */
 function partName(query: Query): string {
   const words = query.queryKey.filter(
     (part): part is string => typeof part === "string" && /^[a-z][a-z -]*$/.test(part),

@@ -90,7 +90,7 @@ function Frame({ session }: { session: Session }) {
   );
 }
 
-/** Comes, and asks what there is, when somebody searches. */
+/** Mounted, with its queries, only while the search is open. */
 function Search({ onHelp }: { onHelp: () => void }) {
   const { opened } = useSpotlight(searchStore);
   const [wanted, setWanted] = useState(opened);

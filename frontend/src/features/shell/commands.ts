@@ -1,4 +1,4 @@
-/** What ⌘K and the single keys can do wherever a person is. */
+/** Commands of ⌘K and the single keys, on every page. */
 import { createSpotlight } from "@mantine/spotlight";
 import { useMatch, useNavigate } from "@tanstack/react-router";
 import { RUN_TABS } from "@/entities/runs/search";

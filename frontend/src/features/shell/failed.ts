@@ -9,12 +9,12 @@ const TOO_MANY = 429;
 /** A fault of the platform or of the way to it. Refusals are answers, which forms and pages treat as such. */
 const isFault = (error: unknown) => !(error instanceof Problem) || error.status >= 500 || error.status === TOO_MANY;
 
-/** What something on the page wants, could not be loaded, and says so nowhere. */
+/** Queries that the page needs, that failed, and whose error no component shows. */
 export function isUntold(query: Query): boolean {
   return query.isActive() && query.state.status === "error" && isFault(query.state.error) && !isTold(query.state.error);
 }
 
-/** Queries whose failure is told nowhere on the page. The same array as long as they are the same. */
+/** Queries whose failure no component shows. The same array as long as they are the same. */
 export function useUntoldFailures(): Query[] {
   const cache = useQueryClient().getQueryCache();
   const last = useRef<Query[]>([]);

@@ -1,4 +1,4 @@
-/** Ways to the controls of a run for who works with keys. */
+/** Moves the keyboard focus to the controls of a run. */
 
 const FIRST = 'input:not([disabled]), [role="slider"], button:not([disabled])';
 

@@ -1,4 +1,4 @@
-/** What ⌘K finds on the page of a run: its acts, metrics, knobs and checkpoints. */
+/** What ⌘K finds on the page of a run: its actions, metrics, steerable fields and checkpoints. */
 import type { SpotlightActionGroupData } from "@mantine/spotlight";
 import {
   IconAdjustmentsHorizontal,

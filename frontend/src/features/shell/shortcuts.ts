@@ -1,4 +1,4 @@
-/** Single keys, for who wants them: they do nothing while somebody types, and can be switched off (WCAG 2.1.4). */
+/** Single-key shortcuts. They do nothing while the user types, and can be switched off (WCAG 2.1.4). */
 import { useLocalStorage } from "@mantine/hooks";
 import { useEffect, useRef } from "react";
 import type { Command } from "./commands";

@@ -1,4 +1,4 @@
-/** Whether a page hears from the platform. */
+/** Whether a page receives messages from the platform. */
 import type { StreamStatus } from "./streamClient";
 
 export interface RunStream {

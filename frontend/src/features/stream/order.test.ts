@@ -18,7 +18,7 @@ import { receiveRun } from "./useTeamStream";
 
 const BARE = { id: "run_1", state: "running", attempt: 1, revision: 3, step: 7 } as Run;
 const RUN = { ...BARE, spec: { name: "x" } } as unknown as Run;
-/** A run as a frame tells of it: without its specs. */
+/** A run as a frame reports it: without its specs. */
 const frameRun = (changes: Partial<Run>): Partial<Run> => ({ ...BARE, ...changes });
 const list = <T>(...data: T[]): List<T> => ({ object: "list", data, has_more: false, next: null });
 
@@ -27,7 +27,7 @@ let seq: number;
 /** Requests that wait for their answer, oldest first. */
 let requests: ((body: unknown) => void)[];
 
-/** Lets everything that waits for an answer go on. */
+/** Lets everything that waits for an answer continue. */
 const settle = () => vi.waitFor(() => expect(client.isFetching()).toBe(0));
 const sent = (count: number) => vi.waitFor(() => expect(requests).toHaveLength(count));
 
@@ -84,7 +84,7 @@ it("takes an answer that was asked for after the update, though its state is an 
   requests[0]?.(list(aControl({ state: "staged" })));
   await settle();
   expect(states()).toEqual([["ctl_1", "applied"]]);
-  // A new attempt begins before the step of the control: it is staged again.
+  // A new attempt starts before the step of the control: it is staged again.
   void client.refetchQueries({ queryKey: ["run", "run_1", "controls"] });
   await sent(2);
   requests[1]?.(list(aControl({ state: "staged", apply_at: 4 })));

@@ -1,6 +1,6 @@
 /**
  * Takes what comes in the rhythm in which it can be drawn. Steps of a small policy come several times a second and each
- * draws every chart anew: without a pace the page falls behind, and clicks wait for it. What comes meanwhile is kept and
+ * draws every chart again: without a pace the page falls behind, and clicks wait for it. What comes in the meantime is kept and
  * handed over together, which draws once.
  */
 

@@ -12,7 +12,7 @@ import type { RunStream } from "./lostSince";
 import { paced } from "./pace";
 import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./streamClient";
 
-/** Points of one series beyond which they are asked for again, down-sampled. */
+/** Points of one series beyond which they are requested again, down-sampled. */
 const MOST_DRAWN = 2 * MAX_POINTS;
 
 /** Kinds that come with every step; the list of events leaves them out. */
@@ -49,7 +49,7 @@ export function useRunStream(runId: string): RunStream {
 
 /** Takes the frames of one run into the cache. Exported for tests. */
 export function receiver(client: QueryClient, runId: string): (frame: Frame) => void {
-  /** The attempt that the stream has told of last: a query may know of a newer one before. */
+  /** The latest attempt in the stream. A query may know of a newer one earlier. */
   let attempt: number | undefined;
   return frame => {
     const run = frame.run as RunUpdate | undefined;

@@ -1,4 +1,4 @@
-/** What the team has used of its GPU hours in this month. */
+/** The team's use of its GPU hours this month. */
 import { Alert, Paper, Progress, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { GpuHours } from "@/api/model";

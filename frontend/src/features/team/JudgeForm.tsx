@@ -25,7 +25,7 @@ import { judgeBody, judgeDraft, type JudgeDraft, keyIsExposed } from "./judge";
 
 const NUMBERS = ["max_in_flight", "timeout_s", "retries", "price_prompt", "price_completion"] as const;
 const COMMON = ["/name", "/slug", "/model", ...NUMBERS.map(name => `/${name}`)];
-/** Pointers of the fields on show. */
+/** Pointers of the fields shown. */
 const FIELDS = { address: [...COMMON, "/base_url", "/api_key"], policy: [...COMMON, "/policy"] };
 
 export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onClose: () => void }) {

@@ -124,7 +124,7 @@ function Owner({ token }: { token: Token }) {
   );
 }
 
-/** Gives a token of before to a service account. */
+/** Assigns a token without an owner to a service account. */
 function HandOver({ token, onChanged }: { token: Token; onChanged: () => void }) {
   const accounts = useQuery(serviceAccountsQuery).data?.data ?? [];
   const open = accounts.filter(account => account.disabled_at === null);

@@ -8,7 +8,7 @@ export interface JudgeDraft {
   base_url: string;
   policy: string;
   model: string;
-  /** Typed anew; empty keeps what is stored. */
+  /** Typed again; empty keeps what is stored. */
   api_key: string;
   forget: boolean;
   max_in_flight: number | "";

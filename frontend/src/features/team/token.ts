@@ -8,7 +8,7 @@ export const SOON_DAYS = 14;
 export interface Standing {
   text: string;
   color: "green" | "yellow" | "red" | "gray";
-  /** What to know or to do; null where nothing is. */
+  /** What to know or to do; null if nothing is. */
   hint: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** The tour's card, which stands over the page and leaves it usable, and the mark around what it speaks of. */
+/** The tour's card, which floats over the usable page, and the mark around its subject. */
 import { Button, CloseButton, Group, Paper, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useRef } from "react";
@@ -105,7 +105,7 @@ function useMarked(places: string[]) {
   }, [places]);
 }
 
-/** Goes on when a control has been made since the steering step came up. */
+/** Continues once a control was applied since the steering step started. */
 function useSteered(run: Run, number: number, onSteered: () => void) {
   const controls = useQuery(controlsQuery(run.id)).data?.data;
   const newest = controls?.reduce((most, one) => Math.max(most, one.revision), 0);

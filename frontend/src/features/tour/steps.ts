@@ -1,4 +1,4 @@
-/** What the tour of a run shows: six places of its page, the last but one of which is for the visitor to use. */
+/** The tour of a run: six parts of its page. In the fifth, the user applies a control. */
 import type { RunTab } from "@/entities/runs/search";
 
 export interface TourStep {
@@ -9,7 +9,7 @@ export interface TourStep {
   tab: RunTab | undefined;
 }
 
-/** Where a control has to be made before the tour goes on by itself, counted from 1. */
+/** Number of the step, from 1, that waits for a control before the tour continues. */
 export const STEERING = 5;
 
 export const STEPS: TourStep[] = [

@@ -1,4 +1,4 @@
-/** Whether this browser has been through the tour, or has put it away. */
+/** Whether the tour was finished or dismissed in this browser. */
 import { useLocalStorage } from "@mantine/hooks";
 
 export function useTourSeen() {

@@ -1,4 +1,4 @@
-/** The form of a card. What somebody else has written meanwhile is not overwritten: it is told, and stays. */
+/** The form of a dataset card. Changes by others in the meantime are reported, not overwritten. */
 import { Autocomplete, Button, Group, NumberInput, Select, Stack, Textarea } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";

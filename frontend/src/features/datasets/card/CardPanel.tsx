@@ -1,4 +1,4 @@
-/** What people should know of a dataset: where its rows are from, under which licence, what for, and who owns it. */
+/** The dataset card: source of the rows, licence, purpose and owner. */
 import { Anchor, Button, Group, Modal, Paper, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconPencil } from "@tabler/icons-react";

@@ -1,4 +1,4 @@
-/** A dataset from the hub, an address or a folder: what is there is listed, chosen, and fetched in the background. */
+/** Imports a dataset from Hugging Face, a URL or a folder: files are listed, chosen, and fetched in the background. */
 import { Button, Checkbox, Group, Loader, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -25,7 +25,7 @@ const PLACE: Record<Place, { label: string; placeholder: string }> = {
 interface Props {
   place: Place;
   sources: DatasetSources;
-  /** Given: what comes becomes its next version. */
+  /** If given, the import becomes its next version. */
   dataset?: Dataset;
   onDone: () => void;
 }

@@ -1,4 +1,4 @@
-/** Imports on their way, those that wait for a mapping, and those that have failed, with what to do. */
+/** Imports in progress, waiting for a mapping, or failed, with their actions. */
 import { Button, Modal, Stack } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -13,7 +13,7 @@ import { importsQuery } from "./queries";
 
 interface Props {
   editor: boolean;
-  /** Given: the imports alone that become versions of this dataset. */
+  /** If given, only imports that become versions of this dataset. */
   dataset?: string;
 }
 

@@ -1,4 +1,4 @@
-/** How far a file has come, with what can be done about it. */
+/** The progress of an upload, with its actions. */
 import { Button, Group, Progress, Stack, Text } from "@mantine/core";
 import { transferText } from "./transfer-text";
 import type { Transfer } from "./useTransfer";

@@ -1,4 +1,4 @@
-/** Files of the team that have come in part: who chooses one again goes on with it. */
+/** The team's unfinished uploads. Choosing the same file again resumes one. */
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import * as api from "@/api/client";

@@ -1,6 +1,6 @@
 /** A gate that an upload passes before each part: people close it for a while, or for good. */
 
-/** The upload was cancelled by the one who began it: nothing to tell. */
+/** The upload was cancelled by its user. There is nothing to report. */
 export class Cancelled extends Error {
   constructor() {
     super("The upload was cancelled.");

@@ -1,4 +1,4 @@
-/** What an import of a dataset is doing, in words. */
+/** Texts of a dataset import's progress. */
 import type { DatasetImport } from "@/api/model";
 import { movedText } from "@/ui/transfer-text";
 
@@ -6,7 +6,7 @@ export function isOpen({ state }: Pick<DatasetImport, "state">): boolean {
   return state === "queued" || state === "downloading" || state === "verifying" || state === "reading";
 }
 
-/** Imports that a page shows: those on their way, and those that need somebody. */
+/** Imports that a page shows: those in progress, and those that need a user. */
 export function shown(rows: DatasetImport[]): DatasetImport[] {
   return rows.filter(row => isOpen(row) || row.state === "waiting" || row.state === "failed");
 }

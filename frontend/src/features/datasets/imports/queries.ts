@@ -7,7 +7,7 @@ export const uploadsQuery = queryOptions({
   queryFn: ({ signal }) => api.listDatasetUploads({ limit: 200 }, { signal }),
 });
 
-/** Asked every second while one is on its way. */
+/** Polled every second while one is in progress. */
 export const importsQuery = queryOptions({
   queryKey: ["dataset-imports"],
   queryFn: ({ signal }) => api.listDatasetImports({ limit: 50 }, { signal }),

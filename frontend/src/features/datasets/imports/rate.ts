@@ -1,11 +1,11 @@
-/** How fast bytes travel, by what came in the last while: it follows a network that changes. */
+/** Transfer rate over the last seconds, so that it follows a changing network. */
 
 const WINDOW_MS = 15_000;
 
 export class Rate {
   private points: { at: number; bytes: number }[] = [];
 
-  /** Tells that so many bytes of the file have come by now. Fewer than before begin anew. */
+  /** Records the bytes transferred so far. Fewer than before restart the measurement. */
   add(bytes: number, at: number): void {
     const last = this.points.at(-1);
     if (last && bytes < last.bytes) this.points = [];
@@ -13,7 +13,7 @@ export class Rate {
     while (this.points.length > 2 && (this.points[1] as { at: number }).at < at - WINDOW_MS) this.points.shift();
   }
 
-  /** Begins anew, as after a pause. */
+  /** Begins again, as after a pause. */
   restart(): void {
     this.points = [];
   }

@@ -1,4 +1,4 @@
-/** Uploads that this browser has begun, by the file: choosing the same file again goes on with the same upload. */
+/** Uploads that this browser started, by file: choosing the same file again resumes its upload. */
 
 const PREFIX = "dressage.upload:";
 

@@ -1,5 +1,5 @@
 /**
- * Sends a file in parts, and goes on where it was left: after a pause, a lost network, or a reload of the page. What has
+ * Sends a file in parts, and continues where it was left: after a pause, a lost network, or a reload of the page. What has
  * come is the platform's to say; after any doubt it is asked.
  */
 import * as api from "@/api/client";
@@ -24,7 +24,7 @@ export type Tell = (phase: Phase, sent: number) => void;
 export async function sendParts(file: File, gate: Gate, tell: Tell): Promise<string> {
   const key = newKey();
   let id: string | null = remembered(file);
-  /** Null where only the platform knows it. */
+  /** Null if only the platform knows it. */
   let offset: number | null = null;
   let sent = 0;
   let faults = 0;

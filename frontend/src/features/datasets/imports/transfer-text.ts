@@ -1,4 +1,4 @@
-/** Words for how far a file has come. */
+/** Texts of an upload's progress. */
 import { formatBytes, formatDuration } from "@/lib/format";
 import type { Transfer } from "./useTransfer";
 

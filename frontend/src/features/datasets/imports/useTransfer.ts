@@ -1,4 +1,4 @@
-/** A file on its way: sent at once where it is small, else in parts, then checked row by row. */
+/** An upload: in one request if the file is small, else in parts, then checked row by row. */
 import { useEffect, useRef, useState } from "react";
 import * as api from "@/api/client";
 import { Gate } from "./gate";
@@ -13,15 +13,15 @@ export interface Transfer {
   phase: Phase | "checking";
   sent: number;
   total: number;
-  /** Bytes per second; null where it cannot be told. */
+  /** Bytes per second; null if unknown. */
   rate: number | null;
 }
 
 export function useTransfer() {
   const [transfer, setTransfer] = useState<Transfer | null>(null);
   const gate = useRef<Gate | null>(null);
-  const under = useRef<File | null>(null); // the file on its way
-  useEffect(() => () => gate.current?.pause(), []); // who leaves the page goes on another time
+  const under = useRef<File | null>(null); // the file in progress
+  useEffect(() => () => gate.current?.pause(), []); // who leaves the page continues another time
 
   /**
    * Sends a file and has `make` do what is to be done with it.
@@ -61,7 +61,7 @@ export function useTransfer() {
       setTransfer(now => now && { ...now, phase: "paused", rate: null });
     },
     resume: () => gate.current?.resume(),
-    /** Ends it, and has the platform forget what has come. */
+    /** Cancels it, and deletes the uploaded part on the platform. */
     cancel: () => {
       gate.current?.cancel();
       const file = under.current;

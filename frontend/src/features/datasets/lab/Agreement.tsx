@@ -1,4 +1,4 @@
-/** Agreement of a judge with people, and the rows that they mark without its scores. */
+/** Agreement of a judge with people, and rows for them to mark without seeing its scores. */
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -32,7 +32,7 @@ export function Agreement({ job, threshold, marking, onMarking }: Props) {
       ),
   });
   const toggle = () => {
-    // The agreement has changed, and so has what the report tells of rows.
+    // The agreement has changed, and so has what the report reports about rows.
     if (marking) void client.invalidateQueries({ queryKey: ["lab-jobs", job] });
     onMarking(!marking);
   };

@@ -55,11 +55,11 @@ interface Props {
   rows: number;
   value: Asking;
   onChange: (value: Asking) => void;
-  /** Why what was asked for last is refused. */
+  /** Why the last request was rejected. */
   error: unknown;
 }
 
-/** Pointers of refusals that stand at one of these fields. */
+/** Pointers of refusals that are at one of these fields. */
 export const ASKING_FIELDS = /^\/operation\/(endpoint|sample)$/;
 
 export function AskOptions({ rows, value, onChange, error }: Props) {
@@ -87,7 +87,7 @@ export function AskOptions({ rows, value, onChange, error }: Props) {
   );
 }
 
-/** The choices as an operation has them; null where one is missing. */
+/** The choices as an operation has them; null if one is missing. */
 export function askingOf(
   { endpoint, sample }: Asking,
   rows: number,

@@ -1,4 +1,4 @@
-/** What a model was asked, what that cost, and the rows of which it said nothing that can be read. */
+/** The requests to a model, their cost, and the rows without a readable answer. */
 import { Alert, Stack, Text } from "@mantine/core";
 import type { AskedReport, RowWithReason } from "@/api/model";
 import { askedText } from "./lab-text";

@@ -1,4 +1,4 @@
-/** A job that waits, works or has failed. */
+/** A job that is queued, running or failed. */
 import { Alert, Button, Group, Progress, Text } from "@mantine/core";
 import type { LabJob } from "@/api/model";
 import { isAtWork, percent, progressText } from "./lab-text";

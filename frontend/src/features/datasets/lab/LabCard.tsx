@@ -32,16 +32,16 @@ export interface MadeVersion {
 interface Props extends CardProps {
   title: string;
   description: string;
-  /** null where a choice is missing, without which it cannot be carried out. */
+  /** null if a choice is missing, without which it cannot be carried out. */
   operation: LabOperation | null;
-  /** Choices that it has, with why those that were asked for last are refused. */
+  /** Its options, with the reasons why the last request was rejected. */
   options?: ReactNode | ((error: unknown) => ReactNode);
   /** Matches pointers of refusals that the choices show at their fields. */
   shown?: RegExp;
   startLabel: string;
-  /** Told where no job has been started. */
+  /** Text before the first job. */
   never: string;
-  /** Words of the button that takes back what the job has left. */
+  /** Label of the button that undoes the job's results. */
   undoLabel?: string;
   made?: (report: LabReport) => MadeVersion | null;
   children: (report: LabReport, job: LabJob) => ReactNode;

@@ -1,4 +1,4 @@
-/** From which likeness rows are taken for the same, and whether their numbers must agree. */
+/** The similarity from which rows count as equal, and whether their numbers must agree. */
 import { Checkbox, NumberInput } from "@mantine/core";
 
 /** Per cent; a text while it is being written. */
@@ -37,7 +37,7 @@ export function LikenessOptions({ label, description, value, onChange }: Props) 
   );
 }
 
-/** The likeness from 0 to 1; null where none is written that rows can be compared by. */
+/** The likeness from 0 to 1; null if none is written that rows can be compared by. */
 export function shareOf({ from }: Likeness): number | null {
   return typeof from === "number" && from >= 50 ? from / 100 : null;
 }

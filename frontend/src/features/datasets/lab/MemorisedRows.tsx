@@ -1,4 +1,4 @@
-/** What came of a trial of a model's memory: how many rows it knows, and those that it came closest to. */
+/** Result of a memorisation test: the memorised rows, and the largest overlaps. */
 import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import type { MemorisationReport, MemorisedRow } from "@/api/model";
 import { formatPercent } from "@/lib/format";

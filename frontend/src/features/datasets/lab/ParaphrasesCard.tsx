@@ -1,4 +1,4 @@
-/** Paraphrases: a model makes vectors of the rows, and those that point the same way are found. */
+/** Paraphrases: rows with similar embeddings. */
 import { Alert } from "@mantine/core";
 import { useState } from "react";
 import type { ParaphrasesReport } from "@/api/model";
@@ -10,7 +10,7 @@ import { Clusters } from "./DuplicatesCard";
 import { type CardProps, LabCard } from "./LabCard";
 import { type Likeness, LikenessOptions, shareOf } from "./LikenessOptions";
 
-/** Pointers of refusals that stand at a field of the card. */
+/** Pointers of refusals that are at a field of the card. */
 const FIELDS = /^\/operation\/endpoint$/;
 
 /** Background from which a threshold has little room. */
@@ -75,7 +75,7 @@ export function ParaphrasesCard({ dataset, version, jobs }: CardProps) {
   );
 }
 
-/** How alike rows are that have nothing to do with each other, by the same model. */
+/** The similarity of unrelated rows under the same model. */
 export function Background({ report: { background } }: { report: ParaphrasesReport }) {
   return (
     <Alert color={background > HARDLY_APART ? "yellow" : "gray"} role="status">

@@ -89,7 +89,7 @@ export function QualityCard({ dataset, version, jobs }: CardProps) {
   );
 }
 
-/** The criteria as the operation has them; null where one is not written yet, or none can be won. */
+/** The criteria as the operation has them; null if one is not written yet, or none can be won. */
 export function criteriaOf(items: Json): LabOperationRubricItem[] | null {
   const found = itemsOf(items).flatMap(({ name, description, weight }) =>
     name && description && typeof weight === "number" && weight !== 0 ? [{ name, description, weight }] : [],

@@ -8,7 +8,7 @@ const HEIGHT = 72;
 
 interface Props {
   bins: ScoreBin[];
-  /** What the bars tell, for those who do not see them. */
+  /** Description of the bars for screen readers. */
   label: string;
   note: string;
   isBad: (bin: ScoreBin) => boolean;

@@ -1,4 +1,4 @@
-/** What came of a synthesis: the version, the variations that were kept, and those that were refused with the reason. */
+/** Result of a synthesis: the version, kept variations, and rejected ones with reasons. */
 import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { LabJob, ShownRow, SynthesisReport } from "@/api/model";

@@ -6,7 +6,7 @@ import { type Purpose, PURPOSES, type SynthesisFields } from "./synthesis";
 export interface SynthesisFieldsProps {
   value: SynthesisFields;
   onChange: (value: SynthesisFields) => void;
-  /** Why what was asked for last is refused. */
+  /** Why the last request was rejected. */
   error: unknown;
 }
 

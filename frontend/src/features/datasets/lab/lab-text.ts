@@ -1,4 +1,4 @@
-/** Words of the lab's cards: costs, progress and findings as sentences. */
+/** Texts of the lab's cards: costs, progress and findings. */
 import type { AskedReport, LabCost, LabJob, ReviewerAgreement } from "@/api/model";
 import { formatBytes, formatDuration, formatNumber, formatPercent } from "@/lib/format";
 
@@ -19,7 +19,7 @@ export function costText(cost: LabCost): string {
   );
 }
 
-/** How far a job has come, from 0 to 100; null where that is not known. */
+/** How far a job has come, from 0 to 100; null if that is not known. */
 export function percent({ steps_done, steps_total }: Pick<LabJob, "steps_done" | "steps_total">): number | null {
   return steps_total > 0 ? Math.min(100, (steps_done / steps_total) * 100) : null;
 }

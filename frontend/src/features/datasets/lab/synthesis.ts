@@ -1,7 +1,7 @@
 /** Words and choices of a synthesis: what a model is asked to make of rows, and why variations are refused. */
 import type { LabOperation, RefusedVariation } from "@/api/model";
 
-/** What a model may be asked for: an instruction, and whether the numbers usually stay those of the source. */
+/** Presets of a synthesis: an instruction, and whether the numbers usually stay the same. */
 export const PURPOSES = {
   rephrase: {
     label: "Rephrase, same answer",
@@ -83,7 +83,7 @@ export const NO_SYNTHESIS: SynthesisFields = {
 
 type Asked = { endpoint: string; sample: number | null };
 
-/** The operation; null where a choice is missing. */
+/** The operation; null if a choice is missing. */
 export function synthesisOf(asked: Asked | null, fields: SynthesisFields): LabOperation | null {
   const { variations, attempts, least, most, near, maxTokens, seed } = fields;
   const numbers = [variations, attempts, least, most, near, maxTokens, seed].every(one => typeof one === "number");
@@ -116,7 +116,7 @@ export function bandFault({ least, most }: SynthesisFields): string | null {
   return typeof least === "number" && typeof most === "number" && least > most ? `Must be at least ${least} %.` : null;
 }
 
-/** Pointers of refusals that stand at a field of the form. */
+/** Pointers of refusals that are at a field of the form. */
 export const SYNTHESIS_FIELDS =
   /^\/(slug|operation\/(endpoint|sample|query|instruction|solver|reward|into|into\/name|answer_format|max_tokens))$/;
 

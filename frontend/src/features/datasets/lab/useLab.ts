@@ -6,7 +6,7 @@ import { useDerive } from "@/entities/datasets/useDerive";
 import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
 
-/** What a person can do with an operation of the lab: ask its cost, start, cancel, resume and undo it, make a version of it. */
+/** Actions on a lab operation: estimate its cost, start, cancel, resume, undo, create a version. */
 export function useLab(dataset: Dataset, version: DatasetVersion) {
   const client = useQueryClient();
   const navigate = useNavigate({ from: "/datasets/$datasetId" });

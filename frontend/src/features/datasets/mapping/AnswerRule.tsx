@@ -1,4 +1,4 @@
-/** Where the gold answer stands, and how it is taken from there. */
+/** The location of the gold answer, and how it is extracted. */
 import { Autocomplete, Group, NativeSelect, NumberInput, Stack, Switch, TagsInput, TextInput } from "@mantine/core";
 import type { DatasetMapping } from "@/api/model";
 import { RULES, type Rule } from "./draft";

@@ -107,7 +107,7 @@ function HowItIsRead({
   );
 }
 
-/** The mapping that a person begins with: what the rows are read by now, else what is proposed. */
+/** The mapping that a person starts with: what the rows are read by now, else what is proposed. */
 const start = (preview: DatasetPreview): DatasetMapping => preview.mapping ?? preview.proposal?.mapping ?? NOTHING;
 
 function how(preview: DatasetPreview): string {

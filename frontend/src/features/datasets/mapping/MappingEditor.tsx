@@ -1,4 +1,4 @@
-/** The screen on which a person says what becomes of a file's columns. */
+/** The editor that maps a file's columns. */
 import { Alert, Button, Group, Stack, Switch, Text, TextInput, Title } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** The first rows as the policy will be asked them, and what is wrong with which. */
+/** The first rows as the policy will see them, with their errors. */
 import { Alert, Badge, Box, Group, Paper, Stack, Text } from "@mantine/core";
 import type { DatasetPreview, Json, PreviewRow } from "@/api/model";
 import { MarkedText } from "@/ui/MarkedText";

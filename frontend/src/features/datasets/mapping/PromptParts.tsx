@@ -1,4 +1,4 @@
-/** What is asked: a template of columns, or a chat that the file holds. */
+/** The prompt: a template of columns, or a chat in the file. */
 import { Autocomplete, Group, SegmentedControl, Stack, Textarea, TextInput } from "@mantine/core";
 import type { DatasetMapping } from "@/api/model";
 

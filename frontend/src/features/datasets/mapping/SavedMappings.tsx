@@ -1,4 +1,4 @@
-/** The mappings that the team keeps: rename them, or delete them. */
+/** The team's saved mappings: rename or delete them. */
 import { ActionIcon, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";

@@ -76,7 +76,7 @@ export function withPart(mapping: DatasetMapping, column: PreviewColumn, part: P
   }
 }
 
-/** The mapping with the columns of JSON text that it looks into read as JSON, beside those that it read so before. */
+/** The mapping with the columns of JSON text that it looks into read as JSON, next to those that it read so before. */
 export function readingJson(mapping: DatasetMapping, columns: PreviewColumn[]): DatasetMapping {
   const before = mapping.json_columns ?? [];
   const more = columns.filter(

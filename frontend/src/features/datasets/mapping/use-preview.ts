@@ -29,7 +29,7 @@ export function usePreview(file: File | null, reading: Reading): UseQueryResult<
   });
 }
 
-/** What an upload sends beside the file, so that it is read as the preview shows it. */
+/** What an upload sends next to the file, so that it is read as the preview shows it. */
 export function fieldsOf(
   reading: Reading,
   preview: DatasetPreview | undefined,

@@ -1,4 +1,4 @@
-/** How hard the rows of a version are for a policy: what was found, and the form that has it found. */
+/** Difficulty of a version's rows for a policy: results, and the form that starts a measurement. */
 import { Button, Group, Modal, Select, Stack } from "@mantine/core";
 import { IconChartHistogram } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** Asks for both stages of a goldilocks, or the first alone. What they cost is shown before they begin. */
+/** Starts both stages of a Goldilocks job, or the first alone. Their cost is shown first. */
 import {
   Alert,
   Button,

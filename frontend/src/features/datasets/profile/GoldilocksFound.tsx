@@ -1,4 +1,6 @@
-/** What a goldilocks kept and left out, its version, its suspects, and stage two where only the first was asked for. */
+/**
+ * The result of a Goldilocks job: kept and dropped rows, version, suspects, and stage two if only stage one was run.
+ */
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import * as api from "@/api/client";
@@ -16,7 +18,7 @@ interface Props {
   job: Goldilocks;
   dataset: Dataset;
   editor: boolean;
-  /** null while one is on its way. */
+  /** null while one is in progress. */
   onStageTwo: (() => void) | null;
 }
 

@@ -1,4 +1,4 @@
-/** Asks for a profile. What it would cost is shown before it begins. */
+/** Starts a profile. Its cost is shown first. */
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

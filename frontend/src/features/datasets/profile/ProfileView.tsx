@@ -1,4 +1,4 @@
-/** One profile: on its way, ended without a result, or with what it has found. */
+/** One profile: running, ended without a result, or with its results. */
 import { Alert, Button, Progress, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import * as api from "@/api/client";

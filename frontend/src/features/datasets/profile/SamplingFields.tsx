@@ -1,4 +1,4 @@
-/** Fields of a profile beside its policy: the reward, how much is sampled, and how prompts are put. */
+/** Fields of a profile next to its policy: the reward, how much is sampled, and how prompts are put. */
 import { Group, NumberInput, Select, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { rewardsQuery } from "@/entities/rewards/queries";

@@ -1,4 +1,4 @@
-/** What a person says of one gold: right, wrong with the right answer, or that the row is to be left out. */
+/** A verdict on a gold answer: correct, wrong with the correct answer, or leave the row out. */
 import { Button, Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { errorText } from "@/api/http";

@@ -1,4 +1,4 @@
-/** A goldilocks as its form holds it, as it is asked for, and its costs and findings in words. */
+/** A Goldilocks job: its form, its request, and texts for its costs and results. */
 import type { Dataset, DatasetVersion, Goldilocks, GoldilocksReport, GoldilocksStageCost, Spec } from "@/api/model";
 import { formatCount, formatPercent } from "@/lib/format";
 import { isComplete, NO_SAMPLING, profileCostText, type Sampling, SAMPLING_AT, specOf } from "./sampling";
@@ -18,7 +18,7 @@ export interface GoldilocksFields {
   /** Name of the dataset that is made; null: the next version of the same. */
   into: string | null;
   sampling: Sampling;
-  /** What a stage one that is gone on with was asked for, whose other settings hold for stage two. */
+  /** The request of the stage one that is continued. Its other settings hold for stage two. */
   base: Spec | null;
   threshold: number | null;
 }
@@ -52,7 +52,7 @@ export const GOLDILOCKS_AT = {
 export const isReady = ({ both, first, second, into, sampling }: GoldilocksFields) =>
   first !== null && (!both || second !== null) && into?.trim() !== "" && isComplete(sampling);
 
-/** What is asked for. */
+/** The request. */
 export function goldilocksOf(dataset: Dataset, version: DatasetVersion, fields: GoldilocksFields) {
   const plan = ([min_pass_rate, max_pass_rate]: Band) => ({
     budget: Number(fields.sampling.each) * version.rows,
@@ -115,7 +115,7 @@ export function stageCostText({ stage, policy, reuses, samples, cost }: Goldiloc
   return `${who}reuses a stored profile of ${formatCount(samples ?? 0)} samples at no cost.`;
 }
 
-/** What one policy said of the rows. */
+/** The results of one policy. */
 export function stageText({
   inside,
   outside,

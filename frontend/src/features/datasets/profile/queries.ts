@@ -11,14 +11,14 @@ export const profilesQuery = (dataset: string, version: number) =>
     queryFn: ({ signal }) => api.listProfiles(dataset, version, { limit: 50 }, { signal }),
   });
 
-/** What people have said of the golds of a profile's version. */
+/** People's verdicts on the gold answers of a profile's version. */
 export const reviewQuery = (id: string) =>
   queryOptions({
     queryKey: ["profiles", id, "review"],
     queryFn: ({ signal }) => api.getReview(id, { signal }),
   });
 
-/** One profile; asked for again and again until it has ended. */
+/** One profile; polled until it has ended. */
 export const profileQuery = (id: string) =>
   queryOptions({
     queryKey: ["profiles", id],
@@ -28,7 +28,7 @@ export const profileQuery = (id: string) =>
 
 export const isTrying = ({ state }: Pick<Goldilocks, "state">) => state === "first" || state === "second";
 
-/** The newest goldilocks of a version; asked for again and again until all have ended. */
+/** The newest Goldilocks jobs of a version; polled until all have ended. */
 export const goldilocksQuery = (dataset: string, version: number) =>
   queryOptions({
     queryKey: ["datasets", dataset, "versions", version, "goldilocks"],

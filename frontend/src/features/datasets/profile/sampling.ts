@@ -1,4 +1,4 @@
-/** What forms ask of a profile beside its policy, as a spec over one version; and its cost in words. */
+/** What forms ask of a profile next to its policy, as a spec over one version; and its cost in words. */
 import type { Dataset, DatasetVersion, ProfileCost, Spec } from "@/api/model";
 import { formatCount, formatDuration } from "@/lib/format";
 

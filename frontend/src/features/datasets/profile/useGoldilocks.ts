@@ -6,7 +6,7 @@ import { useSubmit } from "@/lib/useSubmit";
 import { type GoldilocksFields, goldilocksOf } from "./goldilocks";
 import { goldilocksQuery } from "./queries";
 
-/** What a person can do with the form: ask the cost of what it holds, and start that. */
+/** Actions of the form: estimate the cost, and start. */
 export function useGoldilocks(
   dataset: Dataset,
   version: DatasetVersion,

@@ -1,4 +1,4 @@
-/** What people say of suspect golds: read, said, and made a version of. */
+/** Verdicts on suspect gold answers: reads and saves them, and creates a version from them. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import * as api from "@/api/client";

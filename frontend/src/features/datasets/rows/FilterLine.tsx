@@ -226,7 +226,7 @@ interface LazyProps {
   label: string;
   description: string;
   value: string;
-  /** Why a text cannot be read; null where it can. */
+  /** Why a text cannot be read; null if it can. */
   fault?: (text: string) => string | null;
   onSettle: (value: string) => void;
 }

@@ -1,4 +1,4 @@
-/** A row as JSON text, to be changed in a new version. */
+/** Edits a row as JSON text, for a new version. */
 import { Alert, Button, Group, JsonInput, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { LeaveGuard } from "@/ui/LeaveGuard";
@@ -7,7 +7,7 @@ interface Props {
   text: string;
   error: string | null;
   pending: boolean;
-  /** Told whether there are changes that are not saved. */
+  /** Called with whether there are unsaved changes. */
   onDirty: (dirty: boolean) => void;
   onSave: (text: string) => void;
   onCancel: () => void;

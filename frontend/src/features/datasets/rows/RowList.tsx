@@ -24,7 +24,7 @@ interface Props {
   window: RowWindow;
   scrollTop: number;
   onScroll: (scrollTop: number, view: number) => void;
-  /** Index of the row that stands open. */
+  /** Index of the row that is open. */
   opened: number | null;
   onOpen: (index: number) => void;
   selected: ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-/** One row beside the list: its prompt or chat, its answer and all other columns, as they are stored. */
+/** One row next to the list: its prompt or chat, its answer and all other columns, as stored. */
 import { Alert, Badge, Button, CloseButton, Drawer, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconEdit, IconTrash } from "@tabler/icons-react";
 import { useWindowEvent } from "@mantine/hooks";
@@ -50,7 +50,7 @@ export function RowPanel({ datasetId, version, index, onClose, onEdit, changes }
       lockScroll={false}
       trapFocus={false}
       returnFocus={false}
-      closeOnEscape={false} // it would take the key from whatever stands above
+      closeOnEscape={false} // it would take the key from whatever is above
     >
       <Drawer.Content aria-label={title} ref={panel}>
         <Drawer.Body pt="md">
@@ -158,7 +158,7 @@ function Row({ row, runs, onEdit, onDirty, changes }: RowProps) {
   );
 }
 
-/** Drawn anew with another row alone: rows may be of a megabyte, and the list beside them scrolls. */
+/** Redrawn only for another row: rows may have a megabyte, and the list next to them scrolls. */
 const Columns = memo(function Columns({ json }: { json: string }) {
   return members(json).map(member => <Column key={member.name} member={member} />);
 });
@@ -201,7 +201,7 @@ function Notes({ notes }: { notes: OneRow["notes"] }) {
   ));
 }
 
-/** The turns of a chat; null where it is none. */
+/** The turns of a chat; null if it is none. */
 function turns(text: string): { role: string; content: string }[] | null {
   const found: unknown = JSON.parse(text);
   if (!Array.isArray(found)) return null;

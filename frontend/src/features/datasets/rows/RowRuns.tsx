@@ -1,4 +1,4 @@
-/** What came of a row in runs: its pass rate by step, and the completions that were kept. */
+/** A row's results in runs: its pass rate by step, and the stored completions. */
 import { Anchor, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** The rows of a version: a list of all or of what is found, and one of them beside it. */
+/** The rows of a version: all or the found ones as a list, and one of them next to it. */
 import { Alert, Group, Stack, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
@@ -46,7 +46,7 @@ export function RowsTab({ dataset, version }: { dataset: Dataset; version: Datas
   const sight = rowWindow(list.count, place.scrollTop, place.view);
 
   const changes = useRowChanges(dataset, version, () => setSelected(new Map()));
-  // With its version, so that a newer one does not take the place of what stands open.
+  // With its version, so that a newer one does not take the place of what is open.
   const show = (row: number | undefined) => {
     changes.reset();
     void navigate({ search: before => ({ ...before, version: version.number, row }), replace: true });

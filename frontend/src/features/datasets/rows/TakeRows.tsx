@@ -1,4 +1,4 @@
-/** What can be done with the rows that are selected, or with all that are found. */
+/** Actions on the selected rows, or on all found rows. */
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
@@ -11,7 +11,7 @@ import type { RowChanges } from "./useRowChanges";
 
 interface Props {
   query: RowQuery;
-  /** The query leaves a filter aside that could not be read: more is found than was asked for. */
+  /** The query leaves a filter aside that could not be read: more is found than was requested. */
   partial: boolean;
   /** Ids of the rows that are selected. */
   ids: string[];

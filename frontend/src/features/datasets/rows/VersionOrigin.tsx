@@ -1,4 +1,4 @@
-/** What a version was made from: the file, the shape that was found in it, and what deserves a second look. */
+/** The origin of a version: its file, the recognised row format, and warnings. */
 import { Alert, Paper, Stack, Table, Text, Title } from "@mantine/core";
 import type { Origin } from "@/api/model";
 import { formatBytes } from "@/lib/format";
@@ -124,7 +124,7 @@ function Fitting({ label, value, name }: { label: string; value: string; name: s
   );
 }
 
-/** Text with what stands between backticks set as code. */
+/** Text with what is between backticks set as code. */
 function code(text: string) {
   return text.split("`").map((part, index) =>
     index % 2 ? (

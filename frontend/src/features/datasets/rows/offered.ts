@@ -1,7 +1,7 @@
 /** Conditions on columns that a filter offers. */
 import type { RowValues } from "@/api/model";
 
-/** Groups of `column=value`, one for each column. Values with a comma cannot stand in the address, and are left out. */
+/** Groups of `column=value`, one for each column. Values with a comma cannot be in the address, and are left out. */
 export function offered(values: RowValues | undefined): { group: string; items: string[] }[] {
   return (values?.columns ?? []).flatMap(({ name, values: all }) => {
     const items = all.filter(one => !`${name}${one.value}`.includes(",")).map(one => `${name}=${one.value}`);

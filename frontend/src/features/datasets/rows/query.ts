@@ -1,4 +1,4 @@
-/** Filters of rows: as the address has them, and as the platform is asked for them. */
+/** Filters of rows: in the address, and in requests. */
 import type { RowQuery, RowQueryNoteCondition } from "@/api/model";
 import type { DatasetSearch } from "@/entities/datasets/search";
 
@@ -78,22 +78,22 @@ export function unread(filters: RowFilters, types: NoteTypes = NO_TYPES): string
   ];
 }
 
-/** The conditions on columns as they stand in the address. */
+/** The conditions on columns as they are in the address. */
 export const tagList = (tags: string | undefined) => parts(tags);
 
-/** Why a text is no list of `column=value`; null where it is one. */
+/** Why a text is no list of `column=value`; null if it is one. */
 export function tagsFault(text: string): string | null {
   const wrong = parts(text).find(tag => !isTag(tag));
   return wrong === undefined ? null : `"${wrong}" is invalid: use column=value, separated by commas.`;
 }
 
-/** Why a text is no number and no range; null where it is one. */
+/** Why a text is no number and no range; null if it is one. */
 export function numberFault(text: string): string | null {
   return text.trim() === "" || numbers(text) !== null ? null : "Invalid: enter a number, or a range such as 0.2..0.8.";
 }
 
 /**
- * A condition on notes as it stands in the address: `difficulty.pass_rate:0.2..0.8` or `suspect.suspect:true`. Null
+ * A condition on notes as it is in the address: `difficulty.pass_rate:0.2..0.8` or `suspect.suspect:true`. Null
  * where it cannot be read. Of a column whose type is not known, it is taken for what it looks like.
  */
 export function noteCondition(text: string, types: NoteTypes = NO_TYPES): RowQueryNoteCondition | null {
@@ -136,7 +136,7 @@ export function noteValue(notes: string | undefined, column: string): string {
 const isScript = (text: string | undefined): text is Script => SCRIPTS.some(script => script === text);
 const isTag = (text: string) => /^[^=]+=.+/u.test(text);
 
-/** A value as it stands between commas. */
+/** A value as it is between commas. */
 const escaped = (value: string) => value.replaceAll("%", "%25").replaceAll(",", "%2C");
 const plain = (value: string) => value.replaceAll("%2C", ",").replaceAll("%25", "%");
 

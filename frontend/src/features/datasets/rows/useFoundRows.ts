@@ -6,7 +6,7 @@ import { foundRowsQuery, PAGE, rowWindowQuery } from "@/entities/datasets/querie
 import { isEmpty } from "./query";
 
 export interface FoundList {
-  /** Rows that the list has; more may come where it is not `complete`. */
+  /** Rows of the list; more may come if it is not `complete`. */
   count: number;
   complete: boolean;
   /** How many are found, in words. */

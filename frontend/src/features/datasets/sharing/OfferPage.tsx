@@ -1,4 +1,4 @@
-/** What the link of another team offers, and its acceptance. */
+/** Shows the offer behind another team's link, and accepts it. */
 import { Alert, Button, Group, Paper, Stack, Text, TextInput } from "@mantine/core";
 import { IconDatabase } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";

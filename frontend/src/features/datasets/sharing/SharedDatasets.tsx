@@ -1,4 +1,4 @@
-/** Datasets of other teams that this team reads. Nothing is shown where there are none. */
+/** Datasets of other teams that this team reads. Nothing is shown if there are none. */
 import { Anchor, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

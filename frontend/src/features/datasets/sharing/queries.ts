@@ -8,7 +8,7 @@ export const sharesQuery = (id: string) =>
     queryFn: ({ signal }) => api.listDatasetShares(id, { limit: 200 }, { signal }),
   });
 
-/** What the holder of a link is offered. A link that is over stays over. */
+/** The offer behind a link. An expired link stays expired. */
 export const offerQuery = (secret: string) =>
   queryOptions({
     queryKey: ["dataset-offer", secret],

@@ -39,7 +39,7 @@ function Job({ job }: { job: BenchJob }) {
   );
 }
 
-/** What the cluster is at, and for how long, so that slow and stuck do not look alike. */
+/** The cluster's progress and its duration, to tell slow from stuck. */
 function Waiting({ job }: { job: BenchJob }) {
   const now = useNow();
   const since = (Date.parse(job.started_at ?? job.created_at) || now) / 1000;

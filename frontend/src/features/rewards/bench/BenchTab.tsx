@@ -1,4 +1,4 @@
-/** The bench: samples, one or two definitions, and what each makes of them, before a run spends anything. */
+/** The bench: scores samples with one or two definitions before a run spends anything. */
 import { Button, Group, Paper, Stack, Switch, Text, Title, Tooltip } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
@@ -23,7 +23,7 @@ import { EarlierJobs } from "./EarlierJobs";
 import { readFilter } from "./rescored";
 import { SamplePick } from "./SamplePick";
 
-/** Faults that stand at fields of the set-up. */
+/** Faults that are at fields of the set-up. */
 const AT_FIELDS =
   /^\/(definitions\/\d+(\/ref)?|samples(\/(dataset|rows|run|rollouts|step|matching|\d+\/(output_text|item|completion_tokens)))?)$/;
 
@@ -53,7 +53,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
     rollouts: search.rollouts?.split(",") ?? [],
     matching: readFilter(search.matching),
   });
-  // Until a person chooses: the version on show, against the draft once there is one.
+  // Until a person chooses: the version shown, against the draft once there is one.
   const [first, setFirst] = useState<string | null>(null);
   const [second, setSecond] = useState<string | null | undefined>(undefined);
   const [probes, setProbes] = useState(true);

@@ -1,4 +1,4 @@
-/** One sample whole: what was asked, what was answered, and what each definition made of it. */
+/** One sample in full: prompt, answer, and its scores by each definition. */
 import { Code, Drawer, Group, Paper, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { BenchDefinition, BenchJob, BenchSample, BenchScore, Json } from "@/api/model";
@@ -150,7 +150,7 @@ function Failure({ message, traceback }: ErrorParts) {
   );
 }
 
-/** Weights and reasons; of jobs of before reasons were told, the definition's weights alone. */
+/** Weights and reasons; for jobs without reasons, the definition's weights alone. */
 function explanationOf(definition: BenchDefinition, score: BenchScore | null) {
   const told = score?.explanation ?? {};
   const known = Object.keys(score?.parts ?? {}).flatMap((name): [string, { weight: number; reason: null }][] => {

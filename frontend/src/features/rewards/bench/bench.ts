@@ -1,4 +1,4 @@
-/** What the bench shows of a job, and what it sends: pure functions over documents. */
+/** The bench's view of a job and its request: pure functions over documents. */
 import type { BenchFlag, BenchJob, BenchSample, BenchScore, CreateBenchJobRequest, Json, Spec } from "@/api/model";
 import { type Pasted, toBody } from "@/features/rewards/samples/samples";
 import { DASH, formatNumber } from "@/lib/format";
@@ -10,7 +10,7 @@ export interface BenchRow {
   sample: BenchSample;
   /** One per definition; null while the job has no results. */
   scores: (BenchScore | null)[];
-  /** How the verdict changes from the first definition to the second; null where it does not. */
+  /** How the verdict changes from the first definition to the second; null if it does not. */
   flip: Flip | null;
   /** Second minus first, where both have a reward. */
   change: number | null;
@@ -66,7 +66,7 @@ export type Samples =
   /** Picked rollouts, or all matching `matching`. */
   | { kind: "run"; run: string | null; rollouts: string[]; matching: Record<string, unknown> | null };
 
-/** Samples of a request; null where only the platform can tell. */
+/** Samples of a request; null if only the platform can tell. */
 export function sampleCount(chosen: Samples): number | null {
   switch (chosen.kind) {
     case "pasted":
@@ -109,7 +109,7 @@ function samplesBody(chosen: Samples): CreateBenchJobRequest["samples"] {
   }
 }
 
-/** `count` row numbers spread evenly over `size` rows; all of them where there are fewer. */
+/** `count` row numbers spread evenly over `size` rows; all of them if there are fewer. */
 export function spread(size: number, count: number): number[] {
   if (count >= size) return Array.from({ length: size }, (_, index) => index);
   return Array.from({ length: count }, (_, index) => Math.floor((index * size) / count));
@@ -155,7 +155,7 @@ export interface ErrorParts {
   traceback: string | null;
 }
 
-/** A score's error in a line, and its traceback, which may stand in the error itself. */
+/** A score's error in a line, and its traceback, which may be in the error itself. */
 export function errorParts(score: Pick<BenchScore, "error" | "traceback">): ErrorParts {
   const error = score.error ?? "";
   const at = error.indexOf(TRACEBACK);

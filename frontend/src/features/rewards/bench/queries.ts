@@ -9,7 +9,7 @@ export const benchesQuery = queryOptions({
 
 const OPEN = ["queued", "running"];
 
-/** One job; asked for again and again until it has ended. One that is gone is not asked for again. */
+/** One job; polled until it has ended. One that is gone is not asked for again. */
 export const benchQuery = (id: string) =>
   queryOptions({
     queryKey: ["benches", id],

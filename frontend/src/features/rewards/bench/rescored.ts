@@ -10,7 +10,7 @@ export function groupName(group: string): string {
   return `step ${step} · ${rest.join("/")}`;
 }
 
-/** Which rollouts were taken by a filter; null where people picked them. */
+/** Which rollouts were taken by a filter; null if people picked them. */
 export function matchedText(source: BenchJob["source"]): string | null {
   if (!source.matching) return null;
   const { filter, groups, left_out } = source.matching;
@@ -29,7 +29,7 @@ const WORDS: Record<string, string> = {
   q: "text",
 };
 
-/** " step 3, dead", or nothing where no filter was given. */
+/** " step 3, dead", or nothing if no filter was given. */
 export function filterText(filter: Record<string, unknown>): string {
   const words = Object.entries(filter).map(([name, value]) => {
     if (typeof value === "boolean") return value ? name : `not ${name}`;
@@ -38,7 +38,7 @@ export function filterText(filter: Record<string, unknown>): string {
   return words.length > 0 ? ` ${words.join(", ")}` : "";
 }
 
-/** The filter that an address carries; null where it is none. */
+/** The filter that an address carries; null if it is none. */
 export function readFilter(text: string | undefined): Record<string, unknown> | null {
   if (text === undefined) return null;
   try {

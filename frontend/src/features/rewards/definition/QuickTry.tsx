@@ -1,4 +1,4 @@
-/** Scores samples with the definition as it stands in the form, at once, where no jail and no judge is needed. */
+/** Scores samples with the definition as it is in the form, at once, where no jail and no judge is needed. */
 import { Button, Group, Paper, Select, Stack, Text, Title } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";

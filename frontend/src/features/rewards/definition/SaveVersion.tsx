@@ -1,4 +1,4 @@
-/** The last look before a version is made: what differs from the newest one, and why. */
+/** The dialog before a version is created: changes from the newest one, and the reason. */
 import { Button, Group, Modal, ScrollArea, Stack, Text, Textarea } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
@@ -42,7 +42,7 @@ export function SaveVersion({ opened, onClose, schema, reward, latest, definitio
       onClose();
       await client.invalidateQueries({ queryKey: ["rewards"] });
       toast(`Version ${next} of ${reward.name} created.`);
-      // The newest version is shown; a tab that was opened meanwhile stays, and so does another page.
+      // The newest version is shown; a tab that was opened in the meantime stays, and so does another page.
       if (router.state.location.pathname === `/rewards/${reward.id}`) {
         void navigate({ search: previous => ({ ...previous, version: undefined }) });
       }

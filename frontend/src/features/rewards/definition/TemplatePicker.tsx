@@ -4,12 +4,12 @@ import { type Template, templates } from "./templates";
 
 interface Props {
   value: string | null;
-  /** Whether a choice would overwrite what somebody has typed. */
+  /** Whether a choice would overwrite what a user has typed. */
   changed: boolean;
   onChoose: (template: Template) => void;
 }
 
-/** What the definition begins with. */
+/** What the definition starts with. */
 export function TemplatePicker({ value, changed, onChoose }: Props) {
   const chosen = templates.find(one => one.id === value);
   const choose = (id: string | null) => {

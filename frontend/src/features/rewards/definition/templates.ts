@@ -1,4 +1,4 @@
-/** What a new reward may begin with. A test of the platform's holds each against the definition's own rules. */
+/** Templates of new rewards. A platform test validates each against the definition's schema. */
 import type { Json, JsonSchema, Spec } from "@/api/model";
 import { initialValue, withDefaults } from "@/features/schema-form/schema";
 import TEMPLATES from "./templates.json";
@@ -7,7 +7,7 @@ export interface Template {
   id: string;
   title: string;
   about: string;
-  /** What rows, team or cluster must have; empty where it is nothing. */
+  /** What rows, team or cluster must have; empty if it is nothing. */
   needs: string;
   definition: unknown;
 }
@@ -21,7 +21,7 @@ export function definitionOf(template: Template | undefined, schema: JsonSchema)
     : firstDefinition(schema);
 }
 
-/** One component, so that the form begins with something to change. */
+/** One component, so that the form starts with something to change. */
 function firstDefinition(schema: JsonSchema): Spec {
   const made = initialValue(schema, schema) as Spec;
   const components = made.components as Json[] | undefined;

@@ -1,4 +1,4 @@
-/** A first version: a name, a definition, and samples to try it on. */
+/** Creates a reward: a name, a definition, and samples to try it on. */
 import { Button, Group, Paper, Stack, TextInput, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

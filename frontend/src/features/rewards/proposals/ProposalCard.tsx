@@ -1,4 +1,4 @@
-/** One proposed item beside the two rollouts that it tells apart. */
+/** One proposed item next to the two rollouts that it tells apart. */
 import { Badge, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import type { Reward, RubricProposal } from "@/api/model";

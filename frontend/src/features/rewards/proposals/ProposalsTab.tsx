@@ -1,4 +1,4 @@
-/** Items that live runs propose for the reward's rubrics, with what they come from, until a person decides. */
+/** Items that runs propose for the reward's rubrics, with their evidence, until a user decides. */
 import { Group, SegmentedControl, Stack, Text } from "@mantine/core";
 import { IconBulb } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";

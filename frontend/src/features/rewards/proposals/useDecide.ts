@@ -7,7 +7,7 @@ import { toast } from "@/ui/toast";
 /** The decision on a proposal. Accepting makes a version; taking back what was accepted makes one too. */
 export function useDecide(reward: Reward, proposal: RubricProposal) {
   const client = useQueryClient();
-  // Pending until the list is read anew: a decided proposal is not decided twice.
+  // Pending until the list is refetched: a decided proposal is not decided twice.
   const onSettled = () => client.invalidateQueries({ queryKey: ["rewards"] });
   const accept = useSubmit({
     mutationFn: (body: { name?: string; description?: string; weight?: number; note: string }) =>

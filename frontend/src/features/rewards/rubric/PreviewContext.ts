@@ -1,5 +1,5 @@
 import { createContext } from "react";
 import type { PreviewSample } from "./prompt";
 
-/** The sample that previews of prompts are filled with: the first one beside the definition. */
+/** The sample that previews of prompts are filled with: the first one next to the definition. */
 export const PreviewContext = createContext<PreviewSample>({ output_text: "", item: {} });

@@ -1,4 +1,4 @@
-/** The template of the judge's question, and beside it what it becomes for a sample. */
+/** The template of the judge's question, and next to it what it becomes for a sample. */
 import { Box, Group, Select, Stack, Text, Textarea } from "@mantine/core";
 import { clamp } from "@mantine/hooks";
 import { useContext, useId, useState } from "react";

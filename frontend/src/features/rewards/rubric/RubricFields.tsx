@@ -1,4 +1,4 @@
-/** The rubric grader in a definition's form: its items, how they are asked, and what the judge will read. */
+/** The rubric grader in a definition's form: its items, how they are asked, and the judge's input. */
 import { Stack } from "@mantine/core";
 import type { FieldProps } from "@/features/schema-form/context";
 import { ObjectFields } from "@/features/schema-form/ObjectFields";

@@ -29,7 +29,7 @@ export function positiveTotal(items: RubricItem[]): number {
   );
 }
 
-/** The item's part of the grade; null where it has none. */
+/** The item's part of the grade; null if it has none. */
 export function shareOf(item: RubricItem, items: RubricItem[]): number | null {
   const total = positiveTotal(items);
   return typeof item.weight === "number" && total > 0 ? item.weight / total : null;

@@ -12,10 +12,10 @@ interface Props {
   /** Of the last try, whose faults are shown at the fields under `pointer`. */
   error?: unknown;
   pointer?: string;
-  /** What stands under a sample, such as its score. */
+  /** What is under a sample, such as its score. */
   below?: (sample: Pasted) => ReactNode;
   maxRows?: number;
-  /** Beside the button that adds a sample. */
+  /** Next to the button that adds a sample. */
   tools?: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** Samples as people paste them: text that is not valid yet may stand in any field. */
+/** Samples as people paste them: text that is not valid yet may be in any field. */
 import type { DatasetRow, Json } from "@/api/model";
 import { isObject } from "@/features/schema-form/schema";
 
@@ -21,7 +21,7 @@ export const MAX_PICKED = 200;
 /** Most stored rollouts that a filter takes: whole groups, the newest first. */
 export const MAX_MATCHED = 500;
 
-/** A row of a dataset as a sample whose completion is still to be written; it begins with the reference answer. */
+/** A row of a dataset as a sample whose completion is still to be written; it starts with the reference answer. */
 export function fromRow(row: DatasetRow): Pasted {
   return { output_text: `<think></think>${row.answer ?? ""}`, item: JSON.stringify(row.row), tokens: 16 };
 }

@@ -1,4 +1,4 @@
-/** Runs over each other: results, differences, and every metric with one line per run. All of it is in the address. */
+/** Compares runs: results, differences, and every metric with one line per run. All of it is in the address. */
 import { Button, Skeleton, Stack, Switch, Text } from "@mantine/core";
 import { IconChartLine, IconFileText } from "@tabler/icons-react";
 import { useQueries } from "@tanstack/react-query";

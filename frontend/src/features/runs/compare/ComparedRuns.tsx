@@ -81,7 +81,7 @@ function Remove({ name, onClick }: { name: string; onClick: () => void }) {
   );
 }
 
-/** Adds the run that this one is a child of, where it is not there yet. */
+/** Adds this run's parent, if it is not yet compared. */
 function Parent({ run, runs, onAdd }: Pick<Props, "runs" | "onAdd"> & { run: Run }) {
   const { parent } = run;
   if (!parent || runs.some(one => one.id === parent.run) || runs.length >= MOST_COMPARED) return null;

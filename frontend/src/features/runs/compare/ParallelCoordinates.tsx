@@ -48,7 +48,7 @@ export function ParallelCoordinates({ runs, keys, hidden }: Props) {
       <div
         ref={ref}
         className={classes.sweep}
-        // Whoever has no mouse scrolls it by keys.
+        // Anyone who has no mouse scrolls it by keys.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         role="region"

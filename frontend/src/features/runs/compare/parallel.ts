@@ -6,7 +6,7 @@ import type { ChangedKey } from "@/features/runs/overlay/changed";
 export interface Axis {
   id: string;
   title: string;
-  /** Place of each run from 0 (bottom) to 1 (top); null where it has none. */
+  /** Place of each run from 0 (bottom) to 1 (top); null if it has none. */
   places: (number | null)[];
   /** Labels with their places. */
   ticks: { at: number; label: string }[];

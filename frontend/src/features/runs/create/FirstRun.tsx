@@ -1,4 +1,4 @@
-/** Four questions whose answers fill the form, for who has not made a run before. */
+/** Four questions whose answers fill the form, for first-time users. */
 import { Button, Group, Modal, SegmentedControl, Select, Skeleton, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconListNumbers } from "@tabler/icons-react";

@@ -1,4 +1,4 @@
-/** The form of a new run beside its differences, faults and the buttons that create it. */
+/** The form of a new run next to its differences, faults and the buttons that create it. */
 import { Tabs, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -26,7 +26,7 @@ import { useValidation } from "./useValidation";
 interface Props {
   schema: JsonSchema;
   base: Spec;
-  /** What the form begins with, where it is not the base itself. */
+  /** What the form starts with, where it is not the base itself. */
   initial?: Spec;
   baseLabel: string;
   name: string;

@@ -17,7 +17,7 @@ export function TextTab({ spec, draft, onChange, errors }: Props) {
   const shown = textFor(spec, draft);
   const { fault } = shown;
   const convert = (format: Format) =>
-    // A text that cannot be read is not thrown away: perhaps it is of the other format.
+    // A text that cannot be read is not discarded: perhaps it is of the other format.
     onChange(fault === null ? written(spec, format) : reread(shown, { format }));
   return (
     <div>

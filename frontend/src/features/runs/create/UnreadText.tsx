@@ -1,4 +1,4 @@
-/** Stands where the spec would be shown while the text that tells it cannot be read. */
+/** Shown instead of the spec while its text is invalid. */
 import { Alert, Button, Group, Text } from "@mantine/core";
 
 interface Props {

@@ -5,7 +5,7 @@ import { isObject } from "@/features/schema-form/schema";
 
 export interface Answers {
   policy: Policy;
-  /** `slug@number` of the rows that are learned from, and of held-out ones, where there are any. */
+  /** `slug@number` of the rows that are learned from, and of held-out ones, if there are any. */
   data: string;
   heldOut: string | null;
   /** `slug@number` */

@@ -22,7 +22,7 @@ export function useValidation(spec: Spec): Checked {
     staleTime: 30_000,
   });
   return {
-    // Pointers count from the request's body; the form begins at its member `spec`.
+    // Pointers count from the request's body; the form starts at its member `spec`.
     validation: query.data && { ...query.data, errors: faultsWithin("/spec", query.data.errors) },
     checking: settled !== spec || query.isFetching,
     error: query.error,

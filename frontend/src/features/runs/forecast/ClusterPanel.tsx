@@ -1,4 +1,4 @@
-/** What the run would take on clusters of several sizes, whether there are any or not. */
+/** Estimates for clusters of several sizes, whether or not they exist. */
 import { Button, Group, Loader, NativeSelect, NumberInput, Paper, Table, Text, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";

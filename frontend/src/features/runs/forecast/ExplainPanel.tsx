@@ -1,4 +1,4 @@
-/** What the spec amounts to: the effective batch, the weight of a token in the loss, and every method with its source. */
+/** The effective batch, the weight of a token in the loss, and every method with its source. */
 import { Accordion, Alert, Code, Paper, Table, Text, Title } from "@mantine/core";
 import type { Explanation } from "@/api/model";
 import { formatCount, formatValue } from "@/lib/format";

@@ -10,9 +10,9 @@ import { fastest, ownGpus, planQuery, stepTime } from "./plan";
 
 const NAMES = { sync: "sync", streamed: "streamed", async: "async", in_flight: "in flight" };
 
-/** What the run will take, and how its GPUs are best split, before it starts. */
+/** Predicted time and cost of the run, and the best split of its GPUs. */
 export function PlanPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
-  /** What is typed; a text or 1 while it is on its way to a number that can be split. */
+  /** The input; a text or 1 until it is a number that can be split. */
   const [typed, setTyped] = useState<number | string | null>(null);
   const gpus = typeof typed === "number" && typed >= 2 ? typed : ownGpus(spec);
   const [settled] = useDebouncedValue({ spec, gpus }, 350);

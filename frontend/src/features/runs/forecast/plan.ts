@@ -48,7 +48,7 @@ export function stepTime(seconds: number): string {
   return seconds < 10 ? `${seconds.toFixed(2)} s` : formatDuration(seconds);
 }
 
-/** The fastest mode, or null where none is faster than another by a hundredth. */
+/** The fastest mode, or null if none is faster than another by a hundredth. */
 export function fastest(modes: ModePlan[]): ModePlan | null {
   const best = [...modes].sort((one, other) => one.step_seconds - other.step_seconds)[0];
   return best && modes.some(mode => mode.step_seconds > best.step_seconds * 1.01) ? best : null;

@@ -83,7 +83,7 @@ export function RunsTable({ runs, chosen, onChoose }: Props) {
   );
 }
 
-/** Dragged onto the row of another run, it opens both beside each other; the boxes do the same from the keyboard. */
+/** Dragging it onto another run's row compares both. The checkboxes do the same from the keyboard. */
 function RunRow({ run, children }: { run: Run; children: ReactNode }) {
   const navigate = useNavigate();
   const [isOver, setOver] = useState(false);

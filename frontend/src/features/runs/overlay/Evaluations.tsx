@@ -1,4 +1,4 @@
-/** Held-out results of the runs beside each other, with their intervals. */
+/** Held-out results of the runs next to each other, with their intervals. */
 import { Skeleton, Text } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import type { ReactNode } from "react";

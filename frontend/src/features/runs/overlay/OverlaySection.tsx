@@ -16,7 +16,7 @@ import { overlaidData, type Section, splitKey } from "./overlay";
 /** Charts that are fetched together for all runs, part by part, so that the first need not wait for the others. */
 const TOGETHER = 4;
 
-/** Milliseconds between two looks at a run that goes on. */
+/** Milliseconds between refetches of an active run. */
 const LOOK_EVERY = 10_000;
 
 interface Props {
@@ -25,7 +25,7 @@ interface Props {
   /** How far each run's points are moved along the axis. */
   shifts: number[];
   window: Window;
-  /** Only what was done by then is drawn; without it the charts go on as the runs do. */
+  /** Only what was done by then is drawn; without it the charts continue as the runs do. */
   asOf?: string;
   common: Omit<ComponentProps<typeof ChartCard>, "chart" | "data" | "steps" | "stepsByLine">;
 }

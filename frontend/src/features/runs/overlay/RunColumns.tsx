@@ -18,7 +18,7 @@ interface Props {
   description: ReactNode;
   runs: Run[];
   rows: Row[];
-  /** Rows that are shown until someone asks for all; without it all are. */
+  /** Rows shown before expanding; all if undefined. */
   few?: number;
   testId: string;
 }

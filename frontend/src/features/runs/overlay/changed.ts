@@ -4,7 +4,7 @@ import { diff, getIn, type Path, same, toPointer } from "@/features/schema-form/
 
 export interface ChangedKey {
   path: Path;
-  /** In the order of the runs; undefined where a spec has no such key. */
+  /** In the order of the runs; undefined if a spec has no such key. */
   values: (Json | undefined)[];
 }
 

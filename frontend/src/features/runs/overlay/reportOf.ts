@@ -1,4 +1,4 @@
-/** What a report of one run, or of several, begins with: the charts that are looked at, as they are drawn. */
+/** What a report of one run, or of several, starts with: the charts that are looked at, as they are drawn. */
 import type { MetricName, ReportBlock, ReportContentRunMention, Run } from "@/api/model";
 import { CHARTS, type ChartSpec } from "@/features/charts/charts";
 import { isFound, moreCharts } from "@/features/charts/more";

@@ -1,4 +1,4 @@
-/** Several runs by their ids, read again while they go on. */
+/** Several runs by their ids, refetched while they are active. */
 import { useQueries } from "@tanstack/react-query";
 import type { Run } from "@/api/model";
 import { runQuery } from "@/entities/runs/queries";

@@ -17,7 +17,7 @@ import { movedText } from "@/ui/transfer-text";
 
 const isOpen = ({ state }: CheckpointExport) => state === "queued" || state === "running";
 
-/** The run's exports that are not over, that have failed, and the newest of those that are done. */
+/** The run's open and failed exports, and the newest finished ones. */
 export function CheckpointExports({ run, editor }: { run: Run; editor: boolean }) {
   const rows = useQuery(exportsQuery(run.id)).data?.data ?? [];
   const done = rows.find(row => row.state === "done");

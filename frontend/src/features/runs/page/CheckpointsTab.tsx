@@ -38,7 +38,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
   );
 }
 
-/** Those that are there; what the keep rule has deleted is folded away. */
+/** Existing checkpoints; those that retention removed are folded. */
 function Checkpoints({ run, rows }: { run: Run; rows: Checkpoint[] }) {
   const editor = useCan("editor");
   const [whole, { toggle }] = useDisclosure(false);

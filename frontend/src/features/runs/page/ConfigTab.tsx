@@ -1,4 +1,4 @@
-/** The spec as it is in force, and how it differs from what the run or its preset began with. */
+/** The spec as it is in force, and how it differs from what the run or its preset started with. */
 import { Group, Paper, SegmentedControl, Select, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** What becomes of the place of a run that stands still, in words. */
+/** What happens to the slot of a paused or suspended run. */
 import { Text } from "@mantine/core";
 import type { Run } from "@/api/model";
 import { formatTime } from "@/lib/format";

@@ -1,4 +1,4 @@
-/** What happens now, how far, how fast, at what cost, and how fresh this is: one line on a desk. */
+/** The run's phase, progress, speed, cost and freshness, on one line on wide screens. */
 import { Alert, Paper, Progress, Text, Tooltip } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
@@ -11,7 +11,7 @@ import { costText, doing, phaseAge, shareDone, timeLeft } from "./phases";
 import { WaitingFact } from "./WaitingFact";
 import classes from "./strip.module.css";
 
-/** Seconds without a word from the worker after which what is shown counts as stale. */
+/** Seconds without a message from the worker after which the page counts as stale. */
 const STALE_AFTER = 15;
 
 interface Props {

@@ -1,4 +1,4 @@
-/** A run: header, phase strip, tabs, and the control rail beside them (a sheet from below on narrow screens). */
+/** A run: header, phase strip, tabs, and the control rail next to them (a sheet from below on narrow screens). */
 import { Badge, Button, Drawer, Skeleton, Stack, Tabs } from "@mantine/core";
 import { useDisclosure, useMediaQuery, useNetwork } from "@mantine/hooks";
 import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
@@ -147,7 +147,7 @@ function Steering({ run }: { run: Run }) {
   );
 }
 
-/** How many incidents last; nothing while there is none. */
+/** The number of open incidents; nothing if there are none. */
 function OpenIncidents({ run }: { run: Run }) {
   const { data } = useQuery(incidentsQuery(run));
   if (!data || data.open === 0) return null;

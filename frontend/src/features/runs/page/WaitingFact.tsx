@@ -1,4 +1,4 @@
-/** Why a queued run waits, with links to the team's runs that hold the places. */
+/** Why a run is queued, with links to the team's runs that hold the slots. */
 import { Anchor, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Run } from "@/api/model";

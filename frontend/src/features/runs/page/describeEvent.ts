@@ -1,4 +1,4 @@
-/** Events in words. */
+/** Texts of events. */
 import { controlOf } from "@/api/events";
 import type { RunEvent } from "@/api/model";
 import { targetLabel } from "@/features/controls/labels";

@@ -1,4 +1,4 @@
-/** Held-out results beside checkpoints: which weights were how good. */
+/** Held-out results next to checkpoints: which weights were how good. */
 import { useQuery } from "@tanstack/react-query";
 import type { Checkpoint, MetricName, Metrics, Run } from "@/api/model";
 import { evaluationKeys, evaluationsQuery, type Measured, resultAt } from "@/entities/runs/evaluations";

@@ -1,4 +1,4 @@
-/** What a run does at the moment, in words, and how long against what is usual for it. Pure functions. */
+/** The current phase of a run, and its duration compared with the usual one. Pure functions. */
 import type { Cost, Run } from "@/api/model";
 import { DASH, formatDuration, humanize } from "@/lib/format";
 
@@ -17,7 +17,7 @@ export function doing(phase: string): string {
 }
 
 export interface PhaseAge {
-  /** Seconds since it began; null where that is not known. */
+  /** Seconds since it started; null if unknown. */
   age: number | null;
   /** The time that 95 % of the run's last steps stayed within; null before there are enough. */
   p95: number | null;
@@ -32,7 +32,7 @@ export function phaseAge(run: Pick<Run, "progress" | "summary">, now: number): P
   return { age, p95, isLate: age !== null && p95 !== null && age > p95 };
 }
 
-/** Share of the phase that is done; null where the worker counts nothing, so that no bar tells of it. */
+/** Share of the phase that is done; null if the worker does not count it, so that no bar is shown. */
 export function shareDone(progress: Run["progress"]): number | null {
   if (!progress || progress.total <= 0) return null;
   return Math.min(1, progress.done / progress.total);
@@ -51,14 +51,14 @@ export function timeLeft(
   return `${isSame ? from.slice(0, -unit.length) : from} to ${to}`;
 }
 
-/** To what a person can use: whole seconds below a minute, whole minutes below an hour, and so on. */
+/** Rounded for readers: whole seconds below a minute, five seconds below an hour, then minutes. */
 function rounded(seconds: number | null | undefined): number | null {
   if (seconds === null || seconds === undefined) return null;
   if (seconds < 60) return Math.round(seconds);
   return seconds < 3600 ? Math.round(seconds / 5) * 5 : Math.round(seconds / 60) * 60;
 }
 
-/** "0.42 GPU h", with the price where there is one; hours at work on a cluster without GPUs. */
+/** "0.42 GPU h", with its price if there is one; slot hours on a cluster without GPUs. */
 export function costText(cost: Cost | undefined): string {
   if (!cost) return DASH;
   const hours = cost.gpu_hours > 0 ? `${hoursText(cost.gpu_hours)} GPU h` : `${hoursText(cost.place_hours)} h`;

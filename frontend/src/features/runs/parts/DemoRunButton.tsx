@@ -8,7 +8,7 @@ import { useCan } from "@/features/session/session";
 import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
 
-/** One click from an empty team to a run that trains. */
+/** Creates the demo run. */
 export function DemoRunButton() {
   const recipes = useQuery(recipesQuery);
   const demo = recipes.data?.find(recipe => recipe.name === "demo");

@@ -1,4 +1,4 @@
-/** Latest reward with its course. */
+/** Latest reward with its curve. */
 import { Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import * as api from "@/api/client";
