@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.errors import GraderError, grouped
 from trainer_core.rewards.graders import Grader, grade, needs_jail
-from trainer_core.rewards.graders.math.math import extract
+from trainer_core.rewards.graders.math import extract
 from trainer_core.rewards.graders.text.instructions import CHECKS
 from trainer_core.rewards.sample import Sample, split_thinking
 from trainer_core.rewards.score import score as score_sample

@@ -4,7 +4,7 @@ import re
 from typing import Final, Literal
 
 from trainer_core.rewards.graders.code import code_blocks
-from trainer_core.rewards.graders.math.math import extract
+from trainer_core.rewards.graders.math import extract
 
 Mark = Literal[
     "boxed",

@@ -10,8 +10,9 @@ from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import leaves
 from trainer_core.rewards.graders.code import code_blocks
 from trainer_core.rewards.graders.code.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.math import extract
 from trainer_core.rewards.graders.math.choice import ChoiceGrader, choices_letter
-from trainer_core.rewards.graders.math.math import MathGrader, extract
+from trainer_core.rewards.graders.math.math import MathGrader
 from trainer_core.rewards.graders.math.numeric import NumericGrader
 from trainer_core.rewards.graders.text.magistral_format import MagistralFormatGrader
 

@@ -29,8 +29,8 @@ class Parallelism(SpecModel):
     """Packed tokens per forward pass of a learner rank; a micro-batch split over several ranks has this many for each
     of them."""
     share_prompts: bool = True
-    """Compute the prompt of a group, and each longer prefix that its samples share, once per micro-batch instead of once
-    per sample. The same update, less work."""
+    """Compute the prompt of a group, and each longer prefix that its samples share, once per micro-batch instead of
+    once per sample. The same update, less work."""
     batch_invariant: bool = False
     """The learner's log-probabilities are bit-identical regardless of the rest of the batch, its order and the number
     of ranks: the order of every sum depends only on a token's own sequence. Slower. A policy with experts or in FP8,

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders.math.math import extract
+from trainer_core.rewards.graders.math import extract
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.mathematics import choices
 from trainer_core.rewards.reasons import quoted, tell

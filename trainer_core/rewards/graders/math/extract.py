@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from trainer_core.rewards.graders.math.math import latex_numbers
+from trainer_core.rewards.graders.math import latex_numbers
 from trainer_core.rewards.graders.math.numeric import NUMBER
 from trainer_core.rewards.mathematics.tokens import closing
 from trainer_core.rewards.mathematics.tree import UnreadableError

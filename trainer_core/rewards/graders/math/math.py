@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.jail import Jail, JailError, Limits, require
-from trainer_core.rewards.graders.math.math import extract
+from trainer_core.rewards.graders.math import extract
 from trainer_core.rewards.graders.math.math_gold import Gold, gold_answers
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.mathematics import choices

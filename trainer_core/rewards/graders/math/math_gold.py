@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders.math.math import extract
+from trainer_core.rewards.graders.math import extract
 from trainer_core.rewards.mathematics import choices
 from trainer_core.rewards.mathematics.kinds import AnswerKind, taken_as
 from trainer_core.rewards.mathematics.reading import read

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders.math.math import latex_numbers
+from trainer_core.rewards.graders.math import latex_numbers
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
