@@ -46,7 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
         except (OSError, ValueError) as error:
             print(f"{folder}: {error}", file=sys.stderr)
             return 2
-    explanation = explain(spec, *sizes)
+    size, teacher = sizes
+    explanation = explain(spec, size, teacher)
     if given.json:
         print(json.dumps(asdict(explanation), indent=2, ensure_ascii=False))
     else:

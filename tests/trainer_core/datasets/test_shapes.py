@@ -88,41 +88,6 @@ def test_gold_answers_of_gsm8k(behind: str, gold: str) -> None:
 
 
 MAPPED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-    (
-        "roll",
-        {"messages": CHAT, "ground_truth": ["18", 18]},
-        {"messages": CHAT, "answer": ["18", "18"], "ground_truth": ["18", 18]},
-    ),
-    (
-        "open_instruct",
-        {"messages": CHAT, "ground_truth": ["2"], "dataset": ["gsm8k"]},
-        {"messages": CHAT, "answer": "2", "ground_truth": ["2"], "dataset": ["gsm8k"]},
-    ),
-    (
-        "open_instruct",
-        {"prompt": "1+1=", "ground_truth": 2, "dataset": "gsm8k"},
-        {"prompt": "1+1=", "answer": "2", "ground_truth": 2, "dataset": "gsm8k"},
-    ),
-    (
-        "ultrachat",
-        {"prompt": "1+1=", "messages": [*CHAT, {"role": "assistant", "content": "2"}], "reference": "x"},
-        {"messages": CHAT, "reference": "2", "source_prompt": "1+1=", "source_reference": "x"},
-    ),
-    (
-        "verl",
-        {"prompt": CHAT, "reward_model": {"ground_truth": ["2", "two"]}},
-        {"messages": CHAT, "answer": ["2", "two"], "reward_model": {"ground_truth": ["2", "two"]}},
-    ),
-    (
-        "math",
-        {"problem": "1+1=", "answer": ["2", "two"]},
-        {"messages": CHAT, "answer": ["2", "two"], "problem": "1+1="},
-    ),
-    (
-        "openai_rft",
-        {"messages": CHAT, "reference_answer": ["2", "two"]},
-        {"messages": CHAT, "answer": ["2", "two"], "reference_answer": ["2", "two"]},
-    ),
     ("own", {"prompt": "1+1=", "answer": "2"}, {"prompt": "1+1=", "answer": "2"}),
     ("own", {"messages": CHAT, "answer": 2}, {"messages": CHAT, "answer": 2}),
     ("conversational", {"prompt": CHAT, "solution": "2"}, {"messages": CHAT, "solution": "2"}),
@@ -235,6 +200,41 @@ MAPPED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             "kwargs": [{}],
             "instruction_id_list": ["change_case:english_capital"],
         },
+    ),
+    (
+        "roll",
+        {"messages": CHAT, "ground_truth": ["18", 18]},
+        {"messages": CHAT, "answer": ["18", "18"], "ground_truth": ["18", 18]},
+    ),
+    (
+        "open_instruct",
+        {"messages": CHAT, "ground_truth": ["2"], "dataset": ["gsm8k"]},
+        {"messages": CHAT, "answer": "2", "ground_truth": ["2"], "dataset": ["gsm8k"]},
+    ),
+    (
+        "open_instruct",
+        {"prompt": "1+1=", "ground_truth": 2, "dataset": "gsm8k"},
+        {"prompt": "1+1=", "answer": "2", "ground_truth": 2, "dataset": "gsm8k"},
+    ),
+    (
+        "ultrachat",
+        {"prompt": "1+1=", "messages": [*CHAT, {"role": "assistant", "content": "2"}], "reference": "x"},
+        {"messages": CHAT, "reference": "2", "source_prompt": "1+1=", "source_reference": "x"},
+    ),
+    (
+        "verl",
+        {"prompt": CHAT, "reward_model": {"ground_truth": ["2", "two"]}},
+        {"messages": CHAT, "answer": ["2", "two"], "reward_model": {"ground_truth": ["2", "two"]}},
+    ),
+    (
+        "math",
+        {"problem": "1+1=", "answer": ["2", "two"]},
+        {"messages": CHAT, "answer": ["2", "two"], "problem": "1+1="},
+    ),
+    (
+        "openai_rft",
+        {"messages": CHAT, "reference_answer": ["2", "two"]},
+        {"messages": CHAT, "answer": ["2", "two"], "reference_answer": ["2", "two"]},
     ),
 ]
 
