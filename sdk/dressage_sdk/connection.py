@@ -86,7 +86,7 @@ class Connection:
             last = attempt > self._retries
             try:
                 response = self._http.request(method, path, **options)
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 if last:
                     raise _unreachable(self.url, error) from error
                 self._sleep(pause_s(attempt))
@@ -109,7 +109,7 @@ def _address(url: str) -> str:
         detail = f"{url!r} is no address of a platform: it must be like https://dressage.example.com."
         raise DressageError("Invalid address", detail)
     if parsed.query or parsed.fragment:
-        raise DressageError("Invalid address", f"{url!r} must not contain a query or a fragment.")
+        raise DressageError("Invalid address", "The platform's address must not contain a query or a fragment.")
     return str(parsed).rstrip("/").removesuffix(API)
 
 
@@ -125,7 +125,7 @@ def _is_transient(response: httpx.Response) -> bool:
     return response.status_code in BUSY or (response.status_code == 409 and _refusal(response).code == IN_FLIGHT)
 
 
-def _unreachable(url: str, error: httpx.TransportError) -> DressageError:
+def _unreachable(url: str, error: httpx.RequestError) -> DressageError:
     slow = isinstance(error, httpx.TimeoutException)
     reason = "it did not answer in time" if slow else str(error) or type(error).__name__
     detail = f"{url} cannot be reached: {reason}. Check the address, and that the platform is running."

@@ -139,6 +139,7 @@ def test_busy_platforms_are_asked_again(runs: RunsApi, proxy: FaultyProxy, slept
         ([(302, {"Location": "https://elsewhere.test/"})], 1, 302),
         ([(200, {"Content-Type": "text/html"})], 1, 200),
         ([(200, {"Content-Type": "application/json"})], 1, 200),
+        ([(200, {"Content-Encoding": "gzip"})] * 5, 4, None),
     ],
 )
 def test_what_is_no_answer_is_reported(faults: list[Any], requests: int, status: int | None) -> None:
@@ -199,7 +200,8 @@ def test_the_environment_names_platform_and_token(monkeypatch: pytest.MonkeyPatc
 
 @on_platform
 def test_logs_hold_no_secret(runs: RunsApi, proxy: FaultyProxy, secret: str, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
+    for logger in (None, "httpx", "httpcore"):
+        caplog.set_level(logging.DEBUG, logger)
     proxy.faults = ["close"]
     assert list(runs.list()) == []
     assert "api/v1/runs" in caplog.text
