@@ -41,8 +41,8 @@ from worker.engine.types import (
     FinishReason,
     KvOnUpdate,
     PartialCompletion,
-    Progress,
     Request,
+    TokenProgress,
 )
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class InferenceEngine:
         self._clock = busy_s + time.perf_counter() - started, None
         return finished
 
-    def progress(self, request_id: str, start: int) -> Progress:
+    def progress(self, request_id: str, start: int) -> TokenProgress:
         """Tokens of an unfinished request from index ``start`` on. Raises `KeyError` for an unknown one."""
         return self._live[request_id].progress(start)
 

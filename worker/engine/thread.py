@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from worker.engine.engine import InferenceEngine
-from worker.engine.types import Completion, EngineConfig, EngineError, Progress, Request
+from worker.engine.types import Completion, EngineConfig, EngineError, Request, TokenProgress
 
 
 class Listener(Protocol):
     """Receives what becomes of one request. Called in the engine's thread, so it must not block."""
 
-    def progressed(self, progress: Progress) -> None:
+    def progressed(self, progress: TokenProgress) -> None:
         """Some more tokens. Called only for requests that want them, after each engine step that added some."""
 
     def ended(self, completion: Completion) -> None:
@@ -119,6 +119,6 @@ class EngineThread:
                     one.listener.progressed(progress)
 
 
-def _rest(completion: Completion, start: int) -> Progress:
+def _rest(completion: Completion, start: int) -> TokenProgress:
     top = None if completion.top is None else completion.top.since(start)
-    return Progress(completion.token_ids[start:], completion.logprobs[start:], top)
+    return TokenProgress(completion.token_ids[start:], completion.logprobs[start:], top)

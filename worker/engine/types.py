@@ -142,7 +142,7 @@ class TopTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TokenProgress:
     """Some tokens of an unfinished request, as `Completion` will have them."""
 
     token_ids: list[int]

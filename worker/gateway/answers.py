@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
-from worker.engine import Completion, EngineError, Progress, Request, Sampling, TopTokens
+from worker.engine import Completion, EngineError, Request, Sampling, TokenProgress, TopTokens
 from worker.engine.thread import Listener
 from worker.gateway.errors import ApiError, refused
 from worker.gateway.text import GrowingText
@@ -18,7 +18,7 @@ from worker.gateway.text import GrowingText
 FinishReason = Literal["stop", "length"]
 
 
-class Engine(Protocol):
+class AnsweringEngine(Protocol):
     """The engine that answers: ``worker.engine.thread.EngineThread``."""
 
     def submit(self, request: Request, listener: Listener, *, wants_progress: bool = False) -> None:
@@ -29,14 +29,14 @@ class Engine(Protocol):
 
 
 class Vocabulary(Protocol):
-    """What tokens mean: ``worker.engine.tokenizer.PolicyTokenizer``."""
+    """The text of tokens, as ``worker.engine.tokenizer.PolicyTokenizer`` has it."""
 
     def text(self, token_ids: Sequence[int]) -> str:
         """Text of some tokens."""
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ChosenToken:
     """One token of a completion."""
 
     id: int
@@ -52,23 +52,23 @@ class Piece:
 
     choice: int
     text: str
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[ChosenToken] = field(default_factory=list)
     finish: FinishReason | None = None
-    """Why the choice has ended, if it has."""
+    """Reason the choice has ended, if it has."""
     generated: int = 0
     """Number of tokens that the engine generated for the choice, if it has ended."""
 
 
 class _Event(NamedTuple):
     choice: int
-    what: Progress | Completion | Exception
+    what: TokenProgress | Completion | Exception
 
 
 _ids = itertools.count()
 
 
 async def generate(
-    engine: Engine,
+    engine: AnsweringEngine,
     vocabulary: Vocabulary,
     eos: Sequence[int],
     prompt: tuple[int, ...],
@@ -92,7 +92,7 @@ async def generate(
         ApiError: the engine refuses a request, or has failed.
     """
     inbox = _Inbox()
-    texts = [GrowingText[Token](vocabulary.text, eos, sampling.stop_strings) for sampling in samplings]
+    texts = [GrowingText[ChosenToken](vocabulary.text, eos, sampling.stop_strings) for sampling in samplings]
     unfinished = {choice: f"chat-{next(_ids)}" for choice in range(len(samplings))}
     try:
         for choice, sampling in enumerate(samplings):
@@ -117,24 +117,24 @@ async def generate(
             engine.abort(request_id)
 
 
-def _absorb(choice: int, text: GrowingText[Token], what: Progress | Completion, *, piecewise: bool) -> Piece:
+def _absorb(choice: int, text: GrowingText[ChosenToken], what: TokenProgress | Completion, *, piecewise: bool) -> Piece:
     """Add tokens to a choice's text. Returns what can be sent."""
-    if isinstance(what, Progress):
+    if isinstance(what, TokenProgress):
         for token in _tokens(what):
             text.feed(token.id, token)
         released = text.take()
         return Piece(choice, released.text, released.tokens)
     if not piecewise:
-        for token in _tokens(Progress(what.token_ids, what.logprobs, what.top)):
+        for token in _tokens(TokenProgress(what.token_ids, what.logprobs, what.top)):
             text.feed(token.id, token)
     released = text.end()
     finish: FinishReason = "stop" if what.finish_reason == "stop" else "length"
     return Piece(choice, released.text, released.tokens, finish, len(what.token_ids))
 
 
-def _tokens(progress: Progress) -> Iterator[Token]:
+def _tokens(progress: TokenProgress) -> Iterator[ChosenToken]:
     for row, (token, logprob) in enumerate(zip(progress.token_ids, progress.logprobs, strict=True)):
-        yield Token(token, logprob, () if progress.top is None else _row(progress.top, row))
+        yield ChosenToken(token, logprob, () if progress.top is None else _row(progress.top, row))
 
 
 def _row(top: TopTokens, row: int) -> tuple[tuple[int, float], ...]:
@@ -159,7 +159,7 @@ class _Inbox:
                 self._loop.call_soon_threadsafe(self._wake)
 
     async def take(self) -> list[_Event]:
-        """What has arrived; waits until something has."""
+        """The events that have arrived; waits until there are some."""
         await self._filled.wait()
         self._filled.clear()
         return [self._events.popleft() for _ in range(len(self._events))]
@@ -175,7 +175,7 @@ class _Choice:
     def __init__(self, inbox: _Inbox, choice: int) -> None:
         self._inbox, self._number = inbox, choice
 
-    def progressed(self, progress: Progress) -> None:
+    def progressed(self, progress: TokenProgress) -> None:
         self._inbox.put(_Event(self._number, progress))
 
     def ended(self, completion: Completion) -> None:

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from worker.errors import StartError
-from worker.gateway.answers import Engine, Piece, Vocabulary, generate
+from worker.gateway.answers import AnsweringEngine, Piece, Vocabulary, generate
 from worker.gateway.chat_request import ChatRequest, read_request
 from worker.gateway.chat_response import ChatResponse, models
 from worker.gateway.errors import ApiError, refused
@@ -33,7 +33,7 @@ MOST_OPEN: Final = 1024
 TRY_AGAIN_S: Final = 1
 
 
-class Tokenizer(Vocabulary, Protocol):
+class ChatTokenizer(Vocabulary, Protocol):
     """The policy's tokenizer: ``worker.engine.tokenizer.PolicyTokenizer``."""
 
     def encode_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -49,8 +49,8 @@ class Gateway:
     def __init__(
         self,
         model: str,
-        engine: Engine,
-        tokenizer: Tokenizer,
+        engine: AnsweringEngine,
+        tokenizer: ChatTokenizer,
         eos: Sequence[int],
         max_length: int,
         clock: Callable[[], float] = time.monotonic,
@@ -232,7 +232,7 @@ async def _refusal(request: Request, error: Exception) -> Response:
 
 
 async def _http_refusal(request: Request, error: Exception) -> Response:
-    """What Starlette itself refuses: unknown paths and other methods."""
+    """Refusals of Starlette's own: unknown paths and other methods."""
     assert isinstance(error, HTTPException)
     reasons = {
         404: "There is nothing at this address. Use /v1/models or /v1/chat/completions.",

@@ -37,23 +37,23 @@ REMEDIES: Final[Mapping[str, str]] = {
     "reasoning_effort": "Ask for it in a message.",
     "top_k": "Use top_p.",
 }
-"""What to do instead of using a field that is not supported."""
+"""Advice for fields that are not supported."""
 
 
-class _Part(BaseModel):
+class _BodyPart(BaseModel):
     """Base of the parts of a body."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class TextPart(_Part):
+class TextPart(_BodyPart):
     """A part of a message."""
 
     type: Literal["text"]
     text: str
 
 
-class ChatMessage(_Part):
+class ChatMessage(_BodyPart):
     """A message of the conversation."""
 
     role: Literal["system", "user", "assistant"]
@@ -65,13 +65,13 @@ class ChatMessage(_Part):
         return self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
 
 
-class StreamOptions(_Part):
+class StreamOptions(_BodyPart):
     """Options of a stream."""
 
     include_usage: bool = False
 
 
-class ChatBody(_Part):
+class ChatBody(_BodyPart):
     """The supported fields of a request, with OpenAI's defaults."""
 
     model: str

@@ -8,13 +8,13 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import Any, Final
 
-from worker.gateway.answers import Piece, Token
+from worker.gateway.answers import ChosenToken, Piece
 from worker.gateway.chat_request import ChatRequest
 from worker.gateway.errors import ApiError
 from worker.gateway.text import UNFINISHED
 
 LEAST_LOGPROB: Final = -9999.0
-"""What OpenAI's API writes for a token of probability 0: JSON has no infinity."""
+"""Value for a token of probability 0, as in OpenAI's API: JSON has no infinity."""
 DONE: Final = "data: [DONE]\n\n"
 
 
@@ -71,7 +71,7 @@ class ChatResponse:
         logprobs = {"content": [self._token(token) for token in piece.tokens], "refusal": None} if wanted else None
         return {"logprobs": logprobs, "finish_reason": piece.finish}
 
-    def _token(self, token: Token) -> dict[str, Any]:
+    def _token(self, token: ChosenToken) -> dict[str, Any]:
         top = [self._one(*one) for one in token.top]
         return {**self._one(token.id, token.logprob), "top_logprobs": top}
 

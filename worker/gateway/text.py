@@ -9,14 +9,14 @@ from typing import Generic, NamedTuple, TypeVar
 T = TypeVar("T")
 
 UNFINISHED = "\ufffd"
-"""What a tokenizer writes for bytes that are not a complete character yet."""
+"""Replacement for bytes that are not a complete character yet."""
 MOST_UNFINISHED = 16
 """Tokens after which bytes are taken for no character: otherwise a policy that writes only such bytes would cost the
 square of its length. A character has at most four bytes."""
 
 
 class Released(NamedTuple, Generic[T]):
-    """What may be sent."""
+    """Text that may be sent."""
 
     text: str
     tokens: list[T]
@@ -60,7 +60,7 @@ class GrowingText(Generic[T]):
         self._grow(at_end=False)
 
     def take(self) -> Released[T]:
-        """What has become certain since the last call."""
+        """The text that has become certain since the last call."""
         return self._release(self._held if self.stopped else self._held[: len(self._held) - self._doubtful()])
 
     def end(self) -> Released[T]:

@@ -109,7 +109,7 @@ class JudgeServer:
             max_tokens=max_tokens,
             seed=seed if temperature > 0 else None,  # greedy sampling needs none, and a seed costs time
         )
-        waiting = _Waiting()
+        waiting = _WholeAnswer()
         try:
             self._engine.submit(Request(str(next(self._numbers)), tuple(prompt.tolist()), sampling), waiting)
             completion = waiting.done.result()
@@ -122,13 +122,13 @@ class JudgeServer:
         return ServedReply(text, len(prompt), len(completion.token_ids), reason)
 
 
-class _Waiting:
+class _WholeAnswer:
     """A caller that waits for the whole completion. Implements ``Listener``."""
 
     def __init__(self) -> None:
         self.done: Future[Completion] = Future()
 
-    def progressed(self, progress: Progress) -> None:
+    def progressed(self, progress: TokenProgress) -> None:
         """Never called: it wants no progress."""
 
     def ended(self, completion: Completion) -> None:

@@ -9,7 +9,7 @@ from worker.engine.request.routes import RouteRecorder
 from worker.engine.request.stops import StopStrings
 from worker.engine.request.thinking import ThinkingTracker, count_thinking
 from worker.engine.request.top import TopRecorder
-from worker.engine.types import Completion, FinishReason, PartialCompletion, Progress, Request, ThinkTokens
+from worker.engine.types import Completion, FinishReason, PartialCompletion, Request, ThinkTokens, TokenProgress
 
 
 class LiveRequest:
@@ -96,10 +96,10 @@ class LiveRequest:
         if self.repetition is not None:
             self.repetition.interrupt(self.token_ids, len(tokens))
 
-    def progress(self, start: int) -> Progress:
+    def progress(self, start: int) -> TokenProgress:
         """Tokens from index ``start`` on."""
         top = None if self.top is None else self.top.tokens(start)
-        return Progress(self.token_ids[start:], self.logprobs[start:], top)
+        return TokenProgress(self.token_ids[start:], self.logprobs[start:], top)
 
     @property
     def comparable(self) -> bool:

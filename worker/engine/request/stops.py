@@ -37,7 +37,7 @@ class StopSets:
             self._prepared(always)
 
     def of(self, strings: tuple[str, ...]) -> StopStrings | None:
-        """What ends a request with the stop strings ``strings``; None if nothing does. Raises as ``__init__``."""
+        """The engine's stop strings and those of a request; None if there are none. Raises as ``__init__``."""
         found = (*self._always, *strings)
         return self._prepared(found) if found else None
 
