@@ -8,7 +8,7 @@ from dressage_sdk.errors import DressageError
 from dressage_sdk.runs import RunsApi
 
 URL = "DRESSAGE_URL"
-TOKEN = "DRESSAGE_TOKEN"
+TOKEN = "DRESSAGE_TOKEN"  # nosec B105
 
 
 class Client:
