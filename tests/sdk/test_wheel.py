@@ -27,7 +27,7 @@ print(RunSpec.model_validate(spec).policy.base, Client("http://127.0.0.1:9", "dr
 
 
 @pytest.mark.expensive(
-    6, "builds a wheel and imports it", about=("sdk", "trainer_core/link", "trainer_core/metrics", "trainer_core/spec")
+    3, "builds a wheel and imports it", about=("sdk", "trainer_core/link", "trainer_core/metrics", "trainer_core/spec")
 )
 def test_the_wheel_works_with_what_it_declares_alone(tmp_path: Path) -> None:
     wheel = _built(tmp_path)
