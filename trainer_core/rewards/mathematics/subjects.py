@@ -53,8 +53,8 @@ def _of_relation(tree: Node) -> Subjects:
     if name and name.endswith(PROPORTION):
         return NOTHING
     if name and name.startswith("product:"):
-        letters = "".join(sorted(filter(str.isalpha, name.removeprefix("product:").casefold())))
-        return Subjects(frozenset([name]), frozenset([letters]))
+        word = "".join(sorted(filter(str.isalpha, name.removeprefix("product:").casefold())))
+        return Subjects(frozenset([name]), frozenset([word]))
     if name:
         return Subjects(frozenset([name]))
     if name == "":

@@ -205,7 +205,8 @@ def closing(text: str, opening: int) -> int:
 def _number(text: str, start: int, gap: bool, within: int) -> tuple[Token, int]:
     position = start
     groups: tuple[int, ...] = ()
-    whole = _WHOLE.match(text, start) or _SPACED.match(text, start)
+    is_script = text[start - 1 : start] in ("_", "^")  # of ``\log_2 128`` the 2 alone
+    whole = None if is_script else _WHOLE.match(text, start) or _SPACED.match(text, start)
     if whole is not None and not (within > 0 and whole["first"] in (",", " ")):
         digits, position = re.sub(r"\D", "", whole.group()), whole.end()
         written_groups = whole.group().split(",")
