@@ -98,7 +98,7 @@ def is_kept(references: int) -> bool:
 
 def content(value: Any) -> Any:
     """The content of a container, in the builtin class that it extends."""
-    base = next(kind for kind in _KINDS if isinstance(value, kind))
+    base: Any = next(kind for kind in _KINDS if isinstance(value, kind))
     if type(value) is base or base is deque or type(value).__module__ in ("builtins", "collections"):
         return value
     return (
@@ -110,8 +110,10 @@ def content(value: Any) -> Any:
 
 def replace(value: Any, after: Any) -> None:
     """Give a container the content of another of its kind, whatever its class makes of that."""
-    if isinstance(value, list | bytearray):
-        (list if isinstance(value, list) else bytearray).__setitem__(value, slice(None), after)
+    if isinstance(value, list):
+        list.__setitem__(value, slice(None), after)
+    elif isinstance(value, bytearray):
+        bytearray.__setitem__(value, slice(None), after)
     elif isinstance(value, dict):
         dict.clear(value)
         dict.update(value, after)
@@ -147,10 +149,8 @@ class _TooLargeError(Exception):
 def _parts(value: Any) -> list[Any] | None:
     if isinstance(value, dict):
         return [*dict.keys(value), *dict.values(value)]
-    for kind in (list, tuple, set, bytearray, deque):
-        if isinstance(value, kind):
-            return [*kind.__iter__(value)]  # type: ignore[attr-defined]
-    return None
+    kind: Any = next((kind for kind in (list, tuple, set, bytearray, deque) if isinstance(value, kind)), None)
+    return None if kind is None else [*kind.__iter__(value)]
 
 
 def _state(value: Any, room: list[int]) -> Any:

@@ -57,11 +57,11 @@ def unittests(run: TestRun) -> Found:
     """Verdicts on the cases that unittest loads from the test."""
     import unittest
 
-    with_main, unittest.main = unittest.main, _quiet_main  # type: ignore[assignment, misc]
+    with_main, unittest.main = unittest.main, _quiet_main  # type: ignore[assignment]
     try:
         touched, fault = run.line.touched, _executed(run)
     finally:
-        unittest.main = with_main  # type: ignore[misc]
+        unittest.main = with_main
     if fault is not None:
         return Found([fault])
     module = sys.modules[TEST_MODULE]

@@ -85,7 +85,7 @@ class TestSurroundings:
         """
         found = {}
         for name in self._missing:
-            value = dict.get(self._space, name) if isinstance(self._space, dict) else None  # type: ignore[call-overload]
+            value = dict.get(self._space, name) if isinstance(self._space, dict) else None
             if value is None or self._given.get(name) is value:
                 continue
             if name in self._offered or isinstance(value, type(sys)) or is_standard(value) or _is_record(value):

@@ -10,7 +10,15 @@ from typing import Any
 _MANY = 19
 """An object that knows nothing of the right value passes one comparison with a chance of 1 in 20."""
 _SIGN = "\u2603"
-_FILLED = {str: _SIGN, bytes: b"x", list: [_SIGN], tuple: (_SIGN,), dict: {_SIGN: 1}, set: {_SIGN}, frozenset: {_SIGN}}
+_FILLED: dict[type, Any] = {
+    str: _SIGN,
+    bytes: b"x",
+    list: [_SIGN],
+    tuple: (_SIGN,),
+    dict: {_SIGN: 1},
+    set: {_SIGN},
+    frozenset: {_SIGN},
+}
 _ALPHABETS = ("0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _random = random.SystemRandom()  # a test may seed the usual one
 
@@ -23,8 +31,10 @@ def unlike(value: Any) -> list[Any] | None:
     """
     if isinstance(value, bool):
         return [not value]
-    if value is None or (type(value) in _FILLED and not value):
-        return [_FILLED.get(type(value), _SIGN)]
+    if value is None:
+        return [_SIGN]
+    if type(value) in _FILLED and not value:
+        return [_FILLED[type(value)]]
     change, found = _change(value), list[Any]()
     if change is None:
         return None
